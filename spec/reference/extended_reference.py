@@ -411,7 +411,6 @@ def check_type(extension, items, t):
 
 HEAP, CHUNKS, NONE = 1, 2, 3
 STORAGE_KINDS = {HEAP: "heap", CHUNKS: "chunks", NONE: "none"}
-DEFLATE, SHUFFLE, FLETCHER32, ZSTD = 1, 2, 3, 32015
 
 
 class Storage:
@@ -459,7 +458,7 @@ def read_storage(extension, items):
         last = number
 
 
-def unfletcher(raw):
+def unfletcher(raw, *_):
     """Checks and removes HDF5's checksum: two sums of big-endian words, modulo 65535.
 
     A sum is 0 only if all words are zero.
@@ -480,7 +479,8 @@ def unfletcher(raw):
     return raw
 
 
-def unshuffle(raw, size):
+def unshuffle(raw, _, value_size, parameters):
+    size = (parameters or [value_size])[0]
     if size == 0:
         raise ValueError("elements of 0 bytes to unshuffle")
     n = len(raw) // size
@@ -492,23 +492,23 @@ def unshuffle(raw, size):
     return bytes(out)
 
 
-def unfilter(filter_, raw, limit, value_size):
-    """Reverses a filter. Returns at most limit + 1 bytes, which is enough to see that there are too many."""
-    if filter_.id == FLETCHER32:
-        return unfletcher(raw)
-    if filter_.id == SHUFFLE:
-        return unshuffle(raw, (filter_.parameters or [value_size])[0])
-    if filter_.id == DEFLATE:
-        stream = zlib.decompressobj()
-        out = stream.decompress(raw, limit + 1)
-        if not stream.eof and len(out) <= limit:
-            raise ValueError("a deflate stream that is cut")
-        return out
-    return (
-        zstandard.ZstdDecompressor()
-        .stream_reader(io.BytesIO(raw), read_across_frames=True)
-        .read(limit + 1)
-    )
+def inflate(raw, limit, *_):
+    stream = zlib.decompressobj()
+    out = stream.decompress(raw, limit + 1)
+    if not stream.eof and len(out) <= limit:
+        raise ValueError("a deflate stream that is cut")
+    return out
+
+
+def unzstd(raw, limit, *_):
+    stream = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(raw), read_across_frames=True)
+    return stream.read(limit + 1)
+
+
+# How each filter is reversed, by its number: deflate, shuffle, fletcher32, zstd. The arguments are
+# the bytes, a limit, the size of a value and the filter's parameters. A result has at most limit + 1
+# bytes, which is enough to see that there are too many.
+FILTERS = {1: inflate, 2: unshuffle, 3: unfletcher, 32015: unzstd}
 
 
 def chunk_of(storage, region, number, length, value_size):
@@ -527,7 +527,7 @@ def chunk_of(storage, region, number, length, value_size):
         if mask >> n & 1:
             continue
         try:
-            raw = unfilter(filter_, raw, limit, value_size)
+            raw = FILTERS[filter_.id](raw, limit, value_size, filter_.parameters)
         except (ValueError, zlib.error, zstandard.ZstdError, MemoryError) as error:
             raise wrong(str(error)) from error
     if len(raw) != length:
@@ -538,7 +538,7 @@ def chunk_of(storage, region, number, length, value_size):
 def array_of_chunks(storage, region, shape, value_size, fill):
     """Returns the values of all chunks as a plain array."""
     for filter_ in storage.filters:
-        if filter_.id not in (DEFLATE, SHUFFLE, FLETCHER32, ZSTD):
+        if filter_.id not in FILTERS:
             raise Unsupported(f"filter {filter_.id}")
     length, total, counts = value_size, value_size, []
     for n, c in zip(shape, storage.chunk):

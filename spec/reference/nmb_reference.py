@@ -620,28 +620,72 @@ PAGE = fields_of(
 PAGE_HEADER = 88
 MAX_HEIGHT, MAX_MAP_LEVEL = 10, 8
 
-COLUMNS = dict(
-    enumerate(
-        "name end/kind/codec/flags/position/stored length/raw length/digest/sum/extent position/extent length/"
-        "extent sum/blocks/dimensions/variables/attributes/records/samples/data map position/data map length/"
-        "data map sum/storage position/storage length/storage sum/25/26/27/28/29/30/order/logical offset/"
-        "file number/state/needs".split(
-            "/"
-        ),
-        1,
-    )
-)
-COLUMNS |= dict(enumerate("elements/missing/NaN/minimum/maximum/bytes end".split("/"), 48))
-INDEX_LEAF = {*range(1, 13), *range(14, 25), 31, 35}
-INDEX_NODE = {1, 5, 6, 9, *range(13, 19), 35}
-MAP_LEAF = {3, 5, 6, 7, 9, 32, 33, 34}
-MAP_NODE = {5, 6, 9, 32}
-DEAD = {5, 6, 9, 34}
-FILES = {1, 5, 6, 8, 9, 19, 20, 21, 31, 34, 53}
-GROWTH = {3, 5, 6, 7, 9, 17, 31, 32, 34}
-TABLE_NODE = {1, 5, 6, 9, 13, 31}
-TAGS_LEAF = {1, 2, 5, 6, 9, 31, 34, 51, 53}
-STATISTICS_LEAF = TAGS_LEAF | {48, 49, 50, 52}
+# The columns, and the pages that may have each of them. A name without -leaf or -node means both.
+COLUMN_TABLE = [
+    (int(line[:8]), line[8:26].strip(), set(line[26:].split()))
+    for line in """
+    1   name end          index files tags statistics
+    2   kind              index-leaf tags-leaf statistics-leaf
+    3   codec             index-leaf map-leaf growth
+    4   flags             index-leaf
+    5   position          index map dead files growth tags statistics
+    6   stored length     index map dead files growth tags statistics
+    7   raw length        index-leaf map-leaf growth
+    8   digest            index-leaf files
+    9   sum               index map dead files growth tags statistics
+    10  extent position   index-leaf
+    11  extent length     index-leaf
+    12  extent sum        index-leaf
+    13  blocks            index-node tags-node statistics-node
+    14  dimensions        index
+    15  variables         index
+    16  attributes        index
+    17  records           index growth
+    18  samples           index
+    19  data map position index-leaf files
+    20  data map length   index-leaf files
+    21  data map sum      index-leaf files
+    22  storage position  index-leaf
+    23  storage length    index-leaf
+    24  storage sum       index-leaf
+    25  25
+    26  26
+    27  27
+    28  28
+    29  29
+    30  30
+    31  order             index-leaf files growth tags statistics
+    32  logical offset    map growth
+    33  file number       map-leaf
+    34  state             map-leaf dead files growth tags-leaf statistics-leaf
+    35  needs             index
+    48  elements          statistics-leaf
+    49  missing           statistics-leaf
+    50  NaN               statistics-leaf
+    51  minimum           tags-leaf statistics-leaf
+    52  maximum           statistics-leaf
+    53  bytes end         files tags-leaf statistics-leaf
+""".splitlines()
+    if line
+]
+COLUMNS = {id_: name for id_, name, _ in COLUMN_TABLE}
+USES = {
+    b"INDX": "index",
+    b"DMAP": "map",
+    b"DEAD": "dead",
+    b"FILE": "files",
+    b"GROW": "growth",
+    b"STAT": "statistics",
+    b"TAGS": "tags",
+}
+
+
+def columns_of(magic, leaf):
+    """Returns the ids of the columns that a page may have."""
+    pages = {USES[magic], USES[magic] + ("-leaf" if leaf else "-node")}
+    return {id_ for id_, _, allowed in COLUMN_TABLE if allowed & pages}
+
+
 TABLE_ROWS = (65536, 65536)
 LATER_PLACES = range(256, 8192)  # three ids for each place: position, length, sum
 CRITICAL_FOR_READING, CRITICAL_FOR_WRITING = 0x8000, 0x4000
@@ -694,17 +738,7 @@ class Page:
         most = max_rows[0 if leaf else 1] if max_rows else 0
         if most and f["rows"] > most:
             file.find("R-PG-8", f.at("rows"), f"{what}: {f['rows']} rows")
-        self.read_columns(
-            {
-                b"INDX": (INDEX_LEAF, INDEX_NODE),
-                b"DMAP": (MAP_LEAF, MAP_NODE),
-                b"DEAD": (DEAD, DEAD),
-                b"FILE": (FILES, FILES),
-                b"GROW": (GROWTH, GROWTH),
-                b"STAT": (STATISTICS_LEAF, TABLE_NODE),
-                b"TAGS": (TAGS_LEAF, TABLE_NODE),
-            }[magic][0 if leaf else 1]
-        )
+        self.read_columns(columns_of(magic, leaf))
         self.read_names(magic in (b"INDX", b"FILE", b"STAT", b"TAGS"))
         self.check_later_places()
 
@@ -2076,7 +2110,7 @@ def read_piece(file, row, what, of_original=False):
     if within:
         if raw > size or raw and codec == 0 and start // size != (start + raw - 1) // size:
             file.find("R-EX-2", row.at("logical offset"), f"{what}: {raw} bytes, piece size {size}")
-        if codec not in (0, 1, 3):
+        if codec not in PIECE_CODECS:
             file.find("R-EX-4", row.at("codec"), f"{what}: codec {codec}")
         elif stored != raw if codec == 0 else not fits:
             file.find(
@@ -2099,7 +2133,7 @@ def read_piece(file, row, what, of_original=False):
             return piece
     if sum64(data[position : position + stored]) != row["sum"]:
         file.find("R-EX-5", position, f"{what}: the sum is not right")
-    elif codec in (1, 3) and fits and raw <= file.piece_size:
+    elif codec and codec in PIECE_CODECS and fits and raw <= file.piece_size:
         decoded = decode_piece(file, piece)
         if isinstance(decoded, str):
             file.find("R-EX-4", position, f"{what}: {decoded}")
@@ -2119,18 +2153,29 @@ def decode_piece(file, piece):
     """Returns the decoded bytes of a stored piece, or a text that says what is wrong."""
     data = file.data if piece.data is None else piece.data
     stored = bytes(data[piece.position : piece.position + piece.stored])
-    if piece.codec != 3:
-        return decode(file, piece.codec, stored, piece.raw)
-    if piece.raw > MAX_BODY:
-        return f"raw length {piece.raw} is more than this reader takes"
+    return PIECE_CODECS[piece.codec](file, stored, piece.raw)
+
+
+def inflate(_, stored, raw_length):
+    """Returns the decoded bytes of a zlib stream, or a text that says what is wrong."""
+    if raw_length > MAX_BODY:
+        return f"raw length {raw_length} is more than this reader takes"
     stream = zlib.decompressobj()
     try:
-        raw = stream.decompress(stored, piece.raw + 1)
+        raw = stream.decompress(stored, raw_length + 1)
     except zlib.error as error:
         return f"deflate: {error}"
-    if len(raw) != piece.raw or not stream.eof or stream.unused_data or stream.unconsumed_tail:
-        return f"not one zlib stream of {piece.raw} bytes"
+    if len(raw) != raw_length or not stream.eof or stream.unused_data or stream.unconsumed_tail:
+        return f"not one zlib stream of {raw_length} bytes"
     return raw
+
+
+# How a piece of each codec is decoded.
+PIECE_CODECS = {
+    0: lambda file, stored, raw_length: decode(file, 0, stored, raw_length),
+    1: lambda file, stored, raw_length: decode(file, 1, stored, raw_length),
+    3: inflate,
+}
 
 
 def fill_of(c, variable):
@@ -2150,7 +2195,7 @@ def piece_bytes(file, piece, start, end):
     if piece.codec:
         if piece.decoded is None:
             file.decoded += piece.raw
-            raw = decode_piece(file, piece) if piece.codec in (1, 3) else ""
+            raw = decode_piece(file, piece) if piece.codec in PIECE_CODECS else ""
             piece.decoded = b"" if isinstance(raw, str) else raw
         return piece.decoded[start:end].ljust(end - start, b"\0")
     at = piece.position + start

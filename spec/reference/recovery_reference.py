@@ -377,7 +377,7 @@ def stored_bytes(scan, files, piece, checks=True):
 
 
 def piece_lengths_are_right(piece, piece_size):
-    if piece.raw > piece_size or piece.codec not in (0, 1, 3):
+    if piece.raw > piece_size or piece.codec not in nmb.PIECE_CODECS:
         return False
     if piece.codec:
         return 0 < piece.stored < piece.raw <= 131072 * piece.stored

@@ -323,46 +323,55 @@ BLOCK = layout(
     (8, "sum"),
 )
 BLOCK_HEADER = 152
-COLUMNS = [
-    "",
-    "name end",
-    "kind",
-    "codec",
-    "flags",
-    "position",
-    "stored length",
-    "raw length",
-    "digest",
-    "sum",
-    "extent position",
-    "extent length",
-    "extent sum",
-    "blocks",
-    "dimensions",
-    "variables",
-    "attributes",
-    "records",
-    "samples",
-    "data map position",
-    "data map length",
-    "data map sum",
-    "storage position",
-    "storage length",
-    "storage sum",
-    *(f"column {id_}" for id_ in range(25, 31)),
-    "order",
-    "logical offset",
-    "file number",
-    "state",
-    "needs",
-    *(f"column {id_}" for id_ in range(36, 48)),
-    "elements",
-    "missing",
-    "NaN",
-    "minimum",
-    "maximum",
-    "bytes end",
+# The columns: for each id its name, and the pages of the index that have it.
+COLUMN_TABLE = {
+    1: ("name end", "leaf node"),
+    2: ("kind", "leaf"),
+    3: ("codec", "leaf"),
+    4: ("flags", "leaf"),
+    5: ("position", "leaf node"),
+    6: ("stored length", "leaf node"),
+    7: ("raw length", "leaf"),
+    8: ("digest", "leaf"),
+    9: ("sum", "leaf node"),
+    10: ("extent position", "leaf"),
+    11: ("extent length", "leaf"),
+    12: ("extent sum", "leaf"),
+    13: ("blocks", "node"),
+    14: ("dimensions", "leaf node"),
+    15: ("variables", "leaf node"),
+    16: ("attributes", "leaf node"),
+    17: ("records", "leaf node"),
+    18: ("samples", "leaf node"),
+    19: ("data map position", "leaf"),
+    20: ("data map length", "leaf"),
+    21: ("data map sum", "leaf"),
+    22: ("storage position", "leaf"),
+    23: ("storage length", "leaf"),
+    24: ("storage sum", "leaf"),
+    31: ("order", "leaf"),
+    32: ("logical offset", ""),
+    33: ("file number", ""),
+    34: ("state", ""),
+    35: ("needs", "leaf node"),
+    48: ("elements", ""),
+    49: ("missing", ""),
+    50: ("NaN", ""),
+    51: ("minimum", ""),
+    52: ("maximum", ""),
+    53: ("bytes end", ""),
+}
+COLUMNS = [""] + [
+    COLUMN_TABLE.get(id_, (f"column {id_}", ""))[0] for id_ in range(1, max(COLUMN_TABLE) + 1)
 ]
+
+
+def index_columns(level):
+    """Returns the names of the columns of a leaf (level 0) or a node of the index."""
+    page = "node" if level else "leaf"
+    return [name for name, pages in COLUMN_TABLE.values() if page in pages.split()]
+
+
 TOTALS = ["blocks", "dimensions", "variables", "attributes", "records", "samples"]
 
 
@@ -988,7 +997,6 @@ class Assembler:
             return
         if tree.level == 0:
             rows, names = [e.row for e in tree.items], [raw(e.name) for e in tree.items]
-            columns = [c for c in COLUMNS[1:32] if c != "blocks"] + ["needs"]
         else:
             for child in tree.items:
                 self.counters[child.level] = self.counters.get(child.level, -1) + 1
@@ -1003,14 +1011,9 @@ class Assembler:
                 }
                 for c in tree.items
             ]
-            names, columns = [c.separator for c in tree.items], [
-                "name end",
-                "position",
-                "stored length",
-                "sum",
-            ] + TOTALS + ["needs"]
+            names = [c.separator for c in tree.items]
         position, length, total, tree.rows = self.page(
-            label, b"INDX", tree.level, rows, columns, names
+            label, b"INDX", tree.level, rows, index_columns(tree.level), names
         )
         tree.place = (position, length, total)
 

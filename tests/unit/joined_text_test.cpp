@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,13 @@ TEST(JoinedTest, PartsAreTextsCharactersAndIntegers) {
             "-1 65 18446744073709551615");
   EXPECT_EQ(joined_text(std::string_view("\0x", 2), '\0').size(), 3u);
   EXPECT_EQ(joined_text(), "");
+}
+
+TEST(JoinedTest, AlternativesHaveCommasAndOr) {
+  const std::string words[] = {"a", "b", "c"};
+  EXPECT_EQ(alternatives_text(words), "a, b or c");
+  EXPECT_EQ(alternatives_text(std::span(words).first(2)), "a or b");
+  EXPECT_EQ(alternatives_text(std::span(words).first(1)), "a");
 }
 
 TEST(JoinedTest, FailureHasThePartsAsItsMessage) {

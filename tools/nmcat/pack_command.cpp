@@ -128,9 +128,10 @@ void PackCommand::offer_storage(CLI::App& app) {
       "compression of metadata: none, zstd or zstd-dictionary (default: zstd-dictionary "
       "if blocks are many and small)");
   app.add_option("--compress", compression_.codec,
-                 "compression of values: none, deflate[:1-9] or zstd[:1-19] (default: unchanged; "
-                 "values that are compressed in an NMB or HDF5 input stay compressed). If HDF5 "
-                 "files are united, small coordinates stay unchanged unless --chunk names them")
+                 "compression of values: " + Compression::codec_choices() +
+                     " (default: unchanged; values that are compressed in an NMB or HDF5 input "
+                     "stay compressed). If HDF5 files are united, small coordinates stay unchanged "
+                     "unless --chunk names them")
       ->type_name("CODEC[:LEVEL]");
   app.add_flag(
       "--shuffle", compression_.shuffle,

@@ -223,6 +223,9 @@ class FillPattern {
   std::uint64_t record_size_ = 0;
 };
 
+// Returns the names of the filters of chunks that NMB decodes, for messages: "A, B or C".
+NMB_EXPORT std::string chunk_filters_text();
+
 // A variable's values as one plain array, for any form in which they are stored.
 struct ValueArray {
   VariableShape shape;
@@ -237,8 +240,8 @@ struct ValueArray {
 };
 // Returns the values of a variable as an array. The result keeps `extent`, which has the block's
 // values. Errors: kUnsupported if values are in other files, or if chunks have other filters than
-// deflate, shuffle, fletcher32 and zstd. Reading from the result fails if reading from the extent
-// fails. It fails with kDamaged if a chunk cannot be decoded (R-XC-1).
+// those of chunk_filters_text(). Reading from the result fails if reading from the extent fails. It
+// fails with kDamaged if a chunk cannot be decoded (R-XC-1).
 NMB_EXPORT Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
                                           std::uint64_t records, VarId variable,
                                           std::shared_ptr<const ByteSource> extent);
@@ -285,6 +288,8 @@ struct Compression {
   };
   std::vector<ChunkLength> chunk;
 
+  // Returns the texts that set_codec() takes, for example "none or deflate[:1-9]".
+  NMB_EXPORT static std::string codec_choices();
   // Sets codec and level from `text`, which is the name of a codec (kPieceCodecs) or NAME:LEVEL.
   // Errors: kUsage.
   NMB_EXPORT Status set_codec(std::string_view text);

@@ -11,6 +11,7 @@
 #include "model/value_begin.h"
 #include "nmb/classic.h"
 #include "values/chunk_filters.h"
+#include "values/codecs.h"
 #include "values/rechunked_array.h"
 #include "wire/checked.h"
 #include "wire/spliced_source.h"
@@ -58,8 +59,9 @@ class Recoder {
       NMB_ASSIGN(std::optional<Storage> coded, plan(v, storage));
       if (coded) {
         any = true;
-        has_zstd_ = has_zstd_ ||
-                    std::ranges::find(coded->filters, kZstd, &Filter::id) != coded->filters.end();
+        has_zstd_ =
+            has_zstd_ || std::ranges::find(coded->filters, word_of(PieceCodec::kZstd).hdf5_filter,
+                                           &Filter::id) != coded->filters.end();
         const std::uint64_t begin = region_begin(end_);
         NMB_TRY(code(v, &*coded, begin));
         extension.storage.push_back(std::move(*coded));
@@ -319,14 +321,13 @@ std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<
                                     }),
                 "each codec needs an HDF5 filter; without it, chunks would stay uncompressed");
   bool shuffle = wanted.shuffle, sum = false;
-  auto codec = std::ranges::find(kPieceCodecs, wanted.codec.value_or(PieceCodec::kNone),
-                                 &PieceCodecWord::codec);
+  const PieceCodecWord* codec = &word_of(wanted.codec.value_or(PieceCodec::kNone));
   auto level = static_cast<std::uint32_t>(wanted.level);
   for (const Filter& f : now) {
     shuffle = shuffle || f.id == kShuffle;
     sum = sum || f.id == kFletcher32;
-    const auto used = std::ranges::find(kPieceCodecs, f.id, &PieceCodecWord::hdf5_filter);
-    if (wanted.codec || f.id == 0 || used == std::end(kPieceCodecs)) continue;
+    const PieceCodecWord* const used = codec_of(f.id);
+    if (wanted.codec || !used) continue;
     codec = used;
     level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u,
                        static_cast<std::uint32_t>(used->highest_level));

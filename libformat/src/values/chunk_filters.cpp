@@ -2,10 +2,13 @@
 #include "values/chunk_filters.h"
 
 #include <algorithm>
+#include <cassert>
 #include <iterator>
 #include <span>
+#include <utility>
 
-#include "wire/compressors.h"
+#include "nmb/values.h"
+#include "values/codecs.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
 
@@ -66,29 +69,21 @@ Result<std::vector<std::byte>> without_sum(std::vector<std::byte> bytes) {
 }
 
 // limit: the largest number of decoded bytes.
-Result<std::vector<std::byte>> inflated(std::span<const std::byte> bytes, std::uint64_t limit) {
+Result<std::vector<std::byte>> decoded(const PieceCodecWord& word, std::span<const std::byte> bytes,
+                                       std::uint64_t limit) {
   std::size_t used = 0;
   auto out = decode_growing(bytes.size(), limit, [&](std::span<std::byte> room) {
-    return inflate_zlib(bytes, room, &used);
+    return decode_bytes(word.codec, bytes, room, &used);
   });
-  if (!out) return damaged("found a chunk that deflate cannot decode");
-  return std::move(*out);
-}
-
-Result<std::vector<std::byte>> unpacked(std::span<const std::byte> bytes, std::uint64_t limit) {
-  auto out = decode_growing(bytes.size(), limit,
-                            [&](std::span<std::byte> room) { return decode_zstd(bytes, room); });
-  if (!out) return damaged("found a chunk that zstd cannot decode");
+  if (!out) return damaged(joined_text("found a chunk that ", word.name, " cannot decode"));
   return std::move(*out);
 }
 
 // Returns the compressed bytes. If the compressed bytes would not be fewer than `bytes`, returns an
 // empty vector.
-std::vector<std::byte> compressed(const Filter& filter, std::span<const std::byte> bytes) {
-  const int level = static_cast<int>(filter.parameters.front());
+std::vector<std::byte> compressed(PieceCodec codec, int level, std::span<const std::byte> bytes) {
   std::vector<std::byte> out(bytes.size());
-  out.resize(filter.id == kDeflate ? deflate_zlib(bytes, out, level)
-                                   : encode_zstd(bytes, out, level));
+  out.resize(encode_bytes(codec, level, bytes, out));
   return out.size() < bytes.size() ? out : std::vector<std::byte>();
 }
 
@@ -139,12 +134,33 @@ std::uint64_t shuffled_size(const Filter& filter, std::uint64_t element_size) {
   return filter.parameters.empty() ? element_size : filter.parameters.front();
 }
 
+// The filters that NMB decodes and that are not codecs.
+struct OtherFilter {
+  FilterId id;
+  const char* name;
+};
+constexpr OtherFilter kOtherFilters[] = {{kShuffle, "shuffle"}, {kFletcher32, "fletcher32"}};
+
+bool is_known(const Filter& filter) {
+  return codec_of(filter.id) ||
+         std::ranges::find(kOtherFilters, filter.id, &OtherFilter::id) != std::end(kOtherFilters);
+}
+
 }  // namespace
 
+std::string chunk_filters_text() {
+  std::vector<std::pair<std::uint32_t, std::string>> filters;
+  for (const PieceCodecWord& word : kPieceCodecs)
+    if (word.codec != PieceCodec::kNone) filters.emplace_back(word.hdf5_filter, word.name);
+  for (const OtherFilter& other : kOtherFilters) filters.emplace_back(other.id, other.name);
+  std::ranges::sort(filters);
+  std::vector<std::string> names;
+  for (const auto& [id, name] : filters) names.push_back(name);
+  return alternatives_text(names);
+}
+
 const Filter* unknown_filter(const std::vector<Filter>& filters) {
-  const auto found = std::find_if(filters.begin(), filters.end(), [](const Filter& f) {
-    return f.id != kDeflate && f.id != kShuffle && f.id != kFletcher32 && f.id != kZstd;
-  });
+  const auto found = std::ranges::find_if_not(filters, is_known);
   return found == filters.end() ? nullptr : &*found;
 }
 
@@ -155,8 +171,8 @@ std::string filter_text(const Filter& filter) {
 Status check_filters(const std::vector<Filter>& filters) {
   const Filter* const unknown = unknown_filter(filters);
   if (!unknown) return {};
-  return Status(Code::kUnsupported, "found chunks with filter " + filter_text(*unknown) +
-                                        ", expected deflate, shuffle, fletcher32 or zstd");
+  return failure(Code::kUnsupported, "found chunks with filter ", filter_text(*unknown),
+                 ", expected ", chunk_filters_text());
 }
 
 std::vector<Filter> filters_for(std::vector<Filter> filters, std::uint64_t value_size) {
@@ -164,8 +180,8 @@ std::vector<Filter> filters_for(std::vector<Filter> filters, std::uint64_t value
     std::vector<std::uint32_t>& parameters = filter.parameters;
     if (filter.id == kFletcher32) parameters.clear();
     if (filter.id == kShuffle) parameters = {static_cast<std::uint32_t>(value_size)};
-    const auto codec = std::ranges::find(kPieceCodecs, filter.id, &PieceCodecWord::hdf5_filter);
-    if (codec == std::end(kPieceCodecs)) continue;
+    const PieceCodecWord* const codec = codec_of(filter.id);
+    if (!codec) continue;
     const std::uint32_t level = parameters.empty() ? 1 : parameters.front();
     parameters = {std::min(level, static_cast<std::uint32_t>(codec->highest_level))};
   }
@@ -183,13 +199,12 @@ Result<std::vector<std::byte>> undo_filters(const std::vector<Filter>& filters, 
   for (std::size_t i = filters.size(); i-- > first;) {
     if (mask >> i & 1) continue;
     const Filter& filter = filters[i];
-    if (filter.id == kFletcher32) {
+    if (const PieceCodecWord* const codec = codec_of(filter.id)) {
+      NMB_ASSIGN(stored, decoded(*codec, stored, limit));
+    } else if (filter.id == kFletcher32) {
       NMB_ASSIGN(stored, without_sum(std::move(stored)));
-    } else if (filter.id == kDeflate) {
-      NMB_ASSIGN(stored, inflated(stored, limit));
-    } else if (filter.id == kZstd) {
-      NMB_ASSIGN(stored, unpacked(stored, limit));
     } else {
+      assert(filter.id == kShuffle);
       const std::uint64_t size = shuffled_size(filter, element_size);
       if (size == 0) return damaged("found a shuffle filter for elements of 0 bytes");
       stored = shuffled<Shuffle::kUndo>(std::move(stored), size);
@@ -233,16 +248,18 @@ std::vector<std::byte> encode_chunk(const std::vector<Filter>& filters,
   *mask = 0;
   for (std::size_t i = 0; i < filters.size(); ++i) {
     const Filter& filter = filters[i];
-    if (filter.id == kShuffle) {
-      chunk = shuffled<Shuffle::kDo>(std::move(chunk), shuffled_size(filter, element_size));
-    } else if (filter.id == kFletcher32) {
-      append_sum(&chunk);
-    } else {
-      std::vector<std::byte> shorter = compressed(filter, chunk);
+    if (const PieceCodecWord* const codec = codec_of(filter.id)) {
+      std::vector<std::byte> shorter =
+          compressed(codec->codec, static_cast<int>(filter.parameters.front()), chunk);
       if (shorter.empty())
         *mask |= 1u << i;
       else
         chunk = std::move(shorter);
+    } else if (filter.id == kFletcher32) {
+      append_sum(&chunk);
+    } else {
+      assert(filter.id == kShuffle);
+      chunk = shuffled<Shuffle::kDo>(std::move(chunk), shuffled_size(filter, element_size));
     }
   }
   return chunk;

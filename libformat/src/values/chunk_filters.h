@@ -1,5 +1,5 @@
-// Applies filters to chunks (spec/format.md, section 15.2). The filters deflate, shuffle,
-// fletcher32 and zstd work as in HDF5.
+// Applies filters to chunks (spec/format.md, section 15.2). The filters work as in HDF5: those of
+// the codecs of kPieceCodecs, shuffle and fletcher32.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace nmb {
 
-// The HDF5 filter numbers of the filters that NMB decodes.
-enum FilterId : std::uint32_t { kDeflate = 1, kShuffle = 2, kFletcher32 = 3, kZstd = 32015 };
+// The HDF5 filter numbers of the filters that NMB decodes and that are not codecs (codec_of()).
+enum FilterId : std::uint32_t { kShuffle = 2, kFletcher32 = 3 };
 
 // Returns the first filter that NMB does not decode, or nullptr if it decodes all filters.
 const Filter* unknown_filter(const std::vector<Filter>& filters);

@@ -5,6 +5,7 @@
 
 #include "model/name_rules.h"
 #include "nmb/values.h"
+#include "values/codecs.h"
 #include "wire/joined_text.h"
 #include "wire/whole_number.h"
 
@@ -15,8 +16,7 @@ Status Compression::set_codec(std::string_view text) {
   const auto* const known =
       std::ranges::find(kPieceCodecs, text.substr(0, colon), &PieceCodecWord::name);
   if (known == std::end(kPieceCodecs))
-    return Status(Code::kUsage,
-                  "found codec " + in_quotes(text) + ", expected none, deflate or zstd");
+    return Status(Code::kUsage, "found codec " + in_quotes(text) + ", expected " + codec_names());
   codec = known->codec;
   level = known->usual_level;
   if (colon == text.npos) return {};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "nmb/values.h"
 #include "parallel/workers.h"
 #include "values/chunk_filters.h"
 #include "wire/joined_text.h"
@@ -36,7 +37,7 @@ void NotDecoded::tell(
   for (const auto& [filter, kept] : by_filter_)
     warn(joined_text("chunks that were not decoded (filter ", filter, "): ", kept.chunks,
                      ", variables: ", kept.variables),
-         "deflate, shuffle, fletcher32 or zstd");
+         chunk_filters_text());
 }
 
 Result<std::uint64_t> ChunkChecker::check(const Block& block, const Storage& storage,

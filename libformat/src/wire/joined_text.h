@@ -2,6 +2,8 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,6 +20,14 @@ std::string part_of_text(std::integral auto part) { return std::to_string(part);
 std::string joined_text(const auto&... parts) {
   std::string text;
   (text.append(part_of_text(parts)), ...);
+  return text;
+}
+
+// Returns "A, B or C".
+inline std::string alternatives_text(std::span<const std::string> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < words.size() ? ", " : " or ") + words[i];
   return text;
 }
 

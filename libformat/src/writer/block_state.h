@@ -16,17 +16,36 @@
 
 namespace nmb {
 
-// The fields of the block's index entry after the next commit, except the fields that describe the
-// values. end_define() sets these fields; puts add records.
-struct NextEntry : BlockCounts, StoredBody {
-  std::uint64_t body_sum = 0;
+// The fields of an index entry that do not depend on where the block is stored.
+struct BlockFields : BlockCounts {
   std::uint64_t order = 0;
   std::uint64_t extent_length = 0;
+
+  // Returns the BlockFields part of a derived struct, so that all fields can be copied together.
+  BlockFields& fields() { return *this; }
+  const BlockFields& fields() const { return *this; }
+
+  static BlockFields of(const BlockEntry& entry) {
+    BlockFields out{entry.counts()};
+    out.order = entry.order;
+    out.extent_length = entry.extent_length;
+    return out;
+  }
+  void put_into(BlockEntry& entry) const {
+    entry.counts() = counts();
+    entry.order = order;
+    entry.extent_length = extent_length;
+  }
+};
+
+// The fields of the block's index entry after the next commit, except the fields that describe the
+// values. end_define() sets these fields; puts add records.
+struct NextEntry : BlockFields, StoredBody {
+  std::uint64_t body_sum = 0;
   Kind kind = Kind::kCdf5;
 
   static NextEntry of(const BlockEntry& entry) {
-    return {entry.counts(), entry.stored_body(), 0,
-            entry.order,    entry.extent_length, static_cast<Kind>(entry.kind)};
+    return {BlockFields::of(entry), entry.stored_body(), 0, static_cast<Kind>(entry.kind)};
   }
 };
 

@@ -18,15 +18,13 @@ BlockEntry entry_of(const WriterCore& w, const BlockCommit& c) {
   if (block.committed) entry = *block.committed;
   entry.name = w.blocks.name(c.id);
   entry.kind = static_cast<std::uint16_t>(block.next.kind);
-  entry.counts() = block.next.counts();
+  block.next.fields().put_into(entry);
   entry.stored_body() = block.next.stored_body();
   entry.hole = c.hole;
   if (c.rewritten) entry.sum = c.header_sum;
   entry.extent_position = c.extent_position;
-  entry.extent_length = block.next.extent_length;
   entry.extent_sum = c.map.absent() ? c.extent_sum : 0;
   entry.map = c.map;
-  entry.order = block.next.order;
   entry.growth = entry.grown_records = 0;
   entry.needs = needs_of_body(entry) | c.needs;
   return entry;

@@ -10,22 +10,23 @@ namespace nmb {
 
 struct LaidBlock {
   ClassicLayout layout;
-  BlockCounts counts;
+  BlockFields fields;
   Digest digest;
-  std::uint64_t order, extent_length, run_position, run_length;
+  std::uint64_t run_position, run_length;
   bool inline_run;
 
   static LaidBlock of(const BlockState& block) {
-    const NextEntry& next = block.next;
-    return {block.layout,       next.counts(),      next.digest,      next.order,
-            next.extent_length, block.run_position, block.run_length, block.inline_run};
+    return {.layout = block.layout,
+            .fields = block.next.fields(),
+            .digest = block.next.digest,
+            .run_position = block.run_position,
+            .run_length = block.run_length,
+            .inline_run = block.inline_run};
   }
   void put_into(BlockState& block) const {
     block.layout = layout;
-    block.next.counts() = counts;
+    block.next.fields() = fields;
     block.next.digest = digest;
-    block.next.order = order;
-    block.next.extent_length = extent_length;
     block.run_position = run_position;
     block.run_length = run_length;
     block.inline_run = inline_run;

@@ -7,6 +7,7 @@
 #include "format/block/body_codec.h"
 #include "format/extent/external_files.h"
 #include "format/extent/piece_codec.h"
+#include "values/codecs.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -36,7 +37,7 @@ void check_piece_lengths(const char* length_rule, const char* codec_rule, const 
   };
   const std::uint64_t codec = page.value(row, kCodec), stored = page.value(row, kStoredLength);
   if (!is_piece_codec(codec))
-    report(codec_rule, kCodec, joined_text("codec ", codec), "0, 1 or 3");
+    report(codec_rule, kCodec, joined_text("codec ", codec), codec_numbers());
   else if (codec == 0 && stored != piece.length)
     report(codec_rule, kStoredLength, joined_text("stored length ", stored),
            std::to_string(piece.length));

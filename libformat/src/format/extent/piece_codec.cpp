@@ -2,7 +2,7 @@
 #include "format/extent/piece_codec.h"
 
 #include "format/block/body_codec.h"
-#include "wire/compressors.h"
+#include "values/codecs.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -22,32 +22,10 @@ Status does_not_decode(std::uint64_t length) {
 // Decodes `stored` into `out`. `length` is the expected decoded length.
 Decoded decode_into(PieceCodec codec, std::span<const std::byte> stored, std::uint64_t length,
                     std::span<std::byte> out) {
-  switch (codec) {
-    case PieceCodec::kNone:
-      break;
-    case PieceCodec::kZstd:
-      return is_allowed_frame(stored, length) ? decode_zstd(stored, out) : Decoded{};
-    case PieceCodec::kDeflate: {
-      std::size_t used = 0;
-      const Decoded decoded = inflate_zlib(stored, out, &used);
-      return decoded.length && used != stored.size() ? Decoded{} : decoded;
-    }
-  }
-  return {};
-}
-
-// Encodes `bytes` into `out`. Returns the encoded length, or 0 if `out` is too short.
-std::size_t encode_into(PieceCodec codec, int level, std::span<const std::byte> bytes,
-                        std::span<std::byte> out) {
-  switch (codec) {
-    case PieceCodec::kNone:
-      break;
-    case PieceCodec::kZstd:
-      return encode_zstd(bytes, out, level);
-    case PieceCodec::kDeflate:
-      return deflate_zlib(bytes, out, level);
-  }
-  return 0;
+  if (codec == PieceCodec::kZstd && !is_allowed_frame(stored, length)) return {};
+  std::size_t used = 0;
+  const Decoded decoded = decode_bytes(codec, stored, out, &used);
+  return decoded.length && used != stored.size() ? Decoded{} : decoded;
 }
 
 }  // namespace
@@ -69,7 +47,7 @@ Result<std::vector<std::byte>> decode_piece(PieceCodec codec, std::span<const st
 
 std::vector<std::byte> encode_piece(PieceCodec codec, int level, std::span<const std::byte> bytes) {
   std::vector<std::byte> out(bytes.size() - (bytes.size() + 15) / 16);
-  std::size_t length = encode_into(codec, level, bytes, out);
+  std::size_t length = encode_bytes(codec, level, bytes, out);
   if (!is_piece_length(length, bytes.size())) length = 0;
   out.resize(length);
   return out;

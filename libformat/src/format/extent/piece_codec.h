@@ -1,5 +1,5 @@
-// Encodes and decodes pieces of values. A stored piece has one of three forms: uncompressed bytes,
-// one zstd frame, or one zlib stream (spec/format.md, sections 8.2 and 10.1).
+// Encodes and decodes pieces of values. A stored piece is either uncompressed or coded by one of
+// the codecs of values/codecs.h (spec/format.md, sections 8.2 and 10.1).
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ Result<std::vector<std::byte>> decode_piece(PieceCodec codec, std::span<const st
                                             std::uint64_t length);
 
 // Encodes `bytes`. If the encoding saves at least a sixteenth of the bytes, returns the encoded
-// form; otherwise returns no bytes. `level` is 1 to 19 for zstd and 1 to 9 for deflate. The same
-// arguments always give the same result.
+// form; otherwise returns no bytes. level: 1 to the highest level of the codec. The same arguments
+// always give the same result.
 std::vector<std::byte> encode_piece(PieceCodec codec, int level, std::span<const std::byte> bytes);
 
 }  // namespace nmb

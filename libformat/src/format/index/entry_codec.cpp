@@ -2,7 +2,8 @@
 #include "format/index/entry_codec.h"
 
 #include <algorithm>
-#include <iterator>
+#include <limits>
+#include <type_traits>
 
 #include "format/superblock/superblock.h"
 #include "wire/joined_text.h"
@@ -11,80 +12,60 @@ namespace nmb {
 
 static constexpr std::uint64_t kEntryHole = 1;
 
-// Returns `value`, or the largest 16-bit number if `value` does not fit in the 16-bit field of a
-// block's header. No kind or codec has the largest 16-bit number.
-static std::uint16_t two_bytes(std::uint64_t value) {
-  return static_cast<std::uint16_t>(std::min<std::uint64_t>(value, 0xffff));
+// Sets the column of a field. The field of a place has three columns: position, length and sum.
+template <class Field>
+static void set_field(PageBuilder& leaf, Column column, const Field& field) {
+  if constexpr (std::is_same_v<Field, Place>) {
+    leaf.set(column, field.position);
+    leaf.set(static_cast<Column>(column + 1), field.length);
+    leaf.set(static_cast<Column>(column + 2), field.sum);
+  } else if constexpr (std::is_same_v<Field, Digest>) {
+    leaf.set_digest(field);
+  } else if constexpr (std::is_same_v<Field, bool>) {
+    leaf.set(column, field ? kEntryHole : 0);
+  } else {
+    leaf.set(column, field);
+  }
 }
 
-// Sets the three columns of a place: position, length and sum.
-static void set_place(PageBuilder& leaf, Column first, const Place& place) {
-  leaf.set(first, place.position);
-  leaf.set(static_cast<Column>(first + 1), place.length);
-  leaf.set(static_cast<Column>(first + 2), place.sum);
+// Gets a field from its column. A number that does not fit into the field becomes the largest
+// number of the field: no kind or codec has the largest 16-bit number.
+template <class Field>
+static void get_field(const Page& leaf, std::uint32_t row, Column column, Field& field) {
+  if constexpr (std::is_same_v<Field, Place>) {
+    field = {leaf.value(row, column), leaf.value(row, static_cast<Column>(column + 1)),
+             leaf.value(row, static_cast<Column>(column + 2))};
+  } else if constexpr (std::is_same_v<Field, Digest>) {
+    field = leaf.digest(row);
+  } else if constexpr (std::is_same_v<Field, bool>) {
+    field = (leaf.value(row, column) & kEntryHole) != 0;
+  } else {
+    field = static_cast<Field>(
+        std::min<std::uint64_t>(leaf.value(row, column), std::numeric_limits<Field>::max()));
+  }
 }
-
-static Place place_at(const Page& leaf, std::uint32_t row, Column first) {
-  return {leaf.value(row, first), leaf.value(row, static_cast<Column>(first + 1)),
-          leaf.value(row, static_cast<Column>(first + 2))};
-}
-
-// The columns of BlockCounts, in the order of for_each().
-static constexpr Column kCounts[] = {kDimensions, kVariables, kAttributes, kRecords, kSamples};
-static_assert(sizeof(BlockCounts) == std::size(kCounts) * sizeof(std::uint64_t));
 
 static void set_counts(PageBuilder& page, const BlockCounts& counts) {
-  const Column* column = kCounts;
-  BlockCounts::for_each(counts, [&](std::uint64_t count) { page.set(*column++, count); });
+  for_each_count(counts, [&](Column column, std::uint64_t count) { page.set(column, count); });
 }
 
 static BlockCounts counts_at(const Page& page, std::uint32_t row) {
   BlockCounts counts;
-  const Column* column = kCounts;
-  BlockCounts::for_each(counts, [&](std::uint64_t& count) { count = page.value(row, *column++); });
+  for_each_count(counts,
+                 [&](Column column, std::uint64_t& count) { count = page.value(row, column); });
   return counts;
 }
 
-void add_entry(PageBuilder& leaf, const BlockEntry& e) {
-  leaf.add_row(e.name);
-  leaf.set(kKind, e.kind);
-  leaf.set(kCodec, e.codec);
-  leaf.set(kFlags, e.hole ? kEntryHole : 0);
-  leaf.set(kPosition, e.position);
-  leaf.set(kStoredLength, e.stored_length);
-  leaf.set(kRawLength, e.raw_length);
-  leaf.set_digest(e.digest);
-  leaf.set(kSum, e.sum);
-  leaf.set(kExtentPosition, e.extent_position);
-  leaf.set(kExtentLength, e.extent_length);
-  leaf.set(kExtentSum, e.extent_sum);
-  set_counts(leaf, e);
-  set_place(leaf, kMapPosition, e.map);
-  set_place(leaf, kStoragePosition, e.storage);
-  leaf.set(kOrder, e.order);
-  leaf.set(kNeeds, e.needs);
+void add_entry(PageBuilder& leaf, const BlockEntry& entry) {
+  leaf.add_row(entry.name);
+  for_each_field(entry, [&](Column column, const auto& field) { set_field(leaf, column, field); });
 }
 
 BlockEntry entry_at(const Page& leaf, std::uint32_t row) {
-  BlockEntry e;
-  e.name = leaf.name(row);
-  e.kind = two_bytes(leaf.value(row, kKind));
-  e.codec = two_bytes(leaf.value(row, kCodec));
-  e.hole = leaf.value(row, kFlags) & kEntryHole;
-  e.position = leaf.value(row, kPosition);
-  e.stored_length = leaf.value(row, kStoredLength);
-  e.raw_length = leaf.value(row, kRawLength);
-  e.digest = leaf.digest(row);
-  e.sum = leaf.value(row, kSum);
-  e.extent_position = leaf.value(row, kExtentPosition);
-  e.extent_length = leaf.value(row, kExtentLength);
-  e.extent_sum = leaf.value(row, kExtentSum);
-  e.counts() = counts_at(leaf, row);
-  e.map = place_at(leaf, row, kMapPosition);
-  e.storage = place_at(leaf, row, kStoragePosition);
-  e.order = leaf.value(row, kOrder);
-  e.needs = leaf.value(row, kNeeds);
-  return e;
+  BlockEntry entry;
+  entry.name = leaf.name(row);
+  for_each_field(entry, [&](Column column, auto& field) { get_field(leaf, row, column, field); });
+  return entry;
 }
 
 void add_child(PageBuilder& node, const ChildRow& child) {

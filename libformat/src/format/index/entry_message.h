@@ -7,19 +7,9 @@
 
 namespace nmb {
 
-// Calls visit() with each field of an entry except the name.
-template <class Entry, class Visit>
-void for_each_field(Entry& e, Visit visit) {
-  visit(e.kind), visit(e.codec), visit(e.hole), visit(e.position), visit(e.stored_length);
-  visit(e.raw_length), visit(e.digest), visit(e.sum), visit(e.extent_position);
-  visit(e.extent_length), visit(e.extent_sum), visit(e.map), visit(e.storage);
-  visit(e.order), visit(e.needs);
-  BlockCounts::for_each(e, visit);
-}
-
 inline void put_row(MessageWriter& out, const BlockEntry& entry) {
   out.put_text(entry.name);
-  for_each_field(entry, [&](const auto& field) {
+  for_each_field(entry, [&](Column, const auto& field) {
     using Field = std::decay_t<decltype(field)>;
     if constexpr (std::is_integral_v<Field>) {
       out.put_small(field);
@@ -32,7 +22,7 @@ inline void put_row(MessageWriter& out, const BlockEntry& entry) {
 }
 inline void get_row(MessageReader& in, BlockEntry* entry) {
   entry->name = in.get_text();
-  for_each_field(*entry, [&](auto& field) {
+  for_each_field(*entry, [&](Column, auto& field) {
     using Field = std::decay_t<decltype(field)>;
     if constexpr (std::is_integral_v<Field>) {
       field = static_cast<Field>(in.get_small());

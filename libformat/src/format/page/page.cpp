@@ -3,7 +3,9 @@
 #include "format/page/page.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
+#include <iterator>
 
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -30,42 +32,75 @@ constexpr bool is_table(PageUse use) {
   return use == PageUse::kStatistics || use == PageUse::kTags;
 }
 
-// Returns whether this version defines the column id. Undefined ids are reserved for later
-// versions.
-constexpr bool is_known(std::uint16_t id) {
-  return id <= kNeeds || (id >= kElements && id < kColumnCount);
+// A set of pages: one bit for the leaves of each use, and one for its nodes.
+using PageSet = std::uint16_t;
+constexpr PageSet leaf_of(PageUse use) {
+  return static_cast<PageSet>(1 << (2 * static_cast<int>(use)));
 }
+constexpr PageSet node_of(PageUse use) {
+  return static_cast<PageSet>(2 << (2 * static_cast<int>(use)));
+}
+constexpr PageSet pages_of(PageUse use) { return leaf_of(use) | node_of(use); }
 
-// Returns whether section 6 allows the column in pages of this use and level.
-bool defined(PageUse use, bool leaf, std::uint16_t id) {
-  switch (use) {
-    case PageUse::kIndex:
-      if (leaf)
-        return (id >= kNameEnd && id <= kStorageSum && id != kBlocks) || id == kOrder ||
-               id == kNeeds;
-      return id == kNameEnd || id == kPosition || id == kStoredLength || id == kSum ||
-             (id >= kBlocks && id <= kSamples) || id == kNeeds;
-    case PageUse::kDataMap:
-      if (id == kLogicalOffset || id == kPosition || id == kStoredLength || id == kSum) return true;
-      return leaf && (id == kCodec || id == kRawLength || id == kFileNumber || id == kState);
-    case PageUse::kDead:
-      return id == kPosition || id == kStoredLength || id == kSum || id == kState;
-    case PageUse::kFileTable:
-      return id == kNameEnd || id == kPosition || id == kStoredLength || id == kDigest ||
-             id == kSum || (id >= kMapPosition && id <= kMapSum) || id == kOrder || id == kState ||
-             id == kBytesEnd;
-    case PageUse::kGrowth:
-      return id == kCodec || (id >= kPosition && id <= kRawLength) || id == kSum ||
-             id == kRecords || id == kOrder || id == kLogicalOffset || id == kState;
-    case PageUse::kStatistics:
-    case PageUse::kTags:
-      if (id == kNameEnd || id == kPosition || id == kStoredLength || id == kSum || id == kOrder)
-        return true;
-      if (!leaf) return id == kBlocks;
-      return id == kKind || id == kState || id == kMinimum || id == kBytesEnd ||
-             (use == PageUse::kStatistics && id >= kElements && id <= kMaximum);
-  }
-  return false;
+constexpr PageSet kIndexLeaf = leaf_of(PageUse::kIndex), kIndexNode = node_of(PageUse::kIndex),
+                  kIndex = pages_of(PageUse::kIndex), kMapLeaf = leaf_of(PageUse::kDataMap),
+                  kMap = pages_of(PageUse::kDataMap), kDead = pages_of(PageUse::kDead),
+                  kFiles = pages_of(PageUse::kFileTable), kGrowth = pages_of(PageUse::kGrowth),
+                  kStatisticsLeaf = leaf_of(PageUse::kStatistics),
+                  kTableLeaf = kStatisticsLeaf | leaf_of(PageUse::kTags),
+                  kTableNode = node_of(PageUse::kStatistics) | node_of(PageUse::kTags),
+                  kTable = kTableLeaf | kTableNode,
+                  kAny = kIndex | kMap | kDead | kFiles | kGrowth | kTable;
+
+// The columns `first` to `last`, and the pages that may have them.
+struct ColumnUse {
+  std::uint16_t first, last;
+  PageSet pages;
+};
+
+// The table of columns in section 6.
+constexpr ColumnUse kColumnUses[] = {
+    {kNameEnd, kNameEnd, kIndex | kFiles | kTable},
+    {kKind, kKind, kIndexLeaf | kTableLeaf},
+    {kCodec, kCodec, kIndexLeaf | kMapLeaf | kGrowth},
+    {kFlags, kFlags, kIndexLeaf},
+    {kPosition, kStoredLength, kAny},
+    {kRawLength, kRawLength, kIndexLeaf | kMapLeaf | kGrowth},
+    {kDigest, kDigest, kIndexLeaf | kFiles},
+    {kSum, kSum, kAny},
+    {kExtentPosition, kExtentSum, kIndexLeaf},
+    {kBlocks, kBlocks, kIndexNode | kTableNode},
+    {kDimensions, kAttributes, kIndex},
+    {kRecords, kRecords, kIndex | kGrowth},
+    {kSamples, kSamples, kIndex},
+    {kMapPosition, kMapSum, kIndexLeaf | kFiles},
+    {kStoragePosition, kStorageSum, kIndexLeaf},
+    {kStorageSum + 1, kOrder - 1, 0},  // not used
+    {kOrder, kOrder, kIndexLeaf | kFiles | kGrowth | kTable},
+    {kLogicalOffset, kLogicalOffset, kMap | kGrowth},
+    {kFileNumber, kFileNumber, kMapLeaf},
+    {kState, kState, kMapLeaf | kDead | kFiles | kGrowth | kTableLeaf},
+    {kNeeds, kNeeds, kIndex},
+    {kElements, kNans, kStatisticsLeaf},
+    {kMinimum, kMinimum, kTableLeaf},
+    {kMaximum, kMaximum, kStatisticsLeaf},
+    {kBytesEnd, kBytesEnd, kFiles | kTableLeaf},
+};
+
+// Returns nullptr if this version does not define the column id. Such ids are reserved for later
+// versions.
+constexpr const ColumnUse* find_column(std::uint16_t id) {
+  const auto* const found = std::ranges::lower_bound(kColumnUses, id, {}, &ColumnUse::last);
+  return found != std::end(kColumnUses) && found->first <= id ? found : nullptr;
+}
+static_assert(std::ranges::is_sorted(kColumnUses, {}, &ColumnUse::last));
+static_assert(std::end(kColumnUses)[-1].last + 1 == kColumnCount);
+
+constexpr bool is_known(std::uint16_t id) { return find_column(id) != nullptr; }
+
+// Returns whether section 6 allows the column, which must be known, in pages of this use and level.
+constexpr bool is_allowed(PageUse use, bool leaf, std::uint16_t id) {
+  return (find_column(id)->pages & (leaf ? leaf_of(use) : node_of(use))) != 0;
 }
 
 std::uint64_t load_width(const std::byte* from, std::uint32_t width) {
@@ -345,7 +380,7 @@ class Page::Decoder {
       const bool width_ok =
           id == kDigest ? width == 16
                         : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
-      if (id <= previous || (known && !defined(expect_.use, page_.level_ == 0, id)) || !width_ok)
+      if (id <= previous || (known && !is_allowed(expect_.use, page_.level_ == 0, id)) || !width_ok)
         return fails("R-PG-6", entry, joined_text("column ", id, " of width ", width),
                      "ascending ids that this page may have; width 1 to 8, or 16 for digests");
       if (!known && (id & kCriticalForReading)) {
@@ -457,6 +492,7 @@ std::string_view PageBuilder::last_name() const {
 void PageBuilder::set(Column column, std::uint64_t value) {
   auto& values = values_[column];
   if (value == 0 && values.empty()) return;
+  assert(is_known(column) && is_allowed(use_, level_ == 0, column));
   values.resize(rows_);
   values[rows_ - 1] = value;
 }

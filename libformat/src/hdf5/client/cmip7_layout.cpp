@@ -7,6 +7,7 @@
 #include "nmb/dump.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_grid.h"
+#include "values/codecs.h"
 #include "wire/checked.h"
 
 namespace nmb::hdf5 {
@@ -18,6 +19,7 @@ constexpr std::uint64_t kLeastChunk = 4 << 20;  // bytes of values
 // contiguous, it stays contiguous.
 constexpr std::uint64_t kSmallArray = 64 << 10;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
+constexpr std::uint32_t kDeflate = word_of(PieceCodec::kDeflate).hdf5_filter;
 constexpr std::uint32_t kLevel = 4;
 
 Result<std::string> text_of(const Metadata& metadata, VarId variable, std::string_view name) {
@@ -77,7 +79,7 @@ bool are_wanted(const std::vector<Filter>& filters, std::uint64_t value_size) {
   const auto has = [&](std::uint32_t id) {
     return std::ranges::count(filters, id, &Filter::id) == 1;
   };
-  const auto deflate = std::ranges::find(filters, std::uint32_t{kDeflate}, &Filter::id);
+  const auto deflate = std::ranges::find(filters, kDeflate, &Filter::id);
   return deflate != filters.end() && deflate->parameters == std::vector<std::uint32_t>{kLevel} &&
          has(kFletcher32) && (has(kShuffle) || value_size == 1) &&
          filters.size() == 2 + (has(kShuffle) ? 1u : 0u);

@@ -7,6 +7,7 @@
 
 #include "format/extent/piece_codec.h"
 #include "parallel/workers.h"
+#include "values/codecs.h"
 #include "wire/spliced_source.h"
 #include "writer/value_mover.h"
 
@@ -16,10 +17,6 @@ namespace {
 
 // Indexes of the sources in CodedValues::stored. kFiles is the index of the first input file.
 enum StoredIn : std::uint32_t { kValues, kSpool, kFiles };
-
-int usual_level(PieceCodec codec) {
-  return std::ranges::find(kPieceCodecs, codec, &PieceCodecWord::codec)->usual_level;
-}
 
 }  // namespace
 
@@ -86,7 +83,7 @@ Status ValueCoder::code_window(const ValuesToCode& block, Window* window,
     if (first == block.coded.end() || first->offset >= window->to) return {};
     if (first->offset == window->from && first->length == length) whole = &*first;
     codec = first->codec;
-    level = usual_level(codec);
+    level = word_of(codec).usual_level;
   }
   if (block.values->is_unallocated(window->from, length)) return {};
   values.resize(length);

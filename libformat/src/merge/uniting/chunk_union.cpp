@@ -19,6 +19,7 @@
 #include "values/array_source.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_table.h"
+#include "values/codecs.h"
 #include "values/gathered_chunk.h"
 #include "values/open_array.h"
 #include "wire/joined_text.h"
@@ -96,8 +97,8 @@ struct Chunking {
 // Returns whether two lists of filters decode values in the same way.
 bool are_alike(const std::vector<Filter>& a, const std::vector<Filter>& b) {
   return std::ranges::equal(a, b, [](const Filter& one, const Filter& other) {
-    const bool has_level = one.id == kDeflate || one.id == kZstd;
-    return one.id == other.id && (has_level || one.parameters == other.parameters);
+    // The parameter of a codec is its level, which does not matter for decoding.
+    return one.id == other.id && (codec_of(one.id) || one.parameters == other.parameters);
   });
 }
 

@@ -1,0 +1,80 @@
+// Entries of blocks as rows of index pages and in messages between ranks.
+#include "format/index/entry_codec.h"
+
+#include <gtest/gtest.h>
+
+#include "format/index/entry_message.h"
+#include "format/superblock/superblock.h"
+#include "support/vectors.h"
+
+namespace nmb::test {
+namespace {
+
+// An entry in which each column of a leaf has another value.
+BlockEntry entry_of_all_columns() {
+  BlockEntry e;
+  e.name = "name";
+  e.kind = 2, e.codec = 3, e.hole = true;
+  e.position = 5, e.stored_length = 6, e.raw_length = 7, e.digest = {8, 80}, e.sum = 9;
+  e.extent_position = 10, e.extent_length = 11, e.extent_sum = 12;
+  e.dimensions = 14, e.variables = 15, e.attributes = 16, e.records = 17, e.samples = 18;
+  e.map = {19, 20, 21}, e.storage = {22, 23, 24};
+  e.order = 31, e.needs = 35;
+  return e;
+}
+
+std::vector<std::byte> page_of(const BlockEntry& entry) {
+  PageBuilder leaf(PageUse::kIndex, 0);
+  add_entry(leaf, entry);
+  return leaf.encode({{1, 2}, 1, 3}, 16384)->bytes;
+}
+
+Page decoded(const std::vector<std::byte>& bytes) {
+  FindingList findings;
+  auto page = Page::decode(bytes, PageHeader::decode(bytes)->expectation(), findings);
+  EXPECT_TRUE(findings.list.empty());
+  return std::move(*page);
+}
+
+TEST(EntryCodec, EachFieldHasItsColumn) {
+  const Page page = decoded(page_of(entry_of_all_columns()));
+  for (std::uint16_t column = 1; column < kColumnCount; ++column) {
+    const bool is_of_leaf =
+        column != kBlocks && (column <= kStorageSum || column == kOrder || column == kNeeds);
+    EXPECT_EQ(page.has(static_cast<Column>(column)), is_of_leaf) << column;
+    if (!is_of_leaf || column == kDigest) continue;
+    const std::uint64_t expected = column == kNameEnd ? 4 : column == kFlags ? 1 : column;
+    EXPECT_EQ(page.value(0, static_cast<Column>(column)), expected) << column;
+  }
+  EXPECT_EQ(page.digest(0), (Digest{8, 80}));
+}
+
+TEST(EntryCodec, EntriesComeBackFromPagesAndMessages) {
+  const std::vector<std::byte> bytes = page_of(entry_of_all_columns());
+  const BlockEntry entry = entry_at(decoded(bytes), 0);
+  EXPECT_EQ(page_of(entry), bytes);
+  MessageWriter out;
+  put_row(out, entry);
+  const std::vector<std::byte> message = out.take();
+  MessageReader in(message);
+  BlockEntry received;
+  get_row(in, &received);
+  EXPECT_TRUE(in.at_end());
+  EXPECT_EQ(page_of(received), bytes);
+}
+
+// A kind or codec of more than 16 bits must not become another kind or codec.
+TEST(EntryCodec, LargeNumbersStayUnknown) {
+  PageBuilder leaf(PageUse::kIndex, 0);
+  leaf.add_row("name");
+  leaf.set(kKind, 0x10005);
+  leaf.set(kCodec, 0x10001);
+  leaf.set(kFlags, 2);
+  const BlockEntry entry = entry_at(decoded(leaf.encode({{1, 2}, 1, 3}, 16384)->bytes), 0);
+  EXPECT_EQ(entry.kind, 0xffff);
+  EXPECT_EQ(entry.codec, 0xffff);
+  EXPECT_FALSE(entry.hole);
+}
+
+}  // namespace
+}  // namespace nmb::test
