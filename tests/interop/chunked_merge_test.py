@@ -10,6 +10,7 @@ Skipped (exit code 77) without h5py or netCDF4-python.
 
 import itertools
 import json
+import random
 import resource
 import shutil
 import subprocess
@@ -347,6 +348,68 @@ def check_unwritten(test):
     test.check(set(found) == {(2, 4), (6, 4)}, f"unwritten chunks: found {sorted(found)}")
 
 
+def make_part(path, first, count, lengths, kinds):
+    """A part of an array of two dimensions. kinds: how each variable is stored; None if the part does not have it."""
+    with netCDF4.Dataset(path, "w") as out:
+        for name, start, length, whole in zip("yx", first, count, lengths):
+            out.createDimension(name, length)
+            axis = out.createVariable(name, "i4", (name,))
+            axis[:] = numpy.arange(start, start + length)
+            axis.domain_decomposition = numpy.array([1, whole, start + 1, start + length], "i4")
+        rows = numpy.arange(first[0], first[0] + count[0])
+        columns = numpy.arange(first[1], first[1] + count[1])
+        for number, (name, kind) in enumerate(kinds.items()):
+            if kind is None:
+                continue
+            is_chunked, order, dimensions = kind
+            values = rows[:, None] * 100 + columns + number * 10000
+            if dimensions == ("y",):
+                values = rows * 100 + number * 10000
+            variable = out.createVariable(
+                name, order + "i4", dimensions, contiguous=not is_chunked,
+                chunksizes=[2] * len(dimensions) if is_chunked else None,
+            )  # fmt: skip
+            variable[:] = values
+
+
+def check_missing(test):
+    """With --missing=fill, values of variables that only some inputs have are at their places, with and without chunks."""
+    choice = random.Random(1)
+    fill = netCDF4.default_fillvals["i4"]
+    for number in range(8):
+        is_tiles = number % 2 == 1
+        parts = [((y, x), (3, 4)) for y in (0, 3) for x in (0, 4)] if is_tiles else [((y, 0), (3, 4)) for y in (0, 3, 6)]
+        lengths = (6, 8) if is_tiles else (9, 4)
+        names = {
+            name: (choice.choice([("y", "x"), ("y",)]), choice.choice(["<", ">"])) for name in "abcd"
+        }  # fmt: skip
+        expected = {name: numpy.full(lengths if len(d) == 2 else lengths[:1], fill, "i4") for name, (d, _) in names.items()}
+        files, present = [], set()
+        for i, (first, count) in enumerate(parts):
+            kinds = {
+                name: (choice.random() < 0.4, order, dimensions) if choice.random() < 0.6 else None
+                for name, (dimensions, order) in names.items()
+            }
+            files.append(f"missing{i}.nc")
+            make_part(test.work / files[-1], first, count, lengths, kinds)
+            for v, (name, kind) in enumerate(kinds.items()):
+                if kind is None:
+                    continue
+                present.add(name)
+                rows = numpy.arange(first[0], first[0] + count[0])
+                columns = numpy.arange(first[1], first[1] + count[1])
+                if kind[2] == ("y",):
+                    expected[name][rows] = rows * 100 + v * 10000
+                else:
+                    expected[name][numpy.ix_(rows, columns)] = rows[:, None] * 100 + columns + v * 10000
+        options = ["--mode", "tiles"] if is_tiles else ["--mode", "join", "--along", "y"]
+        for ending in OUTPUTS:
+            test.run("nmcat", *options, "--missing=fill", *files, "-o", f"missing.{ending}", "-f")
+            seen = out_of(test, f"missing.{ending}")
+            for name in sorted(present):
+                expect_values(test, f"missing variables, set {number}, {ending}", seen, name, expected[name])
+
+
 def check_options(test):
     """--compress, --shuffle and --chunk, for inputs with and without chunks."""
     make(test.work / "o0.nc", {"a": ZLIB, "b": PLAIN}, 0, 4)
@@ -655,6 +718,7 @@ def check(test):
     check_sums(test)
     check_impossible_filters(test)
     check_unwritten(test)
+    check_missing(test)
     check_options(test)
     check_tiles(test)
     check_tables(test)

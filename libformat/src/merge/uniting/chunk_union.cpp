@@ -213,7 +213,8 @@ class ChunkUniter {
     for (std::size_t i = 0; i < there.dimensions.size(); ++i)
       is_whole = is_whole && metadata.dimension(there.dimensions[i]).length == part->box.count[i];
     if (!storage) {
-      if (part->box.type == own.type) look_at_plain(member, block, *found, is_whole, &united);
+      if (is_whole && part->box.type == own.type && part->box.count == lengths_of(variable))
+        look_at_plain(member, block, *found, &united);
       return;
     }
     if (storage->chunk.size() != own.dimensions.size()) return;
@@ -243,10 +244,11 @@ class ChunkUniter {
 
   // Takes an array without chunks if it is the whole united variable. The array then keeps its byte
   // order.
-  static void look_at_plain(std::uint32_t member, const Block& block, VarId found, bool is_whole,
+  // found: an array that has all values of the united variable.
+  static void look_at_plain(std::uint32_t member, const Block& block, VarId found,
                             UnitedVariable* united) {
     const Metadata& metadata = block.metadata;
-    if (!is_whole || united->parts.size() != 1 || metadata.is_record_variable(found)) return;
+    if (united->parts.size() != 1 || metadata.is_record_variable(found)) return;
     const Type type = metadata.variable(found).type;
     PlainArray& plain = united->plain.emplace();
     plain.member = member;
