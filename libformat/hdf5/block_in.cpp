@@ -18,6 +18,7 @@
 #include "object_header_in.h"
 #include "resource_limits.h"
 #include "scales_in.h"
+#include "slabs.h"
 #include "space_in.h"
 #include "wire/checked.h"
 #include "wire/items.h"
@@ -454,72 +455,46 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
     fill.space = scalar.get();
   }
 
-  // Read the values in slabs. A slab has all indexes of the dimensions from `split` on, up to
-  // `rows` indexes of the dimension before `split`, and one index of each earlier dimension.
-  const std::size_t rank = space.lengths.size();
-  std::vector<hsize_t> start(rank, 0), length(space.lengths.begin(), space.lengths.end());
-  std::uint64_t inner = 1;
-  std::size_t split = rank;
-  const std::uint64_t most = std::max<std::uint64_t>(1, kMostSlab / step);
-  while (split > 0 && inner * space.lengths[split - 1] <= most) inner *= space.lengths[--split];
-  const std::size_t along = split == 0 ? 0 : split - 1;
-  const std::uint64_t rows =
-      split == 0 ? (rank == 0 ? 1 : space.lengths[0]) : std::max<std::uint64_t>(1, most / inner);
-  for (std::size_t i = 0; i < along; ++i) length[i] = 1;
   NMB_ASSIGN(const Handle file_space, read_handle(H5Dget_space(data_set), object));
-  std::uint64_t done = 0;
-  while (done < count) {
-    std::uint64_t slab = count;
-    Handle memory_space;
-    if (rank == 0) {
-      NMB_ASSIGN(memory_space, read_handle(H5Screate(H5S_SCALAR), object));
-    } else {
-      length[along] = std::min<std::uint64_t>(rows, space.lengths[along] - start[along]);
-      slab = 1;
-      for (const hsize_t n : length) slab *= n;
-      NMB_TRY(check_read(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(),
-                                             nullptr, length.data(), nullptr),
+  const auto read_slab = [&](const Slab& slab) -> Status {
+    const hsize_t elements = slab.elements;
+    NMB_ASSIGN(const Handle memory_space,
+               read_handle(H5Screate_simple(1, &elements, nullptr), object));
+    ReadValues read{std::vector<std::byte>(slab.elements * step), type, -1};
+    const bool is_scalar = slab.count.empty();
+    if (!is_scalar)
+      NMB_TRY(check_read(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, slab.start.data(),
+                                             nullptr, slab.count.data(), nullptr),
                          object));
-      const hsize_t elements = slab;
-      NMB_ASSIGN(memory_space, read_handle(H5Screate_simple(1, &elements, nullptr), object));
-    }
-    ReadValues read{std::vector<std::byte>(slab * step), type, -1};
     std::vector<bool> is_missing;  // by element of the slab
     {
       const OpeningAllowed filters;
-      if (missing) {
-        NMB_ASSIGN(is_missing, read_stored_chunks(*missing, data_set, type, {start, length},
-                                                  read.bytes.data(), object));
-      } else {
+      if (missing)
+        NMB_ASSIGN(is_missing,
+                   read_stored_chunks(*missing, data_set, type, slab, read.bytes.data(), object));
+      else
         NMB_TRY(check_read(
-            H5Dread(data_set, type, memory_space.get(), rank == 0 ? H5S_ALL : file_space.get(),
+            H5Dread(data_set, type, memory_space.get(), is_scalar ? H5S_ALL : file_space.get(),
                     H5P_DEFAULT, read.bytes.data()),
             object));
-      }
     }
     read.space = memory_space.get();
     std::vector<std::byte> values;
     if (!missing)
-      NMB_TRY(
-          encode_values(table, code, file_.references, read.bytes.data(), slab, &values, &heap));
+      NMB_TRY(encode_values(table, code, file_.references, read.bytes.data(), slab.elements,
+                            &values, &heap));
     for (std::size_t i = 0; i < is_missing.size(); ++i)
       NMB_TRY(encode_values(table, code, file_.references,
                             is_missing[i] ? fill.bytes.data() : &read.bytes[i * step], 1, &values,
                             &heap));
-    NMB_TRY(file_.spool->write_at(elements_at + done * size, values));
+    NMB_TRY(file_.spool->write_at(elements_at + slab.first * size, values));
     if (const std::vector<std::byte> led_to = heap.take(); !led_to.empty()) {
       NMB_ASSIGN(const std::uint64_t at, file_.spool->append(led_to, object));
       runs_.push_back({begin + heap.end() - led_to.size(), led_to.size(), at, RunSource::kSpool});
     }
-    done += slab;
-    if (rank == 0) break;
-    // Advance to the next slab.
-    start[along] += length[along];
-    for (std::size_t i = along; i > 0 && start[i] == space.lengths[i]; --i) {
-      start[i] = 0;
-      ++start[i - 1];
-    }
-  }
+    return {};
+  };
+  NMB_TRY(for_each_slab(space.lengths, std::max<std::uint64_t>(1, kMostSlab / step), 1, read_slab));
   const std::uint64_t region = heap.end();
   if (has_heap) storage_.push_back({variable, StorageKind::kHeap, region, {}, {}});
   extent_end_ = begin + region;

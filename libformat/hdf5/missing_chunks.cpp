@@ -63,35 +63,33 @@ Result<std::optional<MissingChunks>> missing_chunks(hid_t data_set, hid_t plist,
 }
 
 Result<std::vector<bool>> read_stored_chunks(const MissingChunks& missing, hid_t data_set,
-                                             hid_t type, const ElementBox& box, std::byte* to,
+                                             hid_t type, const Slab& slab, std::byte* to,
                                              const std::string& object) {
-  const std::size_t rank = box.start.size();
+  const std::size_t rank = slab.start.size();
   const ChunkGrid::Lengths& chunk = missing.grid.chunk();
   ChunkGrid::Lengths low(rank), high(rank);  // in chunks
-  std::uint64_t elements = 1;
   for (std::size_t i = 0; i < rank; ++i) {
-    low[i] = box.start[i] / chunk[i];
-    high[i] = chunks_along(box.start[i] + box.count[i], chunk[i]);
-    elements *= box.count[i];
+    low[i] = slab.start[i] / chunk[i];
+    high[i] = chunks_along(slab.start[i] + slab.count[i], chunk[i]);
   }
-  std::vector<bool> is_missing(elements);
+  std::vector<bool> is_missing(slab.elements);
   NMB_ASSIGN(const Handle file_space, read_handle(H5Dget_space(data_set), object));
   NMB_ASSIGN(
       const Handle memory_space,
-      read_handle(H5Screate_simple(static_cast<int>(rank), box.count.data(), nullptr), object));
+      read_handle(H5Screate_simple(static_cast<int>(rank), slab.count.data(), nullptr), object));
   NMB_TRY(for_each_index(low, high, [&](const ChunkGrid::Lengths& place) -> Status {
-    // The part of the chunk that is in the box. `from` and `end` count from the start of the box.
+    // The part of the chunk that is in the slab. `from` and `end` count from the start of the slab.
     std::vector<hsize_t> start(rank), count(rank);
     ChunkGrid::Lengths from(rank), end(rank);
     for (std::size_t i = 0; i < rank; ++i) {
-      start[i] = std::max<hsize_t>(place[i] * chunk[i], box.start[i]);
-      from[i] = start[i] - box.start[i];
-      end[i] = std::min<std::uint64_t>((place[i] + 1) * chunk[i] - box.start[i], box.count[i]);
+      start[i] = std::max<hsize_t>(place[i] * chunk[i], slab.start[i]);
+      from[i] = start[i] - slab.start[i];
+      end[i] = std::min<std::uint64_t>((place[i] + 1) * chunk[i] - slab.start[i], slab.count[i]);
       count[i] = end[i] - from[i];
     }
     if (missing.is_missing[missing.grid.number_at(place)])
       return for_each_index(from, end, [&](const ChunkGrid::Lengths& at) -> Status {
-        is_missing[number_in(box.count, at)] = true;
+        is_missing[number_in(slab.count, at)] = true;
         return {};
       });
     NMB_TRY(select_box(file_space.get(), start, count, object));

@@ -14,6 +14,7 @@
 #include "hdf5/model/hdf5_section.h"
 #include "nmb/extension.h"
 #include "nmb/status.h"
+#include "slabs.h"
 #include "values/chunk_grid.h"
 
 namespace nmb::hdf5 {
@@ -27,11 +28,6 @@ struct MissingChunks {
   hid_t plist = -1;              // the creation properties, which contain the fill value
 };
 
-// A box of elements of a data set.
-struct ElementBox {
-  const std::vector<hsize_t>&start, &count;
-};
-
 // Returns the number of chunks that a data set has.
 Result<std::uint64_t> chunks_present(hid_t data_set, const std::string& object);
 
@@ -42,10 +38,10 @@ Result<std::optional<MissingChunks>> missing_chunks(hid_t data_set, hid_t plist,
                                                     const Creation& creation,
                                                     const std::string& object);
 
-// Reads the elements of a box that are in stored chunks, in row-major order. `to` has zeros, and
-// room for the whole box. Returns for each element of the box whether its chunk is missing.
+// Reads the elements of a slab that are in stored chunks. `to` has zeros, and room for the whole
+// slab. Returns for each element of the slab whether its chunk is missing.
 Result<std::vector<bool>> read_stored_chunks(const MissingChunks& missing, hid_t data_set,
-                                             hid_t type, const ElementBox& box, std::byte* to,
+                                             hid_t type, const Slab& slab, std::byte* to,
                                              const std::string& object);
 
 }  // namespace nmb::hdf5
