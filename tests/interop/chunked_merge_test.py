@@ -444,6 +444,55 @@ def check_tables(test):
     test.check(found[12, 0] == first[4, 0], "tables: a chunk has other bytes")
 
 
+def check_strings(test):
+    """Strings of fixed length become characters with one more dimension. They keep chunks and filters."""
+    def make_strings(path, names, text, **more):
+        with h5py.File(path, "w") as out:
+            for name, filters in more.items():
+                out.create_dataset(name, data=text[names], chunks=(20,), maxshape=(None,), **filters)
+
+    def make_with_fill(path, fill):
+        """The first chunk has values, the second was never written."""
+        with h5py.File(path, "w") as out:
+            out.create_dataset("s", (40,), "S6", chunks=(20,), maxshape=(None,), compression="gzip", fillvalue=fill)
+            out["s"][:20] = b"text"
+
+    def expect_text(what, path, name, expected):
+        with h5py.File(path) as file:
+            found = file[name][:]
+            characters = numpy.frombuffer(expected.tobytes(), "S1").reshape(found.shape)
+            test.check((found == characters).all(), f"{what}: {name}: found {found[:2]}")
+
+    text = numpy.array([b"station number %d" % (i % 7) for i in range(100)], "S24")
+    filters = {"both": {"compression": "gzip", "shuffle": True}, "zip": {"compression": "gzip"}, "plain": {},
+               "sums": {"compression": "gzip", "fletcher32": True}}
+    for i, rows in enumerate((slice(0, 40), slice(40, 100))):
+        make_strings(test.work / f"s{i}.h5", rows, text, **filters)
+    make_strings(test.work / "s2.h5", slice(0, 40), text, more={"compression": "gzip"})
+    for kind in OUTPUTS:
+        for call, files, expected in ((("join", "--along", "axis:0"), ("s0.h5", "s1.h5"), text),
+                                      (("union",), ("s0.h5", "s2.h5"), text[:40])):
+            what = f"{call[0]} of strings to {kind}"
+            test.run("nmcat", "--mode", *call, *files, "-o", f"strings.{kind}", "-f")
+            path = out_of(test, f"strings.{kind}")
+            for name in filters:
+                expect_text(what, path, name, expected)
+                chunk, found = storage(path, name)[:2]
+                like = storage(test.work / "s0.h5", name)[1]
+                test.check((chunk, found) == ((20, 24), like), f"{what}: {name}: found {chunk}, {found}")
+            first, found = stored(test.work / "s0.h5", "zip"), stored(path, "zip")
+            test.check(found.get((20, 0)) == first[20,], f"{what}: a chunk has other bytes")
+    for fill in (b"", b"xxxxxx", b"none"):
+        make_with_fill(test.work / "f0.h5", fill)
+        make_with_fill(test.work / "f1.h5", b"xxxxxx")
+        test.run("nmcat", "--mode", "join", "--along", "axis:0", "f0.h5", "f1.h5", "-o", "f.h5", "-f")
+        expected = numpy.array([b"text"] * 20 + [fill] * 20 + [b"text"] * 20 + [b"xxxxxx"] * 20, "S6")
+        expect_text(f"fill value {fill}", test.work / "f.h5", "s", expected)
+        test.check(storage(test.work / "f.h5", "s")[0] == (20, 6), f"fill value {fill}: other chunks")
+        test.check(len(stored(test.work / "f.h5", "s")) == {b"": 3, b"xxxxxx": 2}.get(fill, 4),
+                   f"fill value {fill}: other unwritten chunks")
+
+
 def check_again(test):
     """A joined NMB file is joined again, becomes a classic file, and takes part in a union."""
     for i in range(4):
@@ -667,3 +716,4 @@ def check(test):
 
 if __name__ == "__main__":
     sys.exit(main(__doc__, check))
+    check_strings(test)
