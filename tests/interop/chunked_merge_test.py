@@ -644,6 +644,38 @@ def check_unlimited(test):
                 test.check(file["both"].shape == (4, 10), f"along station: found shape {file['both'].shape}")
 
 
+def check_late_variables(test):
+    """The unlimited dimension is not the slowest of a variable that the first file lacks."""
+    def make_late(path, first, has_late, size=None):
+        with netCDF4.Dataset(path, "w") as out:
+            out.createDimension("time", size)
+            out.createDimension("x", 3)
+            out.createVariable("time", "f8", ("time",))[:] = numpy.arange(first, first + 2)
+            out.createVariable("slow", "i2", ("time", "x"))[:] = numpy.arange(6).reshape(2, 3) + first
+            if has_late:
+                out.createVariable("v", "f4", ("x", "time"))[:] = numpy.arange(6).reshape(3, 2) + first
+
+    make_late(test.work / "late0.nc", 0, False)
+    make_late(test.work / "late1.nc", 2, True)
+    make_late(test.work / "late2.nc", 4, True)
+    make_late(test.work / "late3.nc", 2, True, 2)
+    fill = netCDF4.default_fillvals["f4"]
+    late = numpy.concatenate([numpy.full((3, 2), fill)] + [numpy.arange(6).reshape(3, 2) + i for i in (2, 4)], 1)
+    slow = numpy.concatenate([numpy.arange(6).reshape(2, 3) + i for i in (0, 2, 4)])
+    for kind in OUTPUTS:
+        for second in ("late1.nc", "late3.nc"):
+            what = f"{second} to {kind}"
+            test.run("nmcat", "--mode", "join", "--missing=fill", "late0.nc", second, "late2.nc", "-o", f"late.{kind}", "-f")
+            path = out_of(test, f"late.{kind}")
+            expect_values(test, what, path, "v", late.astype("f4"))
+            expect_values(test, what, path, "slow", slow.astype("i2"))
+            expect_values(test, what, path, "time", numpy.arange(6.0))
+            with netCDF4.Dataset(path) as file:
+                test.check(file.dimensions["time"].isunlimited(), f"{what}: the dimension cannot grow")
+    test.run("nmcat", "--mode", "join", "--missing=fill", "late0.nc", "late3.nc", "-o", "late.cdf", exit_code=1,
+             says='shape v: found the unlimited dimension "time" as dimension 2, expected it as the first dimension')
+
+
 def make_small(path, time, station):
     """Small variables: a coordinate in chunks, a matrix in chunks, a matrix without chunks, and a short series."""
     with netCDF4.Dataset(path, "w") as out:
@@ -707,13 +739,14 @@ def check(test):
     check_options(test)
     check_tiles(test)
     check_tables(test)
+    check_strings(test)
     check_again(test)
     check_large(test)
     check_dry_runs(test)
     check_unlimited(test)
+    check_late_variables(test)
     check_memory(test)
 
 
 if __name__ == "__main__":
     sys.exit(main(__doc__, check))
-    check_strings(test)
