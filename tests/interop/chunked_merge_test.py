@@ -507,6 +507,55 @@ def check_tables(test):
     test.check(found[12, 0] == first[4, 0], "tables: a chunk has other bytes")
 
 
+def check_strings(test):
+    """Strings of fixed length become characters with one more dimension. They keep chunks and filters."""
+    def make_strings(path, names, text, **more):
+        with h5py.File(path, "w") as out:
+            for name, filters in more.items():
+                out.create_dataset(name, data=text[names], chunks=(20,), maxshape=(None,), **filters)
+
+    def make_with_fill(path, fill):
+        """The first chunk has values, the second was never written."""
+        with h5py.File(path, "w") as out:
+            out.create_dataset("s", (40,), "S6", chunks=(20,), maxshape=(None,), compression="gzip", fillvalue=fill)
+            out["s"][:20] = b"text"
+
+    def expect_text(what, path, name, expected):
+        with h5py.File(path) as file:
+            found = file[name][:]
+            characters = numpy.frombuffer(expected.tobytes(), "S1").reshape(found.shape)
+            test.check((found == characters).all(), f"{what}: {name}: found {found[:2]}")
+
+    text = numpy.array([b"station number %d" % (i % 7) for i in range(100)], "S24")
+    filters = {"both": {"compression": "gzip", "shuffle": True}, "zip": {"compression": "gzip"}, "plain": {},
+               "sums": {"compression": "gzip", "fletcher32": True}}
+    for i, rows in enumerate((slice(0, 40), slice(40, 100))):
+        make_strings(test.work / f"s{i}.h5", rows, text, **filters)
+    make_strings(test.work / "s2.h5", slice(0, 40), text, more={"compression": "gzip"})
+    for kind in OUTPUTS:
+        for call, files, expected in ((("join", "--along", "axis:0"), ("s0.h5", "s1.h5"), text),
+                                      (("union",), ("s0.h5", "s2.h5"), text[:40])):
+            what = f"{call[0]} of strings to {kind}"
+            test.run("nmcat", "--mode", *call, *files, "-o", f"strings.{kind}", "-f")
+            path = out_of(test, f"strings.{kind}")
+            for name in filters:
+                expect_text(what, path, name, expected)
+                chunk, found = storage(path, name)[:2]
+                like = storage(test.work / "s0.h5", name)[1]
+                test.check((chunk, found) == ((20, 24), like), f"{what}: {name}: found {chunk}, {found}")
+            first, found = stored(test.work / "s0.h5", "zip"), stored(path, "zip")
+            test.check(found.get((20, 0)) == first[20,], f"{what}: a chunk has other bytes")
+    for fill in (b"", b"xxxxxx", b"none"):
+        make_with_fill(test.work / "f0.h5", fill)
+        make_with_fill(test.work / "f1.h5", b"xxxxxx")
+        test.run("nmcat", "--mode", "join", "--along", "axis:0", "f0.h5", "f1.h5", "-o", "f.h5", "-f")
+        expected = numpy.array([b"text"] * 20 + [fill] * 20 + [b"text"] * 20 + [b"xxxxxx"] * 20, "S6")
+        expect_text(f"fill value {fill}", test.work / "f.h5", "s", expected)
+        test.check(storage(test.work / "f.h5", "s")[0] == (20, 6), f"fill value {fill}: other chunks")
+        test.check(len(stored(test.work / "f.h5", "s")) == {b"": 3, b"xxxxxx": 2}.get(fill, 4),
+                   f"fill value {fill}: other unwritten chunks")
+
+
 def check_again(test):
     """A joined NMB file is joined again, becomes a classic file, and takes part in a union."""
     for i in range(4):
@@ -658,6 +707,38 @@ def check_unlimited(test):
                 test.check(file["both"].shape == (4, 10), f"along station: found shape {file['both'].shape}")
 
 
+def check_late_variables(test):
+    """The unlimited dimension is not the slowest of a variable that the first file lacks."""
+    def make_late(path, first, has_late, size=None):
+        with netCDF4.Dataset(path, "w") as out:
+            out.createDimension("time", size)
+            out.createDimension("x", 3)
+            out.createVariable("time", "f8", ("time",))[:] = numpy.arange(first, first + 2)
+            out.createVariable("slow", "i2", ("time", "x"))[:] = numpy.arange(6).reshape(2, 3) + first
+            if has_late:
+                out.createVariable("v", "f4", ("x", "time"))[:] = numpy.arange(6).reshape(3, 2) + first
+
+    make_late(test.work / "late0.nc", 0, False)
+    make_late(test.work / "late1.nc", 2, True)
+    make_late(test.work / "late2.nc", 4, True)
+    make_late(test.work / "late3.nc", 2, True, 2)
+    fill = netCDF4.default_fillvals["f4"]
+    late = numpy.concatenate([numpy.full((3, 2), fill)] + [numpy.arange(6).reshape(3, 2) + i for i in (2, 4)], 1)
+    slow = numpy.concatenate([numpy.arange(6).reshape(2, 3) + i for i in (0, 2, 4)])
+    for kind in OUTPUTS:
+        for second in ("late1.nc", "late3.nc"):
+            what = f"{second} to {kind}"
+            test.run("nmcat", "--mode", "join", "--missing=fill", "late0.nc", second, "late2.nc", "-o", f"late.{kind}", "-f")
+            path = out_of(test, f"late.{kind}")
+            expect_values(test, what, path, "v", late.astype("f4"))
+            expect_values(test, what, path, "slow", slow.astype("i2"))
+            expect_values(test, what, path, "time", numpy.arange(6.0))
+            with netCDF4.Dataset(path) as file:
+                test.check(file.dimensions["time"].isunlimited(), f"{what}: the dimension cannot grow")
+    test.run("nmcat", "--mode", "join", "--missing=fill", "late0.nc", "late3.nc", "-o", "late.cdf", exit_code=1,
+             says='shape v: found the unlimited dimension "time" as dimension 2, expected it as the first dimension')
+
+
 def make_small(path, time, station):
     """Small variables: a coordinate in chunks, a matrix in chunks, a matrix without chunks, and a short series."""
     with netCDF4.Dataset(path, "w") as out:
@@ -722,10 +803,12 @@ def check(test):
     check_options(test)
     check_tiles(test)
     check_tables(test)
+    check_strings(test)
     check_again(test)
     check_large(test)
     check_dry_runs(test)
     check_unlimited(test)
+    check_late_variables(test)
     check_memory(test)
 
 

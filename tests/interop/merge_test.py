@@ -595,6 +595,27 @@ def check_unused_records(test):
     for second, text in (("unused2.nc", "found 0 records, expected 2 records"),
                          ("unused3.nc", "found 3 records, expected 2 records")):
         test.run("nmcat", "--mode", "union", "unused1.nc", second, "-o", "no.nc4", exit_code=1, says=text)
+    # Another file uses the dimension at a place that no record dimension can have.
+    for name, length in (("unused4.nc", 4), ("unused5.nc", None), ("unused6.nc", None)):
+        with netCDF4.Dataset(test.work / name, "w") as out:
+            out.createDimension("s", 2)
+            out.createDimension("t", length)
+            out.createVariable("u", "i4", ("s",))[:] = [1, 2]
+            if name != "unused6.nc":
+                out.createVariable("w", "i4", ("s", "t"))[:] = numpy.arange(8).reshape(2, 4)
+    for used in ("unused4.nc", "unused5.nc"):
+        for files in ((used, "unused6.nc"), ("unused6.nc", used)):
+            test.run("nmcat", "--mode", "join", "--along", "s", "--missing=fill", *files, "-o", "unused.nc4", "-f")
+            with netCDF4.Dataset(test.work / "unused.nc4") as file:
+                first = 2 * files.index(used)
+                found = file["w"][first : first + 2]
+                test.check((found == numpy.arange(8).reshape(2, 4)).all(), f"{files}: found {found}")
+                test.check(file["w"].shape == (4, 4) and file["w"][:].mask.sum() == 8, f"{files}: found {file['w'][:]}")
+                grows = used == "unused5.nc" or files[0] != used
+                test.check(file.dimensions["t"].isunlimited() == grows, f"{files}: {file.dimensions['t']}")
+            test.run("nmcat", "--mode", "union", *files, "-o", "unused.nc4", "-f")
+            found = group_dimensions(test.work / "unused.nc4")
+            test.check(found == {"/": {"s": (2, False), "t": (4, grows)}}, f"union of {files}: found {found}")
 
 
 def check_union(test):

@@ -58,6 +58,7 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   rules.fills = options.fill_missing;
   rules.skips = options.skip_mismatches;
   rules.widens = options.widen_types && options.mode != MergeMode::kTiles;
+  rules.grows_anywhere = keeps_chunks(options);
   return rules;
 }
 

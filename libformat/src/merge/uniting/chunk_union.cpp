@@ -205,30 +205,62 @@ class ChunkUniter {
     if (storage && storage->kind != StorageKind::kChunked) return;
     const Variable there = metadata.variable(*found);
     const TypeTable& types = metadata.extension()->types;
-    if (types.classic(there.type) != part->box.type ||
-        there.dimensions.size() != own.dimensions.size())
+    // The union shows strings of n bytes as characters with one more dimension of length n.
+    const std::uint64_t string_length = length_of_strings(types, there.type);
+    if (string_length > 0 ? part->box.count.size() != there.dimensions.size() + 1 ||
+                                part->box.count.back() != string_length
+                          : part->box.count.size() != there.dimensions.size() ||
+                                types.classic(there.type) != part->box.type)
       return;
     // If a variable is shorter than its dimensions, its last chunks lack values.
     bool is_whole = true;
     for (std::size_t i = 0; i < there.dimensions.size(); ++i)
       is_whole = is_whole && metadata.dimension(there.dimensions[i]).length == part->box.count[i];
     if (!storage) {
-      if (is_whole && part->box.type == own.type && part->box.count == lengths_of(variable))
+      if (is_whole && string_length == 0 && part->box.type == own.type &&
+          part->box.count == lengths_of(variable))
         look_at_plain(member, block, *found, &united);
       return;
     }
-    if (storage->chunk.size() != own.dimensions.size()) return;
+    if (storage->chunk.size() != there.dimensions.size()) return;
     Chunking chunking = chunking_of(*storage, types, there.type, properties);
     chunking.form = {part->box.type, types.is_swapped(there.type)};
     part->region_begin = metadata.begin(*found);
     part->region_length = storage->region_length;
     if (!check_filters(chunking.filters).ok()) return;
+    // If a fill value has different bytes, no character equals it. Then all values are written.
+    if (string_length > 0) is_whole = make_characters(string_length, &chunking) && is_whole;
     if (!united.chunking) united.chunking = widened(chunking, own.type, part->box.maps_fill);
     if (!is_whole) return;
     // Datasets that are divided into chunks in the same way share one object.
     if (!united.last || !(*united.last == chunking))
       united.last = std::make_shared<const Chunking>(std::move(chunking));
     part->own = united.last;
+  }
+
+  // Returns the number of bytes in a string of fixed length. Returns 0 for other types, and for
+  // strings of 1 byte, which are characters.
+  static std::uint64_t length_of_strings(const TypeTable& types, Type type) {
+    if (!TypeTable::is_extended(type)) return 0;
+    const ExtendedType& own = types.at(type);
+    const bool is_string = own.type_class == TypeClass::kString && !own.variable_length;
+    return is_string && own.size > 1 ? own.size : 0;
+  }
+
+  // Turns the chunking of strings into the chunking of their characters. The stored bytes of chunks
+  // are the same in both. length: the number of bytes in a string. Returns whether all bytes of the
+  // fill value are the same; if they differ, the fill value becomes a NUL character.
+  static bool make_characters(std::uint64_t length, Chunking* chunking) {
+    chunking->is_extended = false;
+    chunking->type = {};
+    chunking->chunk.push_back(length);
+    for (Filter& filter : chunking->filters)
+      if (filter.id == kShuffle && filter.parameters.empty())
+        filter.parameters = {static_cast<std::uint32_t>(length)};
+    const std::byte first = chunking->fill.front();
+    const bool is_uniform = std::ranges::count(chunking->fill, first) == std::ssize(chunking->fill);
+    chunking->fill.assign(1, is_uniform ? first : std::byte{0});
+    return is_uniform;
   }
 
   // Returns the chunking of a variable whose values get another type. type: the new type.

@@ -260,7 +260,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
       joined_[*id].counts.back() = part->count;
       if (is_tiled()) joined_[*id].firsts.back() = part->first;
     } else if (id) {
-      compare_dimensions(member, found, *id);
+      NMB_TRY(compare_dimensions(member, local, *id));
     } else if (const auto record = all_.metadata.record_dimension(); found.is_record() && record) {
       conflict(ConflictKind::kDimensionName, found.name, "this record dimension",
                in_quotes(all_.metadata.dimension(*record).name), dimension_members_[*record]);
@@ -313,20 +313,57 @@ bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId k
   return false;
 }
 
-void DatasetUnion::compare_dimensions(const Member& member, const Dimension& found, DimId known) {
+// Gives the record dimension of the union a fixed length. No variable may use it, unless it is
+// joined. grows: whether it may still grow.
+Status DatasetUnion::fix_record_dimension(std::uint64_t length, bool grows) {
+  const Metadata& from = all_.metadata;
+  const DimId record = *from.record_dimension();
+  Metadata fixed;
+  fixed.check_names_at_once();
+  const auto add_attributes = [&](VarId owner) {
+    return from.try_each_attribute(owner, [&](const Attribute& attribute) {
+      return fixed.def_att(owner, attribute.name, attribute.type, attribute.values);
+    });
+  };
+  for (DimId id = 0; id < from.dimension_count(); ++id) {
+    const Dimension dimension = from.dimension(id);
+    NMB_TRY(fixed.def_dim(dimension.name, id == record ? length : dimension.length).status());
+  }
+  NMB_TRY(add_attributes(kGlobal));
+  for (VarId v = 0; v < from.variable_count(); ++v) {
+    const Variable variable = from.variable(v);
+    NMB_TRY(fixed.def_var(variable.name, variable.type, variable.dimensions).status());
+    NMB_TRY(add_attributes(v));
+  }
+  all_.metadata = std::move(fixed);
+  all_.records = 0;
+  grows_[record] = grows;
+  return {};
+}
+
+Status DatasetUnion::compare_dimensions(const Member& member, DimId local, DimId known) {
+  const Dimension found = member.metadata.dimension(local);
   const Dimension expected = all_.metadata.dimension(known);
-  if (found.is_record() && expected.is_record()) return compare_records(member, found, known);
-  if (found.length == expected.length) return;
+  if (found.is_record() && member.is_record_unused) return {};
+  if (found.is_record() && expected.is_record()) {
+    compare_records(member, found, known);
+    return {};
+  }
+  if (expected.is_record() && !is_record_used_) {
+    dimension_members_[known] = here();
+    return fix_record_dimension(found.length, rules_.grows_anywhere);
+  }
+  if (found.length == expected.length) return {};
   const auto text = [](const Dimension& dimension, std::uint64_t count) {
     return dimension.is_record() ? std::to_string(count) + " records"
                                  : "length " + std::to_string(dimension.length);
   };
   conflict(ConflictKind::kDimension, found.name, text(found, member.records),
            text(expected, all_.records), dimension_members_[known]);
+  return {};
 }
 
 void DatasetUnion::compare_records(const Member& member, const Dimension& found, DimId known) {
-  if (member.is_record_unused) return;
   if (!std::exchange(is_record_used_, true)) {
     all_.records = member.records;
     dimension_members_[known] = here();
@@ -454,6 +491,18 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
                                   std::vector<std::uint32_t> axes) {
   const Metadata& from = member.metadata;
   const Variable found = from.variable(local);
+  const std::optional<DimId> record = all_.metadata.record_dimension();
+  const auto place = record ? std::ranges::find(dimensions, *record) : dimensions.end();
+  if (place != dimensions.end() && place != dimensions.begin()) {
+    if (!rules_.grows_anywhere || !joined_[*record].is || is_tiled()) {
+      conflict(ConflictKind::kShape, found.name,
+               "the unlimited dimension " + in_quotes(all_.metadata.dimension(*record).name) +
+                   " as dimension " + std::to_string(place - dimensions.begin() + 1),
+               "it as the first dimension", dimension_members_[*record]);
+      return {};
+    }
+    NMB_TRY(fix_record_dimension(all_.records, true));
+  }
   const Result<VarId> id = all_.metadata.def_var(found.name, found.type, dimensions);
   if (!id.ok()) return clash(ConflictKind::kVariableName, found.name, id.status(), here());
   placed_.push_back({std::move(axes), here(), type_bit(found.type), {}});

@@ -52,6 +52,8 @@ struct UnionRules {
   // A variable gets the narrowest type that holds all of its values (netcdf/type_widening.h). Not
   // for tiles.
   bool widens = false;
+  // A dimension that may grow can be at any position in a variable's shape.
+  bool grows_anywhere = false;
   bool drops_parts = false;        // leaves out attributes for which tells_part() is true
   bool drops_tracking_id = false;  // leaves out the global attribute tracking_id
 };
@@ -255,10 +257,11 @@ class DatasetUnion {
     std::uint64_t whole;  // for tiles: length of the whole dimension
   };
   std::optional<Part> part_of(const Member& member, DimId local, bool is_joined);
-  void compare_dimensions(const Member& member, const Dimension& found, DimId known);
+  Status compare_dimensions(const Member& member, DimId local, DimId known);
   void compare_records(const Member& member, const Dimension& found, DimId known);
   Result<std::optional<DimId>> add_dimension(const Dimension& found, const Part& part,
                                              bool is_joined, bool grows);
+  Status fix_record_dimension(std::uint64_t length, bool grows);
   bool is_alike(const Dimension& found, std::uint64_t whole, DimId known);
   std::uint64_t length_of(DimId id) const;
   Status add_variables(const Member& member, const DimIds& ids);
