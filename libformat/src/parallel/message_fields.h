@@ -5,12 +5,14 @@
 //   void fields(Fields& all, Point& point) { all(point.x, point.y, point.name); }
 //
 // A field can be a number or other plain data, a text, a status, or a struct with such a function.
-// A field can also be a list, a map or an optional value of these.
+// A field can also be a list, a map or an optional value of these. The receiver gets a field that
+// is a span of bytes as a view of the message.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -44,6 +46,7 @@ class FieldsOut : public MessageWriter {
     else
       fields(*this, const_cast<T&>(value));  // fields() only reads the value here
   }
+  void add(const std::span<const std::byte>& bytes) { put_bytes(bytes); }
   void add(const Status& status) { put_bytes(status_bytes(status)); }
   template <class T>
   void add(const std::optional<T>& value) {
@@ -91,6 +94,7 @@ class FieldsIn : public MessageReader {
     else
       fields(*this, value);
   }
+  void take(std::span<const std::byte>& bytes) { bytes = get_bytes(); }
   void take(std::string& text) { text = get_text(); }
   void take(Status& status) { status = status_from(get_bytes()); }
   template <class T>

@@ -2,6 +2,8 @@
 #include "values/chunk_coding.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "parallel/workers.h"
@@ -35,54 +37,84 @@ class ChunkWindow {
   Status code(std::uint64_t first, std::span<CodedChunk> coded) {
     first_ = first;
     coded_ = coded;
-    std::vector<std::size_t> own, sent;
-    NMB_TRY(share(&own, &sent));
-    const Status status = code_here(own);
-    if (sent.empty()) return status;
-    NMB_ASSIGN(std::vector<std::optional<CodedChunk>> results, rules_.helpers->receive());
-    NMB_TRY(status);
-    std::vector<std::size_t> failed;
-    for (std::size_t i = 0; i < sent.size(); ++i)
-      if (results[i])
-        coded_[sent[i]] = *std::move(results[i]);
-      else
-        failed.push_back(sent[i]);
-    // The message of an error names the chunk only if the chunk is encoded here.
-    return code_here(failed);
+    own_.clear();
+    sent_.clear();
+    NMB_TRY(share());
+    const Status status = code_here();
+    if (sent_.empty()) return status;
+    NMB_ASSIGN(auto results, rules_.helpers->receive());
+    if (status.ok() && take(std::move(results))) return {};
+    // The message of an error names the chunk only if the chunk is encoded here. If all chunks are
+    // encoded again, the error does not depend on the number of helpers.
+    own_.resize(coded_.size());
+    std::iota(own_.begin(), own_.end(), first_);
+    return code_here();
   }
 
  private:
-  // Divides the chunks among this process and the helpers. Sends jobs to the helpers if *sent is
-  // not empty.
-  Status share(std::vector<std::size_t>* own, std::vector<std::size_t>* sent) {
+  // Divides the chunks among this process and the helpers. Sends jobs to the helpers if sent_ is
+  // not empty. Each helper gets successive chunks, because these often need the same stored chunks.
+  Status share() {
     const std::size_t helpers = chunks_.job && rules_.helpers ? rules_.helpers->count() : 0;
-    std::vector<std::vector<std::byte>> jobs;
-    for (std::size_t i = 0; i < coded_.size(); ++i) {
-      std::vector<std::byte> job;
-      if ((own->size() + sent->size()) % (helpers + 1) != 0) {
-        NMB_ASSIGN(job, chunks_.job(first_ + i));
-      }
-      (job.empty() ? own : sent)->push_back(i);
-      if (!job.empty()) jobs.push_back(std::move(job));
+    std::vector<std::uint64_t> encoded;  // numbers of the chunks that must be encoded
+    for (std::uint64_t n = first_; n < first_ + coded_.size(); ++n)
+      (helpers > 0 && chunks_.is_encoded(n) ? encoded : own_).push_back(n);
+    // This process also reads and writes, so it never has more chunks than a helper.
+    const std::size_t own =
+        std::min(encoded.size(), std::max<std::size_t>(encoded.size() / (helpers + 1), 1));
+    const std::span<const std::uint64_t> others = std::span(encoded).subspan(own);
+    own_.insert(own_.end(), encoded.begin(),
+                encoded.end() - static_cast<std::ptrdiff_t>(others.size()));
+    std::vector<std::vector<std::byte>> jobs(helpers);
+    sent_.resize(helpers);
+    const std::uint64_t most = memory_room(2 * kCodedAtOnce);
+    std::uint64_t bytes = 0;  // in all jobs
+    for (std::size_t i = 0; i < helpers; ++i) {
+      const std::size_t begin = others.size() * i / helpers;
+      const auto numbers = others.subspan(begin, others.size() * (i + 1) / helpers - begin);
+      if (numbers.empty()) continue;
+      // If a job cannot be made, load() reports the error.
+      if (Result<std::vector<std::byte>> job = chunks_.job(numbers, most - std::min(bytes, most));
+          job.ok())
+        jobs[i] = *std::move(job);
+      std::ranges::copy(numbers, std::back_inserter(jobs[i].empty() ? own_ : sent_[i]));
+      bytes += jobs[i].size();
     }
-    return jobs.empty() ? Status() : rules_.helpers->send(jobs);
+    std::ranges::sort(own_);
+    if (bytes == 0) sent_.clear();
+    return bytes > 0 ? rules_.helpers->send(std::move(jobs)) : Status();
   }
 
-  Status code_here(std::span<const std::size_t> places) {
+  // Encodes the chunks in own_.
+  Status code_here() {
     std::atomic<std::size_t> next{0};
-    return share_work(
-        std::min(threads_, places.size()), [&](const std::atomic<bool>& stop) -> Status {
-          for (std::size_t i; !stop && (i = next++) < places.size();) {
-            if (rules_.cancel && rules_.cancel->load()) return Status(Code::kIo, "interrupted");
-            CodedChunk& coded = coded_[places[i]];
-            coded = {};
-            NMB_ASSIGN(std::vector<std::byte> chunk, chunks_.load(first_ + places[i]));
-            if (chunk.empty()) continue;
-            coded.bytes = encode_chunk(chunks_.filters, std::move(chunk), chunks_.grid.value_size(),
-                                       &coded.mask);
-          }
-          return {};
-        });
+    return share_work(std::min(threads_, own_.size()),
+                      [&](const std::atomic<bool>& stop) -> Status {
+                        for (std::size_t i; !stop && (i = next++) < own_.size();) {
+                          if (rules_.cancel && rules_.cancel->load())
+                            return Status(Code::kIo, "interrupted");
+                          const std::uint64_t number = own_[i];
+                          CodedChunk& coded = coded_[number - first_];
+                          coded = {};
+                          NMB_ASSIGN(std::vector<std::byte> chunk, chunks_.load(number));
+                          if (chunk.empty()) continue;
+                          coded.bytes = encode_chunk(chunks_.filters, std::move(chunk),
+                                                     chunks_.grid.value_size(), &coded.mask);
+                        }
+                        return {};
+                      });
+  }
+
+  // Takes the chunks that the helpers have encoded. Returns false if a chunk is missing.
+  bool take(std::vector<std::vector<std::optional<CodedChunk>>> results) {
+    for (std::size_t i = 0; i < sent_.size(); ++i) {
+      if (results[i].size() != sent_[i].size()) return false;
+      for (std::size_t k = 0; k < sent_[i].size(); ++k) {
+        if (!results[i][k]) return false;
+        coded_[sent_[i][k] - first_] = *std::move(results[i][k]);
+      }
+    }
+    return true;
   }
 
   const ChunksToCode& chunks_;
@@ -90,6 +122,8 @@ class ChunkWindow {
   const std::size_t threads_;
   std::uint64_t first_ = 0;
   std::span<CodedChunk> coded_;
+  std::vector<std::uint64_t> own_;                // numbers of the chunks that are encoded here
+  std::vector<std::vector<std::uint64_t>> sent_;  // for each helper, the numbers in its job
 };
 
 }  // namespace

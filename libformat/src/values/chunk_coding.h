@@ -24,14 +24,21 @@ struct ChunksToCode {
   std::function<Result<std::vector<std::byte>>(std::uint64_t number)> load;
   // Length of the largest decoded chunk from which load() takes values.
   std::uint64_t source_bytes = 0;
-  // Returns a job by which a helper encodes a chunk. The job is empty if load() must be called
-  // instead. Not set if helpers cannot encode these chunks.
-  std::function<Result<std::vector<std::byte>>(std::uint64_t number)> job{};
+  // Returns whether a chunk must be encoded. For all other chunks, load() returns no values. Not
+  // set if job() is not set.
+  std::function<bool(std::uint64_t number)> is_encoded{};
+  // Returns a job by which a helper encodes the chunks with these numbers, which are ascending. The
+  // job is empty if the stored chunks that it needs have more than `most` bytes; load() must then
+  // be called instead. Not set if helpers cannot encode these chunks.
+  std::function<Result<std::vector<std::byte>>(std::span<const std::uint64_t> numbers,
+                                               std::uint64_t most)>
+      job{};
 };
 
 struct CodedChunk {
   std::vector<std::byte> bytes;  // empty if load() returned no values
   std::uint32_t mask = 0;        // a set bit means that the filter with this number was skipped
+  bool operator==(const CodedChunk&) const = default;
 };
 
 // Other processes that encode chunks.
@@ -40,10 +47,12 @@ class ChunkHelpers {
   virtual ~ChunkHelpers() = default;
   // Returns the number of helpers, which may be 0.
   virtual std::size_t count() const = 0;
-  // Sends jobs to all helpers. Each call must be followed by a call of receive().
-  virtual Status send(const std::vector<std::vector<std::byte>>& jobs) = 0;
-  // Waits for the results of the jobs that were sent last. A result is nullopt if the job failed.
-  virtual Result<std::vector<std::optional<CodedChunk>>> receive() = 0;
+  // Sends jobs[i] to helper i, unless the job is empty. There must be one job for each helper.
+  // Returns when the helpers have their jobs. Each call must be followed by a call of receive().
+  virtual Status send(std::vector<std::vector<std::byte>> jobs) = 0;
+  // Waits for the results of the jobs that were sent last. Returns for each helper the encoded
+  // chunks, in the order of their numbers. A chunk is nullopt if its encoding failed.
+  virtual Result<std::vector<std::vector<std::optional<CodedChunk>>>> receive() = 0;
 };
 
 struct CodingRules {
@@ -58,9 +67,10 @@ inline constexpr std::uint64_t kCodedAtOnce = 64 << 20;
 // Encodes all chunks, and calls take(first, coded) for several chunks at a time, in ascending
 // order. `first` is the number of the first chunk in `coded`. The encoded bytes do not depend on
 // the number of threads and helpers. At any time, the chunks in memory have about 64 MiB in total.
-// If a chunk has more than 64 MiB, or if the memory of the process is limited, only a few chunks
-// are in memory. Errors: those of load() and take(); kIo "interrupted". If the memory limit is too
-// low for one chunk, the message says which limit is enough.
+// Jobs for helpers have up to 128 MiB more. If a chunk has more than 64 MiB, or if the memory of
+// the process is limited, only a few chunks are in memory. Errors: those of load() and take(); kIo
+// "interrupted". If the memory limit is too low for one chunk, the message says which limit is
+// enough.
 Status code_chunks(
     const ChunksToCode& chunks, const CodingRules& rules,
     const std::function<Status(std::uint64_t first, std::span<const CodedChunk> coded)>& take);

@@ -59,6 +59,12 @@ Result<std::vector<std::byte>> ChunkTable::stored(std::uint64_t number, const Ch
   return bytes;
 }
 
+Status ChunkTable::read_stored(std::uint64_t number, const ChunkRow& row, std::uint64_t begin,
+                               std::span<std::byte> out) const {
+  NMB_TRY(check_place(number, row));
+  return region_->read_at(row.offset + begin, out);
+}
+
 Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const ChunkRow& row) const {
   if (row.stored_length == 0) return std::vector<std::byte>();
   if (chunk_bytes_ > kMostExpanded && chunk_bytes_ / kMostTimes > row.stored_length)
@@ -95,12 +101,6 @@ bool ChunkTable::is_plain(const ChunkRow& row) const {
   for (std::size_t n = 0; n < filters_.size(); ++n)
     any |= n >= 32 || (row.filter_mask >> n & 1) == 0;
   return !any && row.stored_length == chunk_bytes_;
-}
-
-Status ChunkTable::read_plain(std::uint64_t number, const ChunkRow& row, std::uint64_t begin,
-                              std::span<std::byte> out) const {
-  NMB_TRY(check_place(number, row));
-  return region_->read_at(row.offset + begin, out);
 }
 
 Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number) const {

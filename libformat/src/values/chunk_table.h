@@ -22,6 +22,7 @@ class ChunkTable {
              std::uint64_t value_size);
 
   const std::string& name() const { return region_->name(); }
+  const std::vector<Filter>& filters() const { return filters_; }
   // Returns the size of a decoded chunk in bytes.
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
 
@@ -32,6 +33,9 @@ class ChunkTable {
   // Returns the stored bytes of a chunk. Errors: kDamaged (R-XC-1) if the chunk is not inside the
   // region.
   Result<std::vector<std::byte>> stored(std::uint64_t number, const ChunkRow& row) const;
+  // Reads stored bytes of a chunk from offset `begin` of these bytes. Errors: see stored().
+  Status read_stored(std::uint64_t number, const ChunkRow& row, std::uint64_t begin,
+                     std::span<std::byte> out) const;
   // Returns the values of a chunk. The result is empty if the chunk was never written. The filters
   // must have passed check_filters(). Errors: kDamaged (R-XC-1); kLimit if there is not enough
   // memory.
@@ -39,10 +43,6 @@ class ChunkTable {
   Result<std::vector<std::byte>> load(std::uint64_t number) const;
   // Returns whether a chunk is stored without encoding, so that its stored bytes are its values.
   bool is_plain(const ChunkRow& row) const;
-  // Reads bytes from offset `begin` of a chunk for which is_plain() is true. Errors: kDamaged
-  // (R-XC-1).
-  Status read_plain(std::uint64_t number, const ChunkRow& row, std::uint64_t begin,
-                    std::span<std::byte> out) const;
 
  private:
   Status damaged(std::uint64_t number, const std::string& message) const;

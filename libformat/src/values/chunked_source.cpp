@@ -86,7 +86,7 @@ Status ChunkedSource::read_runs(std::span<const Run> runs) const {
     const std::size_t part = run.out.size();
     // If a chunk is not filtered, long runs of values are read directly from the file.
     if (is_plain && (part >= kLongRun || part >= table_.chunk_bytes() / 4)) {
-      NMB_TRY(table_.read_plain(number, row, run.place, run.out));
+      NMB_TRY(table_.read_stored(number, row, run.place, run.out));
       continue;
     }
     if (!chunk)

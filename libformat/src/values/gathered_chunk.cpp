@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "wire/joined_text.h"
+
 namespace nmb {
 
 namespace {
@@ -54,9 +56,19 @@ void fill_values(std::span<const std::byte> fill, std::span<std::byte> values) {
     std::memcpy(values.data() + done, values.data(), std::min(done, values.size() - done));
 }
 
+// Returns the row in the chunk table for a chunk of the box.
+Result<std::uint64_t> row_of(const BoxInChunks& box, std::uint64_t number) {
+  if (!box.numbers) return number;
+  const auto at = std::ranges::lower_bound(*box.numbers, number);
+  if (at == box.numbers->end() || *at != number)
+    return Status(Code::kUsage, joined_text("chunk ", number, " is not in the chunk table"));
+  return static_cast<std::uint64_t>(at - box.numbers->begin());
+}
+
 Result<ChunkCache::Chunk> chunk_of(const BoxInChunks& box, std::uint64_t number) {
   const auto load = [&]() -> Result<std::vector<std::byte>> {
-    NMB_ASSIGN(std::vector<std::byte> values, box.table->load(number));
+    NMB_ASSIGN(const std::uint64_t row, row_of(box, number));
+    NMB_ASSIGN(std::vector<std::byte> values, box.table->load(row));
     if (values.empty() || !box.convert) return values;
     return box.convert(std::move(values));
   };
@@ -75,12 +87,6 @@ void GatheredChunk::fill_all() {
   bytes_.resize(grid_.chunk_bytes());
   if (std::ranges::any_of(fill_, [](std::byte b) { return b != std::byte{0}; }))
     fill_values(fill_, bytes_);
-}
-
-std::uint64_t GatheredChunk::wanted() const {
-  std::uint64_t values = 1;
-  for (const std::uint64_t n : count_) values *= n;
-  return values;
 }
 
 Result<std::uint64_t> GatheredChunk::add(const BoxInChunks& box) {

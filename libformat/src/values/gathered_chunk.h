@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -26,6 +27,9 @@ struct BoxInChunks {
   // Value of chunks that were never written, in the form of the larger array.
   std::vector<std::byte> fill{};
   std::shared_ptr<const ChunkTable> table{};
+  // Ascending numbers of the chunks for which `table` has a row. Not set if it has rows for all
+  // chunks.
+  std::optional<std::vector<std::uint64_t>> numbers{};
   // Converts the values of a decoded chunk to the type and byte order of the larger array. Not set
   // if both arrays have the same type and byte order.
   std::function<std::vector<std::byte>(std::vector<std::byte>)> convert{};
@@ -47,8 +51,6 @@ class GatheredChunk {
   Result<std::uint64_t> add(const BoxInChunks& box);
   // Copies all values of the chunk from the array. Errors: those of `array`.
   Status add(const ByteSource& array);
-  // Returns the number of values in the chunk. Elements beyond the end of the array do not count.
-  std::uint64_t wanted() const;
   // Returns the values. The result is empty if no value was ever written.
   std::vector<std::byte> take() { return std::move(bytes_); }
 

@@ -20,14 +20,8 @@ void fields(Fields& all, Filter& filter) {
 }
 
 template <class Fields>
-void fields(Fields& all, ChunkJobPart& part) {
-  all(part.first, part.lengths, part.chunk, part.form, part.maps_fill, part.filters, part.fill,
-      part.region);
-}
-
-template <class Fields>
-void fields(Fields& all, ChunkJob& job) {
-  all(job.lengths, job.chunk, job.number, job.form, job.filters, job.fill, job.parts, job.values);
+void fields(Fields& all, ChunkJobArray& array) {
+  all(array.lengths, array.chunk, array.form, array.filters, array.fill);
 }
 
 template <class Fields>
@@ -37,168 +31,241 @@ void fields(Fields& all, CodedChunk& chunk) {
 
 namespace {
 
-// What rank 0 sends to a rank: either jobs, or the end of all jobs.
-struct JobMessage {
-  bool is_end = false;
-  std::vector<std::vector<std::byte>> jobs;
+// The stored chunks of a box. In a message, the region follows: a table with one row for each of
+// these chunks, and their stored bytes.
+struct StoredPart {
+  ChunkGrid::Lengths first;    // index of the first value of the box in the united array
+  ChunkGrid::Lengths lengths;  // lengths of the box
+  ChunkGrid::Lengths chunk;    // lengths of a chunk
+  ChunkJobForm form;
+  std::vector<Filter> filters;
+  std::vector<std::byte> fill;  // value of chunks that were never written, in the united form
+  std::vector<std::uint64_t> numbers;  // ascending
 };
 
 template <class Fields>
-void fields(Fields& all, JobMessage& message) {
-  all(message.is_end, message.jobs);
+void fields(Fields& all, StoredPart& part) {
+  all(part.first, part.lengths, part.chunk, part.form, part.filters, part.fill, part.numbers);
 }
 
-template <class T>
-std::vector<std::byte> bytes_of_message(const T& value) {
-  FieldsOut out;
-  out(value);
-  return out.take();
+// A chunk that a rank must encode.
+struct WantedChunk {
+  std::uint64_t number = 0;
+  std::vector<std::uint64_t> parts;   // the boxes that have the values
+  std::span<const std::byte> values;  // used if there are no parts
+};
+
+template <class Fields>
+void fields(Fields& all, WantedChunk& chunk) {
+  all(chunk.number, chunk.parts, chunk.values);
 }
 
-Result<BoxInChunks> box_of(const ChunkJobPart& part, const ChunkJob& job) {
-  BoxInChunks box;
-  box.first = part.first;
-  NMB_ASSIGN(box.grid, ChunkGrid::make(part.lengths, part.chunk, job.form.size()));
-  box.fill = part.fill;
-  Storage storage;
-  storage.chunk = part.chunk;
-  storage.filters = part.filters;
-  box.table = std::make_shared<const ChunkTable>(
-      std::make_shared<MemorySource>(part.region, "chunks"), storage, part.form.size());
-  if (part.form != job.form)
-    box.convert = [&part, &job](std::vector<std::byte> values) {
-      return converted(std::move(values), part.form, job.form, part.maps_fill);
-    };
-  return box;
-}
-
-Result<CodedChunk> encode(ChunkJob job) {
-  NMB_ASSIGN(const ChunkGrid grid, ChunkGrid::make(job.lengths, job.chunk, job.form.size()));
-  std::vector<std::byte> values = std::move(job.values);
-  if (values.empty()) {
-    GatheredChunk chunk(grid, job.number, job.fill);
-    std::uint64_t found = 0;
-    for (const ChunkJobPart& part : job.parts) {
-      NMB_ASSIGN(const BoxInChunks box, box_of(part, job));
-      NMB_ASSIGN(const std::uint64_t count, chunk.add(box));
-      found += count;
+// A job on the rank that encodes the chunks.
+class ChunkJob {
+ public:
+  // `message` must outlive the object.
+  static Result<ChunkJob> read(std::span<const std::byte> message) {
+    ChunkJob job;
+    FieldsIn in(message);
+    job.array_ = in.next<ChunkJobArray>();
+    NMB_ASSIGN(job.grid_,
+               ChunkGrid::make(job.array_.lengths, job.array_.chunk, job.array_.form.size()));
+    const auto cache = std::make_shared<ChunkCache>(kCodedAtOnce);
+    for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
+      auto part = in.next<StoredPart>();
+      NMB_ASSIGN(job.boxes_.emplace_back(), job.box_of(std::move(part), in.get_bytes(), cache));
     }
-    if (found < chunk.wanted())
-      return Status(Code::kUnsupported, "some values of the chunk are not in the job");
-    values = chunk.take();
+    job.chunks_ = in.next<std::vector<WantedChunk>>();
+    return job;
   }
-  CodedChunk coded;
-  if (!values.empty())
-    coded.bytes = encode_chunk(job.filters, std::move(values), grid.value_size(), &coded.mask);
-  return coded;
+
+  // Returns the encoded chunks; nullopt for a chunk that failed.
+  std::vector<std::optional<CodedChunk>> encode(const CodingRules& rules) const {
+    std::vector<std::optional<CodedChunk>> results(chunks_.size());
+    std::atomic<std::size_t> next{0};
+    // If a thread fails, results are missing.
+    static_cast<void>(share_work(std::min<std::size_t>(std::max(rules.threads, 1u), chunks_.size()),
+                                 [&](const std::atomic<bool>& stop) -> Status {
+                                   for (std::size_t i; !stop && (i = next++) < chunks_.size();) {
+                                     if (rules.cancel && rules.cancel->load()) return {};
+                                     NMB_ASSIGN(results[i], encode(chunks_[i]));
+                                   }
+                                   return {};
+                                 })
+                          .ok());
+    return results;
+  }
+
+ private:
+  Result<BoxInChunks> box_of(StoredPart part, std::span<const std::byte> region,
+                             const std::shared_ptr<ChunkCache>& cache) const {
+    BoxInChunks box;
+    box.first = std::move(part.first);
+    NMB_ASSIGN(box.grid, ChunkGrid::make(part.lengths, part.chunk, array_.form.size()));
+    box.fill = std::move(part.fill);
+    Storage storage;
+    storage.chunk = part.chunk;
+    storage.filters = part.filters;
+    box.table = std::make_shared<const ChunkTable>(std::make_shared<MemorySource>(region, "chunks"),
+                                                   storage, part.form.form.size());
+    box.numbers = std::move(part.numbers);
+    if (part.form.form != array_.form)
+      box.convert = [from = part.form, to = array_.form](std::vector<std::byte> values) {
+        return converted(std::move(values), from.form, to, from.maps_fill);
+      };
+    box.cache = cache;
+    box.array = cache->add_array();
+    return box;
+  }
+
+  Result<CodedChunk> encode(const WantedChunk& wanted) const {
+    std::vector<std::byte> values(wanted.values.begin(), wanted.values.end());
+    if (!wanted.parts.empty()) {
+      GatheredChunk chunk(grid_, wanted.number, array_.fill);
+      for (const std::uint64_t part : wanted.parts) NMB_TRY(chunk.add(boxes_[part]).status());
+      values = chunk.take();
+    }
+    CodedChunk coded;
+    if (!values.empty())
+      coded.bytes =
+          encode_chunk(array_.filters, std::move(values), grid_.value_size(), &coded.mask);
+    return coded;
+  }
+
+  ChunkJobArray array_;
+  ChunkGrid grid_{};
+  std::vector<BoxInChunks> boxes_;
+  std::vector<WantedChunk> chunks_;
+};
+
+// Encodes the chunks of the job in `message`. The result has no chunks if the job cannot be used.
+std::vector<std::optional<CodedChunk>> encode(std::span<const std::byte> message,
+                                              const CodingRules& rules) {
+  const Result<ChunkJob> job = ChunkJob::read(message);
+  return job.ok() ? job->encode(rules) : std::vector<std::optional<CodedChunk>>();
 }
 
-// Returns the results of jobs; nullopt for a job that failed.
-std::vector<std::optional<CodedChunk>> encode_all(const std::vector<std::vector<std::byte>>& jobs,
-                                                  const CodingRules& rules) {
-  std::vector<std::optional<CodedChunk>> results(jobs.size());
-  std::atomic<std::size_t> next{0};
-  // If a thread fails, results are missing, and rank 0 repeats these jobs.
-  static_cast<void>(share_work(std::min<std::size_t>(std::max(rules.threads, 1u), jobs.size()),
-                               [&](const std::atomic<bool>& stop) -> Status {
-                                 for (std::size_t i; !stop && (i = next++) < jobs.size();) {
-                                   if (rules.cancel && rules.cancel->load()) return {};
-                                   Result<CodedChunk> coded =
-                                       encode(FieldsIn(jobs[i]).next<ChunkJob>());
-                                   if (coded.ok()) results[i] = *std::move(coded);
-                                 }
-                                 return {};
-                               })
-                        .ok());
-  return results;
+std::vector<std::byte> bytes_of(const std::vector<std::optional<CodedChunk>>& results,
+                                Communicator& ranks) {
+  std::size_t length = sizeof(std::uint64_t);
+  for (const std::optional<CodedChunk>& one : results)
+    length += 1 + (one ? sizeof(CodedChunk) + one->bytes.size() : 0);
+  FieldsOut out;
+  out.use(ranks.parcel_bytes(length));
+  out(results);
+  return out.take();
 }
 
 }  // namespace
 
-std::vector<std::byte> ChunkJob::bytes() const { return bytes_of_message(*this); }
-
-Status add_stored_chunks(const BoxInChunks& box, const ChunkGrid& grid, std::uint64_t number,
-                         ChunkJobPart* part) {
-  const ChunkGrid::Lengths first = grid.first_of(number), count = grid.count_of(first);
-  const ChunkGrid::Lengths &lengths = box.grid.lengths(), &chunk = box.grid.chunk();
-  ChunkGrid::Lengths low(first.size()),
-      high(first.size());  // in chunks of the box
-  part->first.resize(first.size());
-  part->lengths.resize(first.size());
-  part->chunk = chunk;
-  part->fill = box.fill;
-  std::uint64_t chunks = 1;
+Status ChunkJobMaker::take_from(const BoxInChunks& box, const ChunkJobForm& form) {
+  const auto [place, is_new] = places_.try_emplace(&box, parts_.size());
+  if (is_new) parts_.push_back({&box, form, {}});
+  chunks_.back().parts.push_back(place->second);
+  std::map<std::uint64_t, ChunkRow>& rows = parts_[place->second].rows;
+  const ChunkGrid::Lengths first = grid_.first_of(chunks_.back().number);
+  const ChunkGrid::Lengths count = grid_.count_of(first);
+  const ChunkGrid::Lengths& chunk = box.grid.chunk();
+  ChunkGrid::Lengths low(first.size()), high(first.size());  // in chunks of the box
   for (std::size_t i = 0; i < first.size(); ++i) {
-    const std::uint64_t begin = std::max(first[i], box.first[i]) - box.first[i];
-    const std::uint64_t end = std::min(first[i] + count[i] - box.first[i], lengths[i]);
-    low[i] = begin / chunk[i];
-    high[i] = chunks_along(end, chunk[i]);
-    part->first[i] = box.first[i] + low[i] * chunk[i];
-    part->lengths[i] = std::min(high[i] * chunk[i], lengths[i]) - low[i] * chunk[i];
-    chunks *= high[i] - low[i];
+    low[i] = (std::max(first[i], box.first[i]) - box.first[i]) / chunk[i];
+    high[i] =
+        chunks_along(std::min(first[i] + count[i] - box.first[i], box.grid.lengths()[i]), chunk[i]);
   }
-  std::vector<std::byte>& region = part->region;
-  region.resize(chunks * ChunkRow::kLength);
-  std::size_t at = 0;
-  return for_each_index(low, high, [&](const ChunkGrid::Lengths& place) -> Status {
-    const std::uint64_t stored_number = box.grid.number_at(place);
-    NMB_ASSIGN(const std::vector<ChunkRow> rows, box.table->rows(stored_number, 1));
-    NMB_ASSIGN(const std::vector<std::byte> stored, box.table->stored(stored_number, rows[0]));
-    store_le(region.data() + at, std::uint64_t{region.size()});
-    store_le(region.data() + at + 8, rows[0].stored_length);
-    store_le(region.data() + at + 16, rows[0].filter_mask);
-    at += ChunkRow::kLength;
-    region.insert(region.end(), stored.begin(), stored.end());
+  return for_each_index(low, high, [&](const ChunkGrid::Lengths& at) -> Status {
+    const std::uint64_t number = box.grid.number_at(at);
+    if (is_too_long() || rows.contains(number)) return {};
+    NMB_ASSIGN(const std::vector<ChunkRow> row, box.table->rows(number, 1));
+    NMB_TRY(box.table->check_place(number, row[0]));
+    rows.emplace(number, row[0]);
+    constexpr std::uint64_t kRow = 128;  // approximate memory of a row
+    stored_bytes_ += kRow + row[0].stored_length;
     return {};
   });
 }
 
-Status RankHelpers::send(const std::vector<std::vector<std::byte>>& jobs) {
-  std::vector<JobMessage> messages(count());
-  for (std::size_t i = 0; i < jobs.size(); ++i) messages[i % count()].jobs.push_back(jobs[i]);
-  std::vector<Communicator::Parcel> parcels;
-  for (std::size_t i = 0; i < messages.size(); ++i)
-    if (!messages[i].jobs.empty())
-      parcels.push_back({static_cast<int>(i) + 1, bytes_of_message(messages[i])});
-  sent_ = jobs.size();
-  return ranks_.exchange(std::move(parcels)).status();
-}
-
-Result<std::vector<std::optional<CodedChunk>>> RankHelpers::receive() {
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange({}));
-  std::vector<std::optional<CodedChunk>> results(sent_);
-  for (const Message& message : arrived) {
-    FieldsIn in(message.bytes());
-    auto part = in.next<std::vector<std::optional<CodedChunk>>>();
-    std::size_t to = static_cast<std::size_t>(message.from()) - 1;
-    for (std::optional<CodedChunk>& one : part) {
-      if (to < results.size()) results[to] = std::move(one);
-      to += count();
+Result<std::vector<std::byte>> ChunkJobMaker::finish(
+    const std::function<Result<std::vector<std::byte>>(std::uint64_t number)>& load) const {
+  if (is_too_long()) return std::vector<std::byte>();
+  FieldsOut out;
+  std::vector<std::byte> memory;
+  memory.reserve(stored_bytes_);
+  out.use(std::move(memory));
+  out(array_);
+  out.put<std::uint64_t>(parts_.size());
+  for (const auto& [box, form, rows] : parts_) {
+    StoredPart part{box->first, box->grid.lengths(),   box->grid.chunk(),
+                    form,       box->table->filters(), box->fill,
+                    {}};
+    std::uint64_t length = rows.size() * ChunkRow::kLength, end = length;
+    for (const auto& [number, row] : rows) {
+      part.numbers.push_back(number);
+      length += row.stored_length;
+    }
+    out(part);
+    const std::span<std::byte> region = out.put_room(length);
+    std::byte* at = region.data();
+    for (const auto& [number, row] : rows) {
+      store_le(at, end);
+      store_le(at + 8, row.stored_length);
+      store_le(at + 16, row.filter_mask);
+      at += ChunkRow::kLength;
+      NMB_TRY(box->table->read_stored(number, row, 0, region.subspan(end, row.stored_length)));
+      end += row.stored_length;
     }
   }
+  out.put<std::uint64_t>(chunks_.size());
+  for (const auto& [number, parts] : chunks_) {
+    std::vector<std::byte> values;
+    if (parts.empty()) {
+      NMB_ASSIGN(values, load(number));
+    }
+    out(WantedChunk{number, parts, values});
+  }
+  return out.take();
+}
+
+// An empty message ends all jobs.
+Status RankHelpers::send(std::vector<std::vector<std::byte>> jobs) {
+  std::vector<Communicator::Parcel> parcels;
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    if (!jobs[i].empty()) parcels.push_back({static_cast<int>(i) + 1, std::move(jobs[i])});
+  NMB_TRY(ranks_.exchange(std::move(parcels)).status());
+  // MPI may need this rank to send a long message. Therefore this rank must not encode chunks
+  // before the messages have arrived.
+  return ranks_.barrier();
+}
+
+Result<std::vector<std::vector<std::optional<CodedChunk>>>> RankHelpers::receive() {
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange({}));
+  std::vector<std::vector<std::optional<CodedChunk>>> results(count());
+  for (const Message& message : arrived)
+    results[static_cast<std::size_t>(message.from()) - 1] =
+        FieldsIn(message.bytes()).next<std::vector<std::optional<CodedChunk>>>();
   return results;
 }
 
 Status RankHelpers::end() {
   if (count() == 0) return {};
-  JobMessage last;
-  last.is_end = true;
   std::vector<Communicator::Parcel> parcels;
-  for (int rank = 1; rank < ranks_.size(); ++rank)
-    parcels.push_back({rank, bytes_of_message(last)});
+  for (int rank = 1; rank < ranks_.size(); ++rank) parcels.push_back({rank, {}});
   return ranks_.exchange(std::move(parcels)).status();
 }
 
 Status serve_chunk_jobs(Communicator& ranks, const CodingRules& rules) {
+  const auto is_end = [](const std::vector<Message>& arrived) {
+    return !arrived.empty() && arrived.front().bytes().empty();
+  };
   for (;;) {
-    NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange({}));
+    NMB_ASSIGN(std::vector<Message> arrived, ranks.exchange({}));
+    if (is_end(arrived)) return {};
+    NMB_TRY(ranks.barrier());
     std::vector<Communicator::Parcel> answer;
-    for (const Message& message : arrived) {
-      const auto sent = FieldsIn(message.bytes()).next<JobMessage>();
-      if (sent.is_end) return {};
-      answer.push_back({0, bytes_of_message(encode_all(sent.jobs, rules))});
-    }
-    NMB_TRY(ranks.exchange(std::move(answer)).status());
+    if (!arrived.empty())
+      answer.push_back({0, bytes_of(encode(arrived.front().bytes(), rules), ranks)});
+    // Rank 0 may end the jobs without waiting for the results.
+    NMB_ASSIGN(arrived, ranks.exchange(std::move(answer)));
+    if (is_end(arrived)) return {};
   }
 }
 

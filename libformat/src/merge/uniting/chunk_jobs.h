@@ -1,10 +1,13 @@
-// Chunks that other ranks encode. Rank 0 describes such a chunk by a ChunkJob, which has the stored
-// bytes from which the values of the chunk come.
+// Chunks that other ranks encode. Rank 0 sends a rank one job for several chunks. A job has the
+// stored bytes from which the values of the chunks come.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "merge/uniting/array_form.h"
@@ -17,35 +20,60 @@
 
 namespace nmb {
 
-// Stored chunks of one dataset.
-struct ChunkJobPart {
-  ChunkGrid::Lengths first;    // index of the first value in the united array
-  ChunkGrid::Lengths lengths;  // lengths of the box that these chunks fill
-  ChunkGrid::Lengths chunk;    // lengths of a chunk
-  ArrayForm form;
-  bool maps_fill = false;  // see widening()
-  std::vector<Filter> filters;
-  std::vector<std::byte> fill;    // value of chunks that were never written, in the united form
-  std::vector<std::byte> region;  // the table of the chunks, and their stored bytes
-};
-
-struct ChunkJob {
-  ChunkGrid::Lengths lengths;  // lengths of the united array
-  ChunkGrid::Lengths chunk;    // lengths of its chunks
-  std::uint64_t number = 0;    // number of the chunk
+// The united array.
+struct ChunkJobArray {
+  ChunkGrid::Lengths lengths;
+  ChunkGrid::Lengths chunk;  // lengths of a chunk
   ArrayForm form;
   std::vector<Filter> filters;
   std::vector<std::byte> fill;
-  std::vector<ChunkJobPart> parts;
-  std::vector<std::byte> values;  // used if there are no parts
-
-  std::vector<std::byte> bytes() const;  // for a message
 };
 
-// Adds to *part the stored chunks of a box that have values of chunk `number` of `grid`. Sets the
-// members `first`, `lengths`, `chunk`, `fill` and `region`.
-Status add_stored_chunks(const BoxInChunks& box, const ChunkGrid& grid, std::uint64_t number,
-                         ChunkJobPart* part);
+// How the values of a box are stored in its chunks.
+struct ChunkJobForm {
+  ArrayForm form;
+  bool maps_fill = false;  // see widening()
+};
+
+// Makes a job on rank 0.
+class ChunkJobMaker {
+ public:
+  // `grid` has the chunks of `array`, and must outlive the object. `most` is the maximum number of
+  // bytes in the stored chunks of the job.
+  ChunkJobMaker(ChunkJobArray array, const ChunkGrid& grid, std::uint64_t most)
+      : array_(std::move(array)), grid_(grid), most_(most) {}
+
+  // Adds a chunk. Chunks must be added in the ascending order of their numbers.
+  void add(std::uint64_t number) { chunks_.push_back({number, {}}); }
+  // Takes values of the last added chunk from the stored chunks of a box, which must outlive the
+  // object. If take_from() is not called, finish() gets the values. Errors: kDamaged, kIo.
+  Status take_from(const BoxInChunks& box, const ChunkJobForm& form);
+  // Returns the job. Returns no bytes if the stored chunks have too many bytes. load(number) must
+  // return the values of a chunk. Errors: those of load(); kDamaged, kIo.
+  Result<std::vector<std::byte>> finish(
+      const std::function<Result<std::vector<std::byte>>(std::uint64_t number)>& load) const;
+
+ private:
+  struct Part {
+    const BoxInChunks* box;
+    ChunkJobForm form;
+    std::map<std::uint64_t, ChunkRow> rows;  // the needed stored chunks, by number
+  };
+  struct Chunk {
+    std::uint64_t number;
+    std::vector<std::uint64_t> parts;  // indexes in parts_
+  };
+
+  bool is_too_long() const { return stored_bytes_ > most_; }
+
+  const ChunkJobArray array_;
+  const ChunkGrid& grid_;
+  const std::uint64_t most_;
+  std::vector<Part> parts_;
+  std::map<const BoxInChunks*, std::uint64_t> places_;  // indexes in parts_
+  std::vector<Chunk> chunks_;
+  std::uint64_t stored_bytes_ = 0;  // approximate memory of the stored chunks and their rows
+};
 
 // On rank 0: the other ranks, which run serve_chunk_jobs().
 class RankHelpers final : public ChunkHelpers {
@@ -53,18 +81,17 @@ class RankHelpers final : public ChunkHelpers {
   // `ranks` must outlive the object.
   explicit RankHelpers(Communicator& ranks) : ranks_(ranks) {}
   std::size_t count() const override { return static_cast<std::size_t>(ranks_.size()) - 1; }
-  Status send(const std::vector<std::vector<std::byte>>& jobs) override;
-  Result<std::vector<std::optional<CodedChunk>>> receive() override;
+  Status send(std::vector<std::vector<std::byte>> jobs) override;
+  Result<std::vector<std::vector<std::optional<CodedChunk>>>> receive() override;
   // Ends serve_chunk_jobs() on all ranks. Must be called exactly once.
   Status end();
 
  private:
   Communicator& ranks_;
-  std::size_t sent_ = 0;  // number of jobs that were sent last
 };
 
 // Encodes chunks for rank 0, until rank 0 calls RankHelpers::end(). Errors: only those of messages.
-// Rank 0 repeats each job that fails, and reports its error.
+// Rank 0 repeats the work if a chunk fails, and reports the error.
 Status serve_chunk_jobs(Communicator& ranks, const CodingRules& rules);
 
 }  // namespace nmb

@@ -542,12 +542,12 @@ class ChunkUniter {
     std::uint64_t largest = 0;
     for (const BoxInChunks& box : gathering.boxes)
       if (box.table) largest = std::max(largest, box.grid.chunk_bytes());
-    const auto job = [&](std::uint64_t number) -> Result<std::vector<std::byte>> {
-      if (stored[number].source != kNobody) return std::vector<std::byte>();
-      return job_of(variable, number, chunking, grid, gathering, load);
+    const auto is_encoded = [&](std::uint64_t number) { return stored[number].source == kNobody; };
+    const auto job = [&](std::span<const std::uint64_t> numbers, std::uint64_t most) {
+      return job_of(variable, numbers, most, chunking, grid, gathering, load);
     };
-    return store_chunks({grid, chunking.filters, load, largest, job}, find_stored, options_.coding,
-                        *spool_, begin, &runs_);
+    return store_chunks({grid, chunking.filters, load, largest, is_encoded, job}, find_stored,
+                        options_.coding, *spool_, begin, &runs_);
   }
 
   // Checks the checksum of a stored chunk that is copied. Does nothing if the chunk has no
@@ -581,28 +581,33 @@ class ChunkUniter {
                                                          const ChunkGrid& grid,
                                                          std::span<const std::byte> fill) const {
       const std::optional<std::vector<std::byte>> none;
-      const auto used = uses_of(number);
+      const auto used = uses_of(number, grid);
       if (!used) return none;
       GatheredChunk chunk(grid, number, fill);
-      std::uint64_t found = 0;
-      for (const Use& use : *used) {
-        NMB_ASSIGN(const std::uint64_t values, chunk.add(boxes[use.second]));
-        found += values;
-      }
-      if (found < chunk.wanted()) return none;
+      for (const Use& use : *used) NMB_TRY(chunk.add(boxes[use.second]).status());
       return std::optional(chunk.take());
     }
 
-    // Returns the parts that have values of a chunk. Returns nullopt if some of them are not in
-    // chunks, or if two of them overlap.
-    std::optional<std::span<const Use>> uses_of(std::uint64_t number) const {
+    // Returns the parts that have the values of a chunk. Returns nullopt if some of them are not in
+    // chunks, if two of them overlap, or if they lack values of the chunk.
+    std::optional<std::span<const Use>> uses_of(std::uint64_t number, const ChunkGrid& grid) const {
       const auto begin = std::lower_bound(uses.begin(), uses.end(), Use{number, 0});
       const auto end = std::lower_bound(begin, uses.end(), Use{number + 1, 0});
+      const ChunkGrid::Lengths first = grid.first_of(number), count = grid.count_of(first);
+      std::uint64_t missing = 1;
+      for (const std::uint64_t n : count) missing *= n;
       for (auto use = begin; use != end; ++use) {
-        if (!boxes[use->second].table) return std::nullopt;
+        const BoxInChunks& box = boxes[use->second];
+        if (!box.table) return std::nullopt;
         for (auto other = begin; other != use; ++other)
-          if (overlap(boxes[use->second], boxes[other->second])) return std::nullopt;
+          if (overlap(box, boxes[other->second])) return std::nullopt;
+        std::uint64_t shared = 1;
+        for (std::size_t i = 0; i < first.size(); ++i)
+          shared *= std::min(first[i] + count[i], box.first[i] + box.grid.lengths()[i]) -
+                    std::max(first[i], box.first[i]);
+        missing -= shared;
       }
+      if (missing > 0) return std::nullopt;
       return std::span<const Use>(begin, end);
     }
 
@@ -615,26 +620,24 @@ class ChunkUniter {
     }
   };
 
-  // Returns the job for a chunk that must be encoded, or no bytes if the chunk has no values.
+  // Returns the job for chunks that must be encoded. Returns no bytes if this rank must encode
+  // them.
   Result<std::vector<std::byte>> job_of(
-      VarId variable, std::uint64_t number, const Chunking& chunking, const ChunkGrid& grid,
-      const Gathering& gathering,
+      VarId variable, std::span<const std::uint64_t> numbers, std::uint64_t most,
+      const Chunking& chunking, const ChunkGrid& grid, const Gathering& gathering,
       const std::function<Result<std::vector<std::byte>>(std::uint64_t)>& load) const {
-    ChunkJob job{grid.lengths(),   grid.chunk(),  number, chunking.form,
-                 chunking.filters, chunking.fill, {},     {}};
-    if (const auto uses = gathering.uses_of(number)) {
+    ChunkJobMaker job(
+        {grid.lengths(), grid.chunk(), chunking.form, chunking.filters, chunking.fill}, grid, most);
+    for (const std::uint64_t number : numbers) {
+      job.add(number);
+      const auto uses = gathering.uses_of(number, grid);
+      if (!uses) continue;
       for (const auto& [chunk, p] : *uses) {
         const ChunkedPart& part = variables_[variable].parts[p];
-        ChunkJobPart& added = job.parts.emplace_back();
-        added.form = part.own->form;
-        added.maps_fill = part.box.maps_fill;
-        added.filters = part.own->filters;
-        NMB_TRY(add_stored_chunks(gathering.boxes[p], grid, number, &added));
+        NMB_TRY(job.take_from(gathering.boxes[p], {part.own->form, part.box.maps_fill}));
       }
-    } else {
-      NMB_ASSIGN(job.values, load(number));
     }
-    return job.parts.empty() && job.values.empty() ? std::vector<std::byte>() : job.bytes();
+    return job.finish(load);
   }
 
   Result<Gathering> gathering_of(VarId variable, const Chunking& chunking,
