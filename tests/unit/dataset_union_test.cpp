@@ -153,6 +153,48 @@ TEST_F(DatasetUnionTest, UnusedRecordsGoWithAny) {
   EXPECT_EQ(conflicts_, std::vector<std::string>{"dimension t: 0 records; 3 records"});
 }
 
+// Another dataset uses the dimension where no record dimension can be.
+TEST_F(DatasetUnionTest, UnusedRecordsGoWithAFixedLength) {
+  for (const bool is_first : {true, false})
+    for (const bool grows : {true, false}) {
+      use({.grows_anywhere = grows});
+      const auto add_unused = [&] { add("", define({{"t", kUnlimited}}, {}), 0, true); };
+      if (is_first) add_unused();
+      add("", define({{"x", 2}, {"t", 3}}, {{"v", {0, 1}}}));
+      if (!is_first) add_unused();
+      EXPECT_TRUE(conflicts_.empty());
+      EXPECT_EQ(union_->has_growing(), grows && is_first);
+      const Result<nmb::Dataset> all = union_->take("file");
+      ASSERT_TRUE(all.ok()) << all.status().text();
+      EXPECT_EQ(values(*all, "v"), test::values_of(kept_[kept_.size() - (is_first ? 1 : 2)], 0));
+    }
+}
+
+TEST_F(DatasetUnionTest, RecordsBecomeADimensionThatGrows) {
+  const auto add_both = [this] {
+    add("", define({{"t", kUnlimited}, {"x", 2}}, {{"a", {0}}, {"b", {0}}}), 3);
+    add("", define({{"x", 2}, {"t", 2}}, {{"a", {1}}, {"b", {1}}, {"v", {0, 1}}}));
+  };
+  use({.along = Along::kRecords, .complete = true, .fills = true, .grows_anywhere = true});
+  add_both();
+  EXPECT_TRUE(conflicts_.empty());
+  EXPECT_TRUE(union_->has_growing());
+  const Result<nmb::Dataset> all = union_->take("file");
+  ASSERT_TRUE(all.ok()) << all.status().text();
+  EXPECT_FALSE(all->metadata.record_dimension());
+  EXPECT_EQ(all->metadata.dimension(0).length, 5U);
+  for (const VarId v : {0U, 1U}) {
+    std::vector<std::byte> joined = test::values_of(kept_[0], v);
+    const std::vector<std::byte> second = test::values_of(kept_[1], v);
+    joined.insert(joined.end(), second.begin(), second.end());
+    EXPECT_EQ(values(*all, v == 0 ? "a" : "b"), joined);
+  }
+  use({.along = Along::kRecords, .complete = true, .fills = true});
+  add_both();
+  EXPECT_EQ(conflicts_, std::vector<std::string>{"shape v: the unlimited dimension \"t\" as "
+                                                 "dimension 2; it as the first dimension"});
+}
+
 // What is one behind the other along the records, whose first dimension is that.
 std::vector<std::byte> operator+(std::vector<std::byte> a, const std::vector<std::byte>& b) {
   a.insert(a.end(), b.begin(), b.end());
