@@ -158,8 +158,7 @@ TEST(Ncml, TypesAndCharactersThatXmlLacks) {
   EXPECT_EQ(
       text_of([&](const TextSink& sink) { return write_ncml_header(dataset.text("x.nc"), sink); }),
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<netcdf xmlns=\"http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2\""
-      " location=\"x.nc\">\n"
+      "<netcdf xmlns=\"http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2\">\n"
       "  <dimension name=\"a b\" length=\"2\" />\n"
       "  <attribute name=\"text\" value=\"&lt;&amp;&quot;&#61185;&#10;&#61439;"
       "&#61422;&#61372;&#61313;\" />\n"

@@ -90,7 +90,7 @@ NMB_EXPORT Status write_cdl_file(const FileText& file, const TextSink& sink, Cdl
 // damaged.
 NMB_EXPORT Status write_ncml_header(const DatasetText& dataset, const TextSink& sink,
                                     const NetcdfView* view = nullptr);
-// FileText::name becomes the location of the file.
+// FileText::name becomes the location of the file. A single dataset has no location.
 NMB_EXPORT Status write_ncml_file(const FileText& file, const TextSink& sink);
 
 // Writes CDL as `ncdump` prints it: the header and the values of all variables. If `only` is given,

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
-#include <utility>
 
 #include "dump/extended_text.h"
-#include "hdf5/model/hdf5_section.h"
 #include "model/paths.h"
 #include "nmb/text.h"
 #include "wire/joined_text.h"
@@ -20,7 +17,7 @@ namespace {
 constexpr std::size_t kTypeLineLength = 78;
 constexpr std::size_t kMostIndented = 64;
 
-// A sink of a text that is needed as a whole.
+// Returns the text that write(out) writes.
 template <class Write>
 std::string text_of(Write write) {
   std::string text;

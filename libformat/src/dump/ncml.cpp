@@ -103,7 +103,7 @@ class NcmlWriter {
     out_.put(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<netcdf "
         "xmlns=\"http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2\"");
-    put("location", location);
+    if (!location.empty()) put("location", location);
     out_.put(">\n");
     ++level_;
   }
@@ -358,7 +358,7 @@ Status write_ncml_file(const FileText& file, const TextSink& sink) {
 Status write_ncml_header(const DatasetText& dataset, const TextSink& sink, const NetcdfView* view) {
   TextOut out(sink);
   NcmlWriter writer(out);
-  writer.begin_file(dataset.name);
+  writer.begin_file({});  // a block of a file has no location
   ShownGroup group(dataset, view);
   NMB_TRY(group.read());
   const Status status = writer.put_definitions(group);
