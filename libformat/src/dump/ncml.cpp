@@ -114,7 +114,7 @@ class NcmlWriter {
   void begin_group(std::string_view name) {
     indent();
     out_.put("<group");
-    put("name", name);
+    put_name(name);
     out_.put(">\n");
     ++level_;
   }
@@ -129,7 +129,7 @@ class NcmlWriter {
     group.for_each_own_dimension([&](const ShownHeader::Dimension& dimension) {
       indent();
       out_.put("<dimension");
-      put("name", dimension.name);
+      put_name(dimension.name);
       put("length", std::to_string(dimension.length));
       if (dimension.may_grow) put("isUnlimited", "true");
       out_.put(" />\n");
@@ -158,10 +158,15 @@ class NcmlWriter {
     XmlText(out_).put(value);
     out_.put('"');
   }
+  // NULs at the end of a name are left out, as netCDF does.
+  static std::string_view without_nuls(std::string_view name) {
+    return name.substr(0, name.find_last_not_of('\0') + 1);
+  }
+  void put_name(std::string_view name) { put("name", without_nuls(name)); }
   // In a list that is separated by blanks, a backslash precedes a blank or a backslash of a name.
   static std::string token(std::string_view name) {
     std::string text;
-    for (const char c : name) {
+    for (const char c : without_nuls(name)) {
       if (c == ' ' || c == '\\') text += '\\';
       text += c;
     }
@@ -174,7 +179,7 @@ class NcmlWriter {
     if (!base || type_size(*base) > 4) return;
     indent();
     out_.put("<enumTypedef");
-    put("name", split_path(type.name).name);
+    put_name(split_path(type.name).name);
     put("type", enum_name(*base));
     out_.put(">\n");
     ++level_;
@@ -229,7 +234,7 @@ class NcmlWriter {
     }
     indent();
     out_.put("<variable");
-    put("name", name);
+    put_name(name);
     put("type", shown.name);
     if (!enum_of.empty()) put("typedef", enum_of);
     put("shape", shape);
@@ -277,7 +282,7 @@ class NcmlWriter {
     }
     indent();
     out_.put("<attribute");
-    put("name", attribute.name);
+    put_name(attribute.name);
     if (type.name != "String") put("type", type.name);
     if (type.is_unsigned) put("isUnsigned", "true");
     if (!separator.empty()) put("separator", separator);
