@@ -94,7 +94,7 @@ def calls_of_cases(with_values):
 def options_of_help(tools):
     """Pairs of a call without options and an option."""
     for tool in TOOLS:
-        said = subprocess.run([tools / tool, "--help"], capture_output=True, text=True, check=True).stdout
+        said = subprocess.run([tools / tool, "-h"], capture_output=True, text=True, check=True).stdout
         names = re.findall(r"^  ([a-z]+)  +[A-Z]", said, re.MULTILINE) if tool == "nminspect" else [None]
         for name in names:
             words = [tool, *([name] if name else [])]

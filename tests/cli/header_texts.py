@@ -25,6 +25,7 @@ from tool_runs import EVERY, FIRST  # noqa: E402
 HERE = Path(__file__).resolve().parent
 SKIPPED = 77
 FOLDERS = ("classic", "netcdf4", "split")
+MOST_LISTED = 1  # files of header_exceptions.tsv
 NAMESPACE = "{http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2}"
 # The children and attributes of each element of NcML 2.2 that the tool uses. Attributes that end with * are required.
 ELEMENTS = {
@@ -207,7 +208,7 @@ def main():
                     problems.append(f"{name}: CDL differs from ncdump -h")
                 if differs is False and name in listed:
                     problems.append(f"{name}: does not differ; remove it from header_exceptions.tsv")
-            if len(listed) > 0.02 * 94:
+            if len(listed) > MOST_LISTED:
                 problems.append("header_exceptions.tsv: too many files")
     print(f"{count} files")
     print("\n".join(problems))
