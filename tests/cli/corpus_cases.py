@@ -74,7 +74,7 @@ def check(nminspect, path, folder, problems):
     made = folder / "made.nc"
     kind = {1: "classic", 2: "64-bit offset", 5: "cdf5"}[path.read_bytes()[3]]
     cdl = folder / "made.cdl"
-    cdl.write_bytes(said(nminspect, "header", path))
+    cdl.write_bytes(said(nminspect, "header", "--exact", path))
     done = subprocess.run(["ncgen", "-k", kind, "-o", made, cdl], capture_output=True, timeout=120)
     if done.returncode:
         problems.append(f"{path}: ncgen: {done.stderr.decode(errors='replace').strip()}")

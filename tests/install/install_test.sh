@@ -30,6 +30,7 @@ for tool in nmcat nmconvert nminspect nmverify; do
   alone "$prefix/bin/$tool" --version | grep -q "^$tool " || failed "$tool does not run"
   [ -s "$prefix/share/man/man1/$tool.1" ] || failed "no manual page of $tool"
 done
+[ -s "$prefix/share/nmb/schemas/documents.json" ] || failed "no schema of the JSON documents"
 
 quietly "$cmake" -G "$generator" -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$flags"

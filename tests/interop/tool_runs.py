@@ -26,7 +26,7 @@ class Test:
     # exit_code: expected; None: any.
     def run(self, tool, *arguments, exit_code=0, says=None, environment=None):
         done = subprocess.run(
-            [self.tools / tool, *arguments], cwd=self.work, capture_output=True, text=True, timeout=120,
+            [self.tools / tool, *arguments], cwd=self.work, capture_output=True, text=True, errors="surrogateescape", timeout=120,
             env=os.environ | (environment or {}),
         )
         words = " ".join(map(str, (tool, *arguments)))

@@ -121,6 +121,54 @@ TEST(Cdl, StringsAreEscaped) {
             "}\n");
 }
 
+TEST(Cdl, NcdumpShowsFewerDigitsAndBytes) {
+  Metadata m(Metadata::Names::kAsFound);
+  put_attribute<float>(&m, kGlobal, "f", Type::kFloat, {0.1f, 1.f / 3, 123456789.f, -1073741824.f});
+  put_attribute<double>(&m, kGlobal, "d", Type::kDouble,
+                        {1. / 3, 1e15, 999999999999999.9, 4.152551605567817});
+  put_text(&m, kGlobal, "lines", "one\n\ntwo\n");
+  put_text(&m, kGlobal, "nuls", "a\0b\0\0"sv);
+  put_text(&m, kGlobal, "bytes", "\xC3\xA9 \xFF \xC2\x9B");
+  put_text(&m, kGlobal, "a%b", "");
+  const ClassicDataset dataset = test::make_dataset(std::move(m), Kind::kCdf1, 0);
+  EXPECT_EQ(text_of([&](const TextSink& sink) {
+              return write_cdl_header(dataset.text("a{b}"), sink, nullptr, CdlForm::kNcdump);
+            }),
+            "netcdf a\\{b\\} {\n"
+            "\n// global attributes:\n"
+            "\t\t:f = 0.1f, 0.3333333f, 1.234568e+08f, -1.073742e+09f ;\n"
+            "\t\t:d = 0.333333333333333, 1.e+15, 1.e+15, 4.15255160556782 ;\n"
+            "\t\t:lines = \"one\\n\",\n"
+            "\t\t\t\"\\n\",\n"
+            "\t\t\t\"two\\n\",\n"
+            "\t\t\t\"\" ;\n"
+            "\t\t:nuls = \"a\\000b\" ;\n"
+            "\t\t:bytes = \"\xC3\xA9 \xFF \\302\\233\" ;\n"
+            "\t\t:a%b = \"\" ;\n"
+            "}\n");
+}
+
+TEST(Ncml, TypesAndCharactersThatXmlLacks) {
+  Metadata m;
+  const DimId x = *m.def_dim("a b", 2);
+  const VarId v = *m.def_var("v", Type::kUShort, std::vector{x});
+  put_attribute<std::uint8_t>(&m, v, "range", Type::kUByte, {0, 255});
+  put_text(&m, kGlobal, "text", "<&\"\x01\n\xFF\xEE\xBC\x81\0"sv);
+  const ClassicDataset dataset = test::make_dataset(std::move(m), Kind::kCdf5, 0);
+  EXPECT_EQ(
+      text_of([&](const TextSink& sink) { return write_ncml_header(dataset.text("x.nc"), sink); }),
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<netcdf xmlns=\"http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2\">\n"
+      "  <dimension name=\"a b\" length=\"2\" />\n"
+      "  <attribute name=\"text\" value=\"&lt;&amp;&quot;&#61185;&#10;&#61439;"
+      "&#61422;&#61372;&#61313;\" />\n"
+      "  <variable name=\"v\" type=\"short\" shape=\"a\\ b\">\n"
+      "    <attribute name=\"range\" type=\"byte\" isUnsigned=\"true\" value=\"0 255\" />\n"
+      "    <attribute name=\"_Unsigned\" value=\"true\" />\n"
+      "  </variable>\n"
+      "</netcdf>\n");
+}
+
 TEST(Json, StringsAreEscaped) {
   Metadata m;
   put_text(&m, kGlobal, "a", "\"\\\n\0\x7f"sv);

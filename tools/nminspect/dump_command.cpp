@@ -132,7 +132,7 @@ Status DumpCommand::run(const InspectedFile& file) {
   json["file"] = json_text(file.file().name());
   json["block"] = json_text(block);
   json["variable"] = json_text(variable);
-  json["type"] = type_text(dataset->metadata, dataset->metadata.variable(*id).type);
+  json["type"] = json_text(type_text(dataset->metadata, dataset->metadata.variable(*id).type));
   json["shape"] = shape.lengths;
   json["slab"] = {{"start", slab.start}, {"count", slab.count}, {"stride", slab.stride}};
   return write_with_values(tool_.out(), json,

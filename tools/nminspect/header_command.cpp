@@ -12,24 +12,29 @@ namespace nmb::tools {
 HeaderCommand::HeaderCommand(Tool& tool)
     : InspectCommand(
           tool, "header",
-          {"Shows dimensions, variables and attributes, as CDL or JSON.",
+          {"Shows dimensions, variables and attributes, as CDL, JSON or NcML.",
            std::string(
-               "The CDL has the form of `ncdump -h`. If all types are types of classic "
-               "netCDF, ncgen can make a file with the same definitions from the CDL. Without "
-               "BLOCK, all blocks of the file are shown in the order of their names. If there are "
-               "several blocks, CDL has a line \"// block NAME\" before each of them, and JSON is "
-               "one document with the schema \"nmb/headers/1\", whose list \"blocks\" has the "
-               "headers. The root block, whose name is empty, is \"/\".\n\n") +
+               "The CDL is the text that `ncdump -h` prints. With --exact, numbers have enough "
+               "digits to read back the same values, and NULs at the end of strings are kept; "
+               "ncgen makes a file with the same definitions from this CDL. Without BLOCK, the "
+               "whole file is shown, and each block is a group. JSON is one document with the "
+               "schema \"nmb/header/1\"; if the file has several blocks, the schema is "
+               "\"nmb/headers/1\", and the list \"blocks\" has the headers in the order of their "
+               "names. With --ncml, the text is NcML 2.2; a type that NcML lacks becomes a string. "
+               "The root block, whose name is empty, is \"/\".\n\n") +
                ViewOption::kHelp,
            "  nminspect header run.nmb r4952/sr0/evt3\n"
            "  nminspect header --json tas.nc\n"
-           "  nminspect header run.nmb | csplit -z - '/^\\/\\/ block /' '{*}'   # one file per "
-           "block"}) {
+           "  nminspect header --exact tas.nc | ncgen -k nc3 -o empty.nc\n"}) {
   command_.add_option("BLOCK", block_, "the block's name");
   CLI::Option* cdl = command_.add_flag("--cdl", cdl_, "CDL (default)");
+  CLI::Option* ncml = command_.add_flag("--ncml", ncml_, "NcML 2.2, an XML form of CDL");
+  CLI::Option* exact = command_.add_flag("--exact", exact_, "CDL with all digits and all bytes");
   tool.offer_json(command_);
   view_.offer(command_);
-  cdl->excludes("--json");
+  cdl->excludes("--json")->excludes(ncml);
+  ncml->excludes("--json")->excludes(exact);
+  exact->excludes("--json");
 }
 
 Status HeaderCommand::run(const InspectedFile& file) {
@@ -38,21 +43,23 @@ Status HeaderCommand::run(const InspectedFile& file) {
     const std::string_view name = name_from_user(*block_);
     NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(name));
     NMB_TRY(write(file, name, *dataset));
+  } else if (!json) {
+    NMB_TRY(write_file(file));
   } else if (file.totals().blocks > 1) {
-    NMB_TRY(json ? write_json_list(file) : write_cdl_list(file));
+    NMB_TRY(write_json_list(file));
   } else {
     NMB_TRY(file.for_each_entry("", [&](const BlockEntry& entry) { return write(file, entry); }));
   }
   return json ? tool_.out().write("\n") : Status();
 }
 
-Status HeaderCommand::write_cdl_list(const InspectedFile& file) {
-  std::string_view space;
-  return file.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_TRY(tool_.out().write(std::string(std::exchange(space, "\n")) + "// block " +
-                              printable(name_for_user(entry.name)) + "\n"));
-    return write(file, entry);
-  });
+Status HeaderCommand::write_file(const InspectedFile& file) {
+  const std::string name = ncml_ ? file.file().name() : file.stem();
+  const FileText text{name, file.blocks(), [&](std::string_view block, const Dataset& dataset) {
+                        return view_.of(file, block, dataset);
+                      }};
+  return ncml_ ? write_ncml_file(text, tool_.out().sink())
+               : write_cdl_file(text, tool_.out().sink(), form());
 }
 
 Status HeaderCommand::write_json_list(const InspectedFile& file) {
@@ -80,7 +87,8 @@ Status HeaderCommand::write(const InspectedFile& file, std::string_view block,
   const DatasetText text{name, dataset.metadata, dataset.kind(), dataset.records};
   NMB_ASSIGN(const std::optional<NetcdfView> found, view_.of(file, block, dataset));
   const NetcdfView* const view = found ? &*found : nullptr;
-  if (!json) return write_cdl_header(text, tool_.out().sink(), view);
+  if (ncml_) return write_ncml_header(text, tool_.out().sink(), view);
+  if (!json) return write_cdl_header(text, tool_.out().sink(), view, form());
   return write_json_header(text, tool_.out().sink(), view);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "nmb/dump.h"
 #include "nminspect/inspect_command.h"
 #include "nminspect/view_option.h"
 
@@ -16,14 +17,15 @@ class HeaderCommand final : public InspectCommand {
 
  private:
   Status run(const InspectedFile& file) override;
-  Status write_cdl_list(const InspectedFile& file);
+  CdlForm form() const { return exact_ ? CdlForm::kExact : CdlForm::kNcdump; }
+  Status write_file(const InspectedFile& file);
   Status write_json_list(const InspectedFile& file);
   // Returns true, which continues for_each_entry().
   Result<bool> write(const InspectedFile& file, const BlockEntry& entry);
   Status write(const InspectedFile& file, std::string_view block, const Dataset& dataset);
 
   std::optional<std::string> block_;
-  bool cdl_ = false;
+  bool cdl_ = false, ncml_ = false, exact_ = false;
   ViewOption view_;
 };
 

@@ -120,7 +120,7 @@ Json ObjectRow::json() const {
   return {{"name", json_text(name())},
           {"block", json_text(block)},
           {"variable", json_text(variable)},
-          {"type", type},
+          {"type", json_text(type)},
           {"dimensions", json_texts(dimensions)},
           {"shape", lengths},
           {"values", bytes}};

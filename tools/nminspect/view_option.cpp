@@ -45,7 +45,7 @@ Result<std::optional<NetcdfView>> ViewOption::of(const InspectedFile& file, std:
                                                  const Dataset& dataset, MadeUpNames names) const {
   if (view_ == "stored" || !dataset.metadata.extension()) return std::optional<NetcdfView>();
   NetcdfView view = netcdf_view(dataset);
-  bool wanted = view.is_netcdf;
+  bool wanted = view.is_netcdf || view_ == "netcdf";
   if (wanted && view_ == "auto") {
     NMB_ASSIGN(wanted, is_of_netcdf(file, block, dataset, view));
   }
@@ -55,7 +55,7 @@ Result<std::optional<NetcdfView>> ViewOption::of(const InspectedFile& file, std:
   // not write the file.
   if (!wanted && !dimensions.first_made_up) return std::optional<NetcdfView>();
   view = netcdf_view(dataset, &dimensions.lengths, dimensions.first_made_up);
-  if (!wanted) view.is_netcdf = false;
+  view.is_netcdf = wanted;
   // netCDF-C shows a dimension of length 0 as unlimited.
   for (NetcdfView::Dimension& dimension : view.dimensions)
     dimension.may_grow = dimension.may_grow || dimension.length == 0;

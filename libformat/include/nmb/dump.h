@@ -44,17 +44,54 @@ NMB_EXPORT Result<std::optional<std::string>> attribute_text(const Metadata& met
 // type except kChar.
 NMB_EXPORT std::string number_text(Type type, const std::byte* external);
 
-// Writes CDL as `ncdump -h` prints it. Numbers have enough digits to read back the same value (NaN
-// loses its payload). In names, a backslash precedes special characters of CDL. Control characters
-// of names, and bytes that are not UTF-8, are shown as \%xx, which no program reads back. Trailing
-// NULs of names are left out. In strings, control characters and bytes that are not UTF-8 are octal
-// escapes, which ncgen reads back. Trailing NULs of strings are kept. An attribute without values
-// appears as "". From such an attribute, ncgen makes a text that consists of one NUL. CDL for ncgen
-// cannot express a name that contains '/' or that is a keyword of CDL, for example "int". If `view`
-// is given, it must be a view of this dataset. Only the objects of the view are then written, with
-// the view's names and dimensions. If `view` is nullptr, everything is written unchanged.
+// The form of values and names in CDL. In both forms, a backslash precedes special characters of
+// CDL in names. Control characters of names, and bytes of names that are not UTF-8, are shown as
+// \%xx, which no program reads back. Trailing NULs of names are left out. In strings, control
+// characters are octal escapes, which ncgen reads back. An attribute without values appears as "".
+// From such an attribute, ncgen makes a text that consists of one NUL. CDL for ncgen cannot express
+// a name that contains '/' or that is a keyword of CDL, for example "int".
+enum class CdlForm : std::uint8_t {
+  // Numbers have enough digits to read back the same value (NaN loses its payload). Trailing NULs
+  // of strings are kept. Bytes of strings that are not UTF-8 are octal escapes.
+  kExact,
+  // The form of `ncdump`: at most 7 digits of a float and 15 digits of a double. Trailing NULs of
+  // strings are left out. Bytes of strings that are not UTF-8 are written unchanged.
+  kNcdump,
+};
+
+// Writes the definitions of one dataset as CDL, in the order of `ncdump -h`. If `view` is given, it
+// must be a view of this dataset. Only the objects of the view are then written, with the view's
+// names and dimensions. If `view` is nullptr, everything is written. The text declares all named
+// types that the dataset uses. Errors: kDamaged if the hdf5 section is damaged.
 NMB_EXPORT Status write_cdl_header(const DatasetText& dataset, const TextSink& sink,
-                                   const NetcdfView* view = nullptr);
+                                   const NetcdfView* view = nullptr,
+                                   CdlForm form = CdlForm::kExact);
+
+// A file to write as text. Each block is a group of this file. The root block is the root group.
+struct FileText {
+  std::string_view name;  // the word after "netcdf"
+  FileBlocks blocks;
+  // Returns the view of a block, or nullopt if everything is written.
+  std::function<Result<std::optional<NetcdfView>>(std::string_view block, const Dataset& dataset)>
+      view;
+};
+
+// Writes the definitions of all blocks as one CDL text, as `ncdump -h` writes the groups of a file.
+// A block uses the types and dimensions of the blocks above it. Errors: those of the functions in
+// `file`; kDamaged.
+NMB_EXPORT Status write_cdl_file(const FileText& file, const TextSink& sink, CdlForm form);
+
+// Writes the same definitions as NcML 2.2, the XML form of netCDF-Java. Reals have all digits. NcML
+// has no unsigned types: an attribute gets isUnsigned="true", and a variable the attribute
+// "_Unsigned". Values of types that NcML lacks are strings in CDL. A list of strings has a
+// separator that occurs in none of them. A byte b that XML cannot hold becomes the character
+// U+EF00 + b, as in JSON. In a shape, a backslash precedes blanks and backslashes of names. Errors:
+// those of write_cdl_header() and write_cdl_file(); kDamaged if a value of variable length is
+// damaged.
+NMB_EXPORT Status write_ncml_header(const DatasetText& dataset, const TextSink& sink,
+                                    const NetcdfView* view = nullptr);
+// FileText::name becomes the location of the file. A single dataset has no location.
+NMB_EXPORT Status write_ncml_file(const FileText& file, const TextSink& sink);
 
 // Writes CDL as `ncdump` prints it: the header and the values of all variables. If `only` is given,
 // writes the values of this variable only, as `ncdump -v` does. Values equal to the fill value are

@@ -20,7 +20,7 @@ Status put_data(TextOut& out, const DatasetText& dataset, const ClassicLayout& l
   if (element_count(all) == 0) return {};
   const bool one_row = shape.lengths.size() <= 1;
   out.put("\n ");
-  put_cdl_name(out, variable.name);
+  put_cdl_name(out, variable.name, CdlForm::kExact);
   out.put(one_row ? " = " : " =\n");
   CdlRows::Style style;
   if (one_row)
@@ -43,7 +43,7 @@ Status write_cdl(const DatasetText& dataset, const ClassicLayout& layout,
                  std::shared_ptr<const ByteSource> extent, std::optional<VarId> only,
                  const TextSink& sink) {
   TextOut out(sink);
-  put_cdl_header(out, dataset, nullptr);
+  NMB_TRY(put_cdl_header(out, dataset, nullptr, CdlForm::kExact));
   if (dataset.metadata.variable_count() > 0) out.put("data:\n");
   const VarId first = only.value_or(0);
   const VarId end = only ? *only + 1 : dataset.metadata.variable_count();

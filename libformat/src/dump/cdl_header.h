@@ -1,13 +1,58 @@
-// Writes the parts of a CDL text that precede its data.
+// CdlHeader writes types, dimensions, variables and attributes as CDL.
 #pragma once
 
+#include <string_view>
+
+#include "dump/cdl_text.h"
+#include "dump/shown_group.h"
 #include "dump/text_out.h"
 #include "nmb/dump.h"
+#include "nmb/extension.h"
 
 namespace nmb {
 
-// Writes the text that begins with "netcdf NAME {" and ends with the global attributes. For `view`,
-// see write_cdl_header.
-void put_cdl_header(TextOut& out, const DatasetText& dataset, const NetcdfView* view);
+class CdlHeader {
+ public:
+  // breaks_lines: whether a string continues on a new line after each line feed, as ncdump writes
+  // the strings of classic files.
+  CdlHeader(TextOut& out, CdlForm form, bool breaks_lines)
+      : out_(out), form_(form), breaks_lines_(breaks_lines) {}
+
+  void put_name(std::string_view name, bool is_dataset = false) {
+    put_cdl_name(out_, name, form_, is_dataset);
+  }
+  // Begins a line. Each level of groups indents it by two blanks more, up to 64 levels.
+  void indent();
+  void indent_more() { ++level_; }
+  void indent_less() { --level_; }
+
+  // Writes the definitions of a dataset or a group. If a value of variable length is damaged,
+  // writes the error in place of the value.
+  void put(const ShownGroup& group);
+
+ private:
+  void put_types(const ShownGroup& group);
+  void put_type(const ShownGroup& group, Type code);
+  void put_enum(const ShownGroup& group, Type code);
+  void put_field(const ShownGroup& group, const ExtendedType::Field& field);
+  void put_dimensions(const ShownGroup& group);
+  void put_variable(const ShownGroup& group, const ShownHeader::Variable& variable);
+  void put_attribute(const ShownGroup& group, VarId id, std::string_view owner,
+                     const Attribute& attribute, std::uint32_t number);
+  void put_type_name(const ShownGroup& group, Type code);
+  void put_wrapped(std::string_view text);
+
+  TextOut& out_;
+  const CdlForm form_;
+  const bool breaks_lines_;
+  std::size_t level_ = 0;
+  // Position in the line of an enum. Like ncdump, does not count the indentation of the first one.
+  std::size_t column_ = 0;
+};
+
+// Writes the text that begins with "netcdf NAME {" and ends with the global attributes. For `view`
+// and `form`, see write_cdl_header().
+Status put_cdl_header(TextOut& out, const DatasetText& dataset, const NetcdfView* view,
+                      CdlForm form);
 
 }  // namespace nmb

@@ -51,13 +51,15 @@ std::string_view suffix(Type type) {
 
 }  // namespace
 
-void put_cdl_name(TextOut& out, std::string_view name, bool is_dataset) {
+void put_cdl_name(TextOut& out, std::string_view name, CdlForm form, bool is_dataset) {
   while (!name.empty() && name.back() == '\0') name.remove_suffix(1);
   constexpr std::string_view kEscaped = " !\"#$%&'()*,:;<=>?[\\]^`{|}~";
   if (!name.empty() && name[0] >= '0' && name[0] <= '9') out.put('\\');
   const auto put = [&](std::string_view character, bool valid) {
-    if (!valid || is_control(character) || (is_dataset && character == "{"))
+    const bool exact = form == CdlForm::kExact;
+    if (!valid || is_control(character) || (is_dataset && exact && character == "{"))
       return put_hex(out, character);
+    if (!exact && character == "%") return out.put('%');
     if (character.size() == 1 && kEscaped.find(character[0]) != kEscaped.npos) out.put('\\');
     out.put(character);
   };
@@ -66,13 +68,17 @@ void put_cdl_name(TextOut& out, std::string_view name, bool is_dataset) {
   splitter.finish(put);
 }
 
-void CdlString::put_pending() {
+void CdlString::put_line_break() {
   if (broken_ && !line_break_.empty()) {
     out_.put('"');
     out_.put(line_break_);
     out_.put('"');
   }
   broken_ = false;
+}
+
+void CdlString::put_pending() {
+  put_line_break();
   for (; nuls_ > 0 && out_.status().ok(); --nuls_) out_.put("\\000");
 }
 
@@ -82,7 +88,7 @@ void CdlString::put(std::string_view character, bool valid) {
     return;
   }
   put_pending();
-  if (!valid) return put_octal(out_, character);
+  if (!valid) return form_ == CdlForm::kExact ? put_octal(out_, character) : out_.put(character);
   switch (character[0]) {
     case '\b':
       return out_.put("\\b");
@@ -115,11 +121,13 @@ void CdlString::add(std::string_view bytes) {
 void CdlString::close() {
   splitter_.finish([&](std::string_view character, bool valid) { put(character, valid); });
   if (keep_nuls_ && nuls_ > 0) put_pending();
+  if (form_ == CdlForm::kNcdump) put_line_break();
   out_.put('"');
 }
 
-void put_cdl_constant(TextOut& out, Type type, const std::byte* value) {
-  const NumberText number(type, value);
+void put_cdl_constant(TextOut& out, Type type, const std::byte* value, CdlForm form) {
+  const NumberText number(type, value,
+                          form == CdlForm::kExact ? Digits::kShortest : Digits::kNcdump);
   const std::string_view text = number.text();
   if ((type == Type::kFloat || type == Type::kDouble) && !number.is_special() &&
       text.find('.') == text.npos) {
@@ -132,6 +140,12 @@ void put_cdl_constant(TextOut& out, Type type, const std::byte* value) {
     out.put(text);
   }
   out.put(suffix(type));
+}
+
+void put_ncdump_part(TextOut& out, Type type, const std::byte* value) {
+  const NumberText number(type, value, Digits::kNcdump);
+  out.put(number.text());
+  if (number.is_special()) out.put(suffix(type));
 }
 
 }  // namespace nmb

@@ -6,22 +6,25 @@
 
 #include "dump/text_out.h"
 #include "model/utf8_split.h"
+#include "nmb/dump.h"
 #include "nmb/types.h"
 
 namespace nmb {
 
 // Writes a name with backslashes before characters that have a meaning in CDL. `is_dataset` is set
-// for the name after "netcdf", where a brace cannot be escaped.
-void put_cdl_name(TextOut& out, std::string_view name, bool is_dataset = false);
+// for the name after "netcdf". ncgen does not read an escaped brace there.
+void put_cdl_name(TextOut& out, std::string_view name, CdlForm form, bool is_dataset = false);
 
 // Writes a string in quotation marks from bytes that arrive in portions.
 class CdlString {
  public:
   // `line_break` is a text that closes the quotation marks and opens them again. This text is
-  // written after each line feed, except after a line feed at the end. If `line_break` is empty,
-  // the string stays on one line. If `keep_nuls` is true, NULs at the end are written too.
-  CdlString(TextOut& out, std::string_view line_break, bool keep_nuls)
-      : out_(out), line_break_(line_break), keep_nuls_(keep_nuls) {
+  // written after each line feed. With kExact, this text is not written after a line feed at the
+  // end. If `line_break` is empty, the string stays on one line. If `keep_nuls` is true, NULs at
+  // the end are written too. With kNcdump, bytes that are not UTF-8 are written unchanged.
+  CdlString(TextOut& out, std::string_view line_break, bool keep_nuls,
+            CdlForm form = CdlForm::kExact)
+      : out_(out), line_break_(line_break), keep_nuls_(keep_nuls), form_(form) {
     out_.put('"');
   }
   void add(std::string_view bytes);
@@ -30,16 +33,23 @@ class CdlString {
  private:
   void put(std::string_view character, bool valid);
   void put_pending();
+  void put_line_break();
 
   TextOut& out_;
   std::string_view line_break_;
   bool keep_nuls_;
+  CdlForm form_;
   bool broken_ = false;     // the last character was a line feed
   std::uint64_t nuls_ = 0;  // number of NULs received but not written yet
   Utf8Splitter splitter_;
 };
 
 // Writes one value of an attribute in a form that shows its type ("1b", "2.f").
-void put_cdl_constant(TextOut& out, Type type, const std::byte* value);
+void put_cdl_constant(TextOut& out, Type type, const std::byte* value,
+                      CdlForm form = CdlForm::kExact);
+
+// Writes one value in a compound or in a list, as ncdump does. The text does not show the type,
+// except for NaN and infinity.
+void put_ncdump_part(TextOut& out, Type type, const std::byte* value);
 
 }  // namespace nmb

@@ -8,6 +8,7 @@
 #include "dump/cdl_text.h"
 #include "dump/json_text.h"
 #include "model/heap_value.h"
+#include "nmb/text.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -19,8 +20,10 @@ void ExtendedText::put_number(Type classic, const std::byte* value, bool swapped
   if (swapped) std::reverse(external.begin(), external.begin() + static_cast<std::ptrdiff_t>(size));
   if (format_ == ValueFormat::kJson)
     put_json_number(out_, classic, external.data());
+  else if (is_ncdump() && depth_ > 0)
+    put_ncdump_part(out_, classic, external.data());
   else
-    put_cdl_constant(out_, classic, external.data());
+    put_cdl_constant(out_, classic, external.data(), form_);
 }
 
 void ExtendedText::put_text(std::span<const std::byte> text) {
@@ -29,19 +32,19 @@ void ExtendedText::put_text(std::span<const std::byte> text) {
     put_json_string(out_, characters);
     return;
   }
-  CdlString string(out_, "", true);
+  CdlString string(out_, "", !is_ncdump(), form_);
   string.add(characters);
   string.close();
 }
 
 // Writes bytes in hexadecimal, like opaque values in CDL.
 void ExtendedText::put_bits(std::span<const std::byte> bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
+  const std::string_view digits = is_ncdump() ? "0123456789ABCDEF" : "0123456789abcdef";
   const bool json = format_ == ValueFormat::kJson;
-  out_.put(json ? "\"0x" : "0x");
+  out_.put(json ? "\"0x" : is_ncdump() ? "0X" : "0x");
   for (const std::byte b : bytes) {
-    out_.put(kDigits[std::to_integer<unsigned>(b) >> 4]);
-    out_.put(kDigits[std::to_integer<unsigned>(b) & 15]);
+    out_.put(digits[std::to_integer<unsigned>(b) >> 4]);
+    out_.put(digits[std::to_integer<unsigned>(b) & 15]);
   }
   if (json) out_.put('"');
 }
@@ -54,13 +57,25 @@ Result<std::vector<std::byte>> ExtendedText::content(const std::byte* value, std
   return heap.read(region_ ? *region_ : nothing, size);
 }
 
+Status ExtendedText::put_texts(std::span<const std::byte> characters, std::uint64_t length) {
+  out_.put('{');
+  for (std::size_t at = 0; at < characters.size(); at += length) {
+    if (at > 0) out_.put(", ");
+    put_text(characters.subspan(at, length));
+  }
+  out_.put('}');
+  return {};
+}
+
 Status ExtendedText::put_list(Type base, const std::byte* values, std::uint64_t count) {
   out_.put(format_ == ValueFormat::kJson ? '[' : '{');
   const std::uint64_t size = types_.value_size(base);
+  ++depth_;
   for (std::uint64_t i = 0; i < count && out_.status().ok(); ++i) {
     if (i > 0) out_.put(format_ == ValueFormat::kJson ? "," : ", ");
     NMB_TRY(put(base, values + i * size));
   }
+  --depth_;
   out_.put(format_ == ValueFormat::kJson ? ']' : '}');
   return {};
 }
@@ -80,6 +95,10 @@ Status ExtendedText::put(Type type, const std::byte* value) {
   switch (t.type_class) {
     case TypeClass::kString: {
       if (t.variable_length) {
+        if (is_ncdump() && HeapValue::load(value).is_null()) {
+          out_.put("NIL");
+          return {};
+        }
         NMB_ASSIGN(const std::vector<std::byte> text, content(value, 1, &count));
         put_text(text);
         return {};
@@ -87,9 +106,9 @@ Status ExtendedText::put(Type type, const std::byte* value) {
       const std::byte pad =
           t.padding == StringPadding::kSpacePadded ? std::byte{' '} : std::byte{0};
       std::size_t length = bytes.size();
-      if (t.padding == StringPadding::kNullTerminated)
-        length =
-            static_cast<std::size_t>(std::find(bytes.begin(), bytes.end(), pad) - bytes.begin());
+      if (t.padding == StringPadding::kNullTerminated || is_ncdump())
+        length = static_cast<std::size_t>(std::find(bytes.begin(), bytes.end(), std::byte{0}) -
+                                          bytes.begin());
       else
         while (length > 0 && bytes[length - 1] == pad) --length;
       put_text(bytes.first(length));
@@ -116,6 +135,9 @@ Status ExtendedText::put(Type type, const std::byte* value) {
       return put_list(t.base, elements.data(), count);
     }
     case TypeClass::kArray:
+      // ncdump joins characters along the last dimension.
+      if (is_ncdump() && types_.classic(t.base) == Type::kChar && !t.lengths.empty())
+        return put_texts(bytes, t.lengths.back());
       return put_list(t.base, value, t.size / types_.value_size(t.base));
     case TypeClass::kEnum: {
       const std::size_t size = bytes.size();
@@ -125,8 +147,10 @@ Status ExtendedText::put(Type type, const std::byte* value) {
           continue;
         if (format_ == ValueFormat::kJson)
           put_json_string(out_, t.names[i]);
+        else if (is_ncdump() && depth_ > 0)
+          out_.put(printable(t.names[i]));
         else
-          put_cdl_name(out_, t.names[i]);
+          put_cdl_name(out_, t.names[i], form_);
         return {};
       }
       return put(t.base, value);
@@ -134,6 +158,7 @@ Status ExtendedText::put(Type type, const std::byte* value) {
     case TypeClass::kCompound: {
       const bool json = format_ == ValueFormat::kJson;
       out_.put('{');
+      ++depth_;
       for (std::size_t i = 0; i < t.fields.size(); ++i) {
         if (i > 0) out_.put(json ? "," : ", ");
         if (json) {
@@ -142,6 +167,7 @@ Status ExtendedText::put(Type type, const std::byte* value) {
         }
         NMB_TRY(put(t.fields[i].type, value + t.fields[i].offset));
       }
+      --depth_;
       out_.put('}');
       return {};
     }
@@ -152,9 +178,9 @@ Status ExtendedText::put(Type type, const std::byte* value) {
 }
 
 Status put_extended_attribute(TextOut& out, const TypeTable& types, const Attribute& attribute,
-                              ValueFormat format) {
+                              ValueFormat format, CdlForm form) {
   const MemorySource region(attribute.values);
-  ExtendedText text(out, types, &region, format);
+  ExtendedText text(out, types, &region, format, form);
   const std::uint64_t size = types.value_size(attribute.type);
   for (std::uint64_t i = 0; i < attribute.count; ++i) {
     if (i > 0) out.put(format == ValueFormat::kJson ? "," : ", ");

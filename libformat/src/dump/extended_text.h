@@ -19,14 +19,18 @@ class ExtendedText {
  public:
   // `region` holds the bytes of values of variable length. If no values have variable length,
   // `region` is nullptr.
-  ExtendedText(TextOut& out, const TypeTable& types, const ByteSource* region, ValueFormat format)
-      : out_(out), types_(types), region_(region), format_(format) {}
+  ExtendedText(TextOut& out, const TypeTable& types, const ByteSource* region, ValueFormat format,
+               CdlForm form = CdlForm::kExact)
+      : out_(out), types_(types), region_(region), format_(format), form_(form) {}
 
   // Writes one value. Errors: kDamaged (R-XV-1) if the value refers to bytes outside the region.
   Status put(Type type, const std::byte* value);
 
  private:
+  bool is_ncdump() const { return format_ == ValueFormat::kCdl && form_ == CdlForm::kNcdump; }
   Status put_list(Type base, const std::byte* values, std::uint64_t count);
+  // Writes characters as texts of `length` bytes.
+  Status put_texts(std::span<const std::byte> characters, std::uint64_t length);
   void put_number(Type classic, const std::byte* value, bool swapped, std::size_t size);
   void put_text(std::span<const std::byte> text);
   void put_bits(std::span<const std::byte> bytes);
@@ -39,6 +43,8 @@ class ExtendedText {
   const TypeTable& types_;
   const ByteSource* const region_;
   const ValueFormat format_;
+  const CdlForm form_;  // of CDL
+  int depth_ = 0;       // number of compounds and lists around the value
 };
 
 // Formats values like ExtendedText, but gives no text for a value that could not be read
@@ -70,6 +76,6 @@ class WholeValues {
 
 // Writes the values of an attribute whose type the block defines. Separates the values by commas.
 Status put_extended_attribute(TextOut& out, const TypeTable& types, const Attribute& attribute,
-                              ValueFormat format);
+                              ValueFormat format, CdlForm form = CdlForm::kExact);
 
 }  // namespace nmb

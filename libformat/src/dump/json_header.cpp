@@ -26,9 +26,9 @@ class Comma {
 Status put_attribute(TextOut& out, const Metadata& metadata, const Attribute& attribute) {
   out.put("{\"name\":");
   put_json_string(out, attribute.name);
-  out.put(",\"type\":\"");
-  out.put(type_text(metadata, attribute.type));
-  out.put("\",\"values\":");
+  out.put(",\"type\":");
+  put_json_string(out, type_text(metadata, attribute.type));
+  out.put(",\"values\":");
   if (TypeTable::is_extended(attribute.type)) {
     out.put('[');
     NMB_TRY(
@@ -55,7 +55,7 @@ Status put_attributes(TextOut& out, const Metadata& metadata, const ShownHeader&
   out.put("\"attributes\":[");
   Comma comma;
   Status status;
-  shown.for_each_attribute(owner, [&](const Attribute& attribute) {
+  shown.for_each_attribute(owner, [&](const Attribute& attribute, std::uint32_t) {
     if (!status.ok()) return;
     comma.put(out);
     status = put_attribute(out, metadata, attribute);
@@ -84,9 +84,9 @@ Status put_variable(TextOut& out, const DatasetText& dataset, const ShownHeader&
   const Variable stored = metadata.variable(variable.id);
   out.put("{\"name\":");
   put_json_string(out, variable.name);
-  out.put(",\"type\":\"");
-  out.put(type_text(metadata, stored.type));
-  out.put("\",\"dimensions\":[");
+  out.put(",\"type\":");
+  put_json_string(out, type_text(metadata, stored.type));
+  out.put(",\"dimensions\":[");
   Comma names, lengths;
   for (const std::uint32_t d : variable.dimensions) {
     names.put(out);

@@ -24,7 +24,7 @@ void NumberText::set_integer(const std::byte* value) {
 }
 
 template <class Real>
-void NumberText::set_real(Real value) {
+void NumberText::set_real(Real value, Digits wanted) {
   special_ = !std::isfinite(value);
   if (std::isnan(value)) return set("NaN");
   if (std::isinf(value)) return set(value > 0 ? "Infinity" : "-Infinity");
@@ -32,9 +32,14 @@ void NumberText::set_real(Real value) {
   // Divides the text "d.ddde-dd" into digits and exponent, and writes them in the form that %g
   // chooses.
   std::array<char, 32> shortest;
-  const auto end = std::to_chars(shortest.data(), shortest.data() + shortest.size(),
-                                 std::abs(value), std::chars_format::scientific);
-  const std::string_view text(shortest.data(), static_cast<std::size_t>(end.ptr - shortest.data()));
+  constexpr int kDigits = std::numeric_limits<Real>::digits10 + (sizeof(Real) == 4);
+  char* const first = shortest.data();
+  const auto end = wanted == Digits::kNcdump
+                       ? std::to_chars(first, first + shortest.size(), std::abs(value),
+                                       std::chars_format::scientific, kDigits - 1)
+                       : std::to_chars(first, first + shortest.size(), std::abs(value),
+                                       std::chars_format::scientific);
+  const std::string_view text(first, static_cast<std::size_t>(end.ptr - first));
   const std::size_t e = text.find('e');
   int exponent = 0;
   // from_chars does not accept a plus sign.
@@ -44,12 +49,13 @@ void NumberText::set_real(Real value) {
   int count = 0;
   for (char c : text.substr(0, e))
     if (c != '.') digits[static_cast<std::size_t>(count++)] = c;
+  while (count > 1 && digits[static_cast<std::size_t>(count - 1)] == '0') --count;
 
   if (std::signbit(value)) append('-');
   const auto put_digits = [&](int from, int to) {
     for (int i = from; i < to; ++i) append(i < count ? digits[static_cast<std::size_t>(i)] : '0');
   };
-  const int precision = std::max(count, std::numeric_limits<Real>::digits10 + (sizeof(Real) == 4));
+  const int precision = std::max(count, kDigits);
   if (exponent < -4 || exponent >= precision) {
     put_digits(0, 1);
     if (count > 1) append('.');
@@ -67,9 +73,11 @@ void NumberText::set_real(Real value) {
   }
 }
 
-NumberText::NumberText(Type type, const std::byte* value) { set_number(type, value); }
+NumberText::NumberText(Type type, const std::byte* value, Digits digits) {
+  set_number(type, value, digits);
+}
 
-void NumberText::set_number(Type type, const std::byte* value) {
+void NumberText::set_number(Type type, const std::byte* value, Digits digits) {
   switch (type) {
     case Type::kByte:
       return set_integer<std::int8_t>(value);
@@ -89,9 +97,9 @@ void NumberText::set_number(Type type, const std::byte* value) {
     case Type::kUInt64:
       return set_integer<std::uint64_t>(value);
     case Type::kFloat:
-      return set_real(std::bit_cast<float>(load_be<std::uint32_t>(value)));
+      return set_real(std::bit_cast<float>(load_be<std::uint32_t>(value)), digits);
     case Type::kDouble:
-      return set_real(std::bit_cast<double>(load_be<std::uint64_t>(value)));
+      return set_real(std::bit_cast<double>(load_be<std::uint64_t>(value)), digits);
   }
 }
 

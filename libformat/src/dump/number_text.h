@@ -3,28 +3,36 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "nmb/types.h"
 
 namespace nmb {
 
+// The number of digits of a real.
+enum class Digits : std::uint8_t {
+  kShortest,  // the fewest digits from which the same number can be read
+  kNcdump,    // at most 7 digits of a float, at most 15 digits of a double
+};
+
 // Holds the text of one number.
 class NumberText {
  public:
   // Formats a value of `type` (not kChar) in external form. Integers are written in decimal. Reals
-  // are written like C's %g with 7 digits (float) or 15 digits (double), or with more digits if
-  // these do not suffice. Special values are written as "NaN", "Infinity" and "-Infinity".
-  NumberText(Type type, const std::byte* value);
+  // are written like C's %g with 7 digits (float) or 15 digits (double). If these digits do not
+  // suffice, kShortest writes more digits. Special values are written as "NaN", "Infinity" and
+  // "-Infinity".
+  NumberText(Type type, const std::byte* value, Digits digits = Digits::kShortest);
 
   std::string_view text() const { return {buffer_.data(), size_}; }
   // Returns whether the value is NaN or infinite. The text of such a value has no digits.
   bool is_special() const { return special_; }
 
  private:
-  void set_number(Type type, const std::byte* value);
+  void set_number(Type type, const std::byte* value, Digits digits);
   template <class Real>
-  void set_real(Real value);
+  void set_real(Real value, Digits wanted);
   template <class Integer>
   void set_integer(const std::byte* value);
   void set(std::string_view text);

@@ -17,6 +17,9 @@ class ShownHeader {
     std::string_view name;
     std::uint64_t length;
     bool may_grow;
+    std::string_view path;  // path of the dimension's scale in the file, with the leading '/';
+                            // empty if there is no scale
+    bool is_made_up;        // whether the file does not contain the name
   };
   struct Variable {
     VarId id;
@@ -35,11 +38,14 @@ class ShownHeader {
   Dimension dimension(std::uint32_t number) const {
     if (view_) {
       const NetcdfView::Dimension& shown = view_->dimensions[number];
-      return {shown.name, shown.length, shown.may_grow};
+      return {shown.name, shown.length, shown.may_grow, shown.path, shown.is_made_up};
     }
     const nmb::Dimension all = metadata_.dimension(number);
-    return {all.name, all.is_record() ? records_ : all.length,
-            all.is_record() || may_grow(metadata_, number)};
+    return {all.name,
+            all.is_record() ? records_ : all.length,
+            all.is_record() || may_grow(metadata_, number),
+            {},
+            false};
   }
   std::uint32_t variable_count() const {
     return view_ ? static_cast<std::uint32_t>(view_->variables.size()) : metadata_.variable_count();
@@ -52,12 +58,17 @@ class ShownHeader {
     const nmb::Variable all = metadata_.variable(number);
     return {number, all.name, all.dimensions};
   }
+  // Calls visit(attribute, number), where `number` is the place among all attributes of the owner.
   template <class Visit>
   void for_each_attribute(VarId owner, Visit visit) const {
+    std::uint32_t number = 0;
     metadata_.for_each_attribute(owner, [&](const Attribute& attribute) {
-      if (!view_ || !view_->hides(owner, attribute.name)) visit(attribute);
+      if (!view_ || !view_->hides(owner, attribute.name)) visit(attribute, number);
+      ++number;
     });
   }
+  // Whether the text shows what netCDF shows, and nothing else.
+  bool is_netcdf() const { return view_ && view_->is_netcdf; }
 
  private:
   const Metadata& metadata_;

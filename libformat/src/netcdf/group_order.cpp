@@ -39,23 +39,27 @@ GroupTree::Node& GroupTree::node_of(std::string_view name) {
 
 void GroupTree::add_classic(std::string_view name) { node_of(name).is_block = true; }
 
+Result<GroupLinks> links_to_groups(const Metadata& metadata) {
+  GroupLinks links{is_classic_dataset(metadata), {}};
+  if (!metadata.extension()) return links;
+  NMB_ASSIGN(const std::vector<Property> properties, decode_properties(metadata.extension()->hdf5));
+  for (const Property& p : properties) {
+    if (p.owner != kGlobal) break;
+    if (p.number == Property::Number::kOrder) links.is_tracked = (p.order.links & 1) != 0;
+    if (p.number != Property::Number::kLinks) continue;
+    for (const Link& link : p.links)
+      if (link.kind == LinkKind::kGroup) links.linked.push_back(link.name);
+  }
+  return links;
+}
+
 Status GroupTree::add(const Dataset& group) {
   if (!group.metadata.extension()) {
     add_classic(group.name);
     return {};
   }
-  bool is_tracked = is_classic_dataset(group.metadata);
-  std::vector<std::string> linked;
-  NMB_ASSIGN(const std::vector<Property> properties,
-             decode_properties(group.metadata.extension()->hdf5));
-  for (const Property& p : properties) {
-    if (p.owner != kGlobal) break;
-    if (p.number == Property::Number::kOrder) is_tracked = (p.order.links & 1) != 0;
-    if (p.number != Property::Number::kLinks) continue;
-    for (const Link& link : p.links)
-      if (link.kind == LinkKind::kGroup) linked.push_back(link.name);
-  }
-  add(group.name, is_tracked, std::move(linked));
+  NMB_ASSIGN(GroupLinks links, links_to_groups(group.metadata));
+  add(group.name, links.is_tracked, std::move(links.linked));
   return {};
 }
 

@@ -16,6 +16,15 @@ namespace nmb::hdf5 {
 // Returns whether `block` is the block `above` or a block below it.
 bool is_at_or_below(std::string_view block, std::string_view above);
 
+// The links of a group to groups.
+struct GroupLinks {
+  bool is_tracked = false;          // whether the order of the links is tracked
+  std::vector<std::string> linked;  // names of the linked groups, in the order of the links
+};
+
+// Returns the links of a block to groups. A classic block has no links. Errors: kDamaged.
+Result<GroupLinks> links_to_groups(const Metadata& metadata);
+
 // The groups of a file in the order of their links. Not thread-safe.
 class GroupTree {
  public:

@@ -1,0 +1,39 @@
+// Visits the blocks of a file as a tree of groups, for texts with nested groups.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "dump/type_names.h"
+#include "nmb/dataset.h"
+#include "nmb/netcdf_view.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+class GroupVisitor {
+ public:
+  virtual ~GroupVisitor() = default;
+
+  // A group begins. `path` is the block's name. `dataset` is nullptr if there are only blocks below
+  // the group. `has_groups` says whether the group has subgroups. `path` and `dataset` are valid
+  // until the call of end() for this group.
+  virtual Status begin(std::string_view path, const Dataset* dataset, bool has_groups) = 0;
+  // The group that began last and has not ended yet ends. All its subgroups have ended.
+  virtual Status end(std::string_view path) = 0;
+};
+
+// Visits all groups of a file, beginning with the root group, which always exists. Groups have the
+// order in which netCDF-C reads them: the order of their links if a block tracks this order, else
+// the order of their names. Holds the names of all blocks in memory.
+Status visit_groups(const FileBlocks& blocks, GroupVisitor& visitor);
+
+// Returns the named types to which links of a group lead, in the order of the links. Errors:
+// kDamaged if the hdf5 section is damaged.
+Result<std::vector<Type>> linked_types(const Extension& extension);
+
+// Returns the names of all types of a file. Errors: those of the functions in FileBlocks; kDamaged
+// if the hdf5 section of a block is damaged.
+Result<TypeNames> names_of_types(const FileBlocks& blocks);
+
+}  // namespace nmb
