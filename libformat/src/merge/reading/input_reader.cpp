@@ -815,6 +815,7 @@ Status InputReader::map_group(const std::string& file, hdf5::GroupBlock* group, 
   bool is_whole = true;
   if (selection_) {
     dataset->name = joined_path(placed_below_, group->name);
+    if (!dataset->extent) dataset->extent = owned_bytes({}, file);
     is_whole = selection_->is_whole(dataset->name);
     NMB_ASSIGN(moved, selected_block(*dataset, {}, file));
     dataset->name = group->name;
