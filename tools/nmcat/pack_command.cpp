@@ -628,8 +628,6 @@ Status PackCommand::take_blocks() {
 Status PackCommand::take_choice() {
   const CLI::App& app = tool_.app();
   BlockChoice choice;
-  if (app.count("--blocks-from") > 0 && blocks_from_.empty())
-    return Status(Code::kUsage, "--blocks-from needs a file");
   if (blocks_from_ == "-" && tool_.options().files_from == "-")
     return Status(Code::kUsage,
                   "--files-from and --blocks-from cannot both read from standard input");
@@ -642,7 +640,7 @@ Status PackCommand::take_choice() {
     const auto excluded = std::make_shared<Excluded>();
     for (const std::string& glob : excluded_) {
       NMB_ASSIGN(excluded->patterns.emplace_back(),
-                 NamePattern::glob(glob == "/" ? "" : name_from_user(glob)));
+                 NamePattern::glob(name_from_user(glob)));
     }
     choice.excludes = [excluded](std::string_view block) -> Result<bool> {
       const std::scoped_lock lock(excluded->mutex);

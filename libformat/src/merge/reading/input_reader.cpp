@@ -669,7 +669,7 @@ Result<MovedBlock> InputReader::selected_block(const Dataset& block, const PathM
                                : keep_variables(block, BlockSelection::kept(block), map, moved_);
   if (out.ok() && is_whole && !is_lost) out = move_paths(block, move, moved_);
   if (!out.ok()) return not_moved(out.status(), block.name, file, "");
-  if (is_whole) warn_of_lost(*out, block.name, file, "they lead to objects that are not chosen");
+  if (is_whole) warn_of_lost(*out, block.name, file, "the referenced objects are not chosen");
   return out;
 }
 
