@@ -639,8 +639,7 @@ Status PackCommand::take_choice() {
     };
     const auto excluded = std::make_shared<Excluded>();
     for (const std::string& glob : excluded_) {
-      NMB_ASSIGN(excluded->patterns.emplace_back(),
-                 NamePattern::glob(name_from_user(glob)));
+      NMB_ASSIGN(excluded->patterns.emplace_back(), NamePattern::glob(name_from_user(glob)));
     }
     choice.excludes = [excluded](std::string_view block) -> Result<bool> {
       const std::scoped_lock lock(excluded->mutex);
