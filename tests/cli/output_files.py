@@ -25,12 +25,12 @@ from tool_runs import ALL, Skip, main  # noqa: E402
 NO_PATHS = set(
     "KIND MODE TEMPLATE DIM [BLOCK/]VARIABLE WHAT REGEX RULE ORDER CODEC CODEC[:LEVEL] LEVEL BYTES N KEY=VALUE HOW "
     "WHICH WHEN LAYOUT BLOCK [VAR:]DIM:LEN,... KEY VIEW SLAB GLOB EXPR A[,R] BLOCK/VAR "
-    "BLOCK/VARIABLE".split()
+    "BLOCK/VARIABLE K/N".split()
 )
 # All options and arguments whose value is a path: what becomes of the file.
 READS, WRITES, IN_PLACE = "reads", "writes", "writes in place"
 PATHS = {
-    "nmcat": {"INPUT": READS, "--files-from": READS, "--output": WRITES, "--report": WRITES},
+    "nmcat": {"INPUT": READS, "--files-from": READS, "--blocks-from": READS, "--output": WRITES, "--report": WRITES},
     "nmconvert": {"INPUT": READS, "--files-from": READS, "OUTPUT": WRITES, "--output": WRITES, "--out-dir": WRITES,
                   "--report": WRITES, "--add-hdf5-view": IN_PLACE},
     "nminspect": {"FILE": READS, "OTHER": READS},

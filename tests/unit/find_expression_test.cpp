@@ -1,13 +1,13 @@
-// Expressions of nminspect find: what they say, and what is none.
-#include "common/find_expression.h"
-
+// Expressions that find blocks: what they say, and what is none.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <map>
 #include <string>
 
-namespace nmb::tools {
+#include "nmb/find.h"
+
+namespace nmb {
 namespace {
 
 using Values = std::map<std::string, FindValue>;
@@ -74,4 +74,4 @@ TEST(FindExpression, TellsWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace nmb::tools
+}  // namespace nmb

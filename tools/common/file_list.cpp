@@ -54,9 +54,9 @@ Result<std::vector<std::string>> read_file_list(const std::string& path, bool nu
   return names;
 }
 
-Status check_file_list(const OutputSet& outputs, const std::string& path) {
+Status check_file_list(const OutputSet& outputs, const std::string& path, const std::string& what) {
   if (path.empty()) return {};
-  return outputs.check_input(path == "-" ? "/dev/stdin" : path, "list of files");
+  return outputs.check_input(path == "-" ? "/dev/stdin" : path, what);
 }
 
 }  // namespace nmb::tools

@@ -14,9 +14,10 @@ namespace nmb::tools {
 // kIo; kLimit if the list is larger than 1 GiB.
 Result<std::vector<std::string>> read_file_list(const std::string& path, bool nul_separated);
 
-// Checks that no output would replace the list of file names at `path`. `path` has the same meaning
-// as in read_file_list(). If `path` is empty, no list is used. Errors: kUsage if an output is the
-// list.
-Status check_file_list(const OutputSet& outputs, const std::string& path);
+// Checks that no output would replace the list at `path`. `path` has the same meaning as in
+// read_file_list(). If `path` is empty, no list is used. what: a name of the list for messages.
+// Errors: kUsage if an output is the list.
+Status check_file_list(const OutputSet& outputs, const std::string& path,
+                       const std::string& what = "list of files");
 
 }  // namespace nmb::tools

@@ -103,6 +103,14 @@ std::string without_original_text(const std::string& output, std::uint64_t count
       count == 1 ? "this file" : "these files");
 }
 
+std::string parted_originals_text(const std::string& output, std::uint64_t count) {
+  return fmt::format(
+      "{}: stores no {} of {} HDF5 {}, because only some of {} blocks are chosen; nmconvert "
+      "--original cannot write {}",
+      output, count == 1 ? "original" : "originals", count, count == 1 ? "file" : "files",
+      count == 1 ? "its" : "their", count == 1 ? "this file" : "these files");
+}
+
 std::optional<std::string> stored_twice_text(const std::string& output, std::uint64_t stored_twice,
                                              std::uint64_t original_bytes) {
   if (stored_twice <= original_bytes / 100) return std::nullopt;

@@ -37,6 +37,10 @@ std::string hexadecimal(const Digest& digest);
 std::string without_original_text(const std::string& output, std::uint64_t count,
                                   const std::string& option);
 
+// Returns the text of a note about originals that are left out because only some of their blocks
+// are chosen.
+std::string parted_originals_text(const std::string& output, std::uint64_t count);
+
 // Returns the text of a note about values that are stored twice. The numbers are those of
 // PackReport. Returns nullopt if these values take at most 1 % of the originals.
 std::optional<std::string> stored_twice_text(const std::string& output, std::uint64_t stored_twice,

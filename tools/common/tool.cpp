@@ -131,12 +131,26 @@ void Tool::offer_memory(CLI::App& command) {
       "memory limit of each process, for example 64M or 1G (default: no limit)");
 }
 void Tool::offer_file_list(CLI::App& command) {
-  command
-      .add_option("--files-from", options_.files_from,
-                  "read names of files from FILE (-: standard input)")
-      ->type_name("FILE");
+  offer_list(command, "--files-from", &options_.files_from,
+             "read names of files from FILE (-: standard input)");
   command.add_flag("-0", options_.nul_separated,
                    "names in the list end with NUL, not with a line feed");
+}
+
+void Tool::offer_list(CLI::App& command, const std::string& option, std::string* path,
+                      const std::string& help) {
+  command.add_option(option, *path, help)->type_name("FILE");
+  lists_.emplace_back(option, path);
+}
+
+// Errors: kUsage if -0 is given without a list.
+Status Tool::check_lists() const {
+  std::string names;
+  for (const auto& [option, path] : lists_) {
+    if (!path->empty()) return {};
+    names += (names.empty() ? "" : " or ") + option;
+  }
+  return options_.nul_separated ? Status(Code::kUsage, "-0 needs " + names) : Status();
 }
 
 // CLI11 expects the name of a subcommand before all options. Users may write the name after
@@ -221,9 +235,7 @@ int Tool::main(int argc, const char* const* argv, const std::function<Status()>&
     return finish();
   }
   if (!parse(argc, argv)) return finish();
-  Status status;
-  if (options_.nul_separated && options_.files_from.empty())
-    status = Status(Code::kUsage, "-0 needs --files-from");
+  Status status = check_lists();
   if (status.ok() && options_.memory > 0) status = limit_memory(options_.memory);
   try {
     if (status.ok()) status = body();

@@ -93,7 +93,10 @@ class Tool {
   void offer_threads(CLI::App& command);    // default: the number of cores
   void offer_memory(CLI::App& command);     // --mem; the limit is set before `body` begins
   void offer_file_list(CLI::App& command);  // --files-from, -0
-  void offer_external(CLI::App& command);   // --external
+  // Adds an option for another list to which -0 applies. *path must outlive the tool.
+  void offer_list(CLI::App& command, const std::string& option, std::string* path,
+                  const std::string& help);
+  void offer_external(CLI::App& command);  // --external
 
   // Parses the arguments, runs `body` and returns the exit code of the process. Writes the status
   // of `body` to standard error. The exit code is the worst of three codes: the code for the status
@@ -112,6 +115,7 @@ class Tool {
  private:
   void offer_manners(CLI::App& command);
   std::vector<std::string> arguments(int argc, const char* const* argv) const;
+  Status check_lists() const;
   // Returns whether `body` should run.
   bool parse(int argc, const char* const* argv);
   int finish();
@@ -121,6 +125,8 @@ class Tool {
   CLI::App app_;
   CommonOptions options_;
   std::string default_command_;
+  // The options for lists to which -0 applies, with the variables for their values.
+  std::vector<std::pair<std::string, const std::string*>> lists_;
   Output out_;
   Diagnostics diagnostics_;
 };

@@ -4,16 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "common/block_name.h"
 #include "common/file_list.h"
+#include "common/glob.h"
 #include "common/history_line.h"
 #include "common/interrupt.h"
 #include "common/json_document.h"
@@ -26,6 +30,7 @@
 #include "common/sha256.h"
 #include "common/statistics_option.h"
 #include "common/units.h"
+#include "nmb/bytes.h"
 #include "nmb/communicator.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
@@ -62,6 +67,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   offer_files(app);
   offer_agreement(app);
   offer_blocks(app);
+  offer_choice_of_blocks(app);
   offer_storage(app);
   offer_run(app);
   tool.offer_file_list(app);
@@ -117,6 +123,29 @@ void PackCommand::offer_blocks(CLI::App& app) {
                  "and numbers in names are in numeric order. With --sort values:VAR, inputs are "
                  "sorted by the first value of variable VAR")
       ->type_name("ORDER");
+}
+
+// Adds options that choose blocks of the inputs.
+void PackCommand::offer_choice_of_blocks(CLI::App& app) {
+  tool_.offer_list(app, "--blocks-from", &blocks_from_,
+                   "pack: take only the blocks that FILE lists (-: standard input), as nminspect "
+                   "ls and find list them; a classic input is one block with the name {stem}. Only "
+                   "blocks that meet all of --blocks-from, --exclude, --where and --shard are "
+                   "taken");
+  app.add_option("--exclude", excluded_,
+                 "pack: leave out blocks whose names match GLOB (see nminspect ls); the option may "
+                 "be repeated")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  app.add_option("--where", where_,
+                 "pack: take only blocks that match EXPR, an expression of nminspect find")
+      ->type_name("EXPR");
+  app.add_option("--shard", shard_,
+                 "pack: take part K of N. The blocks that meet all other conditions are dealt out "
+                 "in turn to the N parts, in the order of the inputs and, in each input, of the "
+                 "names: part 1 gets blocks 1, N+1, 2N+1, ... The N parts have no block in common; "
+                 "together, they have all blocks")
+      ->type_name("K/N");
 }
 
 void PackCommand::offer_storage(CLI::App& app) {
@@ -343,21 +372,29 @@ Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
 // Returns all options that determine the bytes of OUT, as the user gave them.
 Json PackCommand::decisive_options() const {
   constexpr std::string_view kOthers[] = {
-      "-h",     "--help",        "--version",  "-o",        "INPUT",    "--files-from",
-      "-0",     "--sort",        "-j",         "-f",        "--resume", "--io",
-      "--hint", "--no-sync",     "--report",   "--no-lock", "--strict", "--json",
-      "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",    "--progress",
-      "--to",   "--no-progress", "--external", "--mem"};
+      "-h",     "--help",        "--version",  "-o",        "INPUT",        "--files-from",
+      "-0",     "--sort",        "-j",         "-f",        "--resume",     "--io",
+      "--hint", "--no-sync",     "--report",   "--no-lock", "--strict",     "--json",
+      "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",        "--progress",
+      "--to",   "--no-progress", "--external", "--mem",     "--blocks-from"};
   Json json = Json::object();
   for (const CLI::Option* option : tool_.app().get_options()) {
     if (option->count() == 0 || std::ranges::any_of(kOthers, [&](std::string_view name) {
           return option->check_name(std::string(name));
         }))
       continue;
-    json[option->get_lnames().front()] =
-        option->get_expected_max() == 0 ? Json(true) : Json(json_text(option->results().front()));
+    const std::vector<std::string> values = option->results();
+    json[option->get_lnames().front()] = option->get_expected_max() == 0 ? Json(true)
+                                         : values.size() == 1 ? Json(json_text(values.front()))
+                                                              : json_texts(values);
   }
+  if (!block_list_.empty()) json["blocks-from"] = block_list_;
   return json;
+}
+
+// Returns the text that identifies the run for --resume.
+std::string PackCommand::resume_text() const {
+  return "nmcat " NMB_VERSION " " + to_ + " " + decisive_options().dump(-1, ' ', true);
 }
 
 // Returns the provenance of OUT. The provenance does not depend on the folder, the time or the
@@ -421,6 +458,7 @@ Status PackCommand::gather_inputs() {
   }
   if (sort_ == "name")
     std::stable_sort(options_.inputs.begin(), options_.inputs.end(), natural_less);
+  NMB_TRY(read_block_list());
   return check_options(options_, {.inputs = "files or use --files-from",
                                   .output = "OUT",
                                   .mode = "--mode",
@@ -436,22 +474,62 @@ Status PackCommand::gather_inputs() {
                                   .link = "--link",
                                   .block_by = "--split-names",
                                   .hdf5_view = "--hdf5-view",
-                                  .external = "--external"});
+                                  .external = "--external",
+                                  .choice = choice_option()});
+}
+
+// Returns the first option that chooses blocks.
+std::string PackCommand::choice_option() const {
+  for (const char* option : {"--blocks-from", "--exclude", "--where"})
+    if (tool_.app().count(option) > 0) return option;
+  return "--shard";
+}
+
+Status PackCommand::read_block_list() {
+  if (blocks_from_.empty()) return {};
+  const bool is_split_at_nul = tool_.options().nul_separated;
+  NMB_ASSIGN(std::vector<std::string> names, read_file_list(blocks_from_, is_split_at_nul));
+  for (std::string& name : names) {
+    if (name.find('\0') != name.npos)
+      return Status(Code::kUsage, blocks_from_, kNoOffset, "",
+                    "found a NUL in a name; use -0 if names end with NUL");
+    name = name_from_user(name);
+  }
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  std::string all;  // a NUL follows each name
+  for (const std::string& name : names) all.append(name).push_back('\0');
+  NMB_ASSIGN(const std::string digest,
+             sha256(MemorySource(std::as_bytes(std::span(all))), nullptr));
+  block_list_ = fmt::format("{} names, SHA-256 {}", names.size(), digest);
+  options_.choice->names = std::move(names);
+  if (resume_) options_.resume = resume_text();
+  return {};
 }
 
 // Determines the inputs on the first process, because only this process has standard input. Sends
 // the inputs to the other processes. Collective.
 Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   NMB_TRY(ranks.first([&] { return gather_inputs(); }));
-  std::string names;  // a NUL follows each name
-  for (const std::string& input : options_.inputs) names.append(input).push_back('\0');
-  const auto own = std::as_bytes(std::span(names));
+  NMB_TRY(send_names(ranks, &options_.inputs));
+  if (blocks_from_.empty()) return {};
+  std::optional<std::vector<std::string>>& blocks = options_.choice->names;
+  if (!blocks) blocks.emplace();
+  return send_names(ranks, &*blocks);
+}
+
+// Sends the names of the first process to all others. Collective.
+Status PackCommand::send_names(Communicator& ranks, std::vector<std::string>* names) {
+  std::string all;  // a NUL follows each name
+  for (const std::string& name : *names) all.append(name).push_back('\0');
+  const auto own = std::as_bytes(std::span(all));
   std::vector<std::byte> bytes(own.begin(), own.end());
   NMB_TRY(ranks.broadcast(0, &bytes));
-  names.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  options_.inputs.clear();
-  for (std::size_t at = 0; at < names.size(); at += options_.inputs.back().size() + 1)
-    options_.inputs.emplace_back(names.c_str() + at);
+  all.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  names->clear();
+  for (std::size_t at = 0; at < all.size(); at += names->back().size() + 1)
+    names->emplace_back(all.c_str() + at);
   return {};
 }
 
@@ -469,6 +547,7 @@ Status PackCommand::check_files() {
   for (const std::string& input : options_.inputs)
     NMB_TRY(options_.outputs->check_input(input, "input"));
   NMB_TRY(check_file_list(*options_.outputs, tool_.options().files_from));
+  NMB_TRY(check_file_list(*options_.outputs, blocks_from_, "list of blocks"));
   if (report_path_.empty()) return {};
   if (!options_.append) return start_report();
   // With --append, OUT is also an input. Therefore the report must not be a file to which OUT
@@ -542,6 +621,48 @@ Status PackCommand::take_blocks() {
     return Status(Code::kUsage, "--unmatched needs --split-names");
   if (!split_names_.empty()) options_.block_by = {BlockRule::By::kPrefix, split_names_};
   NMB_ASSIGN(options_.samples, SampleRule::parse(samples_));
+  return take_choice();
+}
+
+// Sets the conditions for blocks, except the list of --blocks-from, which only the first process
+// reads.
+Status PackCommand::take_choice() {
+  const CLI::App& app = tool_.app();
+  BlockChoice choice;
+  if (blocks_from_ == "-" && tool_.options().files_from == "-")
+    return Status(Code::kUsage,
+                  "--files-from and --blocks-from cannot both read from standard input");
+  if (app.count("--where") > 0) choice.where = where_;
+  if (!excluded_.empty()) {
+    struct Excluded {
+      std::mutex mutex;  // patterns are not thread-safe
+      std::vector<NamePattern> patterns;
+    };
+    const auto excluded = std::make_shared<Excluded>();
+    for (const std::string& glob : excluded_) {
+      NMB_ASSIGN(excluded->patterns.emplace_back(), NamePattern::glob(name_from_user(glob)));
+    }
+    choice.excludes = [excluded](std::string_view block) -> Result<bool> {
+      const std::scoped_lock lock(excluded->mutex);
+      for (const NamePattern& pattern : excluded->patterns) {
+        NMB_ASSIGN(const bool matches, pattern.matches(block));
+        if (matches) return true;
+      }
+      return false;
+    };
+  }
+  if (app.count("--shard") > 0) {
+    const char* const end = shard_.data() + shard_.size();
+    const auto [slash, no_shard] = std::from_chars(shard_.data(), end, choice.shard);
+    const bool has_slash = no_shard == std::errc() && slash < end && *slash == '/';
+    const auto [rest, no_shards] = std::from_chars(has_slash ? slash + 1 : end, end, choice.shards);
+    if (!has_slash || no_shards != std::errc() || rest != end || choice.shard == 0 ||
+        choice.shard > choice.shards)
+      return Status(Code::kUsage,
+                    fmt::format("found --shard {}, expected K/N with K from 1 to N", shard_));
+  }
+  if (!blocks_from_.empty() || choice.where || choice.excludes || !shard_.empty())
+    options_.choice = std::move(choice);
   return {};
 }
 
@@ -560,8 +681,7 @@ Status PackCommand::take_run() {
         return Status(Code::kUsage, fmt::format("--append and {} exclude each other", option));
   if (no_lock_ && !options_.append) return Status(Code::kUsage, "--no-lock needs --append");
   if (no_lock_) options_.writer.locking = Locking::kIfPossible;
-  if (resume_)
-    options_.resume = "nmcat " NMB_VERSION " " + to_ + " " + decisive_options().dump(-1, ' ', true);
+  if (resume_) options_.resume = resume_text();
   if (!no_provenance_ && to_ == "nmb")
     options_.provenance = [this](const std::vector<PackSource>& sources) {
       return std::vector<std::string>{provenance(sources)};
@@ -718,6 +838,8 @@ void PackCommand::tell(const PackReport& report) {
                                            : !compression_.codec.empty() ? "--compress"
                                            : !compression_.chunk.empty() ? "--chunk"
                                                                          : "--shuffle"));
+  if (report.parted_originals > 0)
+    diagnostics.note(parted_originals_text(options_.output, report.parted_originals));
   if (const auto text =
           stored_twice_text(options_.output, report.stored_twice, report.original_bytes))
     diagnostics.note(*text);
@@ -776,6 +898,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"decompressed", report.decompressed},
                {"stored_twice", report.stored_twice}});
   if (options_.replace) json["replaced"] = report.replaced;
+  if (options_.choice) json["not_chosen"] = report.not_chosen;
   json["view_note"] = report.view_note.empty() ? Json() : Json(json_text(report.view_note));
   if (report.plan) json["plan"] = plan_json(options_, report);
   std::vector<std::string> losses = losses_;

@@ -26,6 +26,7 @@ class PackCommand {
   void offer_files(CLI::App& app);
   void offer_agreement(CLI::App& app);
   void offer_blocks(CLI::App& app);
+  void offer_choice_of_blocks(CLI::App& app);
   void offer_storage(CLI::App& app);
   void offer_run(CLI::App& app);
   Status take_agreement();
@@ -33,13 +34,18 @@ class PackCommand {
   Status take_storage();
   Result<Hdf5View> view_to_make() const;
   Status take_blocks();
+  Status take_choice();
+  std::string choice_option() const;
+  Status read_block_list();
   Status take_run();
   Status accept_losses(const Reader& between, const Hdf5Losses& lost, PackReport* report);
   Json decisive_options() const;
+  std::string resume_text() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();
   Status gather_inputs();
   Status gather_inputs_of_first(Communicator& ranks);
+  static Status send_names(Communicator& ranks, std::vector<std::string>* names);
   Status add_outputs();
   Status check_files();
   Status start_report();
@@ -58,6 +64,8 @@ class PackCommand {
   Tool& tool_;
   PackOptions options_;
   std::string split_names_, sort_ = "given", report_path_, samples_;
+  std::string blocks_from_, shard_, where_;
+  std::vector<std::string> excluded_;
   std::string to_, atts_ = "first", on_mismatch_ = "error", statistics_ = "none";
   CompressionTexts compression_;
   ViewChoice view_;
@@ -65,6 +73,7 @@ class PackCommand {
   bool lossy_ = false, digest_ = false;
   std::vector<std::string> losses_;  // messages about content that OUT does not have
   bool no_sync_ = false, no_history_ = false, keep_tracking_id_ = false;
+  std::string block_list_;  // --blocks-from in reports: the number of names and their SHA-256
   bool resume_ = false, no_provenance_ = false, no_lock_ = false, no_originals_ = false;
   std::unique_ptr<OutputFile> report_file_;  // nullptr if no report is to be written
 };

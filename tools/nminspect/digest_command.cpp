@@ -1,9 +1,9 @@
 // nminspect digest (see digest_command.h).
 #include "nminspect/digest_command.h"
 
+#include "common/block_name.h"
 #include "common/json_document.h"
 #include "nmb/text.h"
-#include "nminspect/block_name.h"
 
 namespace nmb::tools {
 

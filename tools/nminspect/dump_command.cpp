@@ -4,11 +4,11 @@
 #include <functional>
 #include <utility>
 
+#include "common/block_name.h"
 #include "common/json_document.h"
 #include "common/slab.h"
 #include "nmb/dump.h"
 #include "nmb/text.h"
-#include "nminspect/block_name.h"
 
 namespace nmb::tools {
 

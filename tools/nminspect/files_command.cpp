@@ -1,12 +1,12 @@
 // nminspect files (see files_command.h).
 #include "nminspect/files_command.h"
 
+#include "common/block_name.h"
 #include "common/json_document.h"
 #include "common/original_files.h"
 #include "common/table.h"
 #include "common/units.h"
 #include "nmb/text.h"
-#include "nminspect/block_name.h"
 
 namespace nmb::tools {
 

@@ -3,9 +3,9 @@
 
 #include <utility>
 
+#include "common/block_name.h"
 #include "nmb/dump.h"
 #include "nmb/text.h"
-#include "nminspect/block_name.h"
 
 namespace nmb::tools {
 

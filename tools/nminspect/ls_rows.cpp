@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "common/block_name.h"
 #include "common/units.h"
 #include "nmb/dump.h"
 #include "nmb/text.h"
-#include "nminspect/block_name.h"
 
 namespace nmb::tools {
 namespace {

@@ -129,6 +129,27 @@ struct SampleRule {
   NMB_EXPORT static Result<SampleRule> parse(std::string_view text);
 };
 
+// Which blocks of the inputs are packed. A block is packed if all conditions hold for it. A block
+// of an NMB file and a group of an HDF5 file have the names that they have in the input; a classic
+// file has its name without folder and ending. Blocks are packed alone: blocks below them need not
+// be packed. A packed block may use dimensions and datatypes of groups above it. Such groups are
+// packed with their attributes, datatypes and dimension scales (coordinates), but without their
+// other variables. Links and references to objects that are not packed are left out.
+struct BlockChoice {
+  // If set, only blocks with these names. A name that no input has is an error.
+  std::optional<std::vector<std::string>> names{};
+  // If set, only blocks for whose names this function returns false. Must be thread-safe.
+  std::function<Result<bool>(std::string_view block)> excludes{};
+  // If set, only blocks for which this expression holds (FindExpression in nmb/find.h). A name in
+  // the expression that no block has is an error. Blocks for which the conditions above do not hold
+  // are not looked at.
+  std::optional<std::string> where{};
+  // The blocks for which all other conditions hold are numbered from 0, in the order of the inputs
+  // and, in each input, of the names. Only blocks whose number modulo `shards` is shard - 1 are
+  // packed. shard: from 1 to `shards`.
+  std::uint64_t shard = 1, shards = 1;
+};
+
 struct PackOptions {
   // --- what is read and written ---
   std::vector<std::string> inputs;  // paths of classic files and NMB files, in any mixture
@@ -180,6 +201,10 @@ struct PackOptions {
   // the block is a group, the blocks below it are packed too. Groups above are packed as with
   // `only_block`. The packed blocks keep their names. The function must be thread-safe.
   std::function<Result<bool>(std::string_view block)> wants_block{};
+  // With kPack and without block_by: which blocks of the inputs are packed. An original (see
+  // `originals`) is stored only if all blocks of its file are packed. Fails with kNotFound if no
+  // block is packed.
+  std::optional<BlockChoice> choice{};
 
   // --- how blocks are made ---
   // Pattern for names of blocks, with the fields {stem}, {path}, {index} and {group}. If empty, the
@@ -298,7 +323,7 @@ struct PackOptionNames {
   std::string dry_run = "dry_run", statistics = "statistics", resume = "resume";
   std::string append = "append", replace = "replace", link = "link", block_by = "block_by",
               hdf5_view = "hdf5_view";
-  std::string external = "external";
+  std::string external = "external", choice = "choice";
 };
 
 // Returns the name of the temporary NMB file of an HDF5 output, if the run may be resumed:
@@ -461,6 +486,10 @@ struct PackReport {
   // Number of whole files that are not stored although `originals` requests it, because blocks are
   // divided or values are compressed. HDF5 inputs and originals of NMB inputs are counted.
   std::uint64_t without_original = 0;
+  // Number of whole files that are not stored although `originals` requests it, because `choice`
+  // leaves out some of their blocks. Files without any packed block are not counted.
+  std::uint64_t parted_originals = 0;
+  std::uint64_t not_chosen = 0;      // number of blocks that `choice` leaves out
   std::uint64_t original_bytes = 0;  // size of the files that are stored whole
   // Bytes of values that are stored twice: in a file that is stored whole, and again in a block.
   // HDF5 stores these values in a form to which a block cannot refer, or at unknown places.

@@ -561,7 +561,11 @@ std::string PathMove::moved(std::string_view path) const {
   return std::string(lead, '/') + joined_path(to, rest);
 }
 
-Result<bool> has_paths(const Metadata& metadata) {
+namespace {
+
+// Returns whether the block has references, named datatypes, sources in its own file, or a link for
+// which `counts` returns true.
+Result<bool> has_any(const Metadata& metadata, bool (*counts)(const hdf5::Link& link)) {
   const auto& extension = metadata.extension();
   if (!extension) return false;
   for (std::size_t i = 0; i < extension->types.size(); ++i)
@@ -572,10 +576,19 @@ Result<bool> has_paths(const Metadata& metadata) {
   constexpr Number kPaths[] = {Number::kLinks, Number::kVirtual};
   NMB_ASSIGN(const std::vector<hdf5::Property> properties,
              hdf5::decode_properties(extension->hdf5, kPaths));
-  return std::ranges::any_of(properties, [](const hdf5::Property& p) {
-    return std::ranges::any_of(p.links, leads_to_object) ||
+  return std::ranges::any_of(properties, [&](const hdf5::Property& p) {
+    return std::ranges::any_of(p.links, counts) ||
            std::ranges::any_of(p.sources, &hdf5::VirtualSource::is_in_own_file);
   });
+}
+
+}  // namespace
+
+Result<bool> has_paths(const Metadata& metadata) { return has_any(metadata, leads_to_object); }
+
+Result<bool> refers_to_objects(const Metadata& metadata) {
+  return has_any(metadata,
+                 [](const hdf5::Link& link) { return link.kind != hdf5::LinkKind::kVariable; });
 }
 
 Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,

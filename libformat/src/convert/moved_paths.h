@@ -45,6 +45,10 @@ struct MovedBlock {
 // Errors: kDamaged.
 Result<bool> has_paths(const Metadata& metadata);
 
+// Returns whether the block refers to objects. Besides paths, this includes links to groups below
+// the block and relative soft links. If false, map_paths() changes nothing. Errors: kDamaged.
+Result<bool> refers_to_objects(const Metadata& metadata);
+
 // Returns the block with the paths that its objects have after the move. The result has no body if
 // the block contains no paths, or if `move` changes no name. Appends values that refer to objects
 // to `spool`. The result keeps block.extent, and reads from it the values that do not refer to

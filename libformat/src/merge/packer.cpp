@@ -123,6 +123,7 @@ class Packer {
     if (options_.originals == Originals::kStore && !stores_originals(options_) && blocks_ &&
         options_.mode == MergeMode::kPack && !options_.link && !options_.hdf5)
       report_.without_original = inputs_.whole_files();
+    if (stores_originals(options_)) report_.parted_originals = inputs_.parted_originals();
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
     for (PackSource& source : report_.sources) source.path = options_.inputs[source.index];
@@ -138,6 +139,7 @@ class Packer {
     if (options_.mode == MergeMode::kPack) {
       NMB_ASSIGN(share_, share_inputs(ranks_, options_.inputs));
       inputs_.set_end(share_.end);
+      NMB_TRY(inputs_.number_blocks(share_));
       *planned = inputs_.take(share_, *blocks_);
     } else {
       share_ = {0, ranks_.rank() == 0 ? options_.inputs.size() : 0};
@@ -209,6 +211,7 @@ class Packer {
 
   // Collective.
   Status check_names(Status* failure) {
+    NMB_TRY(inputs_.check_choice(failure));
     if (options_.unique_groups) {
       NMB_ASSIGN(const bool any, anywhere(names_.has_groups()));
       if (!any)

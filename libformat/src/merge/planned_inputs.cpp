@@ -2,6 +2,7 @@
 #include "merge/planned_inputs.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "merge/reading/input_order.h"
 #include "merge/reporting/pack_report.h"
@@ -28,10 +29,14 @@ Status PlannedInputs::prepare() {
   from_.read.cache_bytes = kCachedBytesOfInput;
   from_.read.verify_values = true;
   from_.read.external = options_.external;
-  NMB_ASSIGN(planner_,
-             InputPlanner::make(
-                 options_, ranks_, conflicts_,
-                 [this](const std::string& group) { note_group(group); }, report_, from_.views));
+  if (options_.choice) {
+    NMB_ASSIGN(BlockChooser chooser, BlockChooser::make(*options_.choice));
+    chooser_.emplace(std::move(chooser));
+  }
+  NMB_ASSIGN(planner_, InputPlanner::make(
+                           options_, ranks_, conflicts_,
+                           [this](const std::string& group) { note_group(group); }, report_,
+                           from_.views, chooser_ ? &*chooser_ : nullptr));
   if (ranks_.rank() == 0) tell_repeated();
   return {};
 }
@@ -77,11 +82,31 @@ Status PlannedInputs::look_at_all() {
   return verdict(report_, options_);
 }
 
+Status PlannedInputs::number_blocks(InputShare share) {
+  if (!chooser_ || !chooser_->counts() || ranks_.size() == 1) return {};
+  for (std::size_t i = share.begin; i < share.end && !is_cancelled(); ++i) {
+    const std::string& path = options_.inputs[i];
+    Result<std::shared_ptr<PooledFile>> file =
+        PooledFile::open_and_keep(from_.files, [path] { return FileSource::open(path); });
+    // Problems of an input are reported when it is planned.
+    if (file.ok()) (void)planner_->choose(i, std::move(*file));
+  }
+  const std::uint64_t count = chooser_->position();
+  NMB_ASSIGN(const std::uint64_t before,
+             ranks_.scan_before(count, std::uint64_t{0}, std::plus<>()));
+  chooser_->restart(before);
+  last_position_ = before + count;
+  return {};
+}
+
 Status PlannedInputs::take(InputShare share, BlockSink& sink) {
   for (std::size_t i = share.begin; i < share.end; ++i) {
     if (is_cancelled()) return interrupted();
     NMB_TRY(take(i, sink));
   }
+  if (last_position_ && report_.unreadable.empty() && chooser_->position() != *last_position_)
+    return Status(Code::kDamaged, options_.inputs[share.begin], kNoOffset, "",
+                  "this file or an input after it changed while it was read");
   return {};
 }
 
@@ -213,8 +238,13 @@ void PlannedInputs::tell_losses(std::size_t input, const InputExtras& extras,
 void PlannedInputs::end_planning() {
   has_divided_ = planner_->has_divided();
   whole_files_ = planner_->whole_files();
+  parted_originals_ = planner_->parted_originals();
   largest_load_ = planner_->largest_load();
   planner_.reset();
+}
+
+Status PlannedInputs::check_choice(Status* failure) {
+  return chooser_ ? chooser_->check(ranks_, options_.output, failure, &report_) : Status();
 }
 
 Status PlannedInputs::check_unchanged() const {

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "merge/dividing/input_planner.h"
+#include "merge/reading/block_chooser.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/input_shares.h"
 #include "merge/reading/planned_input.h"
@@ -48,6 +50,9 @@ class PlannedInputs {
   // Limits reading ahead: an input is read ahead only if its position in the list is less than
   // `end`.
   void set_end(std::size_t end) { planner_->set_end(end); }
+  // Collective. If blocks are chosen by their number, determines the number of the first block of
+  // `share`. The ranks' shares must be in the order of ranks. Call this before take().
+  Status number_blocks(InputShare share);
   // Passes the blocks of inputs to `sink`. An error is returned only if the whole run must stop.
   Status take(InputShare share, BlockSink& sink);
   Status take(std::size_t index, BlockSink& sink);
@@ -69,6 +74,10 @@ class PlannedInputs {
   bool has_divided() const { return has_divided_; }
   // Returns InputReader::whole_files(). Valid after end_planning().
   std::uint64_t whole_files() const { return whole_files_; }
+  // Returns InputReader::parted_originals(). Valid after end_planning().
+  std::uint64_t parted_originals() const { return parted_originals_; }
+  // Collective. Calls BlockChooser::check() if PackOptions::choice is set.
+  Status check_choice(Status* failure);
   // Returns how many bytes of memory the largest block takes when it is loaded. Valid after
   // end_planning().
   std::uint64_t largest_load() const { return largest_load_; }
@@ -100,7 +109,10 @@ class PlannedInputs {
   bool is_reading_again_ = false;
   bool has_divided_ = false;
   std::uint64_t largest_load_ = 0;
-  std::uint64_t whole_files_ = 0;
+  std::uint64_t whole_files_ = 0, parted_originals_ = 0;
+  std::optional<BlockChooser> chooser_;  // set if PackOptions::choice is set
+  // BlockChooser::position() after the last input, if number_blocks() has counted the blocks.
+  std::optional<std::uint64_t> last_position_;
   std::vector<std::shared_ptr<PooledFile>> files_;  // the files that were opened
   // The index and the extras of each NMB input.
   std::vector<std::pair<std::size_t, InputExtras>> extras_;

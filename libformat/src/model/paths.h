@@ -18,6 +18,14 @@ inline SplitPath split_path(std::string_view path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
+// Returns the name of a file without folder and ending. A dot at the beginning of the name does not
+// begin an ending.
+inline std::string_view stem_of(std::string_view path) {
+  const std::string_view base = split_path(path).name;
+  const std::size_t dot = base.rfind('.');
+  return dot == std::string_view::npos || dot == 0 ? base : base.substr(0, dot);
+}
+
 // Joins "a/b" and "c" to "a/b/c". Either argument may be empty.
 inline std::string joined_path(std::string_view group, std::string_view name) {
   std::string path;

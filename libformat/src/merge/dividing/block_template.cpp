@@ -39,12 +39,6 @@ Result<BlockTemplate> BlockTemplate::parse(std::string_view text) {
 
 namespace {
 
-std::string_view stem_of(std::string_view path) {
-  const std::string_view base = split_path(path).name;
-  const std::size_t dot = base.rfind('.');
-  return dot == std::string_view::npos || dot == 0 ? base : base.substr(0, dot);
-}
-
 // Returns a path without its empty parts and its "." parts.
 Result<std::string> steps_of(std::string_view path) {
   std::string steps;

@@ -22,16 +22,14 @@ constexpr std::uint64_t kBlocksOfSmallFile = 65536;
 
 }  // namespace
 
-Result<std::unique_ptr<InputPlanner>> InputPlanner::make(const PackOptions& options,
-                                                         Communicator& ranks,
-                                                         ConflictList& conflicts,
-                                                         NoteGroup note_group, PackReport& report,
-                                                         std::shared_ptr<SourcePool> views) {
+Result<std::unique_ptr<InputPlanner>> InputPlanner::make(
+    const PackOptions& options, Communicator& ranks, ConflictList& conflicts, NoteGroup note_group,
+    PackReport& report, std::shared_ptr<SourcePool> views, BlockChooser* chooser) {
   std::unique_ptr<InputPlanner> planner(
       new InputPlanner(options, conflicts, std::move(note_group), report, std::move(views)));
   NMB_TRY(planner->prepare_names());
   NMB_TRY(planner->prepare_division());
-  planner->prepare_reader(ranks);
+  planner->prepare_reader(ranks, chooser);
   return planner;
 }
 
@@ -59,7 +57,7 @@ Status InputPlanner::prepare_division() {
   return {};
 }
 
-void InputPlanner::prepare_reader(Communicator& ranks) {
+void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   const auto in_process = static_cast<std::size_t>(ranks.shares_memory() ? ranks.size() : 1);
   InputReader::Options read;
   read.cache_bytes =
@@ -69,6 +67,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   read.outputs = options_.outputs.get();
   read.only_block = options_.only_block;
   read.wants_block = options_.wants_block;
+  read.chooser = chooser;
   if (options_.link)
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.originals = stores_originals(options_);

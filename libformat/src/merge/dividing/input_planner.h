@@ -32,16 +32,20 @@ class InputPlanner {
   // SharedNames::note_group()).
   using NoteGroup = std::function<void(const std::string& group)>;
 
-  // views: the pool of open sources that show blocks of kind 6 as classic files. All arguments must
-  // outlive the object. Errors: kUsage if the options are invalid.
+  // views: the pool of open sources that show blocks of kind 6 as classic files. chooser: chooses
+  // the blocks; nullptr if all blocks are taken. All arguments must outlive the object. Errors:
+  // kUsage if the options are invalid.
   static Result<std::unique_ptr<InputPlanner>> make(const PackOptions& options, Communicator& ranks,
                                                     ConflictList& conflicts, NoteGroup note_group,
                                                     PackReport& report,
-                                                    std::shared_ptr<SourcePool> views);
+                                                    std::shared_ptr<SourcePool> views,
+                                                    BlockChooser* chooser);
 
   // Passes the blocks of an input to `sink`. index: position of the input in the list of inputs.
   // Errors: kLimit, and all errors of InputReader::read() and of `sink`.
   Status plan(std::size_t index, Source file, BlockSink& sink);
+  // Calls InputReader::choose().
+  Status choose(std::size_t index, Source file) { return reader_->choose(index, std::move(file)); }
 
   // Limits reading ahead: an input is read ahead only if its position in the list is less than
   // `end`.
@@ -54,6 +58,8 @@ class InputPlanner {
 
   // Returns InputReader::whole_files().
   std::uint64_t whole_files() const { return reader_->whole_files(); }
+  // Returns InputReader::parted_originals().
+  std::uint64_t parted_originals() const { return reader_->parted_originals(); }
   // Returns whether a block was divided.
   bool has_divided() const { return has_divided_; }
   // Returns how many bytes of memory the largest block takes when it is loaded.
@@ -71,7 +77,7 @@ class InputPlanner {
         views_(std::move(views)) {}
   Status prepare_names();
   Status prepare_division();
-  void prepare_reader(Communicator& ranks);
+  void prepare_reader(Communicator& ranks, BlockChooser* chooser);
 
   Result<bool> plan_block(InputBlock& block);
   bool check_template(const InputBlock& block);

@@ -57,11 +57,11 @@ std::string_view without_slash(std::string_view path) {
 
 }  // namespace
 
-Result<bool> BlockSelection::is_group(const Reader& reader, const BlockEntry& entry) {
+Result<bool> BlockSelection::is_group(const hdf5::NamedBlocks& blocks, const BlockEntry& entry) {
   if (is_from_hdf5(entry)) return true;
   if (entry.dimensions + entry.variables + entry.attributes > 0) return false;
   bool has_below = false;
-  NMB_TRY(reader.for_each_entry(entry.name.empty() ? "" : entry.name + "/",
+  NMB_TRY(blocks.for_each_entry(entry.name.empty() ? "" : entry.name + "/",
                                 [&](const BlockEntry& other) -> Result<bool> {
                                   has_below = other.name != entry.name;
                                   return !has_below;
@@ -69,34 +69,36 @@ Result<bool> BlockSelection::is_group(const Reader& reader, const BlockEntry& en
   return has_below;
 }
 
-Result<BlockSelection> BlockSelection::of(const Reader& reader, Wants wants) {
-  BlockSelection out(reader, std::move(wants));
+Result<BlockSelection> BlockSelection::of(hdf5::NamedBlocks blocks, std::string file, Groups groups,
+                                          Wants wants) {
+  BlockSelection out(std::move(blocks), std::move(file), groups, std::move(wants));
   NMB_TRY(out.select());
   return out;
 }
 
 Status BlockSelection::select() {
   // Entries are in the order of names, so a group comes before the blocks below it.
-  NMB_TRY(reader_->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(const bool wanted, is_wanted(entry.name));
-    if (!wanted) return true;
-    NMB_ASSIGN(const bool is_group_here, is_group(*reader_, entry));
-    if (is_group_here) groups_.insert(entry.name);
-    return true;
-  }));
-  NMB_TRY(reader_->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+  if (below_ == Groups::kWithBelow)
+    NMB_TRY(blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+      NMB_ASSIGN(const bool wanted, is_wanted(entry.name));
+      if (!wanted) return true;
+      NMB_ASSIGN(const bool is_group_here, is_group(blocks_, entry));
+      if (is_group_here) groups_.insert(entry.name);
+      return true;
+    }));
+  NMB_TRY(blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     NMB_ASSIGN(const bool wanted, is_wanted(entry.name));
     if (wanted && is_from_hdf5(entry)) NMB_TRY(note_groups_above(entry));
     return true;
   }));
   // netCDF-C counts dimensions without numbers through the whole file.
   if (has_unnumbered_ && !of_several_.empty())
-    return Status(Code::kUnsupported, reader_->file().name(), kNoOffset, "",
+    return Status(Code::kUnsupported, file_, kNoOffset, "",
                   "variable " + of_several_ +
                       " refers to its dimensions by numbers, but not all dimensions of the file "
                       "have numbers; extract the block above all groups of the file");
   for (const std::string& name : above_) {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(name));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(name));
     const std::vector<bool> is_kept = kept(*block);
     for (VarId v = 0; v < is_kept.size(); ++v)
       if (is_kept[v]) scales_.insert(joined_path(name, block->metadata.variable(v).name));
@@ -106,7 +108,7 @@ Status BlockSelection::select() {
 
 // Finds the groups above a block whose dimensions or named datatypes the block uses.
 Status BlockSelection::note_groups_above(const BlockEntry& entry) {
-  NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(entry));
+  NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(entry));
   // A united group that is written alone has all its dimensions itself.
   if (is_classic_dataset(block->metadata)) return {};
   std::set<std::string, std::less<>> used;  // groups whose dimensions are used
@@ -123,11 +125,11 @@ Status BlockSelection::note_groups_above(const BlockEntry& entry) {
     at = split_path(at).parent;
     NMB_ASSIGN(const bool wanted, is_wanted(at));
     if (wanted) continue;
-    NMB_ASSIGN(const std::optional<BlockEntry> found, reader_->find(at));
+    NMB_ASSIGN(const std::optional<BlockEntry> found, blocks_.find(at));
     if (!found || !is_from_hdf5(*found)) continue;
     is_part = true;
     if (above_.contains(at)) continue;
-    NMB_ASSIGN(const std::shared_ptr<const Block> above, reader_->block(*found));
+    NMB_ASSIGN(const std::shared_ptr<const Block> above, blocks_.block(*found));
     if (!used.contains(at) && !names_type_of(*above, *block)) continue;
     above_.emplace(at);
     note_numbers(*above);
@@ -178,12 +180,8 @@ std::vector<bool> BlockSelection::kept(const Dataset& block) {
 // Returns whether a block or a variable is packed.
 Result<bool> BlockSelection::is_packed(std::string_view path) const {
   if (scales_.contains(path) || above_.contains(path)) return true;
-  NMB_ASSIGN(const bool wanted, is_wanted(path));
-  if (wanted) {
-    NMB_ASSIGN(const std::optional<BlockEntry> block, reader_->find(path));
-    if (block) return true;
-  }
-  return is_wanted(split_path(path).parent);
+  NMB_ASSIGN(const std::optional<BlockEntry> block, blocks_.find(path));
+  return is_wanted(block ? path : split_path(path).parent);
 }
 
 PathMap BlockSelection::map() const {

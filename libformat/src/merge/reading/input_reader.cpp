@@ -21,6 +21,8 @@ namespace nmb {
 
 namespace {
 
+using Groups = BlockSelection::Groups;
+
 // A header with at most kMostHeader bytes is kept in memory until it is written.
 constexpr std::uint64_t kMostHeader = 8192;
 // If an NMB file has at most kFewBlocks blocks, short definitions of its blocks are also kept in
@@ -72,6 +74,7 @@ void count_objects(const Dataset& dataset, PackedBlock* block) {
 Status InputReader::read(std::size_t index, Source file, const Visit& visit) {
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
   lengths_.reset();
+  selection_.reset();
   is_surveyed_ = false;
   if (options_.only_block && kind != FileKind::kNmb)
     return Status(Code::kUnsupported, file->name(), kNoOffset, "",
@@ -90,7 +93,41 @@ std::string InputReader::origin(std::size_t index, std::uint64_t begin,
   return ValueOrigin{static_cast<std::uint32_t>(index), begin, block}.text();
 }
 
+Status InputReader::choose(std::size_t index, Source file) {
+  const std::size_t warnings = warnings_.size();
+  NMB_ASSIGN(const FileKind kind, kind_of(*file));
+  if (kind == FileKind::kNmb) {
+    NMB_ASSIGN(std::shared_ptr<const Reader> reader, open_nmb(file));
+    NMB_TRY(choose_blocks({index, std::move(file), std::move(reader)}).status());
+  } else if (kind == FileKind::kHdf5) {
+    NMB_ASSIGN(const std::unique_ptr<hdf5::StartedFile> started, start_hdf5(index, file->name()));
+    note_place(index);
+    std::vector<hdf5::GroupBlock> groups;
+    NMB_TRY(started->read(file, [&](hdf5::GroupBlock group) -> Status {
+      groups.push_back(std::move(group));
+      return {};
+    }));
+    NMB_TRY(choose_groups(groups, file->name()).status());
+  } else if (is_classic(kind)) {
+    NMB_TRY(chooses_classic(file).status());
+  }
+  // read() reports the warnings again.
+  warnings_.resize(warnings);
+  return {};
+}
+
+Result<bool> InputReader::chooses_classic(const Source& file) {
+  if (!options_.chooser) return true;
+  NMB_TRY(options_.chooser->begin(nullptr));
+  NMB_ASSIGN(const bool wanted,
+             options_.chooser->wants(stem_of(file->name()), 0, [&] { return open_classic(file); }));
+  (void)options_.chooser->end(file->name());
+  return wanted;
+}
+
 Status InputReader::read_classic(std::size_t index, Source file, const Visit& visit) {
+  NMB_ASSIGN(const bool is_chosen, chooses_classic(file));
+  if (!is_chosen) return {};
   NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file, {}, std::move(room_)));
   for (const HeaderRemark& remark : header.remarks) {
     if (remark.rule != "R-CH-6") continue;
@@ -130,25 +167,95 @@ Status InputReader::read_nmb(std::size_t index, Source file, const Visit& visit)
   const NmbInput in{index, std::move(file), std::move(reader)};
   originals_.clear();
   placed_.clear();
-  selection_.reset();
+  stored_.clear();
   if (options_.only_block) return read_only_block(in, visit);
   if (options_.shared_dimensions) NMB_TRY(note_lengths(*in.reader));
-  NMB_TRY(find_originals(in));
+  std::vector<bool> chosen;
+  if (options_.chooser) {
+    NMB_ASSIGN(chosen, choose_blocks(in));
+    NMB_TRY(select_chosen(*in.reader, in.file->name(), chosen));
+  }
+  NMB_TRY(find_originals(in, chosen));
   dimensions_.reset();
   if (options_.made_up_names) dimensions_.emplace(file_blocks(in.reader));
   if (options_.survey) NMB_TRY(survey(in));
-  if (options_.wants_block) return read_selected(in, options_.wants_block, visit);
-  NMB_TRY(in.reader->for_each_entry(
-      "", [&](const BlockEntry& entry) { return read_entry(in, entry, visit); }));
+  if (options_.wants_block) {
+    NMB_ASSIGN(selection_, BlockSelection::of(*in.reader, in.file->name(), Groups::kWithBelow,
+                                              options_.wants_block));
+    return read_selected(in, visit);
+  }
+  NMB_TRY(read_chosen(in, chosen, visit));
   return find_losses(*in.reader);
 }
 
-Status InputReader::read_selected(const NmbInput& in, BlockSelection::Wants wants,
-                                  const Visit& visit) {
-  NMB_ASSIGN(selection_, BlockSelection::of(*in.reader, std::move(wants)));
+// Visits the blocks of `selection_`.
+Status InputReader::read_selected(const NmbInput& in, const Visit& visit) {
   return in.reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     NMB_ASSIGN(const BlockSelection::Use use, selection_->use_of(entry.name));
     return use == BlockSelection::Use::kNone ? Result(true) : read_entry(in, entry, visit);
+  });
+}
+
+// Returns for each block, in the order of the index, whether Options::chooser wants it.
+Result<std::vector<bool>> InputReader::choose_blocks(const NmbInput& in) {
+  BlockChooser& chooser = *options_.chooser;
+  NMB_TRY(chooser.begin(in.reader.get()));
+  std::vector<bool> chosen;
+  NMB_TRY(in.reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(
+        const bool wanted,
+        chooser.wants(entry.name, entry.order, [&]() -> Result<std::shared_ptr<const Dataset>> {
+          NMB_ASSIGN(std::shared_ptr<const Block> block, in.reader->block(entry));
+          return std::shared_ptr<const Dataset>(std::move(block));
+        }));
+    chosen.push_back(wanted);
+    return true;
+  }));
+  const std::string& file = in.file->name();
+  if (const std::optional<std::string> warning = chooser.end(file))
+    warnings_.push_back(file + ": " + *warning);
+  return chosen;
+}
+
+// Sets `selection_` if some of the chosen blocks came from HDF5 and some blocks are not chosen.
+// chosen: for each block, in the order of names, whether it is chosen.
+Status InputReader::select_chosen(const hdf5::NamedBlocks& blocks, const std::string& file,
+                                  const std::vector<bool>& chosen) {
+  if (std::ranges::find(chosen, false) == chosen.end()) return {};
+  bool has_extended = false;
+  const auto for_each_chosen = [&](const auto& visit_chosen) {
+    auto wanted = chosen.begin();
+    return blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+      return !*wanted++ || visit_chosen(entry);
+    });
+  };
+  NMB_TRY(for_each_chosen([&](const BlockEntry& entry) {
+    has_extended = is_extended(entry);
+    return !has_extended;
+  }));
+  if (!has_extended) return {};
+  std::vector<std::string> names;
+  NMB_TRY(for_each_chosen([&](const BlockEntry& entry) {
+    names.push_back(entry.name);
+    return true;
+  }));
+  NMB_ASSIGN(selection_,
+             BlockSelection::of(blocks, file, Groups::kAlone,
+                                [names = std::move(names)](std::string_view name) -> Result<bool> {
+                                  return std::ranges::binary_search(names, name);
+                                }));
+  return {};
+}
+
+// Visits the chosen blocks and the groups above them that they need. chosen: empty if all blocks
+// are chosen.
+Status InputReader::read_chosen(const NmbInput& in, const std::vector<bool>& chosen,
+                                const Visit& visit) {
+  if (selection_) return read_selected(in, visit);
+  auto wanted = chosen.begin();
+  return in.reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (!chosen.empty() && !*wanted++) return true;
+    return read_entry(in, entry, visit);
   });
 }
 
@@ -178,8 +285,12 @@ Status InputReader::read_only_block(const NmbInput& in, const Visit& visit) {
                   "found no block " + in_quotes(*options_.only_block));
   NMB_ASSIGN(only_is_group_, BlockSelection::is_group(*in.reader, *entry));
   if (!only_is_group_) return read_entry(in, *entry, visit).status();
-  return read_selected(
-      in, [&](std::string_view block) { return Result(block == entry->name); }, visit);
+  NMB_ASSIGN(selection_,
+             BlockSelection::of(*in.reader, in.file->name(), Groups::kWithBelow,
+                                [name = entry->name](std::string_view block) -> Result<bool> {
+                                  return block == name;
+                                }));
+  return read_selected(in, visit);
 }
 
 // If some blocks came from HDF5, passes all blocks to Options::survey before the first block is
@@ -217,26 +328,59 @@ Status InputReader::read_rows(const Reader& reader) {
 }
 
 // Finds the originals of an NMB input. Each original is stored together with the block that was
-// made from it.
-Status InputReader::find_originals(const NmbInput& in) {
+// made from it. chosen: for each block whether it is chosen; empty if all blocks are chosen.
+Status InputReader::find_originals(const NmbInput& in, const std::vector<bool>& chosen) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, in.reader->external_files());
   std::multimap<std::uint64_t, std::uint32_t> numbers;  // by order
   for (std::uint32_t i = 0; i < files.size(); ++i)
     if (files[i].is_original) numbers.emplace(files[i].order, i + 1);
   if (numbers.empty()) return {};
-  return in.reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+  std::map<std::string, std::uint64_t, std::less<>> owners;  // orders of blocks with originals
+  auto wanted = chosen.begin();
+  NMB_TRY(in.reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    const bool is_chosen = chosen.empty() || *wanted++;
     const auto [begin, end] = numbers.equal_range(entry.order);
+    if (begin != end && !chosen.empty()) owners.emplace(entry.name, entry.order);
     for (auto at = begin; at != end; ++at) {
       const ExternalFile& file = files[at->second - 1];
       placed_.insert(at->second);
-      ++whole_files_;
+      stored_.insert(at->second);
+      whole_files_ += is_chosen;
       if (!options_.originals) continue;
       NMB_ASSIGN(Source bytes, in.reader->open_external(at->second));
       originals_.emplace(entry.order, InputOriginal{at->second, file.path, std::move(bytes),
                                                     file.digest, file.sha256});
     }
     return true;
-  });
+  }));
+  return options_.originals ? drop_parted_originals(in, chosen, owners) : Status();
+}
+
+// Drops each original of which some blocks are not chosen. These are the blocks at and below the
+// block that owns the original.
+Status InputReader::drop_parted_originals(
+    const NmbInput& in, const std::vector<bool>& chosen,
+    const std::map<std::string, std::uint64_t, std::less<>>& owners) {
+  std::set<std::uint64_t> parted, used;  // orders of owners
+  auto wanted = chosen.begin();
+  NMB_TRY(in.reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (owners.empty()) return false;
+    const bool is_chosen = *wanted++;
+    for (std::string_view at = entry.name;; at = split_path(at).parent) {
+      if (const auto owner = owners.find(at); owner != owners.end())
+        (is_chosen ? used : parted).insert(owner->second);
+      if (at.empty()) return true;
+    }
+  }));
+  for (const std::uint64_t order : parted) {
+    const auto [begin, end] = originals_.equal_range(order);
+    for (auto at = begin; at != end; ++at) {
+      stored_.erase(at->second.number);
+      parted_originals_ += used.contains(order);
+    }
+    originals_.erase(begin, end);
+  }
+  return {};
 }
 
 bool InputReader::is_lost(std::uint32_t number) const {
@@ -363,8 +507,7 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
   if (entry.extent_length > 0)
     values = std::make_shared<LazyExtent>(ExtentOfBlock{in.reader, entry});
   const bool is_whole = !selection_ || selection_->is_whole(entry.name);
-  NMB_ASSIGN(MovedBlock moved, is_whole ? moved_block(in.index, *source, values, file)
-                                        : dimensions_of(*source, values, file));
+  NMB_ASSIGN(MovedBlock moved, moved_block(in.index, *source, values, file));
   const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
   if (moves_values) values = moved.extent;
   std::shared_ptr<const Block> loaded = source;
@@ -399,12 +542,17 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
       NMB_ASSIGN(std::shared_ptr<const Block> again, reader->block(entry));
       return std::shared_ptr<const Dataset>(std::move(again));
     };
-  if (moves_values && options_.links)
+  // Of a block with few variables, the values are copied.
+  if (moves_values && options_.links && is_whole)
     return Status(
         Code::kConflict, file, kNoOffset, "",
         "block " + in_quotes(entry.name) +
-            ": its values cannot be linked, because they contain references that change with the "
-            "block's new name; use --block-name '{group}', which keeps names, or leave out --link");
+            (selection_
+                 ? ": its values cannot be linked, because they contain references that change; "
+                   "leave out --link"
+                 : ": its values cannot be linked, because they contain references that change "
+                   "with the block's new name; use --block-name '{group}', which keeps names, or "
+                   "leave out --link"));
   if (is_whole) NMB_TRY(keep_rows(*source, &block.packed));
   if (moves_values)
     block.packed.extent = std::move(values);
@@ -448,9 +596,9 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
   NMB_ASSIGN(block->packed.holes, in.reader->holes(entry));
   if (!entry.hole) block->packed.extent = block->values;
   if (options_.origins) block->packed.origin = origin(in.index, sum_of_entry(entry), entry.name);
-  if (options_.originals && !placed_.empty()) {
+  if (options_.originals && !stored_.empty()) {
     NMB_ASSIGN(std::optional<ValuesInOriginal> places,
-               values_in_original(*in.reader, entry, placed_));
+               values_in_original(*in.reader, entry, stored_));
     if (places)
       block->links = linked_to_original(*std::move(places), block->values, options_.piece_size);
     if (block->links) {
@@ -474,17 +622,20 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
   return {};
 }
 
-// Changes the paths in a block of an NMB input if the blocks of that input get new names. Returns a
-// result without a body if the block stays unchanged.
+// Changes the paths in a block of an NMB input if the blocks of that input get new names, or if
+// some of them are not packed. Returns a result without a body if the block stays unchanged.
 Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& block,
                                             const Source& values, const std::string& file) {
   if (!block.metadata.extension()) return MovedBlock();
   const PathMove move =
       options_.move && !is_surveyed_ ? options_.move(index, block.entry.name) : PathMove();
-  if (!is_surveyed_ && move.is_none()) return MovedBlock();
+  if (!is_surveyed_ && !selection_ && move.is_none()) return MovedBlock();
   Dataset dataset = static_cast<const Dataset&>(block);
   if (values) dataset.extent = values;
   if (is_surveyed_) return mapped_block(dataset, block.entry.name, file);
+  // A block that is packed with all blocks below it keeps its paths.
+  if (selection_ && (selection_->groups() == Groups::kAlone || !selection_->is_whole(block.name)))
+    return selected_block(dataset, move, file);
   if (!moved_) {
     NMB_ASSIGN(moved_, SpoolFile::create());
   }
@@ -494,18 +645,46 @@ Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& bloc
                    "; use --block-name '{group}' to keep names");
 }
 
-// Returns the dimension scales of a block, without its other variables.
-Result<MovedBlock> InputReader::dimensions_of(const Block& block, const Source& values,
-                                              const std::string& file) {
-  Dataset dataset = static_cast<const Dataset&>(block);
-  if (values) dataset.extent = values;
+// Returns a block of `selection_` without its references to objects that are not packed, and
+// without the variables that are not packed. Returns a result without a body if the block stays
+// unchanged.
+Result<MovedBlock> InputReader::selected_block(const Dataset& block, const PathMove& move,
+                                               const std::string& file) {
+  const bool is_whole = selection_->is_whole(block.name);
+  NMB_ASSIGN(const bool refers, refers_to_objects(block.metadata));
+  if (is_whole && !refers) return MovedBlock();
   if (!moved_) {
     NMB_ASSIGN(moved_, SpoolFile::create());
   }
-  Result<MovedBlock> reduced =
-      keep_variables(dataset, BlockSelection::kept(block), selection_->map(), moved_);
-  if (reduced.ok()) return reduced;
-  return not_moved(reduced.status(), block.entry.name, file, "");
+  const PathMap kept = selection_->map();
+  bool is_lost = false;
+  const PathMap map = [&](std::string_view path) {
+    std::optional<std::string> to = kept(path);
+    is_lost = is_lost || !to;
+    if (to) to = move.moved(*to);
+    return to;
+  };
+  Result<MovedBlock> out = is_whole
+                               ? map_paths(block, map, moved_)
+                               : keep_variables(block, BlockSelection::kept(block), map, moved_);
+  if (out.ok() && is_whole && !is_lost) out = move_paths(block, move, moved_);
+  if (!out.ok()) return not_moved(out.status(), block.name, file, "");
+  if (is_whole) warn_of_lost(*out, block.name, file, "the referenced objects are not chosen");
+  return out;
+}
+
+// Reports links and references that a block has lost.
+void InputReader::warn_of_lost(const MovedBlock& moved, const std::string& block,
+                               const std::string& file, const std::string& reason) {
+  constexpr std::size_t kMostNamed = 10;
+  std::string lost;
+  for (std::size_t i = 0; i < std::min(kMostNamed, moved.lost.size()); ++i)
+    lost += (i > 0 ? ", " : "") + moved.lost[i];
+  if (moved.lost.size() > kMostNamed)
+    lost += " and " + std::to_string(moved.lost.size() - kMostNamed) + " more";
+  if (!lost.empty())
+    warnings_.push_back(file + ": block " + in_quotes(block) + ": left out because " + reason +
+                        ": " + lost);
 }
 
 // Changes the paths in a block after the survey. Returns a result without a body if the block stays
@@ -519,15 +698,7 @@ Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::st
   }
   Result<MovedBlock> moved = map_paths(block, map, moved_);
   if (!moved.ok()) return not_moved(moved.status(), name, file, "");
-  constexpr std::size_t kMostNamed = 10;
-  std::string lost;
-  for (std::size_t i = 0; i < std::min(kMostNamed, moved->lost.size()); ++i)
-    lost += (i > 0 ? ", " : "") + moved->lost[i];
-  if (moved->lost.size() > kMostNamed)
-    lost += " and " + std::to_string(moved->lost.size() - kMostNamed) + " more";
-  if (!lost.empty())
-    warnings_.push_back(file + ": block " + in_quotes(name) +
-                        ": left out because the referenced objects are divided or united: " + lost);
+  warn_of_lost(*moved, name, file, "the referenced objects are divided or united");
   return moved;
 }
 
@@ -542,6 +713,11 @@ Result<std::unique_ptr<hdf5::StartedFile>> InputReader::start_hdf5(std::size_t i
   return hdf5::StartedFile::start(path, spool, read);
 }
 
+void InputReader::note_place(std::size_t index) {
+  is_placed_ = options_.move && !options_.move(index, "").is_none();
+  placed_below_ = is_placed_ ? options_.move(index, "").to : std::string();
+}
+
 Status InputReader::read_hdf5(std::size_t index, Source file, const Visit& visit) {
   std::unique_ptr<hdf5::StartedFile> started = std::move(started_);
   if (!started || started_index_ != index) {
@@ -554,21 +730,29 @@ Status InputReader::read_hdf5(std::size_t index, Source file, const Visit& visit
     if (next.ok()) started_ = std::move(*next);
     started_index_ = index + 1;
   }
-  ++whole_files_;
-  becomes_original_ = options_.originals;
-  is_placed_ = options_.move && !options_.move(index, "").is_none();
-  placed_below_ = is_placed_ ? options_.move(index, "").to : std::string();
+  note_place(index);
   std::vector<hdf5::GroupBlock> groups;
   bool is_wanted = true;
   const auto take = [&](hdf5::GroupBlock group) -> Status {
-    if (options_.count_groups) {
+    if (options_.count_groups || options_.chooser) {
       groups.push_back(std::move(group));
     } else if (is_wanted) {
       NMB_ASSIGN(is_wanted, read_group(file, std::move(group), 0, visit));
     }
     return {};
   };
+  becomes_original_ = is_original_ = options_.originals;
   NMB_TRY(started->read(file, take));
+  bool is_any_chosen = true;
+  if (options_.chooser) {
+    NMB_ASSIGN(const std::vector<bool> chosen, choose_groups(groups, file->name()));
+    is_any_chosen = std::ranges::find(chosen, true) != chosen.end();
+    const bool is_parted = std::ranges::find(chosen, false) != chosen.end();
+    parted_originals_ += is_original_ && is_parted && is_any_chosen;
+    becomes_original_ = is_original_ = is_original_ && !is_parted;
+  }
+  whole_files_ += is_any_chosen;
+  if (!is_any_chosen) return {};
   if (options_.shared_dimensions) NMB_TRY(note_lengths(groups, file->name()));
   if (options_.made_up_names) NMB_TRY(note_made_up(groups, file->name()));
   if (options_.survey) {
@@ -580,6 +764,11 @@ Status InputReader::read_hdf5(std::size_t index, Source file, const Visit& visit
     is_surveyed_ = true;
   }
   for (std::size_t i = 0; i < groups.size() && is_wanted; ++i) {
+    if (selection_) {
+      NMB_ASSIGN(const BlockSelection::Use use,
+                 selection_->use_of(joined_path(placed_below_, groups[i].name)));
+      if (use == BlockSelection::Use::kNone) continue;
+    }
     NMB_ASSIGN(is_wanted, read_group(file, std::move(groups[i]), groups.size(), visit));
   }
   return {};
@@ -595,15 +784,51 @@ Result<Dataset> InputReader::decoded(const hdf5::GroupBlock& group, const std::s
   return dataset;
 }
 
-// Changes the paths in a group after the survey.
+// Passes the groups to Options::chooser, and sets `selection_` if some groups are not chosen.
+// Returns for each group, in the order of names, whether it is chosen. The paths in the groups
+// begin with `placed_below_`.
+Result<std::vector<bool>> InputReader::choose_groups(const std::vector<hdf5::GroupBlock>& groups,
+                                                     const std::string& file) {
+  std::vector<const hdf5::GroupBlock*> by_name;
+  for (const hdf5::GroupBlock& group : groups) by_name.push_back(&group);
+  std::ranges::sort(by_name, {}, &hdf5::GroupBlock::name);
+  NMB_TRY(options_.chooser->begin(nullptr));
+  std::vector<bool> chosen;
+  std::vector<std::shared_ptr<const Block>> blocks;
+  for (const hdf5::GroupBlock* group : by_name) {
+    hdf5::GroupBlock placed = *group;
+    placed.name = joined_path(placed_below_, group->name);
+    NMB_ASSIGN(blocks.emplace_back(), hdf5::decode_group(std::move(placed), file));
+    NMB_ASSIGN(const bool wanted, options_.chooser->wants(group->name, 0, [&] {
+      return Result<std::shared_ptr<const Dataset>>(blocks.back());
+    }));
+    chosen.push_back(wanted);
+  }
+  (void)options_.chooser->end(file);
+  NMB_TRY(select_chosen(hdf5::NamedBlocks(std::move(blocks)), file, chosen));
+  return chosen;
+}
+
+// Changes the paths in a group after the survey, or if some groups are not chosen.
 Status InputReader::map_group(const std::string& file, hdf5::GroupBlock* group, Dataset* dataset) {
-  NMB_ASSIGN(MovedBlock moved, mapped_block(*dataset, group->name, file));
-  if (moved.extent && options_.links)
+  MovedBlock moved;
+  bool is_whole = true;
+  if (selection_) {
+    dataset->name = joined_path(placed_below_, group->name);
+    if (!dataset->extent) dataset->extent = owned_bytes({}, file);
+    is_whole = selection_->is_whole(dataset->name);
+    NMB_ASSIGN(moved, selected_block(*dataset, {}, file));
+    dataset->name = group->name;
+    if (moved.extent) group->in_file.clear();
+  } else {
+    NMB_ASSIGN(moved, mapped_block(*dataset, group->name, file));
+  }
+  if (moved.extent && options_.links && is_whole)
     return Status(
         Code::kConflict, file, kNoOffset, "",
         "block " + in_quotes(group->name) +
-            ": its values cannot be linked, because they contain references that change when "
-            "blocks are divided; leave out --link");
+            ": its values cannot be linked, because they contain references that change; leave "
+            "out --link");
   if (moved.extent) {
     group->extent_length = moved.extent->size();
     group->extent = std::move(moved.extent);
@@ -619,7 +844,7 @@ Result<bool> InputReader::read_group(const Source& source, hdf5::GroupBlock grou
                                      std::uint64_t blocks, const Visit& visit) {
   const std::string& file = source->name();
   NMB_ASSIGN(Dataset dataset, decoded(group, file));
-  if (is_surveyed_) NMB_TRY(map_group(file, &group, &dataset));
+  if (is_surveyed_ || selection_) NMB_TRY(map_group(file, &group, &dataset));
   if (options_.outputs) NMB_TRY(check_references(*options_.outputs, dataset, file));
   InputBlock block(dataset);
   block.group = group.name;
@@ -642,7 +867,7 @@ Result<bool> InputReader::read_group(const Source& source, hdf5::GroupBlock grou
   block.packed.extent = block.values = group.extent;
   if (std::exchange(becomes_original_, false))
     block.originals.push_back({0, original_path(file), source});
-  if (options_.originals && group.extent) {
+  if (is_original_ && group.extent) {
     block.links = linked_to_original({0, source, group.in_file}, group.extent, options_.piece_size);
     block.stored_twice = copied_values(block.links, group.extent->size(), dataset.metadata);
   }

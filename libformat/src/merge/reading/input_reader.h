@@ -17,6 +17,7 @@
 #include "convert/moved_paths.h"
 #include "convert/recode.h"
 #include "hdf5/client/hdf5_file.h"
+#include "merge/reading/block_chooser.h"
 #include "merge/reading/block_selection.h"
 #include "merge/reading/input_links.h"
 #include "merge/reading/sample_counts.h"
@@ -140,6 +141,9 @@ class InputReader {
     std::optional<std::string> only_block{};  // for NMB inputs: see PackOptions::only_block
     std::function<Result<bool>(std::string_view block)>
         wants_block{};  // for NMB inputs: see PackOptions::wants_block
+    // Chooses the blocks that are visited (PackOptions::choice); nullptr if all blocks are visited.
+    // Must not be combined with `survey`. Must outlive the reader.
+    BlockChooser* chooser = nullptr;
     // The list of inputs. If the list is set, the next input is started while an HDF5 input is
     // read. Must outlive the reader.
     const std::vector<std::string>* ahead = nullptr;
@@ -153,6 +157,8 @@ class InputReader {
   // Passes the blocks of an input to `visit`. index: position of the input in the list of inputs.
   // Errors: kUnknownKind, kDamaged, kUnsupported, kLimit and kIo; the first error of `visit`.
   Status read(std::size_t index, Source file, const Visit& visit);
+  // Passes the blocks of an input to Options::chooser and visits none of them. Errors: as read().
+  Status choose(std::size_t index, Source file);
 
   // Limits early starts: an input is started early only if its position in the list is less than
   // `end`.
@@ -161,6 +167,8 @@ class InputReader {
   // Returns how many whole files have become blocks. Whole files are HDF5 inputs and the originals
   // in NMB inputs.
   std::uint64_t whole_files() const { return whole_files_; }
+  // Returns PackReport::parted_originals.
+  std::uint64_t parted_originals() const { return parted_originals_; }
 
   // Returns the provenance of the input that was read last, if it is an NMB file.
   std::vector<std::string> take_provenance() { return std::exchange(provenance_, {}); }
@@ -176,11 +184,20 @@ class InputReader {
   };
   Result<std::shared_ptr<const Reader>> open_nmb(const Source& file);
   Status read_only_block(const NmbInput& in, const Visit& visit);
-  Status read_selected(const NmbInput& in, BlockSelection::Wants wants, const Visit& visit);
+  Status read_selected(const NmbInput& in, const Visit& visit);
+  Result<std::vector<bool>> choose_blocks(const NmbInput& in);
+  Result<std::vector<bool>> choose_groups(const std::vector<hdf5::GroupBlock>& groups,
+                                          const std::string& file);
+  Result<bool> chooses_classic(const Source& file);
+  Status select_chosen(const hdf5::NamedBlocks& blocks, const std::string& file,
+                       const std::vector<bool>& chosen);
+  Status read_chosen(const NmbInput& in, const std::vector<bool>& chosen, const Visit& visit);
   Status survey(const NmbInput& in);
   Status read_provenance(const Reader& reader);
   Status read_rows(const Reader& reader);
-  Status find_originals(const NmbInput& in);
+  Status find_originals(const NmbInput& in, const std::vector<bool>& chosen);
+  Status drop_parted_originals(const NmbInput& in, const std::vector<bool>& chosen,
+                               const std::map<std::string, std::uint64_t, std::less<>>& owners);
   // Returns whether the original with this file number is a loss.
   bool is_lost(std::uint32_t number) const;
   Status find_losses(const Reader& reader);
@@ -195,16 +212,19 @@ class InputReader {
   template <class VisitGroup>
   Status for_each_group(const std::vector<hdf5::GroupBlock>& groups, const std::string& file,
                         VisitGroup visit_group);
+  void note_place(std::size_t index);
   Status read_hdf5(std::size_t index, Source file, const Visit& visit);
   Result<MovedBlock> moved_block(std::size_t index, const Block& block, const Source& values,
                                  const std::string& file);
-  Result<MovedBlock> dimensions_of(const Block& block, const Source& values,
-                                   const std::string& file);
+  Result<MovedBlock> selected_block(const Dataset& block, const PathMove& move,
+                                    const std::string& file);
   Result<MovedBlock> mapped_block(const Dataset& block, const std::string& name,
                                   const std::string& file);
   Result<std::unique_ptr<hdf5::StartedFile>> start_hdf5(std::size_t index, const std::string& path);
   Result<Dataset> decoded(const hdf5::GroupBlock& group, const std::string& file);
   Status map_group(const std::string& file, hdf5::GroupBlock* group, Dataset* dataset);
+  void warn_of_lost(const MovedBlock& moved, const std::string& block, const std::string& file,
+                    const std::string& reason);
   Result<bool> read_group(const Source& source, hdf5::GroupBlock group, std::uint64_t blocks,
                           const Visit& visit);
   std::string origin(std::size_t index, std::uint64_t begin,
@@ -237,12 +257,14 @@ class InputReader {
   bool only_is_group_ = false;
   std::vector<std::string> provenance_;
   InputExtras extras_;
-  std::uint64_t whole_files_ = 0;
+  std::uint64_t whole_files_ = 0, parted_originals_ = 0;
+  bool is_original_ = false;       // set if the output stores the HDF5 input as an original
   bool becomes_original_ = false;  // set if the next block gets the HDF5 input as its original
   // The originals of an NMB input, by BlockEntry::order of their blocks. An original is removed
   // when its block is visited. The list has no originals whose block was removed from the input.
   std::multimap<std::uint64_t, InputOriginal> originals_;
   std::set<std::uint32_t> placed_;  // file numbers of the originals that have a block in the input
+  std::set<std::uint32_t> stored_;  // file numbers of those that the output stores
 };
 
 }  // namespace nmb

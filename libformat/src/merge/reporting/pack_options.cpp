@@ -68,6 +68,15 @@ Status check_options(const PackOptions& options, const PackOptionNames& names) {
     if (!packs) return needs_pack(names.append);
     if (resumes) return usage(exclude(names.append, names.resume));
   }
+  if (options.choice) {
+    const BlockChoice& choice = *options.choice;
+    if (!packs) return needs_pack(names.choice);
+    if (divides) return usage(exclude(names.choice, names.block_by));
+    if (choice.shard == 0 || choice.shard > choice.shards)
+      return usage("found shard " + std::to_string(choice.shard) + " of " +
+                   std::to_string(choice.shards) + ", expected a number from 1 to " +
+                   std::to_string(choice.shards));
+  }
   if (options.link) {
     if (!is_nmb) return needs_kind(names.link, "nmb");
     if (!packs) return needs_pack(names.link);

@@ -22,8 +22,8 @@ void fields(Fields& all, PackSource& source) {
 
 template <class Fields>
 void fields(Fields& all, PackReport& report) {
-  all(report.inputs, report.bytes_in, report.without_original, report.unreadable, report.sources,
-      report.losses, report.warnings);
+  all(report.inputs, report.bytes_in, report.without_original, report.parted_originals,
+      report.unreadable, report.sources, report.losses, report.warnings);
 }
 
 namespace {
@@ -53,6 +53,7 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
     report->inputs += more.inputs;
     report->bytes_in += more.bytes_in;
     report->without_original += more.without_original;
+    report->parted_originals += more.parted_originals;
     append(&report->unreadable, std::move(more.unreadable));
     append(&report->sources, std::move(more.sources));
     append(&report->losses, std::move(more.losses));

@@ -1,11 +1,11 @@
-// Parses and evaluates expressions of `nminspect find` (see find_expression.h).
-#include "common/find_expression.h"
-
+// Parses and evaluates expressions (see FindExpression in nmb/find.h).
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 
-namespace nmb::tools {
+#include "nmb/find.h"
+
+namespace nmb {
 
 class FindParser {
  public:
@@ -138,17 +138,17 @@ class FindParser {
     return {};
   }
   Status parse_name(FindExpression::Operand* out) {
-    using Kind = FindName::Kind;
+    using NameKind = FindName::Kind;
     constexpr std::string_view kStatistics[] = {"elements", "missing", "nan", "min", "max"};
     const std::size_t begin = at_;
     FindName name;
     NMB_TRY(parse_word(&name.name));
     if (at_ < text_.size() && (text_[at_] == '@' || text_[at_] == '.')) {
-      name.kind = text_[at_++] == '@' ? Kind::kVariableAttribute : Kind::kStatistic;
+      name.kind = text_[at_++] == '@' ? NameKind::kVariableAttribute : NameKind::kStatistic;
       name.variable = std::move(name.name);
       const std::size_t second = at_;
       NMB_TRY(parse_word(&name.name));
-      if (name.kind == Kind::kStatistic &&
+      if (name.kind == NameKind::kStatistic &&
           std::ranges::find(kStatistics, name.name) == std::end(kStatistics)) {
         at_ = second;
         return wrong("elements, missing, nan, min or max");
@@ -232,4 +232,4 @@ Result<std::optional<bool>> FindExpression::compared(const Node& node, const Val
   return std::optional(compare(std::get<std::string>(*left), std::get<std::string>(*right)));
 }
 
-}  // namespace nmb::tools
+}  // namespace nmb

@@ -1,0 +1,133 @@
+// Chooses blocks (see merge/reading/block_chooser.h).
+#include "merge/reading/block_chooser.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+#include "model/name_rules.h"
+#include "nmb/text.h"
+#include "wire/joined_text.h"
+
+namespace nmb {
+
+namespace {
+
+// The largest number of missing blocks that a message names.
+constexpr std::uint64_t kMostNamed = 10;
+
+// Combines two texts of 0 and 1 of the same length.
+std::string either(std::string a, const std::string& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<char>(a[i] | b[i]);
+  return a;
+}
+
+}  // namespace
+
+Result<BlockChooser> BlockChooser::make(const BlockChoice& choice) {
+  BlockChooser out(choice);
+  if (choice.names) {
+    out.names_.assign(choice.names->begin(), choice.names->end());
+    std::ranges::sort(out.names_);
+    const auto repeated = std::ranges::unique(out.names_);
+    out.names_.erase(repeated.begin(), repeated.end());
+    out.has_name_.assign(out.names_.size(), 0);
+  }
+  if (choice.where) {
+    NMB_ASSIGN(out.where_, FindExpression::parse(*choice.where));
+    out.has_value_.assign(out.where_->names().size(), 0);
+  }
+  out.restart(0);
+  return out;
+}
+
+void BlockChooser::restart(std::uint64_t position) {
+  position_ = position;
+  chosen_ = left_out_ = looked_at_ = 0;
+  inputs_without_.assign(has_value_.size(), 0);
+}
+
+Status BlockChooser::begin(const Reader* reader) {
+  if (!where_) return {};
+  finder_.emplace(*where_, reader);
+  return finder_->read_tables();
+}
+
+Result<bool> BlockChooser::wants(std::string_view name, std::uint64_t order,
+                                 BlockFinder::Load load) {
+  NMB_ASSIGN(bool holds, has_conditions(name, order, std::move(load)));
+  if (holds) holds = position_++ % choice_->shards == choice_->shard - 1;
+  ++(holds ? chosen_ : left_out_);
+  return holds;
+}
+
+// Returns whether all conditions except the shard hold.
+Result<bool> BlockChooser::has_conditions(std::string_view name, std::uint64_t order,
+                                          BlockFinder::Load load) {
+  if (choice_->names) {
+    const auto at = std::ranges::lower_bound(names_, name);
+    if (at == names_.end() || *at != name) return false;
+    has_name_[static_cast<std::size_t>(at - names_.begin())] = 1;
+  }
+  if (choice_->excludes) {
+    NMB_ASSIGN(const bool is_excluded, choice_->excludes(name));
+    if (is_excluded) return false;
+  }
+  return finder_ ? finder_->holds(order, std::move(load)) : Result(true);
+}
+
+std::optional<std::string> BlockChooser::end(const std::string& file) {
+  if (!finder_) return std::nullopt;
+  const std::vector<bool>& found = finder_->found();
+  for (std::size_t i = 0; i < found.size() && finder_->blocks() > 0; ++i) {
+    if (found[i]) has_value_[i] = 1;
+    inputs_without_[i] += !found[i];
+  }
+  looked_at_ += finder_->blocks();
+  std::optional<std::string> warning = finder_->warning(file);
+  finder_.reset();
+  return warning;
+}
+
+Status BlockChooser::check(Communicator& ranks, const std::string& output, Status* failure,
+                           PackReport* report) const {
+  const auto fail = [&](const std::string& why) {
+    if (failure->ok())
+      *failure = Status(Code::kNotFound, output, kNoOffset, "", why + "; nothing was written");
+  };
+  NMB_ASSIGN(const std::string has_name, ranks.all_reduce(has_name_, either));
+  NMB_ASSIGN(const std::string has_value, ranks.all_reduce(has_value_, either));
+  NMB_ASSIGN(const std::uint64_t looked_at, ranks.all_reduce(looked_at_, std::plus<>()));
+  NMB_ASSIGN(const std::uint64_t chosen, ranks.all_reduce(chosen_, std::plus<>()));
+  NMB_ASSIGN(report->not_chosen, ranks.all_reduce(left_out_, std::plus<>()));
+  if (const std::optional<std::string> missing = missing_names(has_name)) fail(*missing);
+  for (std::size_t i = 0; i < has_value.size(); ++i) {
+    NMB_ASSIGN(const std::uint64_t without, ranks.all_reduce(inputs_without_[i], std::plus<>()));
+    const FindName& name = where_->names()[i];
+    const bool is_statistic = name.kind == FindName::Kind::kStatistic;
+    const std::string text = printable(name.text);
+    if (has_value[i] == 0 && looked_at > 0)
+      fail(joined_text("no block has the ", is_statistic ? "statistic " : "attribute ", text));
+    if (has_value[i] == 0 || !is_statistic || without == 0 || ranks.rank() != 0) continue;
+    report->warnings.push_back(joined_text(
+        output, ": ", without, " of ", report->inputs, " inputs ", without == 1 ? "has" : "have",
+        " no block with the statistic ", text, "; comparisons with it never hold there"));
+  }
+  if (chosen == 0) fail("no block was chosen");
+  return {};
+}
+
+// Returns a text about names that no input has, or nullopt if the inputs have all names.
+std::optional<std::string> BlockChooser::missing_names(std::string_view found) const {
+  const auto count = static_cast<std::uint64_t>(std::ranges::count(found, 0));
+  if (count == 0) return std::nullopt;
+  std::string text = count == 1 ? "no input has the block " : "no input has the blocks ";
+  std::uint64_t named = 0;
+  for (std::size_t i = 0; i < found.size() && named < kMostNamed; ++i)
+    if (found[i] == 0) text += (named++ > 0 ? ", " : "") + in_quotes(names_[i]);
+  if (count > named) text += joined_text(" and ", count - named, " more");
+  return text;
+}
+
+}  // namespace nmb
