@@ -133,6 +133,7 @@ def check(test):
     check_single(test, files)
     check_other_storage(test, files)
     check_calendars(test)
+    check_coded_times(test)
 
 
 def check_refusals(test, files):
@@ -243,9 +244,55 @@ def check_calendars(test):
                 break
         found = (line["first"], line["last"])
         test.check(found == (texts[0], texts[-1]), f"{units}, {calendar}: {found}, cftime: {texts[0]}, {texts[-1]}")
-    for units, calendar in (("months since 2000-01-01", "standard"), ("days since 2000-02-30", "standard"), ("days", "none")):
+    for units, calendar in (("months since 2000-01-01", "standard"), ("days since 2000-02-30", "standard"), ("days", "none"),
+                            ("days since 1582-10-10", "standard"), ("days since 1582-10-05", "gregorian")):
         make_set(test, "NETCDF3_64BIT_OFFSET", units=units, calendar=calendar)
         series(test, "-f", exit_code=2, says="h0.nc")
+
+
+def make_coded_time(test, kind, files, dtype="i2", **attributes):
+    """Files whose time is coded by attributes, with the raw values of each file."""
+    for name, values in files.items():
+        with netCDF4.Dataset(test.work / name, "w", format=kind) as f:
+            f.createDimension("time", None)
+            time = f.createVariable("time", dtype, ("time",), fill_value=attributes.get("_FillValue"))
+            time.setncatts({"units": "days since 2000-01-01"} | {k: v for k, v in attributes.items() if k != "_FillValue"})
+            time.set_auto_maskandscale(False)
+            x = f.createVariable("x", "f4", ("time",))
+            time[:] = values
+            x[:] = numpy.arange(len(values))
+    (test.work / "list").write_text("\n".join(files) + "\n")
+
+
+def check_coded_times(test):
+    """{first} and {last} with scale_factor and add_offset, compared with netCDF4-python and cftime; times without a date are refused."""
+    files = {"a.nc": [0, 1, 2], "b.nc": [3, 4]}
+    for kind in ("NETCDF3_64BIT_OFFSET", "NETCDF4"):
+        for coding in ({"scale_factor": 0.5, "add_offset": 100.0}, {"scale_factor": 0.5}, {"add_offset": numpy.int32(-7)},
+                       {"scale_factor": -2.0, "_FillValue": numpy.int16(-1), "missing_value": numpy.int16(9)}):
+            make_coded_time(test, kind, files, **coding)
+            said = series(test, "-f", "--jsonl", "--name", "{variable}.nc")
+            line = json.loads(said.splitlines()[0])
+            times = []
+            for name in files:
+                with netCDF4.Dataset(test.work / name) as f:
+                    times += list(cftime.num2date(f["time"][:], f["time"].units))
+            texts = [t.strftime("%Y%m%d") for t in times]
+            if len(set(texts)) < len(texts):
+                texts = [t.strftime("%Y%m%d%H") for t in times]
+            test.check((line["first"], line["last"]) == (texts[0], texts[-1]), f"{kind}, {coding}: {line}, netCDF4-python: {texts}")
+    bad = (
+        ({"_FillValue": numpy.int16(4)}, "missing at index 4"),
+        ({"missing_value": numpy.array([7, 0], "i2")}, "missing at index 0"),
+        ({"scale_factor": "0.5"}, "scale_factor"),
+        ({"scale_factor": numpy.array([1.0, 2.0])}, "several values"),
+        ({"_Unsigned": "true"}, "_Unsigned"),
+    )
+    for coding, says in bad:
+        make_coded_time(test, "NETCDF3_64BIT_OFFSET", files, **coding)
+        series(test, "-f", exit_code=2, says=says)
+    make_coded_time(test, "NETCDF3_64BIT_OFFSET", {"a.nc": [-32767]})
+    series(test, "-f", exit_code=2, says="missing at index 0")
 
 
 if __name__ == "__main__":

@@ -73,6 +73,9 @@ Result<std::optional<OriginalFile>> find_original(const Reader& reader, const st
   NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(name));
   if (entry) NMB_TRY(take(*entry).status());
   if (!found.empty()) return only_one(reader, name, found, "became block", true);
+  // The block of a classic file contains the whole file, and has no original.
+  if (entry && entry->kind != static_cast<std::uint16_t>(Kind::kExtended))
+    return std::optional<OriginalFile>();
   NMB_TRY(reader.for_each_entry(name.empty() ? "" : name + "/", take));
   if (!found.empty()) return only_one(reader, name, found, "became blocks below", false);
   for (const auto& [order, original] : known)

@@ -24,8 +24,8 @@ Result<std::vector<OriginalFile>> originals_of(const Reader& reader);
 
 // Finds an original in three steps. First looks for the original that became block `name`, then for
 // an original that became a block below `name`, and then for an original with the path `name`.
-// Returns nullopt if no step finds an original. Errors: kConflict if a step finds several
-// originals.
+// Returns nullopt if no step finds an original, or if block `name` came from a classic file.
+// Errors: kConflict if a step finds several originals.
 Result<std::optional<OriginalFile>> find_original(const Reader& reader, const std::string& name);
 
 // Return the digest as 64 or 32 hexadecimal digits.

@@ -46,7 +46,7 @@ const HelpText kHelp = {
         "or doubtful.",
     "  nmverify run.nmb                       # everything\n"
     "  nmverify --level blocks --json *.nmb   # without reading values\n"
-    "  nmverify --originals all.nmb           # checks the packed HDF5 files\n"
+    "  nmverify --originals all.nmb           # checks the packed files\n"
     "  nmverify --rate 50M archive.nmb        # at most 50 MiB a second\n"
     "  nmverify --recover good.nmb bad.nmb    # copies the undamaged blocks of bad.nmb\n"
     "  find . -name '*.nmb' -print0 | nmverify -q --files-from - -0",
@@ -130,9 +130,11 @@ int main(int argc, char** argv) {
         return kLevels.contains(level) ? ""
                                        : "found \"" + level + "\", expected index, blocks or data";
       });
-  app.add_flag("--originals", arguments.verify.originals,
-               "check that each input file that is stored whole can be written again: read its "
-               "bytes and compare them with the recorded digests. The default level is then index");
+  app.add_flag(
+      "--originals", arguments.verify.originals,
+      "check that each packed file can be written again: read the bytes of HDF5 and netCDF-4 "
+      "files and compare their digests, and check all sums in blocks of classic files. The "
+      "default level is then index");
   offer_size(
       app, "--rate", [&](std::uint64_t rate) { arguments.verify.rate = rate; }, 0,
       std::numeric_limits<std::uint64_t>::max(),

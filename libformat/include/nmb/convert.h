@@ -125,10 +125,11 @@ NMB_EXPORT Status check_hdf5(const Reader& reader, const std::string& input,
 // fletcher32. All metadata are in one run at the beginning of the file. Chunks that already have
 // the right lengths and filters are copied. Collective: rank 0 does the work, and all ranks get the
 // outcome. Uses overwrite, sync, check, threads, cancel and layer of `options`; options.check
-// compares all values, attributes and types. `on_left` is called on rank 0 before anything is
-// written. `on_left` gets a line for each variable that keeps its chunks although they do not fit
-// this layout. If `on_left` fails, the call fails with the same error. Other errors: those of
-// write_hdf5(), and kUnknownKind if `file` has another kind.
+// compares values, attributes and types; chunks that were copied are compared as stored bytes.
+// `on_left` is called on rank 0 before anything is written. `on_left` gets a line for each variable
+// that keeps its chunks although they do not fit this layout. If `on_left` fails, the call fails
+// with the same error. Other errors: those of write_hdf5(), and kUnknownKind if `file` has another
+// kind.
 NMB_EXPORT Status write_cmip7(const std::shared_ptr<const FileSource>& file,
                               const std::string& path, const ConvertOptions& options,
                               Communicator& ranks,

@@ -173,7 +173,8 @@ struct CreateOptions {
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                              const CreateOptions& options);
 // Checks in advance whether create_output() would fail, without creating a file. Fails if the
-// target exists (kExists), or if the folder does not exist or is not writable.
+// target exists (kExists), or if the folder does not exist, is not writable, or is in /proc or
+// /sys.
 NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions& options);
 // Returns ".NAME.PID.part" in the folder of `path`.
 NMB_EXPORT std::string hidden_name(const std::string& path);

@@ -31,7 +31,9 @@ enum class VerifyLevel : std::uint8_t {
 struct VerifyOptions {
   // --- what is checked ---
   VerifyLevel level = VerifyLevel::kData;
-  // Whether to read each original, at any level, and to compare its digests (R-FT-7, R-FT-9).
+  // Whether to check, at any level, that each original can be written again. Reads the originals
+  // and compares their digests (R-FT-7, R-FT-9). The blocks of classic files contain the whole
+  // files, so their headers, bodies and values are checked too, as at level kData.
   bool originals = false;
   // Which external files may be opened to check values of an NMB file. If the file needs an
   // external file that may not be opened, the result is incomplete.
@@ -62,8 +64,9 @@ struct VerifySummary {
   std::uint64_t findings = 0;
   std::uint64_t warnings = 0;
   std::uint64_t bytes_read = 0;
-  // Number of originals in the file, and number of originals that have the recorded digests.
-  // Counted at level kData, or if VerifyOptions::originals is set.
+  // Number of originals in the file and of classic blocks that did not come from an original, and
+  // how many of them can be written again: originals with the recorded digests, and blocks without
+  // findings. Counted at level kData, or if VerifyOptions::originals is set.
   std::uint64_t originals = 0, whole_originals = 0;
   // The first failure that left something unchecked: a failed read, a limit, or a part that only a
   // later version can read (kUnsupported). The status is ok if everything was checked.

@@ -184,7 +184,7 @@ class SeriesWriter {
     NMB_ASSIGN(const CalendarTime calendar,
                CalendarTime::parse(char_attribute(metadata, time, "units"),
                                    char_attribute(metadata, time, "calendar")));
-    NMB_ASSIGN(const std::vector<double> values, dataset.read_all<double>(time));
+    NMB_ASSIGN(const std::vector<double> values, time_values(dataset, time));
     if (values.empty()) return Status(Code::kConflict, "the inputs have no records");
     return time_range(calendar, values);
   }

@@ -232,6 +232,8 @@ std::optional<std::int64_t> reference(Calendar calendar, std::string_view text) 
       day > days_of_month(calendar, y, static_cast<int>(month)))
     return {};
   if (y < (has_year_zero(calendar) ? 0 : 1)) return {};
+  // The day after 1582-10-04 is 1582-10-15.
+  if (calendar == Calendar::kStandard && y == 1582 && month == 10 && day > 4 && day < 15) return {};
   if (!in.take('T') && !in.take('t')) in.skip_spaces();
   for (std::size_t i = 0; i < 3; ++i) {
     if (i > 0 && !in.take(':')) break;

@@ -60,6 +60,30 @@ Result<std::shared_ptr<const Extension>> selected_extension(
   return std::shared_ptr<const Extension>(std::move(out));
 }
 
+// Returns one value that is in external form.
+double number_of(Type type, std::span<const std::byte> value) {
+  double out = 0;
+  (void)convert_from_external(type, value.data(), 1, MemoryType::kDouble, &out);
+  return out;
+}
+
+// Returns the values of an attribute, or nothing if the attribute does not exist. Errors (with a
+// message only): kUnsupported if the values are not numbers.
+Result<std::vector<double>> number_attribute(const Metadata& metadata, VarId owner,
+                                             std::string_view name) {
+  std::vector<double> out;
+  const std::optional<Attribute> found = metadata.find_attribute(owner, name);
+  if (!found) return out;
+  if (found->type == Type::kChar || TypeTable::is_extended(found->type))
+    return Status(Code::kUnsupported, "attribute " + std::string(name) + " of \"" +
+                                          std::string(metadata.variable(owner).name) +
+                                          "\" is not a number");
+  const std::size_t size = type_size(found->type);
+  for (std::size_t i = 0; i < found->count; ++i)
+    out.push_back(number_of(found->type, found->values.subspan(i * size, size)));
+  return out;
+}
+
 }  // namespace
 
 std::string char_attribute(const Metadata& metadata, VarId owner, std::string_view name) {
@@ -80,6 +104,33 @@ Result<VarId> time_coordinate(const Dataset& dataset) {
       !metadata.is_record_variable(*time))
     return Status(Code::kNotFound, "dimension \"" + name + "\" has no coordinate");
   return *time;
+}
+
+Result<std::vector<double>> time_values(const Dataset& dataset, VarId time) {
+  const Metadata& metadata = dataset.metadata;
+  const Type type = metadata.variable(time).type;
+  if (metadata.find_attribute(time, "_Unsigned"))
+    return Status(Code::kUnsupported, "attribute _Unsigned of the time is not supported");
+  NMB_ASSIGN(const std::vector<double> scales, number_attribute(metadata, time, "scale_factor"));
+  NMB_ASSIGN(const std::vector<double> offsets, number_attribute(metadata, time, "add_offset"));
+  if (scales.size() > 1 || offsets.size() > 1)
+    return Status(Code::kUnsupported,
+                  "scale_factor or add_offset of the time has several values; expected one");
+  NMB_ASSIGN(std::vector<double> missing, number_attribute(metadata, time, "_FillValue"));
+  NMB_ASSIGN(const std::vector<double> others, number_attribute(metadata, time, "missing_value"));
+  // As in statistics, all values of types of one byte are valid by default.
+  if (missing.empty() && type_size(type) > 1)
+    missing.push_back(number_of(type, default_fill_value(type)));
+  missing.insert(missing.end(), others.begin(), others.end());
+  NMB_ASSIGN(std::vector<double> values, dataset.read_all<double>(time));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::ranges::find(missing, values[i]) != missing.end())
+      return Status(Code::kUnsupported,
+                    "the time is missing at index " + std::to_string(i) + "; it has no date");
+    if (!scales.empty()) values[i] *= scales.front();
+    if (!offsets.empty()) values[i] += offsets.front();
+  }
+  return values;
 }
 
 Result<std::vector<SeriesVariables>> series_variables(const Dataset& dataset) {

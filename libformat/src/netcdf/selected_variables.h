@@ -29,6 +29,12 @@ NMB_EXPORT Result<std::vector<SeriesVariables>> series_variables(const Dataset& 
 // is no such coordinate.
 NMB_EXPORT Result<VarId> time_coordinate(const Dataset& dataset);
 
+// Returns the values of a time coordinate as CF defines them (sections 2.5.1 and 8.1): applies
+// scale_factor and add_offset. Errors (with a message only): kUnsupported for values that are
+// missing (_FillValue, missing_value, or never written), for attributes of these names that are not
+// numbers, and for _Unsigned. Other errors: those of Dataset::read().
+NMB_EXPORT Result<std::vector<double>> time_values(const Dataset& dataset, VarId time);
+
 // Returns a dataset with some variables, their dimensions, and the global attributes. The values
 // keep their positions in the extent, and their chunks. `variables` must be ascending. `dataset`
 // must be a classic dataset (is_classic_dataset()).

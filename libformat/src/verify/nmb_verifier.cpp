@@ -10,6 +10,7 @@ namespace nmb {
 NmbVerifier::NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings)
     : file_(file, options),
       options_(options),
+      level_(options.level),
       findings_(*this, findings),
       values_(file_, options.threads, options.ranks) {}
 

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "format/extent/file_table.h"
@@ -192,7 +193,13 @@ class NmbVerifier {
               std::string expected);
   // Records that a part of the file could not be read or was too large to be checked.
   void missed(const Status& status);
-  bool at_least(VerifyLevel level) const { return options_.level >= level; }
+  bool at_least(VerifyLevel level) const { return level_ >= level; }
+  bool checks_originals() const {
+    return options_.originals || options_.level >= VerifyLevel::kData;
+  }
+  // Returns whether nmconvert --original writes a classic file from this block. If an original
+  // became the block, the original is written instead.
+  bool gives_classic_file(const BlockEntry& entry) const;
 
   // Counts findings and assigns them to the block that is being checked.
   class Counter final : public Findings {
@@ -207,6 +214,7 @@ class NmbVerifier {
 
   MeteredSource file_;
   const VerifyOptions& options_;
+  VerifyLevel level_;  // the level for the current structure
   Counter findings_;
   VerifySummary summary_;
   NotDecoded not_decoded_;  // counts chunks in blocks whose values were checked
@@ -243,7 +251,8 @@ class NmbVerifier {
   // The last block name in the leaf pages checked so far.
   std::optional<std::string> last_name_;
   std::unique_ptr<ReaderCore> core_;
-  std::shared_ptr<const FileTable> files_;  // file table, or nullptr if it is unknown
+  std::shared_ptr<const FileTable> files_;             // file table, or nullptr if it is unknown
+  std::unordered_set<std::uint64_t> original_orders_;  // column 31 of all originals
   // External files that cannot be checked: the number of each file, and the reason.
   std::map<std::uint32_t, Status> external_;
   ValueChecker values_;

@@ -28,6 +28,7 @@ struct BlockVerdict {
                                         // damaged, its statistics are computed again and compared.
   // True if the block has unknown needs and is not checked completely.
   bool unsupported = false;
+  bool gives_file = false;  // true if the block counts as an original
 };
 
 // A range of bytes with one recorded sum. The range lies inside its file. In the NMB file, padding

@@ -131,6 +131,10 @@ void NmbVerifier::tell_values() {
     block_ = verdict;
     if (verdict->chunked && !verdict->damaged) check_chunks(*verdict->chunked);
     if (verdict->counted && !verdict->damaged) count_again(*verdict->counted);
+    if (verdict->gives_file) {
+      ++summary_.originals;
+      summary_.whole_originals += !verdict->damaged && !verdict->unsupported;
+    }
     if (verdict->damaged)
       ++summary_.damaged_blocks;
     else if (!verdict->unsupported)

@@ -280,15 +280,24 @@ void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
   if (row.entry.needs & ~kSupportedNeeds) {
     check_unsupported_block(row);
   } else {
+    block_->gives_file = checks_originals() && gives_classic_file(row.entry);
+    // The whole file is read for --original, so all its bytes are checked.
+    if (block_->gives_file) level_ = VerifyLevel::kData;
     check_entry_values(row);
     check_block(row);
     check_extent(row);
     check_growth(row);
+    level_ = options_.level;
     check_sections_of(row);
   }
   check_needs(row);
   block_.reset();
   if (waiting_.size() >= ValueChecker::kBatch) tell_values();
+}
+
+bool NmbVerifier::gives_classic_file(const BlockEntry& entry) const {
+  return entry.kind != static_cast<std::uint16_t>(Kind::kExtended) &&
+         !original_orders_.contains(entry.order);
 }
 
 void NmbVerifier::check_entry_values(const EntryRow& row) {

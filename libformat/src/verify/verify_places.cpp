@@ -81,13 +81,16 @@ void NmbVerifier::check_file_table() {
   files_ = std::make_shared<const FileTable>(std::move(*pages));
   const ReaderCore core(file_, head_, options_.external);
   for (std::uint32_t row = 0; row < files_->rows(); ++row)
-    if (files_->is_original(row)) check_original(core, row);
+    if (files_->is_original(row)) {
+      original_orders_.insert(files_->row(row).order);
+      check_original(core, row);
+    }
 }
 
 // Checks the data map of an original, its pieces and its digests.
 void NmbVerifier::check_original(const ReaderCore& core, std::uint32_t row) {
   used_compatible_ |= kFeatureOriginals;
-  const bool has_digests = at_least(VerifyLevel::kData) || options_.originals;
+  const bool has_digests = checks_originals();
   std::optional<OriginalDigests> digests;
   if (has_digests)
     digests.emplace(core.external().open(row + 1), superblock().piece_size,

@@ -1,7 +1,9 @@
 // Implements files that are being written (see nmb/files.h).
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -207,8 +209,19 @@ Status check_target(const std::string& path, const CreateOptions& options) {
 
 }  // namespace
 
+// Returns the error that creating a file in this folder gives although access to the folder is
+// allowed, or 0. The kernel's own file systems take no files, not even from root.
+static int refusal_of(const std::string& folder) {
+  struct statfs info;
+  if (::statfs(folder.c_str(), &info) != 0) return 0;
+  if (info.f_type == PROC_SUPER_MAGIC) return ENOENT;
+  return info.f_type == SYSFS_MAGIC ? EACCES : 0;
+}
+
 Status check_new_output(const std::string& path, const CreateOptions& options) {
   NMB_TRY(check_target(path, options));
+  if (const int error = refusal_of(folder_of(path)); error != 0)
+    return system_error(error, path, "create");
   // Because of the slash, the call fails if the path is not a folder.
   if (::faccessat(AT_FDCWD, (folder_of(path) + "/").c_str(), W_OK | X_OK, AT_EACCESS) == 0)
     return {};
