@@ -81,8 +81,8 @@ class [[nodiscard]] Status {
   NMB_EXPORT Status with(std::string_view more) const;
   // Returns the same failure with "OBJECT: " before its message. If this status is ok, returns ok.
   NMB_EXPORT Status of_object(std::string_view object) const;
-  // Returns the same failure with " (on rank RANK)" after its message. If this status is ok or has a
-  // rank already, returns this status.
+  // Returns the same failure with " (on rank RANK)" after its message. If this status is ok or has
+  // a rank already, returns this status.
   NMB_EXPORT Status on_rank(int rank) const;
   // Returns whether this status and `other` are copies of one failure. Two separate failures with
   // equal texts are not copies.

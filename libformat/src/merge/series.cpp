@@ -243,8 +243,7 @@ class SeriesWriter {
     SeriesFile& file = files_[number];
     const std::string path = staged(number);
     // The message names the output, because users do not know the hidden names.
-    if (!made.ok())
-      return made.file().starts_with(path) ? made.at(file.path, kNoOffset) : made;
+    if (!made.ok()) return made.file().starts_with(path) ? made.at(file.path, kNoOffset) : made;
     std::error_code none;
     file.bytes = fs::file_size(path, none);
     return {};
