@@ -59,6 +59,8 @@ UNSEEN_ERRORS = (
     "cve-2024-32614.h5",
     "cve-2024-32617.h5",
 )
+# HDF5 1.10.8 reads memory that it has freed. What lies there decides whether it ends by a signal or with an error.
+FREED_MEMORY = ("cve-2024-32619.h5",)
 HDF5_SAYS = re.compile(r"(^|: )HDF5: |found an error of the HDF5 library: ")
 OLD = b"a target that existed"
 
@@ -139,6 +141,8 @@ class Checks:
             return []
         if str(outcome.exit_code) != row["exit"]:
             return [f"exit code {outcome.exit_code}, expected {row['exit']}: {outcome.expected}"]
+        if row["file"] in FREED_MEMORY:
+            return []
         found, expected = outcome.expected, row["expected"]
         if not self.same_hdf5:
             found, expected = (HDF5_SAYS.split(text)[0] for text in (found, expected))

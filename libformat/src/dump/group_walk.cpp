@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "hdf5/model/hdf5_section.h"
+#include "model/name_rules.h"
 #include "netcdf/group_order.h"
 
 namespace nmb {
@@ -32,6 +32,10 @@ class GroupWalk {
   // Does not use recursion, because names may have very many parts.
   Status run() {
     NMB_TRY(blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+      // With an empty part in a name, a group would be below itself.
+      if (!is_block_name(entry.name))
+        return Status(Code::kDamaged, "", kNoOffset, "R-NM-1",
+                      "found block " + in_quotes(entry.name) + ", expected a valid name");
       names_.push_back(entry.name);
       return true;
     }));
@@ -130,10 +134,11 @@ class TypeCollector final : public GroupVisitor {
  public:
   Status begin(std::string_view, const Dataset* dataset, bool) override {
     const Extension* const extension = dataset ? dataset->metadata.extension().get() : nullptr;
-    if (!extension ||
-        std::ranges::none_of(std::views::iota(std::size_t{0}, extension->types.size()),
-                             [&](std::size_t n) { return is_user_type(extension->types[n]); }))
-      return {};
+    if (!extension) return {};
+    bool has_user_types = false;
+    for (std::size_t n = 0; n < extension->types.size(); ++n)
+      has_user_types = has_user_types || is_user_type(extension->types[n]);
+    if (!has_user_types) return {};
     const std::vector<Digest> digests = type_digests(extension->types);
     NMB_ASSIGN(const std::vector<Type> linked, linked_types(*extension));
     for (const Type code : linked) names.add(extension->types, digests, code);

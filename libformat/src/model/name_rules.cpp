@@ -1,6 +1,7 @@
 // Checks names (see name_rules.h).
 #include "model/name_rules.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "wire/joined_text.h"
@@ -62,6 +63,17 @@ bool is_plain(std::string_view name) {
 }
 
 }  // namespace
+
+bool is_block_name(std::string_view name) {
+  if (name.empty()) return true;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    const std::string_view part = name.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return false;
+    begin = end + 1;
+  }
+  return name.find('\0') == name.npos;
+}
 
 Status check_new_name(std::string_view kind, std::string_view name) {
   if (!name.empty() && name.size() <= kMaxNameBytes && name[0] != '.' && is_plain(name)) return {};

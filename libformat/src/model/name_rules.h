@@ -18,6 +18,9 @@ inline constexpr std::size_t kMostNetcdfName = 255;
 // points above U+10FFFF.
 bool is_utf8(std::string_view text);
 
+// Returns whether a block may have the name (R-NM-1).
+bool is_block_name(std::string_view name);
+
 // Returns kUsage if a new object may not have the name. `kind` is "dimension", "variable" or
 // "attribute".
 Status check_new_name(std::string_view kind, std::string_view name);

@@ -4,6 +4,7 @@
 #include "format/extent/needs.h"
 #include "format/index/entry_codec.h"
 #include "format/superblock/page_chain.h"
+#include "model/name_rules.h"
 #include "verify/nmb_verifier.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -355,15 +356,7 @@ void NmbVerifier::check_needs(const EntryRow& row) {
 
 void NmbVerifier::check_block_name(const EntryRow& row) {
   const std::string& name = row.entry.name;
-  if (name.empty()) return;
-  bool bad = name.find('\0') != std::string::npos;
-  for (std::size_t begin = 0; begin <= name.size();) {
-    const std::size_t end = std::min(name.find('/', begin), name.size());
-    const std::string_view part = std::string_view(name).substr(begin, end - begin);
-    bad |= part.empty() || part == "." || part == "..";
-    begin = end + 1;
-  }
-  if (bad)
+  if (!is_block_name(name))
     report("R-NM-1", row.page.name_offset(row.row), "block \"" + name + "\"", "an invalid name",
            "a name without empty parts, without the parts . and .., and without NUL");
 }
