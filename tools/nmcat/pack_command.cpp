@@ -496,8 +496,7 @@ Status PackCommand::read_block_list() {
     name = name_from_user(name);
   }
   std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   std::string all;  // a NUL follows each name
   for (const std::string& name : names) all.append(name).push_back('\0');
   NMB_ASSIGN(const std::string digest,

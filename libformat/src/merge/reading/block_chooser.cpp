@@ -30,8 +30,7 @@ Result<BlockChooser> BlockChooser::make(const BlockChoice& choice) {
   if (choice.names) {
     out.names_.assign(choice.names->begin(), choice.names->end());
     std::ranges::sort(out.names_);
-    const auto repeated = std::ranges::unique(out.names_);
-    out.names_.erase(repeated.begin(), repeated.end());
+    out.names_.erase(std::unique(out.names_.begin(), out.names_.end()), out.names_.end());
     out.has_name_.assign(out.names_.size(), 0);
   }
   if (choice.where) {

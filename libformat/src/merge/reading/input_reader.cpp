@@ -676,12 +676,12 @@ Result<MovedBlock> InputReader::selected_block(const Dataset& block, const PathM
 // Reports links and references that a block has lost.
 void InputReader::warn_of_lost(const MovedBlock& moved, const std::string& block,
                                const std::string& file, const std::string& reason) {
-  constexpr std::size_t kMostNamed = 10;
+  constexpr std::size_t kMostShown = 10;
   std::string lost;
-  for (std::size_t i = 0; i < std::min(kMostNamed, moved.lost.size()); ++i)
+  for (std::size_t i = 0; i < std::min(kMostShown, moved.lost.size()); ++i)
     lost += (i > 0 ? ", " : "") + moved.lost[i];
-  if (moved.lost.size() > kMostNamed)
-    lost += " and " + std::to_string(moved.lost.size() - kMostNamed) + " more";
+  if (moved.lost.size() > kMostShown)
+    lost += " and " + std::to_string(moved.lost.size() - kMostShown) + " more";
   if (!lost.empty())
     warnings_.push_back(file + ": block " + in_quotes(block) + ": left out because " + reason +
                         ": " + lost);
