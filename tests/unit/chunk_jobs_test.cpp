@@ -156,7 +156,7 @@ TEST(ChunkJobs, LongJobsAreNotSent) {
 }
 
 TEST(ChunkJobs, SameErrorForAnyNumberOfRanks) {
-  for (const std::uint64_t number : {1, 4, 8}) {
+  for (const std::uint64_t number : {1U, 4U, 8U}) {
     JoinedArray array;
     array.damage(number);
     const Status one = array.encode(1).status;
