@@ -366,9 +366,12 @@ class BlockMover {
   bool move_source(hdf5::VirtualSource* source) {
     if (!source->is_in_own_file()) return true;
     std::optional<std::string> moved = hdf5::moved_source(source->data_set, map_);
-    if (!moved) lost_.push_back("source " + in_quotes(source->data_set) + " of a virtual data set");
-    if (moved) source->data_set = *std::move(moved);
-    return moved.has_value();
+    if (!moved) {
+      lost_.push_back("source " + in_quotes(source->data_set) + " of a virtual data set");
+      return false;
+    }
+    source->data_set = *std::move(moved);
+    return true;
   }
 
   // Returns the changed values of an attribute, followed by the bytes to which they refer.
