@@ -542,7 +542,7 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
       NMB_ASSIGN(std::shared_ptr<const Block> again, reader->block(entry));
       return std::shared_ptr<const Dataset>(std::move(again));
     };
-  // Of a block with few variables, the values are copied.
+  // If a block has few variables, its values are copied.
   if (moves_values && options_.links && is_whole)
     return Status(
         Code::kConflict, file, kNoOffset, "",
