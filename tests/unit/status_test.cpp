@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "parallel/status_bytes.h"
+
 namespace nmb {
 namespace {
 
@@ -64,6 +66,17 @@ TEST(StatusTest, ACopyIsToldFromTheSameWords) {
   EXPECT_TRUE(copy.is_copy_of(status));
   EXPECT_FALSE(Status(Code::kIo, "cannot write").is_copy_of(status));
   EXPECT_FALSE(Status().is_copy_of(Status()));
+}
+
+TEST(StatusTest, TheFirstRankStays) {
+  const Status status = Status(Code::kDamaged, "a.nmb", 12, "R-CH-4", "found 1").on_rank(2);
+  EXPECT_EQ(status.text(), "a.nmb: at 12: found 1 (on rank 2) (R-CH-4)");
+  EXPECT_EQ(status.rank(), 2);
+  // Agreed again on another rank, after what callers add, and after a message between ranks.
+  const Status again = status_from(status_bytes(status.at("b.nmb", 3).of_object("block x")));
+  EXPECT_EQ(again.on_rank(0).text(), "b.nmb: at 3: block x: found 1 (on rank 2) (R-CH-4)");
+  EXPECT_EQ(Status(Code::kIo, "cannot write").rank(), kNoRank);
+  EXPECT_TRUE(Status().on_rank(1).ok());
 }
 
 }  // namespace
