@@ -133,6 +133,8 @@ def test(tools):
         check_few_descriptors(tools, launcher)
         check_same(tools, launcher, *files)
         check_same(tools, launcher, *files, *SPLIT)
+        if launcher and launcher not in launchers(tools):
+            continue  # with NMB_ALL=1, both MPIs see the other calls
         check_same(tools, launcher, *files, *SPLIT, "--aggregators", "2", "--align", "4K")
         check_same(tools, launcher, *files, "--compress", "zstd", "--hdf5-view", "auto")
         check_same(tools, launcher, *files, *SPLIT, "--hdf5-view", "on")

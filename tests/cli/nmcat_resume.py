@@ -22,7 +22,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from interrupt import header, written  # noqa: E402
 from nmcat_ranks import launchers  # noqa: E402
-from tool_runs import ALL, main  # noqa: E402
+from tool_runs import ALL, main, some  # noqa: E402
 
 FILES, VALUES = 6, 24 << 20  # bytes of values of a file
 HIDDEN, JOURNAL = ".out.nmb.part", ".out.nmb.journal"
@@ -258,7 +258,7 @@ def check_numbers_of_ranks(resumed, mode, *options):
     tools.run("nmcat", *resumed.inputs, "-o", "want.nmb", "-f", *options)
     size = sum((tools.work / name).stat().st_size for name in resumed.inputs)
     for launcher in launchers(tools)[1:]:
-        for before, behind in (("3", "2"), ("2", "4"), ("4", None)):
+        for before, behind in some((("3", "2"), ("2", "4"), ("4", None)), 1 if mode == "pack" else 3):
             here = f"{mode} of {before} processes of {launcher[0]}, then of {behind or 'none'}"
             if not stop_job(resumed, [*launcher[:-1], before], 24 + 32 * (size >> 21), *options):
                 continue

@@ -491,7 +491,7 @@ def check_refusals(tools):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tools", type=Path, required=True, help="folder of the tools")
-    parser.add_argument("--files", type=int, default=60 if "NMB_ALL" in os.environ else 30)
+    parser.add_argument("--files", type=int, default=60 if "NMB_ALL" in os.environ else 20)
     parser.add_argument("--first", type=int, default=0, help="number of the first file")
     parser.add_argument("-j", type=int, default=min(2, os.cpu_count() or 1), help="processes")
     arguments = parser.parse_args()

@@ -10,6 +10,12 @@ from pathlib import Path
 
 ALL = "NMB_ALL" in os.environ
 
+
+def some(items, every):
+    """Each of so many items; with NMB_ALL=1, all."""
+    return list(items)[:: 1 if ALL else every]
+
+
 try:
     import h5py  # noqa: F401
     import netCDF4  # noqa: F401
