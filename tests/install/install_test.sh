@@ -1,7 +1,8 @@
 #!/bin/bash
-# install_test.sh BUILD CMAKE GENERATOR COMPILER FLAGS [SOURCE]: installs BUILD and moves the installation; then builds a
-# project that finds it by CMake and by pkg-config, and runs that and the tools on an HDF5 file and under each MPI. No
-# environment variable helps. With SOURCE, BUILD is first made from it, with a shared library.
+# install_test.sh BUILD CMAKE GENERATOR COMPILER FLAGS [SOURCE]: installs BUILD and moves the installation to a folder whose
+# name has a space; then builds a project that finds it by CMake and by pkg-config, and runs that and the tools on an HDF5
+# file and under each MPI. At run time, no environment variable helps. With SOURCE, BUILD is first made from it, with a
+# shared library.
 set -euo pipefail
 build=$1 cmake=$2 generator=$3 compiler=$4 flags=$5 source=${6:-}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,8 +22,8 @@ if [ -n "$source" ]; then
   quietly "$cmake" --build "$build"
 fi
 quietly "$cmake" --install "$build" --prefix "$work/first"
-mv "$work/first" "$work/moved"
-prefix=$work/moved
+prefix="$work/moved there"
+mv "$work/first" "$prefix"
 library=$(dirname "$(find "$prefix" -name 'libnmb.*' | head -1)")
 ! grep -rlF "$work/first" "$prefix" || failed "these name the folder of the installation"
 ! grep -rF "$build" "$library/pkgconfig" "$library/cmake" || failed "these name the folder of the build"
@@ -36,12 +37,15 @@ quietly "$cmake" -G "$generator" -S "$here/consumer" -B "$work/consumer" -DCMAKE
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$flags"
 quietly "$cmake" --build "$work/consumer"
 consumers=("$work/consumer/consumer")
-# shellcheck disable=SC2046,SC2086  # words are wanted
+# shellcheck disable=SC2086  # words are wanted
 if command -v pkg-config >/dev/null; then
-  package=$library/pkgconfig/nmb.pc
-  quietly "$compiler" -std=c++20 $flags $(pkg-config --cflags "$package") -c "$here/consumer/consumer.cpp" -o "$work/consumer.o"
+  export PKG_CONFIG_PATH=$library/pkgconfig
+  # pkg-config writes a space in a path as "\ ", which only a shell understands.
+  eval "options=($(pkg-config --cflags nmb))"
+  quietly "$compiler" -std=c++20 $flags "${options[@]}" -c "$here/consumer/consumer.cpp" -o "$work/consumer.o"
   for static in "" --static; do
-    quietly "$compiler" $flags "$work/consumer.o" -o "$work/by_pkg_config$static" $(pkg-config $static --libs "$package")
+    eval "options=($(pkg-config $static --libs nmb))"
+    quietly "$compiler" $flags "$work/consumer.o" -o "$work/by_pkg_config$static" "${options[@]}"
     consumers+=("$work/by_pkg_config$static")
   done
 fi

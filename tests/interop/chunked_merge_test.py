@@ -736,7 +736,7 @@ def check_late_variables(test):
             with netCDF4.Dataset(path) as file:
                 test.check(file.dimensions["time"].isunlimited(), f"{what}: the dimension cannot grow")
     test.run("nmcat", "--mode", "join", "--missing=fill", "late0.nc", "late3.nc", "-o", "late.cdf", exit_code=1,
-             says='shape v: found the unlimited dimension "time" as dimension 2, expected it as the first dimension')
+             says='variable v: found the unlimited dimension "time" as dimension 2, expected it as the first dimension')
 
 
 def make_small(path, time, station):

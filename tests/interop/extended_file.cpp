@@ -8,26 +8,13 @@
 
 #include "nmb/classic.h"
 #include "nmb/writer.h"
+#include "wire/owned_bytes.h"
 
 namespace nmb::test {
 
 namespace {
 
 // Bytes that the source keeps.
-class OwnSource final : public ByteSource {
- public:
-  explicit OwnSource(std::vector<std::byte> bytes) : bytes_(std::move(bytes)), memory_(bytes_) {}
-  std::uint64_t size() const override { return memory_.size(); }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return memory_.read_at(offset, out);
-  }
-  const std::string& name() const override { return memory_.name(); }
-
- private:
-  const std::vector<std::byte> bytes_;
-  const MemorySource memory_;
-};
-
 void expect_ok(const Status& status) { EXPECT_TRUE(status.ok()) << status.text(); }
 
 }  // namespace
@@ -116,8 +103,8 @@ void write_extended(const std::string& path, const std::vector<ExtendedBlock>& b
     packed.variables = block.variables();
     packed.attributes = block.attributes();
     packed.records = block.records();
-    packed.body = std::make_shared<OwnSource>(block.body());
-    packed.extent = std::make_shared<OwnSource>(block.extent());
+    packed.body = owned_bytes(block.body(), "");
+    packed.extent = owned_bytes(block.extent(), "");
     packed.extent_length = block.extent().size();
     expect_ok((*writer)->pack_block(std::move(packed)).status());
   }

@@ -8,16 +8,13 @@ chunks and filters of the first input that has chunks.
 `./night` tries 200 sets. Skipped (exit code 77) without h5py or netCDF4-python.
 """
 
-import argparse
 import shutil
 import subprocess
 import sys
-import tempfile
-import warnings
-from pathlib import Path
 
 sys.dont_write_bytecode = True
-from tool_runs import ALL, h5py, netCDF4, numpy, Test  # noqa: E402
+from generated_sets import main  # noqa: E402
+from tool_runs import h5py, netCDF4, numpy  # noqa: E402
 
 KINDS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "S1")
 DEFLATE, SHUFFLE, SUM = 1, 2, 3
@@ -219,11 +216,14 @@ def compare_storage(test, what, path, files, level, length):
         )
 
 
-def check_set(tools, number, work):
-    test = Test(tools, work)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        files = Set(number, test.work)
+def check_set(test, number):
+    check_joins(test, number)
+    if number % 2 == 0:
+        check_tiles(test, number // 2)
+
+
+def check_joins(test, number):
+    files = Set(number, test.work)
     level = int(files.rng.integers(1, 10)) if files.rng.random() < 0.25 else None
     call = ["--mode", "join", *files.files, *([] if files.is_unlimited and files.second is None else ["--along", files.along])]
     more, length = ["--compress", f"deflate:{level}"] if level else [], None
@@ -235,7 +235,7 @@ def check_set(tools, number, work):
     for output in ("out.nmb", "out.nc4"):
         test.run("nmcat", *call, *more, "-o", output)
         if not (test.work / output).exists():
-            return test.problems
+            return
         test.run("nmverify", output)
         seen = test.work / output
         if output == "out.nmb":
@@ -252,14 +252,12 @@ def check_set(tools, number, work):
         compare(test, f"{what}, out.nc", test.work / "out.nc", files, is_classic=True)
     # ncrcat joins along the first unlimited dimension, if it is the slowest.
     if shutil.which("ncrcat") and files.is_unlimited and fits:
-        subprocess.run(["ncrcat", "-h", "--no_cll_mth", "-O", *files.files, "theirs.nc"], cwd=work, check=True, capture_output=True)
+        subprocess.run(["ncrcat", "-h", "--no_cll_mth", "-O", *files.files, "theirs.nc"], cwd=test.work, check=True, capture_output=True)
         compare(test, f"{what}, ncrcat", test.work / "theirs.nc", files)
-    return test.problems
 
 
-def check_tiles(tools, number, work):
+def check_tiles(test, number):
     """A field that is cut into tiles at random places; in half of the sets, the places fit the chunks."""
-    test = Test(tools, work)
     rng = numpy.random.default_rng(number)
     chunks = [int(n) for n in rng.integers(1, 4, 3)]
     cuts = []
@@ -293,7 +291,7 @@ def check_tiles(tools, number, work):
         seen = test.work / output
         if output == "tiles.nmb":
             test.run("nmverify", output)
-            seen = test.work / "seen.nc4"
+            seen = test.work / "tiles_seen.nc4"
             test.run("nmconvert", output, seen)
         with netCDF4.Dataset(seen) as file:
             file["v"].set_auto_maskandscale(False)
@@ -304,26 +302,7 @@ def check_tiles(tools, number, work):
             found, first = storage_of(seen, "v"), storage_of(test.work / names[0], "v")
             found[1].pop(DEFLATE, None), first[1].pop(DEFLATE, None)
             test.check(found[:3] == first[:3], f"{what}: found storage {found}, expected {first}")
-    return test.problems
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", type=Path, required=True)
-    parser.add_argument("--sets", type=int, default=200 if ALL else 12)
-    parser.add_argument("--first", type=int, default=0)
-    options = parser.parse_args()
-    problems = []
-    for number in range(options.first, options.first + options.sets):
-        with tempfile.TemporaryDirectory() as work:
-            problems += check_set(options.tools.resolve(), number, work)
-        if number % 2 == 0:
-            with tempfile.TemporaryDirectory() as work:
-                problems += check_tiles(options.tools.resolve(), number // 2, work)
-    for problem in problems:
-        print(problem)
-    return 1 if problems else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, check_set, few=12, many=200))

@@ -15,22 +15,6 @@ namespace nmb::test {
 namespace {
 
 // Counts reads of a file that it keeps.
-class CountedFile final : public ByteSource {
- public:
-  explicit CountedFile(std::unique_ptr<FileSource> file)
-      : file_(std::move(file)), counted_(*file_) {}
-  std::uint64_t size() const override { return counted_.size(); }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return counted_.read_at(offset, out);
-  }
-  const std::string& name() const override { return counted_.name(); }
-  std::uint64_t bytes() const { return counted_.bytes(); }
-
- private:
-  const std::unique_ptr<FileSource> file_;
-  const CountingSource counted_;
-};
-
 class OpenHdf5Test : public testing::Test {
  protected:
   OpenHdf5Test() { use_program_in(std::filesystem::path(NMB_HDF5).parent_path().string()); }
@@ -40,8 +24,9 @@ class OpenHdf5Test : public testing::Test {
     setenv("NMB_PLUGIN_PATH", folder.c_str(), 1);
   }
   std::string path(const char* name) const { return (folder_.path() / name).string(); }
-  std::shared_ptr<CountedFile> file() const {
-    return std::make_shared<CountedFile>(*FileSource::open(path("a.h5")));
+  std::shared_ptr<CountingSource> file() const {
+    std::shared_ptr<const ByteSource> file = *FileSource::open(path("a.h5"));
+    return std::make_shared<CountingSource>(std::move(file));
   }
   // Of names, each with one variable `v`: 100 numbers from the block's place in the list on.
   void make(const std::vector<std::string>& names) {

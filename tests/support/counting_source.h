@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "nmb/bytes.h"
 
@@ -12,25 +14,28 @@ namespace nmb::test {
 class CountingSource final : public ByteSource {
  public:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-  // The read with number `fail_at` (from 0) gives kIo. `base` must outlive the source.
+  // The read with number `fail_at` (from 0) gives kIo.
+  explicit CountingSource(std::shared_ptr<const ByteSource> base, std::uint64_t fail_at = kNever)
+      : base_(std::move(base)), fail_at_(fail_at) {}
+  // `base` must outlive the source.
   explicit CountingSource(const ByteSource& base, std::uint64_t fail_at = kNever)
-      : base_(base), fail_at_(fail_at) {}
-  std::uint64_t size() const override { return base_.size(); }
+      : CountingSource(not_owned(base), fail_at) {}
+  std::uint64_t size() const override { return base_->size(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     bytes_ += out.size();
     if (out.size() > largest_) largest_ = out.size();
     if (reads_++ == fail_at_)
       return Status(Code::kIo, name(), offset, {}, "read: Input/output error");
-    return base_.read_at(offset, out);
+    return base_->read_at(offset, out);
   }
-  const std::string& name() const override { return base_.name(); }
+  const std::string& name() const override { return base_->name(); }
   std::uint64_t reads() const { return reads_; }
   std::uint64_t bytes() const { return bytes_; }
   // Bytes of the largest read.
   std::uint64_t largest() const { return largest_; }
 
  private:
-  const ByteSource& base_;
+  const std::shared_ptr<const ByteSource> base_;
   const std::uint64_t fail_at_;
   mutable std::atomic<std::uint64_t> reads_{0}, bytes_{0}, largest_{0};
 };

@@ -10,6 +10,7 @@
 #include "nmb/files.h"
 #include "nmb/verify.h"
 #include "support/vectors.h"
+#include "wire/owned_bytes.h"
 #include "writer/stored_values.h"
 
 namespace nmb::test {
@@ -19,21 +20,6 @@ namespace {
 constexpr double kNotPut = std::numeric_limits<double>::quiet_NaN();
 
 std::string quoted_name(const std::string& name) { return '"' + name + '"'; }
-
-// Bytes that a source keeps alive.
-class OwnedSource final : public ByteSource {
- public:
-  explicit OwnedSource(std::vector<std::byte> bytes) : bytes_(std::move(bytes)), view_(bytes_) {}
-  std::uint64_t size() const override { return view_.size(); }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return view_.read_at(offset, out);
-  }
-  const std::string& name() const override { return view_.name(); }
-
- private:
-  std::vector<std::byte> bytes_;
-  MemorySource view_;
-};
 
 Metadata metadata_of(const ModelBlock& block) {
   Metadata metadata;
@@ -243,8 +229,8 @@ PackedBlock packed_block(const std::string& name, const ModelBlock& block, Kind 
   packed.records = block.records;
   packed.samples = block.samples;
   packed.extent_length = extent.size();
-  packed.body = std::make_shared<OwnedSource>(std::move(body));
-  packed.extent = std::make_shared<OwnedSource>(std::move(extent));
+  packed.body = owned_bytes(std::move(body), "");
+  packed.extent = owned_bytes(std::move(extent), "");
   return packed;
 }
 
@@ -376,7 +362,7 @@ Status RandomSession::give_pieces(BlockId id, const ByteSource& extent) {
     all.insert(all.end(), bytes.begin(), bytes.end());
     at = end;
   }
-  return take_pieces(writer_, id, std::move(pieces), std::make_shared<OwnedSource>(std::move(all)));
+  return take_pieces(writer_, id, std::move(pieces), owned_bytes(std::move(all), ""));
 }
 
 Status RandomSession::add_definitions(Model::iterator at) {

@@ -7,26 +7,12 @@
 #include <numeric>
 #include <thread>
 
+#include "support/counting_source.h"
 #include "wire/endian.h"
+#include "wire/owned_bytes.h"
 
 namespace nmb {
 namespace {
-
-class CountedBytes final : public ByteSource {
- public:
-  explicit CountedBytes(std::vector<std::byte> bytes) : bytes_(std::move(bytes)), all_(bytes_) {}
-  std::uint64_t size() const override { return bytes_.size(); }
-  const std::string& name() const override { return all_.name(); }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    ++reads;
-    return all_.read_at(offset, out);
-  }
-  mutable std::atomic<int> reads = 0;
-
- private:
-  const std::vector<std::byte> bytes_;
-  const MemorySource all_;
-};
 
 // An array of 100 x 50 values of 4 bytes, value n being n, in chunks of 16 x `columns`.
 class ChunkedSourceTest : public testing::Test {
@@ -55,7 +41,7 @@ class ChunkedSourceTest : public testing::Test {
         }
     }
     storage_.region_length = region.size();
-    region_ = std::make_shared<CountedBytes>(std::move(region));
+    region_ = std::make_shared<test::CountingSource>(owned_bytes(std::move(region), ""));
     source_ = std::make_shared<ChunkedSource>(
         region_, storage_, std::vector<std::uint64_t>{kRows, kColumns}, 4,
         std::vector<std::byte>(4, std::byte{9}), kRows * kColumns * 4,
@@ -72,23 +58,23 @@ class ChunkedSourceTest : public testing::Test {
   }
 
   Storage storage_;
-  std::shared_ptr<CountedBytes> region_;
+  std::shared_ptr<test::CountingSource> region_;
   std::shared_ptr<ChunkedSource> source_;
 };
 
 TEST_F(ChunkedSourceTest, LongRunsOfPlainChunksAreReadWhereTheyLie) {
   make(kColumns);
   expect(0, kRows * kColumns);
-  EXPECT_EQ(region_->reads, 1 + 7);  // the table, and each chunk
+  EXPECT_EQ(region_->reads(), 1U + 7);  // the table, and each chunk
   expect(130, 4321);
 }
 
 TEST_F(ChunkedSourceTest, ShortRunsAreTakenFromChunksInMemory) {
   make(20);
   expect(0, kRows * kColumns);
-  EXPECT_EQ(region_->reads, 1 + 21);
+  EXPECT_EQ(region_->reads(), 1U + 21);
   expect(7, 8);
-  EXPECT_EQ(region_->reads, 1 + 21);
+  EXPECT_EQ(region_->reads(), 1U + 21);
   expect(130, 4321);
 }
 
@@ -112,8 +98,8 @@ TEST_F(ChunkedSourceTest, AMaskedFilterDoesNothing) {
   for (std::size_t n = 0; n < 7; ++n) store_le<std::uint32_t>(region.data() + n * 24 + 16, 1u);
   storage_.filters = {{.id = 1, .flags = 0, .name = "deflate", .parameters = {6}}};
   source_ = std::make_shared<ChunkedSource>(
-      std::make_shared<CountedBytes>(region), storage_, std::vector<std::uint64_t>{kRows, kColumns},
-      4, std::vector<std::byte>(4), kRows * kColumns * 4, std::make_shared<ChunkCache>(1 << 20));
+      owned_bytes(region, ""), storage_, std::vector<std::uint64_t>{kRows, kColumns}, 4,
+      std::vector<std::byte>(4), kRows * kColumns * 4, std::make_shared<ChunkCache>(1 << 20));
   expect(0, kRows * kColumns);
 }
 
@@ -123,8 +109,8 @@ TEST_F(ChunkedSourceTest, ChunksOutsideTheRegionAreDamage) {
   ASSERT_TRUE(region_->read_at(0, region).ok());
   store_le<std::uint64_t>(region.data() + 24, region.size() - 8);
   source_ = std::make_shared<ChunkedSource>(
-      std::make_shared<CountedBytes>(region), storage_, std::vector<std::uint64_t>{kRows, kColumns},
-      4, std::vector<std::byte>(4), kRows * kColumns * 4, std::make_shared<ChunkCache>(1 << 20));
+      owned_bytes(region, ""), storage_, std::vector<std::uint64_t>{kRows, kColumns}, 4,
+      std::vector<std::byte>(4), kRows * kColumns * 4, std::make_shared<ChunkCache>(1 << 20));
   std::vector<std::byte> all(kRows * kColumns * 4);
   const Status status = source_->read_at(0, all);
   EXPECT_EQ(status.code(), Code::kDamaged);

@@ -191,7 +191,7 @@ TEST_F(DatasetUnionTest, RecordsBecomeADimensionThatGrows) {
   }
   use({.along = Along::kRecords, .complete = true, .fills = true});
   add_both();
-  EXPECT_EQ(conflicts_, std::vector<std::string>{"shape v: the unlimited dimension \"t\" as "
+  EXPECT_EQ(conflicts_, std::vector<std::string>{"variable v: the unlimited dimension \"t\" as "
                                                  "dimension 2; it as the first dimension"});
 }
 

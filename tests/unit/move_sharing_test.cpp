@@ -7,6 +7,7 @@
 
 #include "nmb/communicator.h"
 #include "support/programs.h"
+#include "wire/owned_bytes.h"
 
 namespace nmb::test {
 namespace {
@@ -47,19 +48,6 @@ Move random_move(std::mt19937& random, std::shared_ptr<const ByteSource> source,
   return move;
 }
 
-class Source final : public ByteSource {
- public:
-  std::uint64_t size() const override { return bytes_.size(); }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return MemorySource(bytes_).read_at(offset, out);
-  }
-  const std::string& name() const override { return name_; }
-
- private:
-  std::vector<std::byte> bytes_ = source_bytes(2 << 20);
-  std::string name_ = "source";
-};
-
 // What of a move goes to the output: its windows without the holes.
 std::vector<std::byte> output_of(const Move& move) {
   std::vector<std::byte> out;
@@ -77,7 +65,7 @@ std::vector<std::byte> output_of(const Move& move) {
 }
 
 TEST(MoveSharing, PartsReadAsTheWhole) {
-  const auto source = std::make_shared<Source>();
+  const auto source = owned_bytes(source_bytes(2 << 20), "source");
   for (unsigned seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
@@ -141,7 +129,7 @@ std::vector<std::vector<Move>> random_moves(std::mt19937& random, int ranks,
 }
 
 TEST(MoveSharing, RanksLeaveTheSameFileAndSums) {
-  const auto source = std::make_shared<Source>();
+  const auto source = owned_bytes(source_bytes(2 << 20), "source");
   for (unsigned seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
@@ -194,7 +182,7 @@ TEST(MoveSharing, RanksLeaveTheSameFileAndSums) {
 }
 
 TEST(MoveSharing, ARankThatFailsIsEverybodysFailure) {
-  const auto source = std::make_shared<Source>();
+  const auto source = owned_bytes(source_bytes(2 << 20), "source");
   Move move;
   move.source = source;
   move.origin = "origin";

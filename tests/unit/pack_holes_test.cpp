@@ -7,6 +7,7 @@
 #include "nmb/files.h"
 #include "nmb/merge.h"
 #include "nmb/reader.h"
+#include "nmb/recover.h"
 #include "support/model.h"
 #include "support/programs.h"
 
@@ -184,6 +185,12 @@ TEST_F(PackHolesTest, ZerosThatTheFileDoesNotStoreAreNotStoredInTheNewOne) {
   merge();
   EXPECT_TRUE(holes(out(), "a").empty());
   EXPECT_LE(stored_bytes(out()), kLength / 2 + (256 << 10));
+  RecoverOptions recovery;
+  recovery.output = (folder_.path() / "recovered.nmb").string();
+  recovery.writer.sync = false;
+  const auto recovered = recover(*FileSource::open(in()), recovery);
+  ASSERT_TRUE(recovered.ok()) << recovered.status().text();
+  EXPECT_LE(stored_bytes(recovery.output), kLength / 2 + (256 << 10));
   auto read = (*(*Reader::open(out()))->block("a"))->read_all<std::uint8_t>(0);
   ASSERT_TRUE(read.ok()) << read.status().text();
   EXPECT_TRUE(*read == bytes);

@@ -12,26 +12,12 @@
 #include <vector>
 
 #include "merge/uniting/tile_cover.h"
+#include "support/counting_source.h"
+#include "wire/owned_bytes.h"
 #include "wire/repeated_value.h"
 
 namespace nmb {
 namespace {
-
-class Bytes final : public ByteSource {
- public:
-  explicit Bytes(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
-  std::uint64_t size() const override { return bytes_.size(); }
-  const std::string& name() const override { return name_; }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    ++reads;
-    return MemorySource(bytes_, name_).read_at(offset, out);
-  }
-  mutable std::uint64_t reads = 0;
-
- private:
-  const std::vector<std::byte> bytes_;
-  const std::string name_ = "tile";
-};
 
 using Indexes = std::vector<std::uint64_t>;
 
@@ -94,7 +80,7 @@ TEST(TiledValues, AreWhatEachValuePutInItsPlaceMakes) {
         }
         taken[element] = true;
       });
-      tiles.push_back({std::make_shared<Bytes>(std::move(values)), 5, step, box});
+      tiles.push_back({owned_bytes(std::move(values), "tile"), 5, step, box});
     }
     const TiledValues tiled(
         boxes, value_size, tiles,
@@ -126,10 +112,11 @@ TEST(TiledValues, AreWhatEachValuePutInItsPlaceMakes) {
 TEST(TiledValues, ReadEachTileInLongRuns) {
   auto boxes = std::make_shared<TileBoxes>(TileBoxes{{1000, 1000}});
   std::vector<Tile> tiles;
-  std::vector<std::shared_ptr<Bytes>> sources;
+  std::vector<std::shared_ptr<test::CountingSource>> sources;
   for (std::uint32_t box = 0; box < 4; ++box) {
     add_box(boxes.get(), {box / 2 * 500, box % 2 * 500}, {500, 500});
-    sources.push_back(std::make_shared<Bytes>(std::vector<std::byte>(250000 * 4)));
+    sources.push_back(std::make_shared<test::CountingSource>(
+        owned_bytes(std::vector<std::byte>(250000 * 4), "tile")));
     tiles.push_back({sources.back(), 0, 0, box});
   }
   const TiledValues tiled(boxes, 4, tiles, nullptr, "");
@@ -140,7 +127,7 @@ TEST(TiledValues, ReadEachTileInLongRuns) {
                                      std::min<std::uint64_t>(part.size(), tiled.size() - at)))
                     .ok());
   // 16 parts, two tiles each; a row is 2 KB of a tile.
-  for (const auto& source : sources) EXPECT_LE(source->reads, 11u);
+  for (const auto& source : sources) EXPECT_LE(source->reads(), 11u);
 }
 
 TEST(TileCover, TellsGapsAndOverlaps) {

@@ -344,7 +344,7 @@ enum class ConflictKind : std::uint8_t {
   kVariableName,
   kDimensionName,
   kAttributeName,
-  // Conflicts in dividing blocks and in counting samples.
+  // Conflicts in dividing blocks, in counting samples, and in the positions of dimensions.
   kUnmatchedVariable,
   kVariables,
   kVariable,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "netcdf/tiled_values.h"
 #include "values/array_source.h"
 #include "values/gather.h"
 #include "values/open_array.h"

@@ -8,6 +8,7 @@
 #include "dump/group_walk.h"
 #include "model/heap_value.h"
 #include "model/paths.h"
+#include "netcdf/shown_type.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -138,16 +139,7 @@ std::string ShownGroup::dimension_reference(std::uint32_t number) const {
 
 bool ShownGroup::is_shown(Type code) const {
   if (!open_ || !shown_.is_netcdf() || !TypeTable::is_extended(code)) return true;
-  const ExtendedType& t = type(code);
-  switch (t.type_class) {
-    case TypeClass::kInteger:
-    case TypeClass::kString:
-      return true;
-    case TypeClass::kFloat:
-      return t.size <= 8;
-    default:
-      return type_path(code).has_value();
-  }
+  return is_shown_by_netcdf(type(code), type_path(code).has_value());
 }
 
 std::size_t ShownGroup::rank(VarId owner, std::uint32_t number, const Attribute& attribute) const {

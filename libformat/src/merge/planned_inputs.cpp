@@ -170,11 +170,7 @@ void PlannedInputs::plan_source(Source source, BlockSink& sink, PlannedInput* in
   input->is_opened = true;
   input->size = source->size();
   input->status = planner_->plan(input->index, std::move(source), sink);
-  std::vector<std::string> provenance = planner_->take_provenance();
-  InputExtras extras = planner_->take_extras();
-  if (!input->status.ok()) return;
-  input->provenance = std::move(provenance);
-  input->extras = std::move(extras);
+  if (input->status.ok()) input->extras = planner_->take_extras();
 }
 
 Status PlannedInputs::read_again(std::size_t index, BlockSink& sink) {
@@ -204,7 +200,7 @@ Status PlannedInputs::settle(PlannedInput input) {
     report_.unreadable.push_back(input.status.in_file(options_.inputs[input.index]));
     return {};
   }
-  report_.sources.push_back({input.index, {}, input.size, std::move(input.provenance)});
+  report_.sources.push_back({input.index, {}, input.size, std::move(input.extras.provenance)});
   if (input.extras.rows) extras_.emplace_back(input.index, std::move(input.extras));
   return {};
 }

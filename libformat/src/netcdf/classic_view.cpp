@@ -14,6 +14,7 @@
 #include "netcdf/held_types.h"
 #include "netcdf/laid_values.h"
 #include "netcdf/shared_dimensions.h"
+#include "netcdf/tiled_values.h"
 #include "nmb/netcdf_view.h"
 #include "values/array_source.h"
 #include "values/open_array.h"

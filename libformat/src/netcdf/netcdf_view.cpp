@@ -10,6 +10,7 @@
 #include "hdf5/model/netcdf_marks.h"
 #include "netcdf/group_order.h"
 #include "netcdf/shared_dimensions.h"
+#include "netcdf/shown_type.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -17,22 +18,6 @@ namespace nmb {
 namespace {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-// Returns whether netCDF-C shows variables of a type. netCDF-C does not show, for example,
-// variables of a compound type without a name.
-bool is_shown_by_netcdf(const TypeTable& types, Type code) {
-  if (!TypeTable::is_extended(code)) return true;
-  const ExtendedType& type = types.at(code);
-  switch (type.type_class) {
-    case TypeClass::kInteger:
-    case TypeClass::kString:
-      return true;
-    case TypeClass::kFloat:
-      return type.size <= 8;
-    default:
-      return !type.name.empty() && !type.name.starts_with("//");
-  }
-}
 
 // Sets of a block's dimensions. For netCDF, all dimensions in one set are a single dimension.
 class DimensionSets {
@@ -253,12 +238,15 @@ class ViewMaker {
     const std::size_t before = view_.dimensions.size();
     for (const bool is_shown : {true, false}) {
       for (NetcdfView::Variable& variable : view_.variables)
-        if (is_shown ==
-            (!metadata_.extension() || is_shown_by_netcdf(metadata_.extension()->types,
-                                                          metadata_.variable(variable.id).type)))
-          add_to(&variable);
+        if (is_shown == shows(metadata_.variable(variable.id).type)) add_to(&variable);
       if (is_shown) made_up_ = static_cast<std::int64_t>(view_.dimensions.size() - before);
     }
+  }
+
+  bool shows(Type code) const {
+    if (!TypeTable::is_extended(code)) return true;
+    const ExtendedType& type = metadata_.extension()->types.at(code);
+    return is_shown_by_netcdf(type, !type.name.empty() && !type.name.starts_with("//"));
   }
 
   void name_dimensions() {

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "wire/repeated_value.h"
 
 namespace nmb {
 
@@ -137,6 +140,21 @@ Status TiledValues::read_at(std::uint64_t offset, std::span<std::byte> out) cons
   for (auto tile = tiles_.rbegin(); tile != tiles_.rend(); ++tile)
     NMB_TRY(copy(*tile, offset, out));
   return {};
+}
+
+std::shared_ptr<const ByteSource> padded_array(std::shared_ptr<const ByteSource> source,
+                                               const std::vector<std::uint64_t>& from,
+                                               std::vector<std::uint64_t> to,
+                                               std::vector<std::byte> fill) {
+  auto boxes = std::make_shared<TileBoxes>();
+  boxes->bounds.resize(from.size());
+  boxes->bounds.insert(boxes->bounds.end(), from.begin(), from.end());
+  boxes->shape = std::move(to);
+  const std::uint64_t value_size = fill.size();
+  std::string name = source->name();
+  return std::make_shared<TiledValues>(
+      std::move(boxes), value_size, std::vector<Tile>{{std::move(source), 0, 0, 0}},
+      std::make_shared<RepeatedValue>(std::move(fill)), std::move(name));
 }
 
 }  // namespace nmb

@@ -77,4 +77,11 @@ class TiledValues final : public ByteSource {
   const std::string name_;
 };
 
+// Extends an array. from: the lengths of the array in `source`. to: the lengths of the result; no
+// length may be smaller than in `from`. fill: the value of the additional elements.
+std::shared_ptr<const ByteSource> padded_array(std::shared_ptr<const ByteSource> source,
+                                               const std::vector<std::uint64_t>& from,
+                                               std::vector<std::uint64_t> to,
+                                               std::vector<std::byte> fill);
+
 }  // namespace nmb

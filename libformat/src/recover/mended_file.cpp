@@ -2,7 +2,6 @@
 #include "recover/mended_file.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/patched_source.h"
 
 namespace nmb {
 
@@ -35,10 +35,8 @@ class PlannedEntries final : public IndexChanges {
   std::vector<const BlockEntry*> entries_;
 };
 
-}  // namespace
-
 // Appends new structures to the tail.
-class MendedFile::Tail final : public PageSink {
+class Tail final : public PageSink {
  public:
   Tail(std::uint64_t begin, std::vector<std::byte>& bytes) : begin_(begin), bytes_(bytes) {}
   std::uint64_t next_position() const override { return begin_ + bytes_.size(); }
@@ -66,39 +64,16 @@ class MendedFile::Tail final : public PageSink {
   std::vector<std::byte>& bytes_;
 };
 
-MendedFile::MendedFile(std::shared_ptr<const ByteSource> base)
-    : base_(std::move(base)),
-      tail_begin_(round_up(std::max(base_->size(), std::uint64_t{kBodyStart}), kSlotUnit)) {}
+}  // namespace
 
-Status MendedFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  if (offset > size() || out.size() > size() - offset)
-    return Status(Code::kDamaged, name(), size(), "R-FL-1", "a read goes beyond the end");
-  // Fills the part of `out` before `end`, and continues after it.
-  const auto before = [&](std::uint64_t end) {
-    const auto part =
-        out.first(offset < end ? std::min<std::uint64_t>(out.size(), end - offset) : 0);
-    out = out.subspan(part.size());
-    return part;
-  };
-  auto part = before(head_.size());
-  if (!part.empty()) std::memcpy(part.data(), head_.data() + offset, part.size());
-  offset += part.size();
-  part = before(base_->size());
-  if (!part.empty()) NMB_TRY(base_->read_at(offset, part));
-  offset += part.size();
-  part = before(tail_begin_);
-  std::ranges::fill(part, std::byte{0});
-  offset += part.size();
-  if (!out.empty()) std::memcpy(out.data(), tail_.data() + (offset - tail_begin_), out.size());
-  return {};
-}
-
-Result<std::shared_ptr<const MendedFile>> MendedFile::make(std::shared_ptr<const ByteSource> base,
-                                                           const Evidence& evidence,
-                                                           std::vector<PlannedBlock>& blocks,
-                                                           const MendedParts& parts) {
-  const std::shared_ptr<MendedFile> file(new MendedFile(std::move(base)));
-  Tail tail(file->tail_begin_, file->tail_);
+Result<std::shared_ptr<const ByteSource>> mend_file(std::shared_ptr<const ByteSource> base,
+                                                    const Evidence& evidence,
+                                                    std::vector<PlannedBlock>& blocks,
+                                                    const MendedParts& parts) {
+  const std::uint64_t tail_begin =
+      round_up(std::max(base->size(), std::uint64_t{kBodyStart}), kSlotUnit);
+  const auto file = std::make_shared<PatchedSource>(std::move(base), tail_begin);
+  Tail tail(tail_begin, file->tail());
   Superblock newest = evidence.reading;
   // The generation before the new one is empty. It exists because the other slot must have it.
   Superblock before;
@@ -161,10 +136,11 @@ Result<std::shared_ptr<const MendedFile>> MendedFile::make(std::shared_ptr<const
   reading.file_id = newest.file_id;
   reading.slots[newest.generation % 2].superblock.position =
       Superblock::slot_position(before.generation);
-  NMB_ASSIGN(file->head_, settled_head(*file, reading, found));
-  file->head_.insert(file->head_.end(), evidence.dictionary.begin(), evidence.dictionary.end());
-  file->head_.resize(kBodyStart);
-  return std::shared_ptr<const MendedFile>(file);
+  std::vector<std::byte>& head = file->head();
+  NMB_ASSIGN(head, settled_head(*file, reading, found));
+  head.insert(head.end(), evidence.dictionary.begin(), evidence.dictionary.end());
+  head.resize(kBodyStart);
+  return std::shared_ptr<const ByteSource>(file);
 }
 
 }  // namespace nmb

@@ -80,7 +80,7 @@ class Recoverer {
         orders.push_back(block.entry.order);
     std::ranges::sort(orders);
     orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
-    NMB_ASSIGN(mended_, MendedFile::make(file_, evidence_, plans_.blocks, parts_));
+    NMB_ASSIGN(mended_, mend_file(file_, evidence_, plans_.blocks, parts_));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader,
                Reader::open(mended_, {.external = options_.external}));
     NMB_TRY(find_lost_originals(*reader));
@@ -89,7 +89,7 @@ class Recoverer {
     if (provenance.status().code() == Code::kIo) return provenance.status();
     if (!provenance.ok()) add_loss("provenance: " + provenance.status().message());
     if (parts_.damaged_originals.empty()) return {};
-    NMB_ASSIGN(mended_, MendedFile::make(file_, evidence_, plans_.blocks, parts_));
+    NMB_ASSIGN(mended_, mend_file(file_, evidence_, plans_.blocks, parts_));
     return {};
   }
 
@@ -209,7 +209,7 @@ class Recoverer {
   bool has_whole_index_ = false;
   BlockPlans plans_;
   MendedParts parts_;
-  std::shared_ptr<const MendedFile> mended_;
+  std::shared_ptr<const ByteSource> mended_;
   Recovery recovery_;
 };
 

@@ -100,57 +100,6 @@ class ConvertedArray final : public ArraySource {
   const ValueConversion conversion_;
 };
 
-std::uint64_t bytes_of(std::span<const std::uint64_t> lengths, std::uint64_t element) {
-  for (const std::uint64_t n : lengths) element *= n;
-  return element;
-}
-
-// An array with additional elements. The last dimension that becomes longer and all dimensions
-// after it form a row. Each row is stored without gaps.
-class PaddedArray final : public ArraySource {
- public:
-  PaddedArray(Source source, const std::vector<std::uint64_t>& from,
-              const std::vector<std::uint64_t>& to, std::vector<std::byte> fill)
-      : ArraySource(std::move(source), bytes_of(to, fill.size())),
-        fill_(std::move(fill)),
-        from_(from),
-        to_(to) {
-    while (from_.size() > 1 && from_.back() == to_.back()) {
-      inner_ *= from_.back();
-      from_.pop_back();
-      to_.pop_back();
-    }
-    inner_ *= fill_.size();
-    from_row_ = from_.back() * inner_;
-    to_row_ = to_.back() * inner_;
-    from_.pop_back();
-    to_.pop_back();
-  }
-
- private:
-  Result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> out) const override {
-    const std::uint64_t within = offset % to_row_;
-    std::uint64_t row = offset / to_row_, from_row = 0, rows = 1;
-    bool is_there = true;
-    for (std::size_t i = to_.size(); i-- > 0; row /= to_[i]) {
-      is_there = is_there && row % to_[i] < from_[i];
-      from_row += row % to_[i] * rows;
-      rows *= from_[i];
-    }
-    const bool is_stored = is_there && within < from_row_;
-    const std::uint64_t left = (is_stored ? from_row_ : to_row_) - within;
-    const auto part = std::min<std::uint64_t>(out.size(), left);
-    if (is_stored)
-      NMB_TRY(source().read_at(from_row * from_row_ + within, out.first(part)));
-    else
-      for (std::size_t i = 0; i < part; ++i) out[i] = fill_[(offset + i) % fill_.size()];
-    return part;
-  }
-  const std::vector<std::byte> fill_;
-  std::vector<std::uint64_t> from_, to_;  // lengths of the dimensions that are not part of a row
-  std::uint64_t inner_ = 1, from_row_ = 0, to_row_ = 0;
-};
-
 class NamedArray final : public ByteSourceLayer {
  public:
   NamedArray(Source source, std::string object)
@@ -180,11 +129,6 @@ Source record_array(Source extent, const VariableShape& shape, std::uint64_t sli
 
 Source converted_array(Source source, ValueConversion conversion) {
   return std::make_shared<ConvertedArray>(std::move(source), std::move(conversion));
-}
-
-Source padded_array(Source source, const std::vector<std::uint64_t>& from,
-                    const std::vector<std::uint64_t>& to, std::vector<std::byte> fill) {
-  return std::make_shared<PaddedArray>(std::move(source), from, to, std::move(fill));
 }
 
 Source named_array(Source source, std::string object) {

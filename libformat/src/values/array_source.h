@@ -41,11 +41,6 @@ struct ValueConversion {
 // Returns the values of `source`, converted to another type.
 Source converted_array(Source source, ValueConversion conversion);
 
-// Extends an array. from: the lengths of the array in `source`. to: the lengths of the result; no
-// length may be smaller than in `from`. fill: the value of the additional elements.
-Source padded_array(Source source, const std::vector<std::uint64_t>& from,
-                    const std::vector<std::uint64_t>& to, std::vector<std::byte> fill);
-
 // Returns a source with the same bytes as `source`. The error messages of the new source begin with
 // `object`, the name of the object that has the values.
 Source named_array(Source source, std::string object);

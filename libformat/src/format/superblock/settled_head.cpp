@@ -2,63 +2,11 @@
 #include "format/superblock/settled_head.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
-#include "wire/joined_text.h"
+#include "wire/patched_source.h"
 
 namespace nmb {
-
-namespace {
-
-// Shows the bytes of another source, but with a new head and a new trailer. The bytes end at the
-// end of the trailer.
-class Settled final : public ByteSource {
- public:
-  Settled(const ByteSource& base, std::vector<std::byte> head, const FoundSuperblock& newest)
-      : base_(base),
-        head_(std::move(head)),
-        trailer_(newest.bytes),
-        size_(newest.fields.file_length) {}
-  std::uint64_t size() const override { return size_; }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (offset > size_ || out.size() > size_ - offset)
-      return Status(Code::kDamaged, name(), size_, "R-FL-1",
-                    joined_text("cut: found ", size_, " bytes, expected ", out.size(),
-                                " bytes at offset ", offset));
-    const std::uint64_t trailer = size_ - kSlotUnit;
-    const std::size_t from_head = part_before(head_.size(), offset, out.size());
-    const std::size_t from_file = part_before(trailer, offset, out.size()) - from_head;
-    if (from_head != 0) std::memcpy(out.data(), head_.data() + offset, from_head);
-    if (from_file != 0)
-      NMB_TRY(base_.read_at(offset + from_head, out.subspan(from_head, from_file)));
-    const auto rest = out.subspan(from_head + from_file);
-    if (!rest.empty())
-      std::memcpy(rest.data(), trailer_.data() + (offset + from_head + from_file - trailer),
-                  rest.size());
-    return {};
-  }
-  const std::string& name() const override { return base_.name(); }
-  const std::string* path() const override { return base_.path(); }
-  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
-    return offset >= head_.size() &&
-           length <= size_ - kSlotUnit - std::min(offset, size_ - kSlotUnit) &&
-           base_.is_unallocated(offset, length);
-  }
-  bool may_be_sparse() const override { return base_.may_be_sparse(); }
-
- private:
-  // Returns the number of bytes of the range (`offset`, `length`) that lie before `end`.
-  static std::size_t part_before(std::uint64_t end, std::uint64_t offset, std::size_t length) {
-    return offset < end ? std::min<std::uint64_t>(length, end - offset) : 0;
-  }
-
-  const ByteSource& base_;
-  const std::vector<std::byte> head_;
-  const std::array<std::byte, kSlotUnit> trailer_;
-  const std::uint64_t size_;
-};
-
-}  // namespace
 
 Result<std::vector<std::byte>> settled_head(const ByteSource& file, const HeadReading& reading,
                                             const FoundSuperblock& newest) {
@@ -95,8 +43,11 @@ Result<std::unique_ptr<const ByteSource>> as_committed(const ByteSource& file,
                                                        const HeadReading& reading,
                                                        const FoundSuperblock& newest) {
   NMB_ASSIGN(std::vector<std::byte> head, settled_head(file, reading, newest));
-  return std::unique_ptr<const ByteSource>(
-      std::make_unique<Settled>(file, std::move(head), newest));
+  auto committed =
+      std::make_unique<PatchedSource>(not_owned(file), newest.fields.file_length - kSlotUnit);
+  committed->head() = std::move(head);
+  committed->tail().assign(newest.bytes.begin(), newest.bytes.end());
+  return std::unique_ptr<const ByteSource>(std::move(committed));
 }
 
 }  // namespace nmb

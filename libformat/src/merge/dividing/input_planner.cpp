@@ -59,7 +59,7 @@ Status InputPlanner::prepare_division() {
 
 void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   const auto in_process = static_cast<std::size_t>(ranks.shares_memory() ? ranks.size() : 1);
-  InputReader::Options read;
+  InputOptions read;
   read.cache_bytes =
       std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
   read.coded_pieces = !options_.compression && !options_.link;
@@ -71,7 +71,7 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   if (options_.link)
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.originals = stores_originals(options_);
-  using Lost = InputReader::Options::LostOriginals;
+  using Lost = InputOptions::LostOriginals;
   read.lost_originals = options_.originals == Originals::kDrop ? Lost::kNone
                         : options_.originals == Originals::kStore || options_.hdf5
                             ? Lost::kWithoutBlock
@@ -90,7 +90,6 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
       std::ranges::any_of(options_.compression->chunk, [](const Compression::ChunkLength& asked) {
         return is_made_up(asked.dimension);
       });
-  read.count_groups = read.shared_dimensions || read.made_up_names;
   if (options_.samples.by != SampleRule::By::kDefault) read.sample_rule = &options_.samples;
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united become classic, so no paths refer to them.

@@ -51,9 +51,7 @@ class InputPlanner {
   // `end`.
   void set_end(std::size_t end) { reader_->set_end(end); }
 
-  // Returns the provenance of the input that was planned last.
-  std::vector<std::string> take_provenance() { return reader_->take_provenance(); }
-  // Returns the tags, statistics and losses of the input that was planned last.
+  // Calls InputReader::take_extras().
   InputExtras take_extras() { return reader_->take_extras(); }
 
   // Returns InputReader::whole_files().

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <utility>
 
 #include "model/name_rules.h"
+#include "model/paths.h"
+#include "nmb/classic.h"
 #include "nmb/text.h"
 #include "wire/joined_text.h"
 
@@ -45,6 +48,36 @@ void BlockChooser::restart(std::uint64_t position) {
   position_ = position;
   chosen_ = left_out_ = looked_at_ = 0;
   inputs_without_.assign(has_value_.size(), 0);
+}
+
+Result<std::vector<bool>> BlockChooser::choose(const hdf5::NamedBlocks& blocks,
+                                               const Reader* reader, std::size_t prefix,
+                                               const std::string& file,
+                                               std::vector<std::string>* warnings) {
+  NMB_TRY(begin(reader));
+  std::vector<bool> chosen;
+  NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    const std::string_view name =
+        std::string_view(entry.name).substr(std::min(prefix, entry.name.size()));
+    NMB_ASSIGN(const bool wanted,
+               wants(name, entry.order, [&]() -> Result<std::shared_ptr<const Dataset>> {
+                 NMB_ASSIGN(std::shared_ptr<const Block> block, blocks.block(entry));
+                 return std::shared_ptr<const Dataset>(std::move(block));
+               }));
+    chosen.push_back(wanted);
+    return true;
+  }));
+  const std::optional<std::string> warning = end(file);
+  if (warning && reader) warnings->push_back(file + ": " + *warning);
+  return chosen;
+}
+
+Result<bool> BlockChooser::choose_classic(const Source& file) {
+  NMB_TRY(begin(nullptr));
+  NMB_ASSIGN(const bool wanted,
+             wants(stem_of(file->name()), 0, [&] { return open_classic(file); }));
+  end(file->name());
+  return wanted;
 }
 
 Status BlockChooser::begin(const Reader* reader) {

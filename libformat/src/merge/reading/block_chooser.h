@@ -1,6 +1,7 @@
 // BlockChooser: applies PackOptions::choice to the blocks of inputs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -8,11 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "hdf5/client/named_blocks.h"
 #include "nmb/communicator.h"
 #include "nmb/find.h"
 #include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
@@ -21,16 +24,16 @@ class BlockChooser {
   // `choice` must outlive the object. Errors: kUsage for an invalid expression.
   static Result<BlockChooser> make(const BlockChoice& choice);
 
-  // Begins the next input. reader: nullptr if the input is not an NMB file. Must outlive the visits
-  // of the input's blocks.
-  Status begin(const Reader* reader);
-  // Returns whether the next block is packed. The blocks of an input are passed in the order of
-  // their names. order and load: as in BlockFinder::holds().
-  Result<bool> wants(std::string_view name, std::uint64_t order, BlockFinder::Load load);
-  // Ends the input. file: the path of the input. Returns the text of a warning, or nullopt.
-  std::optional<std::string> end(const std::string& file);
+  // Returns for each block of the next input, in the order of names, whether it is packed. reader:
+  // nullptr if the input is not an NMB file. prefix: the number of bytes before the path of a group
+  // in the name of its block. Adds a warning if the file lacks statistics.
+  Result<std::vector<bool>> choose(const hdf5::NamedBlocks& blocks, const Reader* reader,
+                                   std::size_t prefix, const std::string& file,
+                                   std::vector<std::string>* warnings);
+  // Returns whether the only block of the next input, which is a classic file, is packed.
+  Result<bool> choose_classic(const Source& file);
 
-  // Returns whether wants() depends on the inputs before the current input.
+  // Returns whether the choice depends on the inputs before the current input.
   bool counts() const { return choice_->shards > 1; }
   // Returns the number of blocks for which all conditions except the shard hold.
   std::uint64_t position() const { return position_; }
@@ -46,6 +49,9 @@ class BlockChooser {
 
  private:
   explicit BlockChooser(const BlockChoice& choice) : choice_(&choice) {}
+  Status begin(const Reader* reader);
+  Result<bool> wants(std::string_view name, std::uint64_t order, BlockFinder::Load load);
+  std::optional<std::string> end(const std::string& file);
   Result<bool> has_conditions(std::string_view name, std::uint64_t order, BlockFinder::Load load);
   std::optional<std::string> missing_names(std::string_view found) const;
 

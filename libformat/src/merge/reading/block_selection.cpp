@@ -16,10 +16,6 @@ namespace nmb {
 
 namespace {
 
-bool is_from_hdf5(const BlockEntry& entry) {
-  return entry.kind == static_cast<std::uint16_t>(Kind::kExtended);
-}
-
 // Returns whether two types differ only in their names.
 bool is_same(const TypeTable& a, Type one, const TypeTable& b, Type other) {
   if (!TypeTable::is_extended(one) || !TypeTable::is_extended(other)) return one == other;

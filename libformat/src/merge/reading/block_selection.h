@@ -17,6 +17,10 @@
 
 namespace nmb {
 
+inline bool is_from_hdf5(const BlockEntry& entry) {
+  return entry.kind == static_cast<std::uint16_t>(Kind::kExtended);
+}
+
 class BlockSelection {
  public:
   // kWithBelow: if a wanted block is a group, all blocks below it are selected too. kAlone: only

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "merge/reading/input_reader.h"
+#include "merge/reading/input_block.h"
 #include "nmb/dataset.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "merge/reading/input_reader.h"
+#include "merge/reading/input_block.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/conflict_list.h"
 #include "nmb/netcdf_view.h"

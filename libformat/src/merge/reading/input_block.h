@@ -1,53 +1,80 @@
-// Sources for the bodies and extents of the blocks of an NMB input. Bodies and extents are loaded
-// only when they are read.
+// InputBlock: a block of an input, as the reader of the input passes it on.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "nmb/reader.h"
-#include "wire/lazy_source.h"
-#include "wire/owned_bytes.h"
+#include "convert/recode.h"
+#include "merge/reading/input_links.h"
+#include "merge/reading/sample_counts.h"
+#include "nmb/dataset.h"
+#include "nmb/netcdf_view.h"
+#include "nmb/status.h"
+#include "nmb/writer.h"
+#include "reader/extent_pieces.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
-// The raw body of a block.
-struct BodyOfBlock {
-  std::shared_ptr<const Reader> reader;
-  BlockEntry entry;
-
-  std::uint64_t size() const { return entry.raw_length; }
-  const std::string& name() const { return reader->file().name(); }
-  bool may_be_sparse() const { return false; }
-  Result<Source> open() const {
-    NMB_ASSIGN(std::vector<std::byte> body, reader->body(entry));
-    return Source(owned_bytes(std::move(body), name()));
-  }
+// The fields of an input's block that stay valid after the visit.
+struct KeptBlock {
+  std::string group;      // the block's path in the input
+  bool is_group = false;  // the file may have several blocks
+  // Number of blocks in the input, or 0 if it is unknown because InputOptions::counts_groups() is
+  // false.
+  std::uint64_t blocks = 1;
+  PackedBlock packed;  // the block to write; its name and samples are not set yet
+  // Whether paths in the block (in references, links and named datatypes) already begin with the
+  // block's new name.
+  bool is_placed = false;
+  // The number of samples that an NMB input records for the block.
+  std::optional<std::uint64_t> samples;
+  // For a block from HDF5, if `made_up_names` is set: the value of netcdf_view()'s argument
+  // first_made_up.
+  std::optional<std::int64_t> first_made_up;
+  // For a block from HDF5: the counts from which `sample_rule` computes the number of samples.
+  std::optional<SampleCounts> counted;
+  // The whole extent, with fill values in holes; nullptr if the extent is empty.
+  Source values;
+  std::vector<ExtentPiece> coded;     // the block's coded pieces, if they were requested
+  CodedFiles coded_in;                // the files in which the coded pieces are stored
+  std::optional<LinkedValues> links;  // locations of the block's values if they are linked or lie
+                                      // in an original
+  std::uint64_t stored_twice = 0;  // bytes of values that also lie in an original, but are copied
+  std::uint64_t load = 0;          // bytes of memory that the block takes while its values are
+                                   // moved
+  // The lengths of the file's dimensions, if `shared_dimensions` is set; nullptr if blocks share no
+  // dimensions.
+  std::shared_ptr<const DimensionLengths> lengths{};
+  // Set if the values already have the requested chunks and filters.
+  std::optional<WantedChunks> wanted_chunks{};
+  // Reads the block's definitions again.
+  std::function<Result<std::shared_ptr<const Dataset>>()> open;
+  // The files that the output stores as originals of this block.
+  std::vector<InputOriginal> originals{};
 };
-using LazyBody = LazySource<BodyOfBlock>;
 
-// Returns the extent of a block. The extent keeps the whole block in memory, including the block's
-// metadata.
-inline Source extent_with(std::shared_ptr<const Block> block) {
-  const ByteSource* const extent = block->extent.get();
-  return {std::move(block), extent};
+// A block while it is visited.
+struct InputBlock : KeptBlock {
+  explicit InputBlock(const Dataset& definitions, KeptBlock kept = {})
+      : KeptBlock(std::move(kept)), dataset(definitions) {}
+
+  const Dataset& dataset;  // valid during the visit
+};
+
+// Sets those fields of a packed block that follow from its definitions.
+inline void count_objects(const Dataset& dataset, PackedBlock* block) {
+  block->kind = dataset.layout.kind;
+  dataset.metadata.count(block);
+  block->records = dataset.records;
 }
 
-// The values of a block; holes read as fill values.
-struct ExtentOfBlock {
-  std::shared_ptr<const Reader> reader;
-  BlockEntry entry;
-
-  std::uint64_t size() const { return entry.extent_length; }
-  const std::string& name() const { return reader->file().name(); }
-  bool may_be_sparse() const { return reader->file().may_be_sparse(); }
-  Result<Source> open() const {
-    NMB_ASSIGN(std::shared_ptr<const Block> block, reader->block(entry));
-    return extent_with(std::move(block));
-  }
-};
-using LazyExtent = LazySource<ExtentOfBlock>;
+// A function that receives a block. Returns false if no further blocks are needed.
+using VisitBlock = std::function<Result<bool>(InputBlock&)>;
 
 }  // namespace nmb

@@ -45,7 +45,7 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
   NMB_ASSIGN(Source file, FileSource::open(path));
   std::vector<std::string> warnings;  // ignored, because warnings are reported when the input is
                                       // planned
-  InputReader::Options options;
+  InputOptions options;
   options.cache_bytes = kCachedBytesOfInput;
   options.external = external;
   InputReader reader(std::move(options), &warnings);

@@ -4,10 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "merge/reading/input_reader.h"
+#include "merge/reading/input_extras.h"
 #include "nmb/status.h"
 
 namespace nmb {
@@ -17,9 +15,8 @@ struct PlannedInput {
   Status status{};         // an error means that the input cannot be used
   bool is_opened = false;  // if is_opened is false, the members below are not set
   std::uint64_t size = 0;
-  std::vector<std::string> provenance{};  // the provenance texts in the input
-  InputExtras extras{};                   // if another rank read the input, the rows of its blocks
-                                          // are missing
+  InputExtras extras{};  // if another rank read the input, the rows of its blocks
+                         // are missing
 };
 
 }  // namespace nmb

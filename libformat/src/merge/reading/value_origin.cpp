@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "merge/reading/input_block.h"
+#include "merge/reading/lazy_block.h"
 #include "wire/hash.h"
 
 namespace nmb {

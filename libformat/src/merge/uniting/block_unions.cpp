@@ -9,6 +9,7 @@
 #include "hdf5/client/group_block.h"
 #include "merge/reading/input_links.h"
 #include "merge/reading/input_order.h"
+#include "merge/uniting/chunk_plan.h"
 #include "merge/uniting/chunk_union.h"
 #include "merge/uniting/coordinate_order.h"
 #include "merge/uniting/decomposition.h"

@@ -1,6 +1,7 @@
-// Stores the values of a united dataset in chunks, if a dataset of the union has chunks
-// (spec/format.md, section 15.2). If a stored chunk has the same values as a chunk of the united
-// array, the stored bytes are copied. All other chunks are encoded again.
+// Stores the values of a united dataset in chunks (spec/format.md, section 15.2), as
+// merge/uniting/chunk_plan.h and merge/uniting/chunk_origins.h decide. If a stored chunk has the
+// same values as a chunk of the united array, the stored bytes are copied. All other chunks are
+// encoded again.
 #pragma once
 
 #include <cstdint>
@@ -44,9 +45,5 @@ Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, con
                                                  const std::vector<std::uint32_t>& levels,
                                                  const ChunkUnionOptions& options,
                                                  const std::shared_ptr<SpoolFile>& spool);
-
-// Returns how many variables of `all` have compressed chunks in the first dataset of the union.
-// Errors: kDamaged, kIo.
-Result<std::size_t> count_compressed(const DatasetUnion& united, const Dataset& all);
 
 }  // namespace nmb

@@ -495,7 +495,7 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
   const auto place = record ? std::ranges::find(dimensions, *record) : dimensions.end();
   if (place != dimensions.end() && place != dimensions.begin()) {
     if (!rules_.grows_anywhere || !joined_[*record].is || is_tiled()) {
-      conflict(ConflictKind::kShape, found.name,
+      conflict(ConflictKind::kVariable, found.name,
                "the unlimited dimension " + in_quotes(all_.metadata.dimension(*record).name) +
                    " as dimension " + std::to_string(place - dimensions.begin() + 1),
                "it as the first dimension", dimension_members_[*record]);

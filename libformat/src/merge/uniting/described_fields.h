@@ -6,7 +6,7 @@
 
 #include "format/table/kept_rows.h"
 #include "merge/reading/block_sink.h"
-#include "merge/reading/input_reader.h"
+#include "merge/reading/input_extras.h"
 #include "merge/uniting/described_block.h"
 #include "merge/uniting/union_block.h"
 #include "nmb/netcdf_view.h"
@@ -41,7 +41,7 @@ void fields(Fields& all, DescribedBlock::Parts& parts) {
 template <class Fields>
 void fields(Fields& all, InputExtras& extras) {
   bool has_rows = extras.rows != nullptr;
-  all(has_rows, extras.tagged, extras.counted, extras.losses);
+  all(extras.provenance, has_rows, extras.tagged, extras.counted, extras.losses);
   if (has_rows && !extras.rows) extras.rows = std::make_shared<KeptRows>();
 }
 

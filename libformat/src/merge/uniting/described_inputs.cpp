@@ -75,7 +75,7 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* i
       case DescribedEvent::kEnd: {
         const Status read = in->next<Status>();
         if (status.ok()) status = read;
-        (*in)(input.size, input.provenance, input.extras);
+        (*in)(input.size, input.extras);
         return uses_.end(std::move(input));
       }
     }

@@ -157,7 +157,7 @@ void InputDescriber::end(const PlannedInput& input) {
   if (!input.is_opened) return out_(input.status);
   const auto& file = static_cast<const PooledFile&>(*file_);
   out_(file.stamp(), file.may_be_sparse());
-  events(DescribedEvent::kEnd, input.status, input.size, input.provenance, input.extras);
+  events(DescribedEvent::kEnd, input.status, input.size, input.extras);
   out_.put_raw(events.take());
 }
 

@@ -11,7 +11,7 @@
 #include "hdf5/client/group_block.h"
 #include "merge/reading/classic_form.h"
 #include "merge/reading/held_values.h"
-#include "merge/reading/input_block.h"
+#include "merge/reading/lazy_block.h"
 #include "merge/reading/value_origin.h"
 #include "merge/uniting/member_array.h"
 #include "merge/uniting/partition_key.h"

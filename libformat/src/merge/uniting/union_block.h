@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "merge/reading/input_reader.h"
+#include "merge/reading/input_block.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/uniting/dataset_union.h"
 #include "nmb/merge.h"

@@ -1,0 +1,115 @@
+// Changes the paths in blocks (see merge/reading/block_changes.h).
+#include "merge/reading/block_changes.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "model/name_rules.h"
+
+namespace nmb {
+
+using Groups = BlockSelection::Groups;
+
+Status BlockChanges::select(const hdf5::NamedBlocks& blocks, BlockSelection::Wants wants) {
+  NMB_ASSIGN(selection_, BlockSelection::of(blocks, file_, Groups::kWithBelow, std::move(wants)));
+  return {};
+}
+
+Status BlockChanges::select(const hdf5::NamedBlocks& blocks, const std::vector<bool>& chosen) {
+  if (std::ranges::find(chosen, false) == chosen.end()) return {};
+  std::vector<std::string> names;
+  bool is_any_from_hdf5 = false;
+  auto wanted = chosen.begin();
+  NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (!*wanted++) return true;
+    names.push_back(entry.name);
+    is_any_from_hdf5 = is_any_from_hdf5 || is_from_hdf5(entry);
+    return true;
+  }));
+  if (!is_any_from_hdf5) return {};
+  NMB_ASSIGN(selection_,
+             BlockSelection::of(blocks, file_, Groups::kAlone,
+                                [names = std::move(names)](std::string_view name) -> Result<bool> {
+                                  return std::ranges::binary_search(names, name);
+                                }));
+  return {};
+}
+
+Result<bool> BlockChanges::is_selected(std::string_view block) const {
+  NMB_ASSIGN(const BlockSelection::Use use, selection_->use_of(block));
+  return use != BlockSelection::Use::kNone;
+}
+
+Result<MovedBlock> BlockChanges::change(const Dataset& block, const PathMove& move) {
+  if (is_surveyed_) return mapped(block);
+  // A block that is packed with all blocks below it keeps its paths.
+  if (selection_ && (selection_->groups() == Groups::kAlone || !selection_->is_whole(block.name)))
+    return selected(block, move);
+  NMB_ASSIGN(const auto spool, context_.moved_values());
+  Result<MovedBlock> moved = move_paths(block, move, spool);
+  if (moved.ok()) return moved;
+  return not_moved(moved.status(), block.name, "; use --block-name '{group}' to keep names");
+}
+
+// Returns a block of `selection_` without its references to objects that are not packed, and
+// without the variables that are not packed.
+Result<MovedBlock> BlockChanges::selected(const Dataset& block, const PathMove& move) {
+  const bool is_whole = selection_->is_whole(block.name);
+  NMB_ASSIGN(const bool refers, refers_to_objects(block.metadata));
+  if (is_whole && !refers) return MovedBlock();
+  NMB_ASSIGN(const auto spool, context_.moved_values());
+  const PathMap kept = selection_->map();
+  bool is_lost = false;
+  const PathMap map = [&](std::string_view path) {
+    std::optional<std::string> to = kept(path);
+    is_lost = is_lost || !to;
+    if (to) to = move.moved(*to);
+    return to;
+  };
+  Result<MovedBlock> out = is_whole
+                               ? map_paths(block, map, spool)
+                               : keep_variables(block, BlockSelection::kept(block), map, spool);
+  if (out.ok() && is_whole && !is_lost) out = move_paths(block, move, spool);
+  if (!out.ok()) return not_moved(out.status(), block.name, "");
+  if (is_whole) warn_of_lost(*out, block.name, "the referenced objects are not chosen");
+  return out;
+}
+
+// Returns a block with the paths that InputOptions::map gives.
+Result<MovedBlock> BlockChanges::mapped(const Dataset& block) {
+  const auto& map_of = context_.options.map;
+  const PathMap map = map_of ? map_of(block.name) : PathMap();
+  if (!map) return MovedBlock();
+  NMB_ASSIGN(const auto spool, context_.moved_values());
+  Result<MovedBlock> moved = map_paths(block, map, spool);
+  if (!moved.ok()) return not_moved(moved.status(), block.name, "");
+  warn_of_lost(*moved, block.name, "the referenced objects are divided or united");
+  return moved;
+}
+
+// Returns the error for a block whose paths cannot be changed. remedy: text that is added if the
+// block could be copied unchanged.
+Status BlockChanges::not_moved(const Status& status, const std::string& block,
+                               const char* remedy) const {
+  const bool could_stay = status.code() == Code::kUnsupported;
+  return Status(could_stay ? Code::kConflict : status.code(),
+                status.file().empty() ? file_ : status.file(), status.offset(), status.rule(),
+                "block " + in_quotes(block) + ": " + status.message() + (could_stay ? remedy : ""));
+}
+
+// Reports links and references that a block has lost.
+void BlockChanges::warn_of_lost(const MovedBlock& moved, const std::string& block,
+                                const std::string& reason) {
+  constexpr std::size_t kMostShown = 10;
+  std::string lost;
+  for (std::size_t i = 0; i < std::min(kMostShown, moved.lost.size()); ++i)
+    lost += (i > 0 ? ", " : "") + moved.lost[i];
+  if (moved.lost.size() > kMostShown)
+    lost += " and " + std::to_string(moved.lost.size() - kMostShown) + " more";
+  if (!lost.empty())
+    context_.warnings.push_back(file_ + ": block " + in_quotes(block) + ": left out because " +
+                                reason + ": " + lost);
+}
+
+}  // namespace nmb

@@ -1,0 +1,67 @@
+// NmbInput: reads an NMB file as an input of a merge.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "convert/moved_paths.h"
+#include "merge/reading/block_changes.h"
+#include "merge/reading/input_block.h"
+#include "merge/reading/input_context.h"
+#include "merge/reading/input_extras.h"
+#include "merge/reading/input_originals.h"
+#include "nmb/netcdf_view.h"
+#include "nmb/reader.h"
+#include "nmb/status.h"
+#include "values/array_source.h"
+
+namespace nmb {
+
+// An object reads one file.
+class NmbInput {
+ public:
+  // index: position of the input in the list of inputs. `context` must outlive the object.
+  NmbInput(InputContext& context, std::size_t index, Source file);
+
+  // Passes the blocks to `visit`. Errors: as InputReader::read().
+  Result<InputExtras> read(const VisitBlock& visit);
+  // Passes the blocks to InputOptions::chooser.
+  Status choose();
+
+ private:
+  Status open();
+  Status read_provenance();
+  Status read_rows();
+  Status read_blocks(const VisitBlock& visit);
+  Status read_only_block(const VisitBlock& visit);
+  Result<std::vector<bool>> choose_blocks();
+  Status note_lengths();
+  Status survey();
+  Status visit_blocks(const std::vector<bool>& chosen, const VisitBlock& visit);
+  Status find_losses();
+
+  Result<bool> read_entry(const BlockEntry& entry, const VisitBlock& visit);
+  Result<MovedBlock> changed(const Block& block, const Source& values);
+  Result<Source> body_of(const BlockEntry& entry);
+  Status describe(const Block& source, InputBlock* block);
+  Status add_stored_values(const BlockEntry& entry, InputBlock* block);
+  Status keep_rows(const Block& block, PackedBlock* packed);
+
+  InputContext& context_;
+  InputOptions& options_;
+  const std::size_t index_;
+  const Source file_;
+  std::shared_ptr<const Reader> reader_;
+  InputExtras extras_;
+  BlockChanges changes_;
+  InputOriginals originals_;
+  std::shared_ptr<const DimensionLengths> lengths_;  // set if requested
+  std::optional<FileDimensionsReader> dimensions_;   // set if made-up names are needed
+  // Whether the block of InputOptions::only_block is a classic dataset. Such a dataset is read
+  // alone and becomes the root. A group is read with all blocks below it and keeps its path.
+  bool becomes_root_ = false;
+};
+
+}  // namespace nmb
