@@ -137,7 +137,7 @@ Result<Type> TypesIn::base_of(hid_t type) {
 
 Status TypesIn::describe_fields(hid_t compound, ExtendedType* out) {
   NMB_ASSIGN(const int count, read_value(H5Tget_nmembers(compound), kType));
-  // Offset of a field in memory, and by how many bytes the stored values of this field are longer.
+  // Offset of a field in memory, and how many bytes longer a value of this field is when stored.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> growth;
   for (unsigned n = 0; n < static_cast<unsigned>(count); ++n) {
     ExtendedType::Field field;

@@ -63,8 +63,8 @@ struct InputOptions {
   // Chooses the blocks that are visited (PackOptions::choice); nullptr if all blocks are visited.
   // Must not be combined with `survey`. Must outlive the reader.
   BlockChooser* chooser = nullptr;
-  // The list of inputs. If the list is set, the next input is started while an HDF5 input is
-  // read. Must outlive the reader.
+  // The list of all inputs. If it is set, nmb-hdf5 already starts for the next input of this list
+  // while an HDF5 input is read. Must outlive the reader.
   const std::vector<std::string>* ahead = nullptr;
 
   // Returns whether all groups of an HDF5 file are read before the first group is visited. All

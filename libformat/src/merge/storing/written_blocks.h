@@ -126,7 +126,7 @@ class WrittenBlocks final : public BlockSink {
   std::vector<InputOriginal> unplaced_;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers_;
   std::vector<std::pair<BlockId, LinkedValues>> unlinked_;
-  std::string empty_;  // the name of the input's last block without content
+  std::string empty_;  // the name of the last empty block of the input
 };
 
 }  // namespace nmb

@@ -50,7 +50,7 @@ class BlockCounter {
   // Returns the names of all variables in the order of their IDs. A name is empty if netCDF shows
   // the variable only as a dimension. The values of such a variable were never written.
   std::vector<std::string> take_names() { return std::move(names_); }
-  // Returns statistics in which no variable is counted. Call this instead of finish() for a block
+  // Returns statistics that list all variables, without results for any of them. Call this instead of finish() for a block
   // whose values cannot be read.
   BlockStatistics none() const;
   // Returns whether there are values to count.
