@@ -342,7 +342,6 @@ Status RandomSession::pack() {
 // Values of a packed block as pieces, cut and coded at random.
 Status RandomSession::give_pieces(BlockId id, const ByteSource& extent) {
   constexpr std::uint64_t kWindow = 65536;  // the smallest piece size: no piece crosses any
-  constexpr PieceCodec kCodecs[] = {PieceCodec::kNone, PieceCodec::kZstd, PieceCodec::kDeflate};
   std::vector<StoredPiece> pieces;
   std::vector<std::byte> all;
   for (std::uint64_t at = 0; at < extent.size();) {
@@ -350,7 +349,7 @@ Status RandomSession::give_pieces(BlockId id, const ByteSource& extent) {
     if (one_in(3)) end = at + 1 + below(end - at);
     std::vector<std::byte> bytes(end - at);
     NMB_TRY(extent.read_at(at, bytes));
-    PieceCodec codec = kCodecs[below(3)];
+    PieceCodec codec = kPieceCodecs[below(std::size(kPieceCodecs))].codec;
     if (codec != PieceCodec::kNone) {
       std::vector<std::byte> stored = encode_piece(codec, 1, bytes);
       if (stored.empty())

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "format/block/body_codec.h"
-#include "wire/compressors.h"
+#include "values/codecs.h"
 
 namespace nmb::test {
 namespace {
@@ -116,8 +116,7 @@ TEST(PieceCodec, MemoryGoesWithWhatIsDecoded) {
       std::size_t most = 0, used = 0;
       const auto decoded = decode_growing(stored.size(), claimed, [&](std::span<std::byte> out) {
         most = std::max(most, out.size());
-        return codec == PieceCodec::kZstd ? decode_zstd(stored, out)
-                                          : inflate_zlib(stored, out, &used);
+        return decode_bytes(codec, stored, out, &used);
       });
       ASSERT_TRUE(decoded);
       EXPECT_TRUE(*decoded == values);

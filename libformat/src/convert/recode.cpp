@@ -59,9 +59,10 @@ class Recoder {
       NMB_ASSIGN(std::optional<Storage> coded, plan(v, storage));
       if (coded) {
         any = true;
-        has_zstd_ =
-            has_zstd_ || std::ranges::find(coded->filters, word_of(PieceCodec::kZstd).hdf5_filter,
-                                           &Filter::id) != coded->filters.end();
+        needs_plugin_ = needs_plugin_ || std::ranges::any_of(coded->filters, [](const Filter& f) {
+                          const PieceCodecWord* const codec = codec_of(f.id);
+                          return codec && is_plugin(*codec);
+                        });
         const std::uint64_t begin = region_begin(end_);
         NMB_TRY(code(v, &*coded, begin));
         extension.storage.push_back(std::move(*coded));
@@ -80,7 +81,7 @@ class Recoder {
     put_properties(&extension);
     metadata.set_extension(std::make_shared<const Extension>(std::move(extension)));
     RecodedBlock out;
-    out.has_zstd = has_zstd_;
+    out.needs_plugin = needs_plugin_;
     NMB_ASSIGN(out.body, encode_extended_body(metadata, 0));
     out.extent_length = end_;
     out.extent = std::make_shared<SplicedSource>(
@@ -304,7 +305,7 @@ class Recoder {
   std::vector<std::string>& left_;
   std::vector<ChunkUse>& uses_;
   std::vector<bool> is_shown_;  // by VarId; false if netCDF shows the data set only as a dimension
-  bool has_zstd_ = false;
+  bool needs_plugin_ = false;
   std::vector<hdf5::Property> properties_;  // properties of the block
   std::uint64_t end_ = 0;                   // length of the new extent so far
   ChunkRuns runs_{1};

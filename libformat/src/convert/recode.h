@@ -20,7 +20,8 @@ struct RecodedBlock {
   std::vector<std::byte> body;  // body of kind 6
   std::uint64_t extent_length = 0;
   std::shared_ptr<const ByteSource> extent;
-  bool has_zstd = false;  // whether zstd is among the filters of chunks that were encoded again
+  // Whether HDF5 programs need a plug-in to read the chunks that were encoded again.
+  bool needs_plugin = false;
 };
 
 // The outcome for one requested chunk length.
@@ -43,7 +44,7 @@ std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<
 // The outcome for the requested chunk lengths and filters.
 struct WantedChunks {
   std::vector<ChunkUse> uses;  // one for each element of Compression::chunk
-  bool has_zstd = false;       // whether zstd is among the filters of chunks that were encoded
+  bool needs_plugin = false;   // whether HDF5 programs need a plug-in to read encoded chunks
 };
 
 struct RecodeOptions {

@@ -26,6 +26,7 @@
 #include "nmb/hdf5_view.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
+#include "values/codecs.h"
 #include "wire/joined_text.h"
 #include "wire/memory_room.h"
 #include "wire/read_back_output.h"
@@ -231,22 +232,23 @@ class Packer {
                      failure);
     }
     if (!options_.compression || classic_) return {};
-    NMB_TRY(warn_of_zstd());
+    NMB_TRY(warn_of_plugin());
     for (std::size_t i = 0; i < options_.compression->chunk.size(); ++i)
       NMB_TRY(check_chunk(i, failure));
     return {};
   }
 
-  // Collective. Warns if an HDF5 output has values compressed with zstd. NMB outputs need no
-  // warning, because this library decompresses zstd.
-  Status warn_of_zstd() {
-    NMB_ASSIGN(const bool has_zstd, anywhere(blocks_->has_zstd_chunks()));
-    if (has_zstd && options_.hdf5 && ranks_.rank() == 0)
-      report_.warnings.push_back(
-          options_.output +
-          ": values are compressed with HDF5 filter 32015 (zstd), which the HDF5 library does not "
-          "include; to read them, programs need the filter's plug-in in a folder that "
-          "HDF5_PLUGIN_PATH names; --compress deflate needs no plug-in");
+  // Collective. Warns if an HDF5 output has values that HDF5 programs read only with a plug-in.
+  // NMB outputs need no warning, because this library decodes all codecs.
+  Status warn_of_plugin() {
+    NMB_ASSIGN(const bool needs_plugin, anywhere(blocks_->needs_plugin()));
+    if (!needs_plugin || !options_.hdf5 || ranks_.rank() != 0) return {};
+    const PieceCodecWord& codec = word_of(*options_.compression->codec);
+    report_.warnings.push_back(joined_text(
+        options_.output, ": values are compressed with HDF5 filter ", codec.hdf5_filter, " (",
+        codec.name,
+        "), which the HDF5 library does not include; to read them, programs need the filter's "
+        "plug-in in a folder that HDF5_PLUGIN_PATH names; --compress deflate needs no plug-in"));
     return {};
   }
 

@@ -127,8 +127,7 @@ Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> 
     warnings_.push_back(file_->name() + ": block " + in_quotes(block->name) + ": " + text);
   if (!*recoded) return {};
   RecodedBlock& coded = **recoded;
-  has_zstd_chunks_ =
-      has_zstd_chunks_ || (coded.has_zstd && options_.compression->codec == PieceCodec::kZstd);
+  needs_plugin_ = needs_plugin_ || (coded.needs_plugin && options_.compression->codec);
   block->body = owned_bytes(std::move(coded.body), file_->name());
   block->extent_length = coded.extent_length;
   block->extent = coded.extent_length > 0 ? std::move(coded.extent) : nullptr;
@@ -138,7 +137,7 @@ Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> 
 }
 
 void ValueStorage::note_chunks(const WantedChunks& chunks) {
-  has_zstd_chunks_ = has_zstd_chunks_ || chunks.has_zstd;
+  needs_plugin_ = needs_plugin_ || chunks.needs_plugin;
   for (std::size_t i = 0; i < chunks.uses.size(); ++i) {
     ChunkUse& use = chunk_uses_[i];
     use.is_known |= chunks.uses[i].is_known;

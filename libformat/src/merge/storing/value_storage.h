@@ -44,8 +44,9 @@ class ValueStorage {
   void note(BlockId id, ValuesToCode values);
   // Returns how the chunk length at index `i` in PackOptions::compression->chunk was used.
   const ChunkUse& chunk_use(std::size_t i) const { return chunk_uses_[i]; }
-  // Returns whether chunks were encoded with zstd because PackOptions::compression requests it.
-  bool has_zstd_chunks() const { return has_zstd_chunks_; }
+  // Returns whether chunks were encoded with the codec of PackOptions::compression, and HDF5
+  // programs need a plug-in for it.
+  bool needs_plugin() const { return needs_plugin_; }
   // Encodes the values that are stored in coded pieces. Call this before end_define(), which needs
   // the lengths of the encoded values.
   Status code_all(Writer& writer, std::vector<PartBlock>& parts,
@@ -74,7 +75,7 @@ class ValueStorage {
   const PackOptions& options_;
   std::vector<std::string>& warnings_;
   std::vector<ChunkUse> chunk_uses_;
-  bool has_zstd_chunks_ = false;
+  bool needs_plugin_ = false;
   Source file_;
   bool is_codec_checked_ = false;       // whether the codec was checked for the current file
   std::shared_ptr<SpoolFile> recoded_;  // values that were encoded again

@@ -58,7 +58,7 @@ class WrittenBlocks final : public BlockSink {
   // Returns whether some block has the dimension that the sample rule names.
   bool has_sample_dimension() const { return has_sample_dimension_; }
   // See ValueStorage. `i` is an index in PackOptions::compression->chunk.
-  bool has_zstd_chunks() const { return storage_.has_zstd_chunks(); }
+  bool needs_plugin() const { return storage_.needs_plugin(); }
   const ChunkUse& chunk_use(std::size_t i) const { return storage_.chunk_use(i); }
 
   // Counts of blocks that were taken unchanged from one input. tagged: blocks with tags. counted:

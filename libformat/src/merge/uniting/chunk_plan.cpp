@@ -287,7 +287,8 @@ class ChunkPlanner {
     for (ChunkedPart& part : united.parts)
       part.is_alike = part.own && are_alike(*part.own, *chunking) &&
                       (!keeps_level || part.own->filters == chunking->filters);
-    if (is_coded && compression_->codec == PieceCodec::kZstd) plan_.wanted.has_zstd = true;
+    if (is_coded && compression_->codec && is_plugin(word_of(*compression_->codec)))
+      plan_.wanted.needs_plugin = true;
   }
 
   bool grows(DimId dimension) const {
