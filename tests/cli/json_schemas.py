@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SKIPPED = 77
 # Files of spec/vectors or tests/cli, and what makes of them the others.
 FILES = ("R-CH-20_vsize.nc R-EX-6_sum_of_an_extent.nmb R-SB-6_unknown_incompatible.nmb classic_cdf1.nc "
-         "extended_small.nmb hostile_names.nmb records.nmb statistics.nmb")
+         "extended_small.nmb hostile_names.nmb records.nmb statistics.nmb tags.nmb")
 MADE = """
 nmconvert classic_cdf1.nc classic.nc4
 nmcat classic.nc4 classic_cdf1.nc -o all.nmb --stats histogram --hdf5-view on --digest sha256
@@ -30,6 +30,8 @@ nminspect summary --json FILE
 nminspect count --json FILE
 nminspect count --json --what samples FILE -e ^r
 nminspect ls --json FILE
+nminspect ls --json --tags tags.nmb
+nminspect ls --jsonl --tags statistics.nmb
 nminspect ls -l --json --what objects FILE
 nminspect ls --jsonl FILE
 nminspect ls --jsonl --what objects FILE

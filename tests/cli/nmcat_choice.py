@@ -93,7 +93,7 @@ def check_conditions(tools):
     expect(tools, ["day5"], *one, "--where", "run == 1", "--shard", "3/3", "--exclude", "groups/**")
     expect(tools, 2, *one, "--where", "run = 1", says="expression: at 4")
     expect(tools, 2, *one, "--where", " ", says="expression: at 1")
-    expect(tools, 2, *one, "--where", "year == 1", says="no block has the attribute year; nothing was written")
+    expect(tools, 2, *one, "--where", "year == 1", says="no block has the tag or attribute year; nothing was written")
     expect(tools, 2, *inputs(), "--where", "v.min == 1", says="no block has the statistic v.min; nothing was written")
     expect(tools, 2, *one, "--where", "run == 77", says="no block was chosen; nothing was written")
     expect(tools, ["all/day2", "all/groups", "all/groups/g2"], "all.nmb", "day0.nc", "--where", "v.min == 2",

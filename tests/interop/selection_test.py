@@ -1,14 +1,17 @@
 #!/usr/bin/python3
 """nmcat --where, --exclude, --blocks-from and --shard: random conditions choose the blocks that a scan of the source files
-with numpy chooses, and the chosen blocks have the values of the sources.
+with numpy chooses, and the chosen blocks have the values of the sources. Tags that nmcat made from attributes and names take
+part too.
 
     selection_test.py --tools FOLDER
 
 NMB_ALL=1: 300 expressions, not 12.
 """
 
+import copy
 import json
 import random
+import re
 import sys
 
 import tool_runs
@@ -22,6 +25,10 @@ ROUNDS = 300 if ALL else 12
 NUMBERS = ["i2", "i4", "f4", "f8"]
 FILLS = {"i2": -32767, "i4": -2147483647, "f4": 9.969209968386869e36, "f8": 9.969209968386869e36}
 SITES = ["north", "south", "Zürich", "a'b", ""]
+GROUPS = 32  # with the other blocks, more than one leaf of the index
+# Integers, doubles and text. The tag `weight` comes before the attribute.
+TAGS = ["--tag", "r=@run", "--tag", "w=@weight", "--tag", "s=@site", "--tag-names", "([0-9])$", "--tag", "id={1}",
+        "--tag", "label:text={1}", "--tag", "weight={1}.5"]
 real = numpy.longdouble  # holds all numbers exactly, as nmcat does
 
 
@@ -62,6 +69,18 @@ def random_block(name, rng, types):
     return block
 
 
+def with_tags(block):
+    """The block as an expression sees it in a file with TAGS: a name is a tag or else an attribute."""
+    tagged = copy.copy(block)
+    tagged.attributes = dict(block.attributes)
+    for tag, attribute in (("r", "run"), ("w", "weight"), ("s", "site")):
+        if attribute in block.attributes:
+            tagged.attributes[tag] = block.attributes[attribute]
+    if digit := re.search("([0-9])$", block.name):
+        tagged.attributes |= {"id": int(digit[1]), "label": digit[1], "weight": numpy.float64(digit[1] + ".5")}
+    return tagged
+
+
 def write_netcdf(group, block):
     for name, value in block.attributes.items():
         group.setncattr(name, value)
@@ -98,15 +117,15 @@ def make_sources(folder, rng):
     with netCDF4.Dataset(folder / "groups.nc", "w") as file:
         file.createDimension("x", 6)
         blocks.append(Block("groups"))
-        for number in range(8):
-            blocks.append(random_block(f"groups/g{number}", rng, types))
-            write_netcdf(file.createGroup(f"g{number}"), blocks[-1])
+        for number in range(GROUPS):
+            blocks.append(random_block(f"groups/g{number:02}", rng, types))
+            write_netcdf(file.createGroup(f"g{number:02}"), blocks[-1])
     inputs.append("plain.h5")
     with h5py.File(folder / "plain.h5", "w") as file:
         blocks.append(Block("plain"))
-        for number in range(8):
-            blocks.append(random_block(f"plain/r{number}", rng, types))
-            write_hdf5(file.create_group(f"r{number}"), blocks[-1])
+        for number in range(GROUPS):
+            blocks.append(random_block(f"plain/r{number:02}", rng, types))
+            write_hdf5(file.create_group(f"r{number:02}"), blocks[-1])
     return inputs, blocks
 
 
@@ -145,13 +164,15 @@ class Expression:
     def random_comparison(self, rng, with_statistics):
         self.operator = rng.choice(["==", "!=", "<", "<=", ">", ">="])
         if rng.random() < 0.3:
-            name = rng.choice(["site", rng.choice("abcd") + "@units"])
+            name = rng.choice(["site", rng.choice("abcd") + "@units"] + (["s", "label"] if with_statistics else []))
             constant = rng.choice([site for site in SITES if "'" not in site] + ["K", "m"])
+            constant = rng.choice("0257") if name == "label" else constant
             self.names, self.constant, shown = [name], constant, f"'{constant}'"
         else:
             names = ["run", "weight"] + [f"{v}@level" for v in "abcd"]
             if with_statistics:
-                names = names[:2] + [f"{v}.{s}" for v in "abcd" for s in ("elements", "missing", "nan", "min", "max")]
+                names = ["run", "weight", "r", "w", "id"]
+                names += [f"{v}.{s}" for v in "abcd" for s in ("elements", "missing", "nan", "min", "max")]
             shown = rng.choice(["0", "1", "3", "6", "0.1", "-3", "250", "1e300", "849.5", "2"])
             self.names, self.constant = [rng.choice(names)], real(shown)
             if rng.random() < 0.2:
@@ -212,7 +233,8 @@ def missing_name(blocks, expression):
 def check_round(tools, rng, blocks, inputs, number):
     with_statistics = rng.random() < 0.6
     expression = Expression(rng, with_statistics)
-    options, left = [], blocks
+    options = []
+    left = blocks = [with_tags(block) for block in blocks] if with_statistics else blocks
     # The names of blocks in an input: those of all.nmb, or those in the source.
     in_input = {block.name: block.name for block in blocks}
     if not with_statistics:
@@ -220,7 +242,7 @@ def check_round(tools, rng, blocks, inputs, number):
                     for block in blocks}
     if rng.random() < 0.3:
         glob, matches = rng.choice([("day*", lambda n: n.startswith("day")), ("**[0-3]", lambda n: n[-1] in "0123"),
-                                    ("**/g?", lambda n: n.rpartition("/")[2][:1] == "g" and len(n.rpartition("/")[2]) == 2)])
+                                    ("**/g0?", lambda n: n.rpartition("/")[2][:2] == "g0" and len(n.rpartition("/")[2]) == 3)])
         options += ["--exclude", glob]
         left = [block for block in left if not matches(in_input[block.name])]
     if rng.random() < 0.3:
@@ -262,7 +284,7 @@ def check_round(tools, rng, blocks, inputs, number):
 def test(tools):
     rng = random.Random(20)
     inputs, blocks = make_sources(tools.work, rng)
-    tools.run("nmcat", *inputs, "-o", "all.nmb", "--stats", "basic")
+    tools.run("nmcat", *inputs, "-o", "all.nmb", "--stats", "basic", *TAGS)
     # In the order of the inputs; the names in all.nmb have the same order.
     assert [block.name for block in blocks] == sorted(block.name for block in blocks)
     written = sum(check_round(tools, rng, blocks, inputs, number) for number in range(ROUNDS))

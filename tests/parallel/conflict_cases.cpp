@@ -126,6 +126,17 @@ RANK_CASE(ConflictOfVariableTypes) {
       "variable \"v\": type", "float", "double");
 }
 
+RANK_CASE(ConflictOfTags) {
+  return conflicts(
+      ranks,
+      [](bool second, Definer& definer) {
+        const BlockId block = definer.block("run/fields");
+        definer.tag(block, "same", 2.5);
+        definer.tag(block, "run", second ? TagValue(4952.0) : TagValue(std::int64_t{4952}));
+      },
+      "tag \"run\"", "4952.0", "4952");
+}
+
 RANK_CASE(ConflictOfShapes) {
   return conflicts(
       ranks,

@@ -140,6 +140,29 @@ RANK_CASE(SameBytesWithStatistics) {
   return same_bytes(ranks, options, {own, later, alike});
 }
 
+// Tags of blocks of one rank and of several; a later generation takes in those before.
+RANK_CASE(SameBytesWithTags) {
+  const auto tagged = [](const char* suffix) {
+    return RankPhase{[suffix](int rank, int, Definer& definer) {
+                       for (int i = 0; i < own_blocks(rank); ++i) {
+                         const BlockId block = definer.block(own_name(rank, i) + suffix);
+                         definer.tag(block, "run", std::int64_t{i - 5});
+                         if (i % 2 == 0) definer.tag(block, "kind", numbered("of rank ", rank));
+                         if (i % 3 == 0) definer.tag(block, "energy", i / 4.0);
+                       }
+                       const BlockId shared = definer.block(std::string("shared") + suffix);
+                       definer.dimension(shared, numbered("x", rank), 2);
+                       definer.tag(shared, "all", std::uint64_t{1} << 63);
+                       definer.tag(shared, numbered("rank ", rank), std::string());
+                       const BlockId gone = definer.block(numbered("gone", rank) + suffix);
+                       definer.tag(gone, "gone", std::int64_t{1});
+                       definer.keep(definer.writer().remove_block(gone));
+                     },
+                     [](int, int, Definer&) {}};
+  };
+  return same_bytes(ranks, small_pieces(), {tagged("/a"), own, tagged("/b")});
+}
+
 // Elements of different ranks lie one beside the other.
 RANK_CASE(SameBytesOfInterleavedElements) {
   const RankPhase interleaved{alike.define, [](int rank, int size, Definer& definer) {

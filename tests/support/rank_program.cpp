@@ -59,6 +59,10 @@ void Definer::text(BlockId block, VarId variable, std::string_view name, std::st
   keep(writer_.put_att_text(block, variable, name, text));
 }
 
+void Definer::tag(BlockId block, std::string_view name, TagValue value) {
+  keep(writer_.set_tag(block, name, std::move(value)));
+}
+
 void Definer::samples(BlockId block, std::uint64_t samples) {
   keep(writer_.set_samples(block, samples));
 }

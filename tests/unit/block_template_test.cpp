@@ -56,6 +56,20 @@ TEST(BlockTemplate, UnknownFieldsAreRefused) {
             "found \"{stem\" in block name template \"a{stem\", expected {stem}, {path}, {index} "
             "or {group}");
   EXPECT_FALSE(BlockTemplate::parse("{}").ok());
+  EXPECT_FALSE(BlockTemplate::parse("{1}").ok());
+}
+
+TEST(BlockTemplate, TagsMayHaveCaptures) {
+  const BlockTemplate value = *BlockTemplate::parse_tag("{2}/{stem}-{12}{2}");
+  EXPECT_EQ(value.captures(), (std::vector<std::size_t>{2, 12, 2}));
+  EXPECT_TRUE(value.has_input());
+  std::vector<std::string_view> captures(12);
+  captures[1] = "two";
+  captures[11] = "{2}";
+  EXPECT_EQ(*value.expand("a.nc", 0, "", captures), "two/a-{2}two");
+  EXPECT_FALSE(BlockTemplate::parse_tag("{group}")->has_input());
+  for (const char* text : {"{0}", "{-1}", "{1 }", "{65536}", "{1", "{x}", "{}"})
+    EXPECT_EQ(BlockTemplate::parse_tag(text).status().code(), Code::kUsage) << text;
 }
 
 }  // namespace

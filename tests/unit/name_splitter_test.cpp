@@ -32,6 +32,17 @@ TEST(NameSplitter, DividesByTheFirstCapture) {
   EXPECT_EQ(NameSplitter::compile("a").status().code(), Code::kUsage);
 }
 
+TEST(NameSplitter, ReturnsAllCaptures) {
+  using Captures = NameSplitter::Captures;
+  NameSplitter by = splitter("(a)(b)?(c)?(d*)(e)?");
+  EXPECT_EQ(by.count(), 5u);
+  EXPECT_EQ(*by.captures("xacx"), (Captures{"a", std::nullopt, "c", "", std::nullopt}));
+  EXPECT_EQ(*by.captures("abe"), (Captures{"a", "b", std::nullopt, "", "e"}));
+  EXPECT_EQ(*by.captures("x"), Captures());
+  EXPECT_EQ(divided(by, "abx"), "a | x");
+  EXPECT_EQ(*by.captures("a"), (Captures{"a", std::nullopt, std::nullopt, "", std::nullopt}));
+}
+
 TEST(NameSplitter, MatchesOncePerGroup) {
   NameSplitter by = splitter("^_grp_(r[0-9]+_evt[0-9]+)_");
   for (int group = 0; group < 10; ++group)

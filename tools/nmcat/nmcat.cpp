@@ -32,6 +32,8 @@ int main(int argc, char** argv) {
        "  nmcat part.*.nc -o events.nmb --split-names '^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_' "
        "--block-name '{group}'\n"
        "                                               # one block per sample\n"
+       "  nmcat run*.nc -o all.nmb --tag-names 'run([0-9]+)' --tag 'run={1}' --tag 'site=@site'\n"
+       "                                               # tags from names and attributes\n"
        "  nmcat all.nmb -o part.nmb --where 'run == 4952' --block-name '{group}'\n"
        "                                               # some blocks, copied without decoding\n"
        "  nmcat --mode join run_*.nc -o run.nmb        # time steps, along the record dimension\n"

@@ -117,6 +117,20 @@ void PackCommand::offer_blocks(CLI::App& app) {
                  "number of samples of a block: vars:N, dim:NAME, group or none (default: 1 for a "
                  "block with variables; a block of an NMB input keeps its number of samples)")
       ->type_name("RULE");
+  app.add_option(
+         "--tag", tags_,
+         "give blocks the tag NAME, by which nminspect find and --where find them. VALUE is "
+         "text with the fields {stem}, {path}, {index}, {group} and {1}, {2}, ... (captures "
+         "of --split-names or --tag-names), or @ATT, the global attribute ATT of the block. "
+         "A tag is an integer or a number if all of its text is one; NAME:text=VALUE always "
+         "makes text. The option may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option(
+         "--tag-names", options_.tag_names,
+         "search REGEX in the names of the blocks of OUT; its captures are {1}, {2}, ... of "
+         "--tag")
+      ->type_name("REGEX");
   app.add_option("--sort", sort_,
                  "order of inputs: given (default), name or values:VAR. With --sort given, inputs "
                  "have the order of the command line. With --sort name, inputs are sorted by name, "
@@ -475,7 +489,9 @@ Status PackCommand::gather_inputs() {
                                   .block_by = "--split-names",
                                   .hdf5_view = "--hdf5-view",
                                   .external = "--external",
-                                  .choice = choice_option()});
+                                  .choice = choice_option(),
+                                  .tags = "--tag",
+                                  .tag_names = "--tag-names"});
 }
 
 // Returns the first option that chooses blocks.
@@ -620,6 +636,9 @@ Status PackCommand::take_blocks() {
     return Status(Code::kUsage, "--unmatched needs --split-names");
   if (!split_names_.empty()) options_.block_by = {BlockRule::By::kPrefix, split_names_};
   NMB_ASSIGN(options_.samples, SampleRule::parse(samples_));
+  for (const std::string& text : tags_) {
+    NMB_ASSIGN(options_.tags.emplace_back(), TagRule::parse(text));
+  }
   return take_choice();
 }
 
@@ -812,6 +831,19 @@ std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
   return lines;
 }
 
+// Returns a note about blocks without the tag of rule `number`.
+std::string PackCommand::without_tag_text(std::size_t number, std::uint64_t blocks) const {
+  const TagRule& rule = options_.tags[number];
+  return fmt::format(
+      "{}: {} no tag {}, because {}", options_.output,
+      blocks == 1 ? "1 block has" : fmt::format("{} blocks have", blocks), printable(rule.name),
+      rule.from == TagRule::From::kAttribute
+          ? fmt::format("{} no global attribute {}", blocks == 1 ? "it has" : "they have",
+                        printable(rule.value))
+          : fmt::format("{} lacks the captures of {}", blocks == 1 ? "its name" : "each name",
+                        printable(rule.value)));
+}
+
 void PackCommand::tell(const PackReport& report) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
@@ -819,6 +851,12 @@ void PackCommand::tell(const PackReport& report) {
   if (report.replaced > 0)
     diagnostics.note(fmt::format("replaced {} {} of {}", report.replaced,
                                  report.replaced == 1 ? "block" : "blocks", options_.output));
+  for (std::size_t i = 0; i < report.without_tag.size(); ++i)
+    if (report.without_tag[i] > 0) diagnostics.note(without_tag_text(i, report.without_tag[i]));
+  if (report.replaced_tags > 0)
+    diagnostics.note(fmt::format(
+        "--tag replaced {} of the inputs",
+        report.replaced_tags == 1 ? "1 tag" : fmt::format("{} tags", report.replaced_tags)));
   if (atts_ == "list")
     for (const std::string& text : grouped(report.differing, report.differing.size()))
       diagnostics.warning("", text);
@@ -898,6 +936,12 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"stored_twice", report.stored_twice}});
   if (options_.replace) json["replaced"] = report.replaced;
   if (options_.choice) json["not_chosen"] = report.not_chosen;
+  if (!options_.tags.empty()) {
+    json["replaced_tags"] = report.replaced_tags;
+    json["without_tag"] = Json::object();
+    for (std::size_t i = 0; i < report.without_tag.size(); ++i)
+      json["without_tag"][json_text(options_.tags[i].name)] = report.without_tag[i];
+  }
   json["view_note"] = report.view_note.empty() ? Json() : Json(json_text(report.view_note));
   if (report.plan) json["plan"] = plan_json(options_, report);
   std::vector<std::string> losses = losses_;

@@ -53,6 +53,7 @@ class PackCommand {
   Status merge(PackReport* report, bool* tells);
   Status conclude(const PackReport& report, const Status& status);
   std::vector<std::pair<std::string, std::string>> loss_lines(const PackReport& report) const;
+  std::string without_tag_text(std::size_t number, std::uint64_t blocks) const;
   void tell(const PackReport& report);
   std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts,
                                    std::size_t shown_of_kind) const;
@@ -63,6 +64,7 @@ class PackCommand {
 
   Tool& tool_;
   PackOptions options_;
+  std::vector<std::string> tags_;
   std::string split_names_, sort_ = "given", report_path_, samples_;
   std::string blocks_from_, shard_, where_;
   std::vector<std::string> excluded_;

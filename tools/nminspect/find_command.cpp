@@ -21,7 +21,7 @@ namespace nmb::tools {
 FindCommand::FindCommand(Tool& tool)
     : InspectCommand(
           tool, "find",
-          {"Lists blocks whose attributes and statistics match an expression.",
+          {"Lists blocks whose tags, attributes and statistics match.",
            std::string(
                "EXPR compares numbers, texts in ' ' or \" \", and names with == != < <= > >=. "
                "Combine comparisons with &&, ||, ! and ( ). A name is a tag of the block or, if "
@@ -30,10 +30,11 @@ FindCommand::FindCommand(Tool& tool)
                ".elements, .missing and .nan are statistics of a variable; only an NMB file "
                "written with --stats has them. Put ` ` around a name that has characters other "
                "than letters, digits and _-/:+.\n"
-               "If EXPR names attributes, every block is read. Tags and statistics are read by "
-               "name, without the blocks. Values are not read. A block without the named attribute "
-               "or statistic never matches. A name that no block has is an error (exit code 2), so "
-               "that an empty answer always means that no block matches.\n\n") +
+               "Tags and statistics are read by name. Only blocks for which they do not decide are "
+               "read: to find an attribute, every block without a tag of this name is read. Values "
+               "are not read. A block without the named tag, attribute or statistic never matches. "
+               "A name that no block has is an error (exit code 2), so that an empty answer always "
+               "means that no block matches.\n\n") +
                PatternOption::kHelp,
            "  nminspect find run.nmb 'energy.max > 10 && run == 4952'\n"
            "  nminspect find run.nmb 'tas@units == \"K\" && tas.min < 200' 'r4952/**'\n"
@@ -49,11 +50,18 @@ Status FindCommand::run(const InspectedFile& file) {
   BlockFinder finder(expression, file.reader());
   NMB_TRY(finder.read_tables());
   std::vector<BlockEntry> found;
-  NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(const bool holds, finder.holds(entry.order, [&] { return file.dataset(entry); }));
-    if (holds) found.push_back(entry);
-    return true;
-  }));
+  if (file.reader() && !pattern_.text)
+    NMB_TRY(finder.for_each_match([&](const BlockEntry& entry) { return file.dataset(entry); },
+                                  [&](const BlockEntry& entry) -> Status {
+                                    found.push_back(entry);
+                                    return {};
+                                  }));
+  else
+    NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
+      NMB_ASSIGN(const bool holds, finder.holds(entry.order, [&] { return file.dataset(entry); }));
+      if (holds) found.push_back(entry);
+      return true;
+    }));
   const std::uint64_t looked_at = finder.blocks();
   if (looked_at == 0) return Status(Code::kNotFound, "found no block that matches");
   if (const auto missing = std::ranges::find(finder.found(), false);
@@ -61,12 +69,15 @@ Status FindCommand::run(const InspectedFile& file) {
     const FindName& name =
         expression.names()[static_cast<std::size_t>(missing - finder.found().begin())];
     const bool is_statistic = name.kind == FindName::Kind::kStatistic;
-    return Status(Code::kNotFound,
-                  fmt::format("{} {} {}{}",
-                              looked_at == 1 ? "the block has no"
-                                             : fmt::format("none of {} blocks has", looked_at),
-                              is_statistic ? "statistic" : "attribute", printable(name.text),
-                              is_statistic ? "; --stats writes statistics" : ""));
+    return Status(
+        Code::kNotFound,
+        fmt::format(
+            "{} {} {}{}",
+            looked_at == 1 ? "the block has no" : fmt::format("none of {} blocks has", looked_at),
+            is_statistic                                   ? "statistic"
+            : name.kind == FindName::Kind::kBlockAttribute ? "tag or attribute"
+                                                           : "attribute",
+            printable(name.text), is_statistic ? "; --stats writes statistics" : ""));
   }
   if (const std::optional<std::string> warning = finder.warning(file.file().name()))
     tool_.diagnostics().warning(file.file().name(), *warning);

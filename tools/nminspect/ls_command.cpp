@@ -14,11 +14,12 @@ namespace {
 template <class Row>
 class Listing {
  public:
-  Listing(Tool& tool, bool is_long)
+  Listing(Tool& tool, const ListedColumns& listed)
       : out_(tool.out()),
         options_(tool.options()),
-        long_(is_long),
-        table_(tool.out(), is_long ? Row::columns() : std::vector<Table::Column>{{""}}) {}
+        listed_(listed),
+        table_(tool.out(), listed.is_long || listed.tags ? Row::columns(listed)
+                                                         : std::vector<Table::Column>{{""}}) {}
 
   Status begin(const InspectedFile& file) {
     if (!options_.json) return {};
@@ -29,20 +30,20 @@ class Listing {
     return out_.write(head + "\"" + Row::kPlural + "\":[");
   }
   Status row(const Row& row) {
-    if (options_.jsonl) return write_json(out_, row.json(), JsonLayout::kLine);
+    if (options_.jsonl) return write_json(out_, row.json(listed_), JsonLayout::kLine);
     if (options_.json) {
       NMB_TRY(out_.write(first_ ? "\n" : ",\n"));
       first_ = false;
-      return out_.write(row.json().dump(-1, ' ', true));
+      return out_.write(row.json(listed_).dump(-1, ' ', true));
     }
-    return table_.row(long_ ? row.cells(options_.bytes) : std::vector<std::string>{row.name()});
+    return table_.row(row.cells(listed_, options_.bytes));
   }
   Status end() { return options_.json ? out_.write("\n]}\n") : table_.finish(); }
 
  private:
   Output& out_;
   const CommonOptions& options_;
-  bool long_;
+  const ListedColumns& listed_;
   bool first_ = true;
   Table table_;
 };
@@ -71,7 +72,9 @@ LsCommand::LsCommand(Tool& tool)
                "file has only one block, \"/\", so its objects are listed by default. The blocks "
                "of an HDF5 file are its groups. With -l, counts and sizes in bytes are shown. A "
                "block has two sizes: the size of its stored header and the size of its values. The "
-               "size of an object is the size of its values. With --sort=name, rows are in natural "
+               "size of an object is the size of its values. With --tags, the tags of blocks are "
+               "shown "
+               "as NAME=VALUE, with text in quotation marks. With --sort=name, rows are in natural "
                "order (f9 before f10). With --sort=size, the largest block or object comes "
                "first.\n\n") +
                ViewOption::kHelp +
@@ -81,10 +84,12 @@ LsCommand::LsCommand(Tool& tool)
            "  nminspect ls run.nmb 'r4952/**'\n"
            "  nminspect ls -l --sort=size --limit 10 run.nmb\n"
            "  nminspect ls --what=objects --jsonl run.nmb '**/energy'\n"
+           "  nminspect ls --tags run.nmb\n"
            "  nminspect ls -l tas.nc"}) {
   pattern_.offer(command_, "names to list");
   view_.offer(command_);
   command_.add_flag("-l", long_, "also show counts, shapes and bytes");
+  command_.add_flag("--tags", tags_, "also show the tags of blocks");
   offer_word(command_, "--what", &what_, "WHAT", {"blocks", "objects"}, "blocks or objects");
   offer_word(command_, "--sort", &sort_, "KEY", {"name", "size"}, "sort by name or size");
   command_.add_option("--limit", limit_, "show at most N rows")
@@ -96,8 +101,8 @@ LsCommand::LsCommand(Tool& tool)
 }
 
 template <class Row>
-Status LsCommand::list(const InspectedFile& file) {
-  Listing<Row> listing(tool_, long_);
+Status LsCommand::list(const InspectedFile& file, const ListedColumns& listed) {
+  Listing<Row> listing(tool_, listed);
   OrderedRows<Row> rows(order_by<Row>(sort_), limit_,
                         [&](const Row& row) { return listing.row(row); });
   NMB_TRY(listing.begin(file));
@@ -108,7 +113,19 @@ Status LsCommand::list(const InspectedFile& file) {
 
 Status LsCommand::run(const InspectedFile& file) {
   const bool objects = what_.empty() ? file.is_classic() : what_ == "objects";
-  return objects ? list<ObjectRow>(file) : list<BlockRow>(file);
+  ListedColumns listed{.is_long = long_};
+  if (tags_ && objects)
+    return Status(Code::kUsage, "--tags lists tags of blocks; use --what=blocks");
+  TagsByOrder tags;
+  if (tags_) {
+    listed.tags = &tags;
+    if (file.reader())
+      NMB_TRY(file.reader()->for_each_tag([&](std::uint64_t order, Tag tag) -> Result<bool> {
+        tags[order].push_back(std::move(tag));
+        return true;
+      }));
+  }
+  return objects ? list<ObjectRow>(file, listed) : list<BlockRow>(file, listed);
 }
 
 }  // namespace nmb::tools

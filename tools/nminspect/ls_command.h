@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "nminspect/inspect_command.h"
+#include "nminspect/ls_rows.h"
 #include "nminspect/pattern_option.h"
 #include "nminspect/view_option.h"
 
@@ -16,11 +17,11 @@ class LsCommand final : public InspectCommand {
  private:
   Status run(const InspectedFile& file) override;
   template <class Row>
-  Status list(const InspectedFile& file);
+  Status list(const InspectedFile& file, const ListedColumns& listed);
 
   PatternOption pattern_;
   ViewOption view_;
-  bool long_ = false;
+  bool long_ = false, tags_ = false;
   std::string what_;  // empty: "objects" for a classic file, "blocks" for other files
   std::string sort_;
   std::optional<std::uint64_t> limit_;

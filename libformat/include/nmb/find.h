@@ -98,9 +98,17 @@ class BlockFinder {
   using Load = std::function<Result<std::shared_ptr<const Dataset>>()>;
   NMB_EXPORT Result<bool> holds(std::uint64_t order, Load load);
 
+  // Visits all blocks of the NMB file for which the expression holds, in the order of their names.
+  // If tags and statistics decide for a block, neither the block nor its entry in the index need be
+  // read. load: a function that reads the block with the given entry. Call read_tables() before.
+  // Errors: as for holds(), and those of `visit`.
+  NMB_EXPORT Status for_each_match(
+      const std::function<Result<std::shared_ptr<const Dataset>>(const BlockEntry&)>& load,
+      const std::function<Status(const BlockEntry&)>& visit);
+
   // Returns for each name of the expression whether at least one block has it.
   const std::vector<bool>& found() const { return found_; }
-  // Returns the number of blocks for which holds() was called.
+  // Returns the number of blocks for which the expression was evaluated.
   std::uint64_t blocks() const { return blocks_; }
   // Returns the text of a warning if some blocks have a variable of the expression, but no
   // statistics of this variable. file: the path of the file.
@@ -108,6 +116,7 @@ class BlockFinder {
 
  private:
   Status read_tags();
+  bool may_hold(std::uint64_t order);
   Result<std::optional<FindValue>> value(std::size_t i);
   const FindValue* tag_of(const FindName& name) const;
   std::optional<FindValue> statistic(const FindName& name, std::size_t i);
@@ -122,7 +131,9 @@ class BlockFinder {
   std::shared_ptr<const Dataset> dataset_;  // nullptr if not read yet
   std::uint64_t order_ = 0;                 // order number of the current block
   std::uint64_t blocks_ = 0;
-  bool is_noted_ = false;  // true if without_statistics_ includes the current block
+  bool reads_blocks_ = true;  // if false, value() does not load the current block
+  bool needs_block_ = false;  // true if value() would have loaded the current block
+  bool is_noted_ = false;     // true if without_statistics_ includes the current block
   // Number of blocks that have a variable of the expression, but no statistics of this variable.
   std::uint64_t without_statistics_ = 0;
   bool has_histograms_ = false;  // some block has a histogram of a variable of the expression

@@ -129,6 +129,30 @@ struct SampleRule {
   NMB_EXPORT static Result<SampleRule> parse(std::string_view text);
 };
 
+// How blocks of the output get a tag (spec/format.md, section 9.4).
+struct TagRule {
+  enum class From : std::uint8_t {
+    // The value is made from the template `value`, which has text and fields: {1}, {2} and so on
+    // are the captures of PackOptions::tag_names or, if this is empty, of the kPrefix rule by which
+    // the block was divided; {stem}, {path}, {index} and {group} are as in PackOptions::block_name.
+    // If the expression does not match, or a capture has no text, the block does not get the tag.
+    // The tag's type depends on the text: int64 or uint64 for a decimal integer in their range,
+    // double for another decimal number in its range, and text for everything else.
+    kTemplate,
+    kText,  // like kTemplate, but the tag is always text
+    // The value is the global attribute `value` of the block. If the block was divided, the value
+    // is the global attribute of the dataset from which it was taken. The attribute must be text or
+    // one number. If it is missing, the block does not get the tag.
+    kAttribute,
+  };
+  std::string name;
+  From from = From::kTemplate;
+  std::string value;
+
+  // Parses a rule: "NAME=TEMPLATE", "NAME:text=TEMPLATE" or "NAME=@ATTRIBUTE". Errors: kUsage.
+  NMB_EXPORT static Result<TagRule> parse(std::string_view text);
+};
+
 // Which blocks of the inputs are packed. A block is packed if all conditions hold for it. A block
 // of an NMB file and a group of an HDF5 file have the names that they have in the input; a classic
 // file has its name without folder and ending. Blocks are packed alone: blocks below them need not
@@ -220,6 +244,14 @@ struct PackOptions {
   // are conflicts.
   bool keep_unmatched = false;
   SampleRule samples{};
+  // Tags of the output's blocks. A block keeps the tags that it has in an NMB input, except tags
+  // with the names of these rules. A block without content gets no tags. An attribute or a capture
+  // that no block has is an error (kNotFound). With kPack, blocks of the output that exist already
+  // (`append`) do not change.
+  std::vector<TagRule> tags{};
+  // Regular expression (PCRE2) for the captures of `tags`. It is searched in the names of the
+  // output's blocks.
+  std::string tag_names{};
 
   // --- how inputs are united ---
   // How blocks of the same name are merged. For union, join and tiles (docs/merging.md), objects of
@@ -324,6 +356,7 @@ struct PackOptionNames {
   std::string append = "append", replace = "replace", link = "link", block_by = "block_by",
               hdf5_view = "hdf5_view";
   std::string external = "external", choice = "choice";
+  std::string tags = "tags", tag_names = "tag_names";
 };
 
 // Returns the name of the temporary NMB file of an HDF5 output, if the run may be resumed:
@@ -350,6 +383,7 @@ enum class ConflictKind : std::uint8_t {
   kVariable,
   kAttributeValue,
   kSamples,
+  kTag,
   // Objects of the same name that differ.
   kAttributes,
   kDimension,
@@ -387,6 +421,7 @@ constexpr std::string_view conflict_name(ConflictKind kind) {
                                         "variable",
                                         "attribute value",
                                         "samples",
+                                        "tag",
                                         "attributes",
                                         "dimension",
                                         "attribute",
@@ -500,6 +535,10 @@ struct PackReport {
   // The values of such a variable are neither numbers nor text, or its chunks use filters that are
   // not decoded.
   std::uint64_t without_statistics = 0;
+  // For each of PackOptions::tags: the number of blocks that did not get the tag, because they lack
+  // the attribute or because the expression does not match.
+  std::vector<std::uint64_t> without_tag;
+  std::uint64_t replaced_tags = 0;  // number of tags of NMB inputs that PackOptions::tags replaced
   // Number of united variables that are compressed in the inputs, but not in the output. This
   // happens if the output is a classic file or has an HDF5 view.
   std::uint64_t decompressed = 0;

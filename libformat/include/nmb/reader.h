@@ -135,6 +135,14 @@ class Reader {
   // returns false or fails.
   NMB_EXPORT Status for_each_entry(
       std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const;
+  // Visits entries of all blocks in the order of names. May leave out entries if `wants` returns
+  // false for their orders (BlockEntry::order). Entries that `wants` chooses are never left out.
+  // The order is nearly all that is read of an entry that is left out. `wants` is called before the
+  // first visit, at most once with each order. If blocks were removed from the file, all entries
+  // are visited, and `wants` is not called.
+  NMB_EXPORT Status
+  for_each_wanted_entry(const std::function<Result<bool>(std::uint64_t order)>& wants,
+                        const std::function<Result<bool>(const BlockEntry&)>& visit) const;
   NMB_EXPORT Result<std::optional<BlockEntry>> find(std::string_view block) const;
   // Returns a block's global ID, which is its position in the order of all names.
   NMB_EXPORT Result<std::uint64_t> global_id(std::string_view block) const;
@@ -188,6 +196,10 @@ class Reader {
   NMB_EXPORT Status
   for_each_tag(std::string_view name,
                const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
+  // Visits all tags of all blocks, in the same way. The tags of a block are visited in the order of
+  // their names, but tags of other blocks may come between them.
+  NMB_EXPORT Status
+  for_each_tag(const std::function<Result<bool>(std::uint64_t order, Tag tag)>& visit) const;
   // Counts the tags of one block, or of all blocks if `block` is nullopt. Reads all pages of tags.
   // Errors: kDamaged, kIo.
   NMB_EXPORT Result<TagCounts> tag_counts(const std::optional<BlockEntry>& block = {}) const;

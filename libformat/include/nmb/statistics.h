@@ -82,8 +82,19 @@ struct BlockStatistics {
   }
 };
 
-// The value of a tag that a user gave to a block.
+// The value of a tag that a user gave to a block. Text is UTF-8 without NUL.
 using TagValue = std::variant<std::string, std::int64_t, std::uint64_t, double>;
+
+struct Tag {
+  std::string name;  // 1 to 65,535 bytes of UTF-8 without NUL
+  TagValue value;
+};
+
+// Returns the value as text. A double is written with the fewest digits from which the same value
+// can be read back, and always differs from the text of an integer.
+NMB_EXPORT std::string tag_text(const TagValue& value);
+// Returns whether two values have the same type and the same bits.
+NMB_EXPORT bool is_same_tag(const TagValue& a, const TagValue& b);
 
 struct TagCounts {
   std::uint64_t tags = 0, blocks = 0;  // `blocks` is the number of blocks with at least one tag

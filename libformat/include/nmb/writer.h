@@ -306,6 +306,13 @@ class Writer {
   // Sets the block's number of samples, which is added to the totals; the default is 0. If several
   // ranks define the block, the largest number counts.
   NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);
+  // Gives a tag to a block that is not committed yet, or replaces the block's tag of this name. A
+  // tag that a packed block has in another file (PackedBlock::kept) is replaced too. Programs find
+  // blocks by their tags (nmb/find.h). If several ranks define the block, it gets the tags of all
+  // ranks; end_define() fails with kConflict if two ranks give different values to one tag. Errors:
+  // kUsage outside define mode, or if the name or a text breaks a rule of struct Tag; kUnsupported
+  // if the block is committed.
+  NMB_EXPORT Status set_tag(BlockId block, std::string_view name, TagValue value);
   // Adds provenance of the next generation: one JSON object in UTF-8 per call (spec/format.md,
   // section 9.1). The file keeps the provenance of earlier generations. Only rank 0's objects are
   // kept. Not collective. If a commit changes nothing, the objects wait for the next commit.

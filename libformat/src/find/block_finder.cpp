@@ -1,9 +1,8 @@
 // Evaluates expressions for the blocks of a file (see BlockFinder in nmb/find.h).
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
-#include "nmb/dump.h"
+#include "find/attribute_value.h"
 #include "nmb/find.h"
 #include "nmb/netcdf_view.h"
 #include "nmb/text.h"
@@ -86,6 +85,31 @@ Result<bool> BlockFinder::holds(std::uint64_t order, Load load) {
   return holds.value_or(false);
 }
 
+// Returns false if tags and statistics show that the expression does not hold for a block.
+bool BlockFinder::may_hold(std::uint64_t order) {
+  dataset_.reset();
+  order_ = order;
+  is_noted_ = reads_blocks_ = needs_block_ = false;
+  const Result<std::optional<bool>> holds =
+      expression_.holds([this](std::size_t i) { return value(i); });
+  reads_blocks_ = true;
+  return needs_block_ || !holds.ok() || holds->value_or(false);
+}
+
+Status BlockFinder::for_each_match(
+    const std::function<Result<std::shared_ptr<const Dataset>>(const BlockEntry&)>& load,
+    const std::function<Status(const BlockEntry&)>& visit) {
+  NMB_TRY(reader_->for_each_wanted_entry(
+      [this](std::uint64_t order) -> Result<bool> { return may_hold(order); },
+      [&](const BlockEntry& entry) -> Result<bool> {
+        NMB_ASSIGN(const bool is_match, holds(entry.order, [&] { return load(entry); }));
+        if (is_match) NMB_TRY(visit(entry));
+        return true;
+      }));
+  blocks_ = reader_->totals().blocks;
+  return {};
+}
+
 std::optional<std::string> BlockFinder::warning(const std::string& file) const {
   if (without_statistics_ == 0) return std::nullopt;
   return joined_text(without_statistics_, " of ", blocks_, " blocks ",
@@ -122,6 +146,8 @@ Result<std::optional<FindValue>> BlockFinder::value(std::size_t i) {
     if (!value) NMB_TRY(note_missing(name));
   } else if (const FindValue* const tag = tag_of(name)) {
     value = *tag;
+  } else if (!reads_blocks_) {
+    needs_block_ = true;
   } else {
     NMB_TRY(load_block());
     VarId variable = kGlobal;
@@ -168,6 +194,10 @@ Status BlockFinder::note_missing(const FindName& name) {
   if (is_noted_ || rows == statistics_.end() || rows->second.empty() ||
       rows->second.contains(order_))
     return {};
+  if (!reads_blocks_) {
+    needs_block_ = true;
+    return {};
+  }
   NMB_TRY(load_block());
   is_noted_ = find_netcdf_variable(dataset_->metadata, name.variable).has_value();
   without_statistics_ += is_noted_;
@@ -177,22 +207,14 @@ Status BlockFinder::note_missing(const FindName& name) {
 Result<std::optional<FindValue>> BlockFinder::attribute(VarId owner, const FindName& name) const {
   const std::optional<Attribute> found = dataset_->metadata.find_attribute(owner, name.name);
   if (!found) return std::optional<FindValue>();
-  NMB_ASSIGN(std::optional<std::string> text, attribute_text(dataset_->metadata, *found));
-  if (text) return std::optional<FindValue>(std::move(*text));
-  std::vector<std::byte> value(found->values.begin(), found->values.end());
-  std::optional<Type> type = found->type;
-  if (TypeTable::is_extended(*type)) {
-    const TypeTable& types = dataset_->metadata.extension()->types;
-    if (types.is_swapped(*type)) std::ranges::reverse(value);
-    type = types.classic(*type);
-  }
-  if (!type || type == Type::kChar || found->count != 1)
-    return Status(
-        Code::kUnsupported,
-        joined_text("attribute ", printable(name.text), " has ", found->count, " values of type ",
-                    type_text(dataset_->metadata, found->type), " in block \"",
-                    printable(dataset_->name), "\"; a comparison needs text or one number"));
-  return std::optional<FindValue>(number_of(*type, value.data()));
+  const Result<TagValue> value = attribute_value(dataset_->metadata, *found);
+  if (value.status().code() == Code::kUnsupported)
+    return Status(Code::kUnsupported,
+                  joined_text("attribute ", printable(name.text), " has ", value.status().message(),
+                              " in block \"", printable(dataset_->name),
+                              "\"; a comparison needs text or one number"));
+  if (!value.ok()) return value.status();
+  return std::optional<FindValue>(value_of(*value));
 }
 
 }  // namespace nmb

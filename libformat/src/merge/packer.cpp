@@ -14,6 +14,7 @@
 #include "merge/reporting/conflict_list.h"
 #include "merge/reporting/pack_plan.h"
 #include "merge/reporting/pack_report.h"
+#include "merge/storing/block_tagger.h"
 #include "merge/storing/classic_output.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/written_blocks.h"
@@ -57,8 +58,14 @@ class Packer {
   }
 
  private:
+  Status prepare() {
+    NMB_ASSIGN(BlockTagger tagger, BlockTagger::make(options_, conflicts_));
+    tagger_.emplace(std::move(tagger));
+    return inputs_.prepare();
+  }
+
   Status run_together() {
-    NMB_TRY(ranks_.agree(inputs_.prepare(), "pack()"));
+    NMB_TRY(ranks_.agree(prepare(), "pack()"));
     NMB_TRY(ranks_.first([&] { return inputs_.check_outputs(); }));
     if (options_.append) NMB_TRY(ranks_.first([&] { return inputs_.look_at_all(); }));
     NMB_TRY(open_output());
@@ -89,7 +96,7 @@ class Packer {
     NMB_ASSIGN(writer_, options_.append
                             ? Writer::open(options_.output, writer_options(), ranks_)
                             : Writer::create(options_.output, writer_options(), ranks_));
-    blocks_.emplace(options_, *writer_, conflicts_, names_, report_, ranks_.size() == 1);
+    blocks_.emplace(options_, *writer_, conflicts_, names_, *tagger_, report_, ranks_.size() == 1);
     return {};
   }
 
@@ -231,10 +238,29 @@ class Packer {
         note_missing("dimension " + nmb::in_quotes(options_.samples.dimension) + " (samples)",
                      failure);
     }
+    NMB_TRY(check_tags(failure));
     if (!options_.compression || classic_) return {};
     NMB_TRY(warn_of_plugin());
     for (std::size_t i = 0; i < options_.compression->chunk.size(); ++i)
       NMB_TRY(check_chunk(i, failure));
+    return {};
+  }
+
+  // Collective. Counts the blocks without each tag. Reports an error for a tag that no block gets.
+  Status check_tags(Status* failure) {
+    for (std::size_t i = 0; i < options_.tags.size(); ++i) {
+      const TagRule& rule = options_.tags[i];
+      const BlockTagger::Count own = tagger_->counts()[i];
+      NMB_ASSIGN(const std::uint64_t with, ranks_.all_reduce(own.with, std::plus<>()));
+      NMB_ASSIGN(const std::uint64_t without, ranks_.all_reduce(own.without, std::plus<>()));
+      report_.without_tag.push_back(without);
+      if (with > 0 || without == 0) continue;
+      note_missing((rule.from == TagRule::From::kAttribute
+                        ? "the global attribute " + nmb::in_quotes(rule.value)
+                        : "a block whose name has the captures") +
+                       " for tag " + nmb::in_quotes(rule.name),
+                   failure);
+    }
     return {};
   }
 
@@ -292,6 +318,7 @@ class Packer {
     NMB_ASSIGN(report_.original_bytes, ranks_.all_reduce(blocks_->original_bytes(), std::plus<>()));
     NMB_ASSIGN(report_.stored_twice, ranks_.all_reduce(blocks_->stored_twice(), std::plus<>()));
     NMB_ASSIGN(report_.replaced, ranks_.all_reduce(blocks_->replaced(), std::plus<>()));
+    NMB_ASSIGN(report_.replaced_tags, ranks_.all_reduce(blocks_->replaced_tags(), std::plus<>()));
     NMB_TRY(writer_->close());
     if (options_.link) report_.external_files = writer_->external_files();
     NMB_ASSIGN(report_.without_statistics,
@@ -449,6 +476,7 @@ class Packer {
   // The output: either classic_, or writer_ with blocks_.
   std::optional<ClassicOutput> classic_;
   std::unique_ptr<Writer> writer_;
+  std::optional<BlockTagger> tagger_;
   std::optional<WrittenBlocks> blocks_;
   std::uint64_t bytes_before_ = 0;  // see PackPlan
 };

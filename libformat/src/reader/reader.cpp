@@ -233,6 +233,12 @@ Status Reader::for_each_entry(std::string_view prefix,
   return state_->core().index().for_each(prefix_range(prefix), visit);
 }
 
+Status Reader::for_each_wanted_entry(
+    const std::function<Result<bool>(std::uint64_t order)>& wants,
+    const std::function<Result<bool>(const BlockEntry&)>& visit) const {
+  return state_->core().index().for_each_wanted(wants, visit);
+}
+
 Result<std::optional<BlockEntry>> Reader::find(std::string_view block) const {
   return state_->core().index().find(block);
 }
@@ -379,6 +385,16 @@ Status Reader::for_each_tag(
     const Result<TagValue> tag = row_tag(row);
     if (!tag.ok()) return placed(tag.status(), file(), found);
     return visit(row.order, *tag);
+  });
+}
+
+Status Reader::for_each_tag(
+    const std::function<Result<bool>(std::uint64_t order, Tag tag)>& visit) const {
+  return state_->core().tags().for_each(std::nullopt, [&](const FoundRow& found) -> Result<bool> {
+    const TableRow row = found.value();
+    Result<TagValue> value = row_tag(row);
+    if (!value.ok()) return placed(value.status(), file(), found);
+    return visit(row.order, {std::string(row.name), *std::move(value)});
   });
 }
 

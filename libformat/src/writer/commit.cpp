@@ -34,6 +34,7 @@ Status settle(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     block.settle(std::move(entry), generation);
   }
   w.blocks.settle();
+  w.tags.clear();
   w.next.begin_next();
   w.names = {};
   w.retained.clear();
@@ -74,6 +75,7 @@ class Commit {
   Work own_work() const {
     Work work;
     work.any = work.links = !w_.next.originals.empty();
+    work.rows = !w_.tags.empty();
     for (const BlockId id : w_.blocks.dirty) {
       const BlockState& block = w_.blocks[id];
       work.any = true;

@@ -78,7 +78,8 @@ BlockEntry entry_of(const WriterCore& w, const BlockCommit& block);
 
 // --- commit_tables.cpp ---
 Status write_statistics(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// Writes the tags of blocks that were packed with tags. Tags of other blocks do not change.
+// Writes the tags of new blocks: tags from Writer::set_tag(), and tags that packed blocks have in
+// other files. Tags of committed blocks do not change.
 Status write_tags(WriterCore& w, const std::vector<BlockCommit>& blocks);
 
 // --- commit_view.cpp ---

@@ -8,6 +8,7 @@
 #include "format/table/kept_rows.h"
 #include "format/table/statistics_row.h"
 #include "format/table/table_build.h"
+#include "format/table/tag_row.h"
 #include "parallel/letters.h"
 #include "writer/commit_steps.h"
 #include "writer/statistics_counting.h"
@@ -182,9 +183,14 @@ Status write_tags(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   TableRows rows;
   for (const BlockCommit& c : blocks) {
     const BlockState& block = w.blocks[c.id];
+    const std::vector<NewTag>& tags = w.tags.of(c.id);
+    for (const Tag& tag : tags) rows.add(tag_row(tag, block.next.order));
     if (block.keeps_rows())
       block.packed()->kept->add_to(PageUse::kTags, block.packed()->kept_order, block.next.order,
-                                   &rows);
+                                   &rows, [&](const TableRow& row) {
+                                     return std::ranges::find(tags, row.name, &Tag::name) ==
+                                            tags.end();
+                                   });
   }
   return write_table(w, PageUse::kTags, kFeatureTags, std::move(rows));
 }

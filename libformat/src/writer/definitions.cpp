@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "format/table/tag_row.h"
 #include "model/name_rules.h"
 #include "model/sections.h"
 #include "wire/checked.h"
@@ -174,6 +175,19 @@ Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, T
   return block->metadata->put_att(variable, name, type, values);
 }
 
+Status Definitions::set_tag(BlockId id, std::string_view name, TagValue value) {
+  NMB_TRY(w_.failure);
+  NMB_TRY(check_id(w_, id));
+  if (!w_.define_mode) return outside_define_mode();
+  if (!w_.blocks[id].is_new())
+    return Status(Code::kUnsupported, "block " + in_quotes(w_.blocks.name(id)) +
+                                          " is committed, so its tags cannot change; copy the "
+                                          "block into a new file and set its tags there");
+  NMB_TRY(check_new_tag(name, value));
+  w_.tags.set(id, name, std::move(value));
+  return {};
+}
+
 Status Definitions::remove_block(BlockId id) {
   NMB_TRY(w_.failure);
   NMB_TRY(check_id(w_, id));
@@ -191,6 +205,7 @@ Status Definitions::remove_block(BlockId id) {
     w_.blocks.mark_dirty(id);
   }
   w_.blocks.forget_name(id);
+  w_.tags.forget(id);
   block.remove();
   return {};
 }

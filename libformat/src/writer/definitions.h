@@ -37,6 +37,7 @@ class Definitions {
   }
   Status put_att(BlockId id, VarId variable, std::string_view name, Type type,
                  std::span<const std::byte> values);
+  Status set_tag(BlockId id, std::string_view name, TagValue value);
   Status remove_block(BlockId id);
   Status rename_block(BlockId id, std::string_view name);
   // Returns to define mode. Collective.

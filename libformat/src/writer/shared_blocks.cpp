@@ -75,12 +75,13 @@ namespace {
 
 // --- messages between ranks about a block ---
 
-// A message to the keeper: the digest of a rank's definitions.
+// A message to the keeper: the digest of a rank's definitions, and the tags that the rank has set.
 struct BlockDigest {
   BlockId at_keeper;
   BlockId at_sender;
   Digest digest;
   std::uint64_t records, samples;
+  std::span<const std::byte> tags;  // encoded by NewTags
 
   // Encodes each field separately, so that equal definitions give equal bytes. Equal bytes are sent
   // only once.
@@ -90,6 +91,8 @@ struct BlockDigest {
     out.put(digest);
     out.put_small(records);
     out.put_small(samples);
+    out.put_small(tags.size());
+    out.put_raw(tags);
   }
   static BlockDigest get(MessageReader& in) {
     BlockDigest told;
@@ -98,6 +101,7 @@ struct BlockDigest {
     told.digest = in.get<Digest>();
     told.records = in.get_small();
     told.samples = in.get_small();
+    told.tags = in.get_raw(in.get_small());
     return told;
   }
 };
@@ -183,7 +187,11 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
       if (block.kept) continue;
       NMB_ASSIGN(const Digest digest, digest_of_body(block));
       const Sharing::Handle& keeper = block.sharing->keeper;
-      own.add(keeper.rank, {keeper.id, id, digest, block.next.records, block.next.samples});
+      MessageWriter tags;
+      w_.tags.put(id, tags);
+      w_.tags.forget(id);
+      const std::vector<std::byte> bytes = tags.take();
+      own.add(keeper.rank, {keeper.id, id, digest, block.next.records, block.next.samples, bytes});
     }
     return {};
   };
@@ -206,6 +214,8 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
       if (differs || other.records > block.next.records) changed.push_back(other.at_keeper);
       block.next.records = std::max(block.next.records, other.records);
       block.next.samples = std::max(block.next.samples, other.samples);
+      NMB_TRY(w_.tags.unite(other.at_keeper, w_.blocks.name(other.at_keeper), rank,
+                            MessageReader(other.tags)));
     }
     return {};
   };

@@ -292,6 +292,10 @@ Status Writer::set_samples(BlockId block, std::uint64_t samples) {
   return {};
 }
 
+Status Writer::set_tag(BlockId block, std::string_view name, TagValue value) {
+  return Definitions(*impl_).set_tag(block, name, std::move(value));
+}
+
 Result<DimId> Writer::def_dim(BlockId block, std::string_view name, std::uint64_t length) {
   if (BlockState* fresh = Definitions(*impl_).defining_new(block))
     return Definitions(*impl_).def_dim(block, *fresh->metadata, name, length);

@@ -17,6 +17,7 @@
 #include "writer/committed_state.h"
 #include "writer/counted_output.h"
 #include "writer/name_matching.h"
+#include "writer/new_tags.h"
 #include "writer/next_generation.h"
 #include "writer/phase_clock.h"
 #include "writer/piece_exchange.h"
@@ -110,6 +111,7 @@ struct WriterCore {
   CommittedState committed;
   NextGeneration next{committed.superblock, stripes};
   BlockSet blocks;
+  NewTags tags{ranks.own()};
   MatchedNames names;
   // Bodies in stored form, which the commit need not encode again. Compressed bodies may use more
   // memory than other bodies. A compressed body is small compared with the block's definitions,

@@ -181,6 +181,74 @@ Result<bool> IndexTree::visit_below(
   return true;
 }
 
+Status IndexTree::add_leaves(const std::shared_ptr<const Page>& node, std::uint64_t most,
+                             std::vector<LeafPlace>* leaves) const {
+  for (std::uint32_t row = 0; row < node->rows() && leaves->size() <= most; ++row) {
+    if (node->level() == 1) {
+      leaves->push_back({node, row});
+    } else {
+      NMB_ASSIGN(const std::shared_ptr<const Page> below, child(*node, row));
+      NMB_TRY(add_leaves(below, most, leaves));
+    }
+  }
+  return {};
+}
+
+// The orders of a leaf that is not read whole may be wrong. If no block was removed, the leaves
+// have each order below next_order once. So if a leaf lacks an order that it should have, this
+// order is missing or is in another leaf. If an order is missing or is in two leaves, all leaves
+// are read. If a wanted order is in another leaf, that leaf is read whole, and its sum shows the
+// damage.
+Result<std::optional<std::vector<IndexTree::LeafPlace>>> IndexTree::wanted_leaves(
+    const std::function<Result<bool>(std::uint64_t order)>& wants) const {
+  using Leaves = std::optional<std::vector<LeafPlace>>;
+  // A block takes more bytes of the file than this.
+  constexpr std::uint64_t kLeastBlock = 64;
+  const std::uint64_t orders = superblock_.next_order;
+  if (far_ || superblock_.height < 2 || superblock_.totals.blocks != orders ||
+      orders > file_.size() / kLeastBlock)
+    return Leaves();
+  NMB_ASSIGN(const std::shared_ptr<const Page> top, root());
+  std::vector<LeafPlace> all, wanted;
+  NMB_TRY(add_leaves(top, orders, &all));
+  if (all.size() > orders) return Leaves();
+  std::vector<bool> seen(orders);
+  std::uint64_t count = 0;
+  for (LeafPlace& leaf : all) {
+    const ChildRow place = child_at(*leaf.node, leaf.row);
+    PageExpectation expect = superblock_.expectation(PageUse::kIndex, 0);
+    expect.position = place.position;
+    expect.length = place.length;
+    expect.sum = place.sum;
+    NMB_ASSIGN(const auto found, peek_column(file_, expect, kOrder));
+    if (!found) return Leaves();
+    bool is_wanted = false;
+    for (const std::uint64_t order : *found) {
+      if (order >= orders || seen[order]) return Leaves();
+      seen[order] = true;
+      ++count;
+      if (is_wanted) continue;
+      NMB_ASSIGN(is_wanted, wants(order));
+    }
+    if (is_wanted) wanted.push_back(std::move(leaf));
+  }
+  if (count != orders) return Leaves();
+  return Leaves(std::move(wanted));
+}
+
+Status IndexTree::for_each_wanted(
+    const std::function<Result<bool>(std::uint64_t order)>& wants,
+    const std::function<Result<bool>(const BlockEntry&)>& visit) const {
+  NMB_ASSIGN(const auto leaves, wanted_leaves(wants));
+  if (!leaves) return for_each({}, visit);
+  for (const LeafPlace& leaf : *leaves) {
+    NMB_ASSIGN(const std::shared_ptr<const Page> page, child(*leaf.node, leaf.row));
+    NMB_ASSIGN(const bool go_on, visit_below(*page, {}, visit));
+    if (!go_on) return {};
+  }
+  return {};
+}
+
 Status IndexTree::for_each(const NameRange& range,
                            const std::function<Result<bool>(const BlockEntry&)>& visit) const {
   if (superblock_.height == 0) return {};

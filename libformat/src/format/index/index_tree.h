@@ -51,6 +51,15 @@ class IndexTree {
   Status for_each(const NameRange& range,
                   const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
+  // Visits entries in the order of their names, as for_each() does, but may leave out entries if
+  // `wants` returns false for their orders. A leaf is read whole only if `wants` returns true for
+  // the order of one of its entries; of all other leaves, only the orders are read. An entry that
+  // `wants` chooses is never left out, even if a leaf is damaged: the call then fails. `wants` is
+  // called before the first visit, at most once with each order. Files from which blocks were
+  // removed, and files on slow storage, are read whole, without a call of `wants`.
+  Status for_each_wanted(const std::function<Result<bool>(std::uint64_t order)>& wants,
+                         const std::function<Result<bool>(const BlockEntry&)>& visit) const;
+
   const ByteSource& file() const { return file_; }
   const Superblock& superblock() const { return superblock_; }
   const Growth& growth() const { return growth_; }
@@ -79,6 +88,18 @@ class IndexTree {
   Status totals_below(const Page& page, const NameRange& range, Totals* totals) const;
   Result<bool> visit_below(const Page& page, const NameRange& range,
                            const std::function<Result<bool>(const BlockEntry&)>& visit) const;
+
+  // The places of leaves, in the order of names.
+  struct LeafPlace {
+    std::shared_ptr<const Page> node;
+    std::uint32_t row = 0;
+  };
+  // Returns the leaves that may have wanted entries, or nullopt if all leaves must be read.
+  Result<std::optional<std::vector<LeafPlace>>> wanted_leaves(
+      const std::function<Result<bool>(std::uint64_t order)>& wants) const;
+  // Adds the places of the leaves below a node, but not many more than `most`.
+  Status add_leaves(const std::shared_ptr<const Page>& node, std::uint64_t most,
+                    std::vector<LeafPlace>* leaves) const;
 
   // Adds the growth of the entries in a range to *totals.
   Status add_growth(const NameRange& range, Totals* totals) const;

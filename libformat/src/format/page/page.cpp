@@ -636,4 +636,46 @@ Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
   return std::make_shared<const Page>(std::move(*page));
 }
 
+Result<std::optional<std::vector<std::uint64_t>>> peek_column(const ByteSource& file,
+                                                              const PageExpectation& expect,
+                                                              Column column) {
+  // Enough for the column tables of the pages that this version writes.
+  constexpr std::size_t kUsualColumns = 32;
+  constexpr std::uint32_t kMostRows = 65536;
+  using Values = std::optional<std::vector<std::uint64_t>>;
+  if (expect.position > file.size() || expect.length > file.size() - expect.position ||
+      expect.length < kPageHeaderSize)
+    return Values();
+  std::vector<std::byte> head(
+      std::min<std::size_t>(expect.length, kPageHeaderSize + kUsualColumns * 4));
+  NMB_TRY(file.read_at(expect.position, head));
+  const std::optional<PageHeader> found = PageHeader::decode(head);
+  const auto rows = load_le<std::uint32_t>(&head[16]);
+  const auto columns = load_le<std::uint16_t>(&head[24]);
+  std::uint64_t offset = kPageHeaderSize + std::uint64_t{columns} * 4;
+  if (!found || found->use != expect.use || found->level != expect.level ||
+      found->length != expect.length || found->position != expect.position ||
+      (expect.sum && found->sum != *expect.sum) || offset > head.size() || rows == 0 ||
+      rows > kMostRows)
+    return Values();
+  std::vector<std::uint64_t> values(rows);
+  for (std::size_t entry = kPageHeaderSize; entry < kPageHeaderSize + std::size_t{columns} * 4;
+       entry += 4) {
+    const auto id = load_le<std::uint16_t>(&head[entry]);
+    const auto width = load_le<std::uint16_t>(&head[entry + 2]);
+    const std::uint64_t length = std::uint64_t{width} * rows;
+    if (!is_known(id) && (id & kCriticalForReading)) return Values();
+    if (offset > expect.length || length > expect.length - offset) return Values();
+    if (id == column) {
+      if (width == 0 || width > 8) return Values();
+      std::vector<std::byte> bytes(length);
+      NMB_TRY(file.read_at(expect.position + offset, bytes));
+      for (std::uint32_t row = 0; row < rows; ++row)
+        values[row] = load_width(&bytes[std::size_t{row} * width], width);
+    }
+    offset += length;
+  }
+  return Values(std::move(values));
+}
+
 }  // namespace nmb

@@ -261,5 +261,12 @@ std::uint64_t place_page(std::span<std::byte> page, std::uint64_t position);
 // Reads and decodes a page. If there are findings, fails with the first finding.
 Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
                                               const PageExpectation& expect);
+// Reads one column of a page, and little else. The sum of the page is not checked, so the values
+// may be wrong: use them only to decide which pages to read whole. Returns nullopt if the page is
+// not as expected, has a column that this version must know, or has more than 65,536 rows. Errors:
+// kIo.
+Result<std::optional<std::vector<std::uint64_t>>> peek_column(const ByteSource& file,
+                                                              const PageExpectation& expect,
+                                                              Column column);
 
 }  // namespace nmb

@@ -48,12 +48,19 @@ std::size_t KeptRows::count(PageUse use, std::uint64_t order) const {
   return static_cast<std::size_t>(end - begin);
 }
 
-void KeptRows::add_to(PageUse use, std::uint64_t order, std::uint64_t new_order,
-                      TableRows* out) const {
+bool KeptRows::has(PageUse use, std::uint64_t order, std::string_view name) const {
+  const Table& from = table(use);
+  const auto [begin, end] = rows_of(from.by_order, order);
+  return std::any_of(begin, end, [&](const auto& at) { return from.rows[at.second].name == name; });
+}
+
+void KeptRows::add_to(PageUse use, std::uint64_t order, std::uint64_t new_order, TableRows* out,
+                      const std::function<bool(const TableRow&)>& stays) const {
   const Table& from = table(use);
   const auto [begin, end] = rows_of(from.by_order, order);
   for (auto at = begin; at != end; ++at) {
     TableRow row = from.rows[at->second];
+    if (stays && !stays(row)) continue;
     row.order = new_order;
     out->add(row);
   }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,9 +30,12 @@ class KeptRows {
   // Returns the number of rows of a block. `order` is the block's order of creation in the file
   // that was read.
   std::size_t count(PageUse use, std::uint64_t order) const;
+  // Returns whether a block has a row with the name `name`.
+  bool has(PageUse use, std::uint64_t order, std::string_view name) const;
   // Adds to *out a copy of each row of the block with the order `order`. The copies have the order
-  // `new_order`.
-  void add_to(PageUse use, std::uint64_t order, std::uint64_t new_order, TableRows* out) const;
+  // `new_order`. Leaves out rows for which `stays` is set and returns false.
+  void add_to(PageUse use, std::uint64_t order, std::uint64_t new_order, TableRows* out,
+              const std::function<bool(const TableRow&)>& stays = {}) const;
   // Returns kDamaged (R-ST-2) if the statistics of a block do not fit its metadata: the block has
   // no variable of that name, or the variable has another type.
   Status check_statistics(const Metadata& metadata, std::uint64_t order) const;

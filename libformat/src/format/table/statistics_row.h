@@ -15,9 +15,6 @@
 
 namespace nmb {
 
-// The largest length of a variable's name in bytes. A variable with a longer name has no row.
-inline constexpr std::size_t kMostRowName = 65535;
-
 // Returns the classic type that the variable's values have when they are counted. Returns nullopt
 // if the values cannot be counted.
 std::optional<Type> counted_type(const Metadata& metadata, VarId variable);

@@ -20,6 +20,8 @@ namespace nmb {
 inline constexpr std::uint32_t kTableLeafRows = 256;
 inline constexpr std::uint32_t kTableNodeRows = 128;
 inline constexpr std::size_t kMostTrees = 64;
+// The largest length of a name in bytes. A variable with a longer name has no row of statistics.
+inline constexpr std::size_t kMostRowName = 65535;
 
 // A row of a leaf. `name`, `bytes` and `unknown` point to bytes of another object, which must
 // outlive the row.

@@ -1,7 +1,8 @@
-// Decodes a tag from a row (see format/table/tag_row.h).
+// Encodes and decodes tags as rows (see format/table/tag_row.h).
 #include "format/table/tag_row.h"
 
 #include <bit>
+#include <span>
 #include <string>
 
 #include "model/name_rules.h"
@@ -17,6 +18,36 @@ bool is_text(std::string_view text) {
 }
 
 }  // namespace
+
+Status check_new_tag(std::string_view name, const TagValue& value) {
+  if (name.empty() || name.size() > kMostRowName || !is_text(name))
+    return Status(Code::kUsage, "invalid tag name " + in_quotes(name) +
+                                    ": expected 1 to 65535 bytes of UTF-8 without NUL");
+  if (const auto* text = std::get_if<std::string>(&value); text && !is_text(*text))
+    return Status(Code::kUsage, "invalid value of tag " + in_quotes(name) +
+                                    ": expected UTF-8 without NUL, found " + in_quotes(*text));
+  return {};
+}
+
+TableRow tag_row(const Tag& tag, std::uint64_t order) {
+  TableRow row;
+  row.name = tag.name;
+  row.order = order;
+  if (const auto* text = std::get_if<std::string>(&tag.value)) {
+    row.kind = kTextTag;
+    row.bytes = std::as_bytes(std::span(*text));
+  } else if (const auto* number = std::get_if<std::int64_t>(&tag.value)) {
+    row.kind = kInt64Tag;
+    row.minimum = std::bit_cast<std::uint64_t>(*number);
+  } else if (const auto* whole = std::get_if<std::uint64_t>(&tag.value)) {
+    row.kind = kUInt64Tag;
+    row.minimum = *whole;
+  } else {
+    row.kind = kDoubleTag;
+    row.minimum = std::bit_cast<std::uint64_t>(std::get<double>(tag.value));
+  }
+  return row;
+}
 
 Result<TagValue> row_tag(const TableRow& row) {
   const auto wrong = [](const char* what) {

@@ -42,6 +42,10 @@ class BlockAssigner {
   Result<std::optional<SplitName>> of(const Metadata& metadata, VarId variable);
   // Returns whether the rule moves a variable. The variable may have any type.
   Result<bool> concerns(const Metadata& metadata, VarId variable);
+  // For kPrefix: returns NameSplitter::captures() of the name of a variable.
+  Result<NameSplitter::Captures> captures(std::string_view name) {
+    return splitter_->captures(name);
+  }
   // For kAttribute: returns the value of the dataset's global attribute. Errors: kConflict, for the
   // same reasons as in of().
   Result<std::optional<std::string>> of_dataset(const Metadata& metadata) const;

@@ -2,16 +2,31 @@
 #include "merge/dividing/block_template.h"
 
 #include "model/paths.h"
+#include "wire/whole_number.h"
 
 namespace nmb {
 
-Result<BlockTemplate> BlockTemplate::parse(std::string_view text) {
+namespace {
+
+// Returns the number in a field like {12}, or 0 if the field is not of this form.
+std::size_t capture_in(std::string_view field) {
+  if (field.size() < 3) return 0;
+  const std::optional<std::uint64_t> number = whole_number(field.substr(1, field.size() - 2));
+  return number && *number <= 0xffff ? static_cast<std::size_t>(*number) : 0;
+}
+
+}  // namespace
+
+Result<BlockTemplate> BlockTemplate::parse(std::string_view text) { return parse(text, false); }
+Result<BlockTemplate> BlockTemplate::parse_tag(std::string_view text) { return parse(text, true); }
+
+Result<BlockTemplate> BlockTemplate::parse(std::string_view text, bool is_tag) {
   BlockTemplate out;
   const std::string shown(text);
   while (!text.empty()) {
     const std::size_t open = text.find('{');
     if (open != 0) {
-      out.parts_.push_back({Field::kText, std::string(text.substr(0, open))});
+      out.parts_.push_back({Field::kText, std::string(text.substr(0, open)), 0});
       if (open == std::string_view::npos) break;
       text.remove_prefix(open);
       continue;
@@ -28,10 +43,14 @@ Result<BlockTemplate> BlockTemplate::parse(std::string_view text) {
       kind = Field::kIndex;
     else if (field == "{group}")
       kind = Field::kGroup;
+    else if (is_tag && capture_in(field) > 0)
+      kind = Field::kCapture;
     else
-      return Status(Code::kUsage, "found \"" + std::string(field) + "\" in block name template \"" +
-                                      shown + "\", expected {stem}, {path}, {index} or {group}");
-    out.parts_.push_back({kind, {}});
+      return Status(Code::kUsage, "found \"" + std::string(field) + "\" in " +
+                                      (is_tag ? "template" : "block name template") + " \"" +
+                                      shown + "\", expected {stem}, {path}, {index} or {group}" +
+                                      (is_tag ? ", or a capture such as {1}" : ""));
+    out.parts_.push_back({kind, {}, kind == Field::kCapture ? capture_in(field) : 0});
     text.remove_prefix(field.size());
   }
   return out;
@@ -56,8 +75,16 @@ Result<std::string> steps_of(std::string_view path) {
 
 }  // namespace
 
+std::vector<std::size_t> BlockTemplate::captures() const {
+  std::vector<std::size_t> numbers;
+  for (const Part& part : parts_)
+    if (part.field == Field::kCapture) numbers.push_back(part.capture);
+  return numbers;
+}
+
 Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t index,
-                                          std::string_view group) const {
+                                          std::string_view group,
+                                          std::span<const std::string_view> captures) const {
   std::string out;
   bool drop_slash = false;
   for (const Part& part : parts_) {
@@ -78,6 +105,9 @@ Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t ind
       case Field::kIndex:
         made = std::to_string(index);
         piece = made;
+        break;
+      case Field::kCapture:
+        piece = captures[part.capture - 1];
         break;
       case Field::kGroup:
         piece = group;

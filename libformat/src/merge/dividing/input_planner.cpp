@@ -277,6 +277,7 @@ Status InputPlanner::divide(InputBlock& block) {
   if (!is_divided && fates_.torn_by(block.group)) return take_torn(block, form, block.group);
   if (!is_divided && !is_parent(block)) return take_whole(block, block.group);
   tell_losses(block, form, conflicts_);
+  input_.divided = &form.dataset.metadata;
   input_.values = form.values;
   input_.origin = form.view ? std::string() : block.packed.origin;
   return splitter_->make(split_input(block.group, form));
@@ -338,9 +339,29 @@ Status InputPlanner::take_part(DatasetPart part) {
   note_names(group, part.metadata);
   NMB_ASSIGN(const BlockName name, name_of(group));
   if (!part.is_whole) return {};
-  return input_.sink->take_part(
-      name, {part.metadata, std::move(part.begins), part.record_size, part.records, input_.values,
-             input_.origin, false, part.group.empty()});
+  BlockPart taken{part.metadata, std::move(part.begins), part.record_size,
+                  part.records,  input_.values,          input_.origin};
+  taken.is_rest = part.group.empty();
+  taken.divided = input_.divided;
+  NMB_ASSIGN(taken.captures, captures_of(part));
+  return input_.sink->take_part(name, std::move(taken));
+}
+
+// Returns the captures that tags of the part need. Only a part that was moved has captures.
+Result<std::vector<NameCapture>> InputPlanner::captures_of(const DatasetPart& part) {
+  std::vector<NameCapture> out;
+  if (by_ != By::kPrefix || options_.tags.empty() || !options_.tag_names.empty() ||
+      part.group.empty())
+    return out;
+  for (const VarId variable : part.variables) {
+    NMB_ASSIGN(const NameSplitter::Captures found,
+               splitter_->rule().captures(input_.divided->variable(variable).name));
+    if (out.empty())
+      for (const auto& text : found) out.push_back({std::optional<std::string>(text)});
+    else
+      for (std::size_t i = 0; i < out.size(); ++i) out[i].differs |= out[i].text != found[i];
+  }
+  return out;
 }
 
 Status InputPlanner::unite(const InputBlock& block) {

@@ -97,6 +97,7 @@ class InputPlanner {
   bool is_parent(const InputBlock& block) const;
   void note(SplitConflict conflict);
   Status take_part(DatasetPart part);
+  Result<std::vector<NameCapture>> captures_of(const DatasetPart& part);
   Status unite(const InputBlock& block);
   Status take_union();
 
@@ -108,8 +109,9 @@ class InputPlanner {
     std::uint64_t blocks = 0;  // number of blocks visited
     bool has_groups = false;   // block names are made from a template that contains {group}
     bool is_divided = false;   // at least one block is divided
-    // The path and the values of the block that is being divided.
+    // The path, the definitions and the values of the block that is being divided.
     std::string group;
+    const Metadata* divided = nullptr;
     Source values;
     std::string origin;
   };

@@ -11,6 +11,7 @@ namespace nmb {
 struct NameSplitter::Compiled {
   pcre2_code* code = nullptr;
   pcre2_match_data* match = nullptr;
+  std::uint32_t captures = 0;
   bool jit = false;
   bool jit_partial = false;  // JIT code exists for partial matching
   ~Compiled() {
@@ -37,9 +38,8 @@ Result<NameSplitter> NameSplitter::compile(const std::string& expression) {
                                     " at position " + std::to_string(at) + ": " +
                                     reinterpret_cast<char*>(text));
   }
-  std::uint32_t captures = 0;
-  pcre2_pattern_info(compiled->code, PCRE2_INFO_CAPTURECOUNT, &captures);
-  if (captures == 0)
+  pcre2_pattern_info(compiled->code, PCRE2_INFO_CAPTURECOUNT, &compiled->captures);
+  if (compiled->captures == 0)
     return Status(Code::kUsage, "found regular expression " + in_quotes(expression) +
                                     " without a capture, expected one for the group");
   // Without JIT, matching is slower but gives the same result.
@@ -74,18 +74,39 @@ void NameSplitter::remember(std::string_view name, const Match& match) {
   known_match_ = match;
 }
 
+// Runs the expression. Returns one more than the number of the last capture that is part of the
+// match, or 0 if the expression does not match.
+Result<int> NameSplitter::match(std::string_view name) {
+  const auto run = compiled_->jit ? pcre2_jit_match : pcre2_match;
+  const int found = run(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()), name.size(), 0,
+                        0, compiled_->match, nullptr);
+  if (found == PCRE2_ERROR_NOMATCH) return 0;
+  if (found < 0)
+    return Status(Code::kLimit,
+                  "the regular expression takes too many steps on name " + in_quotes(name));
+  return found;
+}
+
+std::size_t NameSplitter::count() const { return compiled_->captures; }
+
+Result<NameSplitter::Captures> NameSplitter::captures(std::string_view name) {
+  Captures out;
+  NMB_ASSIGN(const int found, match(name));
+  if (found == 0) return out;
+  out.resize(compiled_->captures);
+  const PCRE2_SIZE* const offsets = pcre2_get_ovector_pointer(compiled_->match);
+  for (std::size_t i = 1; i < static_cast<std::size_t>(found); ++i)
+    if (offsets[2 * i] != PCRE2_UNSET)
+      out[i - 1] = name.substr(offsets[2 * i], offsets[2 * i + 1] - offsets[2 * i]);
+  return out;
+}
+
 Result<std::optional<SplitName>> NameSplitter::split(std::string_view name) {
   if (!known_.empty() && name.starts_with(known_)) {
     ++alike_;
     return std::optional<SplitName>(divide(name, known_match_));
   }
-  const auto match = compiled_->jit ? pcre2_jit_match : pcre2_match;
-  const int found = match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()), name.size(),
-                          0, 0, compiled_->match, nullptr);
-  if (found == PCRE2_ERROR_NOMATCH) return std::optional<SplitName>();
-  if (found < 0)
-    return Status(Code::kLimit,
-                  "the regular expression takes too many steps on name " + in_quotes(name));
+  NMB_ASSIGN(const int found, match(name));
   const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(compiled_->match);
   if (found < 2 || offsets[2] == PCRE2_UNSET) return std::optional<SplitName>();
   const Match taken{offsets[2], offsets[3] - offsets[2], offsets[1]};

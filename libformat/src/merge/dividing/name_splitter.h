@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nmb/status.h"
 
@@ -28,6 +29,13 @@ class NameSplitter {
   // Returns nullopt if the expression does not match. The returned views refer to `name`. Errors:
   // kLimit if matching takes too many steps.
   Result<std::optional<SplitName>> split(std::string_view name);
+  // Returns the captures of the first match in `name`: element i is capture i + 1, or nullopt if
+  // this capture is not part of the match. Returns no elements if the expression does not match.
+  // The views refer to `name`. Errors: as for split().
+  using Captures = std::vector<std::optional<std::string_view>>;
+  Result<Captures> captures(std::string_view name);
+  // Returns the number of captures in the expression.
+  std::size_t count() const;
   // Returns how many names were divided like the previous name, without a run of the regular
   // expression.
   std::uint64_t alike() const { return alike_; }
@@ -39,6 +47,7 @@ class NameSplitter {
   };
   explicit NameSplitter(std::unique_ptr<Compiled> compiled);
   static SplitName divide(std::string_view name, const Match& match);
+  Result<int> match(std::string_view name);
   void remember(std::string_view name, const Match& match);
 
   std::unique_ptr<Compiled> compiled_;

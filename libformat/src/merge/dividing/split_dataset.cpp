@@ -238,6 +238,7 @@ DatasetPart SplitDataset::part_of(const Input& input, const Selection& selection
   part.begins.reserve(selection.variables.size());
   for (VarId v : selection.variables)
     part.begins.push_back(input.metadata.begin(v) - input.layout.header_length);
+  part.variables = selection.variables;
   part.is_whole = metadata.variable_count() == selection.variables.size();
   return part;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,8 @@ struct DatasetPart {
   std::uint64_t record_size = 0;
   // false if definitions were left out because of conflicts
   bool is_whole = true;
+  // The variables of the divided dataset from which the part was made.
+  std::span<const VarId> variables{};
 };
 
 // A reason why a dataset cannot be divided.

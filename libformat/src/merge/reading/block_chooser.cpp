@@ -140,7 +140,11 @@ Status BlockChooser::check(Communicator& ranks, const std::string& output, Statu
     const bool is_statistic = name.kind == FindName::Kind::kStatistic;
     const std::string text = printable(name.text);
     if (has_value[i] == 0 && looked_at > 0)
-      fail(joined_text("no block has the ", is_statistic ? "statistic " : "attribute ", text));
+      fail(joined_text("no block has the ",
+                       is_statistic                                   ? "statistic "
+                       : name.kind == FindName::Kind::kBlockAttribute ? "tag or attribute "
+                                                                      : "attribute ",
+                       text));
     if (has_value[i] == 0 || !is_statistic || without == 0 || ranks.rank() != 0) continue;
     report->warnings.push_back(joined_text(
         output, ": ", without, " of ", report->inputs, " inputs ", without == 1 ? "has" : "have",

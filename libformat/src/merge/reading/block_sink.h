@@ -16,6 +16,13 @@
 
 namespace nmb {
 
+// A capture of the expression by which a dataset was divided (BlockRule::By::kPrefix), in the names
+// of the variables of a part.
+struct NameCapture {
+  std::optional<std::string> text;  // nullopt if the capture is not part of the match
+  bool differs = false;             // whether the variables have different texts
+};
+
 struct BlockName {
   std::string name;
   std::string group;            // the block's path in the input
@@ -39,6 +46,9 @@ struct BlockPart {
   // Several inputs may share such a remainder.
   bool is_rest = false;
   std::optional<std::uint64_t> samples{};  // number of samples that is recorded in an NMB input
+  // For a part of a divided dataset: the dataset, and captures that tags need.
+  const Metadata* divided = nullptr;
+  std::vector<NameCapture> captures{};
 };
 
 // Returns a part that has the whole of a canonical CDF-5 dataset.

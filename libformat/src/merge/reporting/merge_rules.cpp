@@ -39,6 +39,23 @@ Result<BlockRule> BlockRule::parse(std::string_view text) {
                                   "vars:N, one, dim:NAME or key:ATT");
 }
 
+Result<TagRule> TagRule::parse(std::string_view text) {
+  constexpr std::string_view kOfText = ":text";
+  const std::size_t equals = text.find('=');
+  std::string_view name = text.substr(0, equals);
+  const bool is_text = name.ends_with(kOfText);
+  if (is_text) name.remove_suffix(kOfText.size());
+  const std::string_view value = equals == text.npos ? "" : text.substr(equals + 1);
+  const bool is_attribute = !is_text && value.starts_with('@');
+  if (equals == text.npos || name.empty() || value == "@")
+    return Status(Code::kUsage, "found \"" + std::string(text) +
+                                    "\" as the rule of a tag, expected NAME=TEMPLATE, "
+                                    "NAME:text=TEMPLATE or NAME=@ATTRIBUTE");
+  if (is_attribute)
+    return TagRule{std::string(name), From::kAttribute, std::string(value.substr(1))};
+  return TagRule{std::string(name), is_text ? From::kText : From::kTemplate, std::string(value)};
+}
+
 Result<SampleRule> SampleRule::parse(std::string_view text) {
   if (text.empty()) return SampleRule();
   if (text == "none") return SampleRule{.by = By::kNone};

@@ -61,6 +61,9 @@ Status check_options(const PackOptions& options, const PackOptionNames& names) {
                  ": the length of the statistics depends on the values");
   if (counts && !is_nmb) return needs_kind(names.statistics, "nmb");
   if (has_view && !is_nmb) return needs_kind(names.hdf5_view + " on", "nmb");
+  if (!options.tags.empty() && !is_nmb) return needs_kind(names.tags, "nmb");
+  if (!options.tag_names.empty() && options.tags.empty())
+    return usage(names.tag_names + " needs " + names.tags);
   if (resumes && dry_run) return usage(exclude(names.resume, names.dry_run));
   if (options.replace && !options.append) return usage(names.replace + " needs " + names.append);
   if (options.append) {

@@ -182,6 +182,13 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   const std::shared_ptr<const KeptRows> rows = packed.kept;
   const std::uint64_t order = packed.kept_order;
   NMB_TRY(make_room(name));
+  std::vector<Tag> tags;
+  if (tagger_.has_rules()) {
+    NMB_ASSIGN(const bool empty, is_empty(block));
+    if (!empty) {
+      NMB_ASSIGN(tags, tagger_.tags_of({name, conflicts_.here().input, block.dataset.metadata}));
+    }
+  }
   Status status;
   const std::optional<BlockId> id = defined(writer_.pack_block(std::move(packed)), name, &status);
   if (!id) return status;
@@ -189,12 +196,19 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
     KeptBlocks& kept = kept_[rows.get()];
     kept.tagged += rows->count(PageUse::kTags, order) > 0;
     kept.counted += rows->count(PageUse::kStatistics, order) > 0;
+    for (const Tag& tag : tags) replaced_tags_ += rows->has(PageUse::kTags, order, tag.name);
   }
+  NMB_TRY(set_tags(*id, tags));
   NMB_TRY(place_originals(*id));
   stored_twice_ += block.stored_twice;
   if (block.links && block.links->original) return link_to_original(*id, *std::move(block.links));
   if (block.links) return link_values(writer_, *id, std::move(*block.links));
   if (!block.wanted_chunks) storage_.note(*id, std::move(values));
+  return {};
+}
+
+Status WrittenBlocks::set_tags(BlockId id, const std::vector<Tag>& tags) {
+  for (const Tag& tag : tags) NMB_TRY(writer_.set_tag(id, tag.name, tag.value));
   return {};
 }
 
@@ -285,10 +299,17 @@ Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {
   NMB_ASSIGN(const std::uint64_t samples,
              samples_of(name, counts_of(samples_, metadata, part.records), part.samples));
   NMB_TRY(make_room(name));
+  std::vector<Tag> tags;
+  // Several inputs may share a block without content, so its tags must not depend on one of them.
+  if (tagger_.has_rules() && metadata.variable_count() + metadata.dimension_count() > 0) {
+    NMB_ASSIGN(tags, tagger_.tags_of(
+                         {name, conflicts_.here().input, metadata, part.divided, &part.captures}));
+  }
   Status status;
   const std::optional<BlockId> id =
       defined(writer_.define_block(name.name, metadata, part.records), name, &status);
   if (!id) return status;
+  NMB_TRY(set_tags(*id, tags));
   NMB_TRY(writer_.set_samples(*id, samples));
   if (sources_.empty() || sources_.back().values != part.values) {
     std::string origin(part.origin);

@@ -12,6 +12,7 @@
 #include "merge/reading/block_sink.h"
 #include "merge/reading/sample_counts.h"
 #include "merge/reporting/conflict_list.h"
+#include "merge/storing/block_tagger.h"
 #include "merge/storing/part_block.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/value_storage.h"
@@ -24,12 +25,13 @@ class WrittenBlocks final : public BlockSink {
  public:
   // All arguments must outlive the object. is_alone: true if there is only one rank.
   WrittenBlocks(const PackOptions& options, Writer& writer, ConflictList& conflicts,
-                SharedNames& names, PackReport& report, bool is_alone)
+                SharedNames& names, BlockTagger& tagger, PackReport& report, bool is_alone)
       : is_alone_(is_alone),
         writer_(writer),
         samples_(options.samples),
         conflicts_(conflicts),
         names_(names),
+        tagger_(tagger),
         shares_empty_(options.mode == MergeMode::kPack &&
                       (options.inputs.size() > 1 || options.append)),
         replaces_(options.replace),
@@ -55,6 +57,8 @@ class WrittenBlocks final : public BlockSink {
 
   // Returns how many blocks of the output were replaced.
   std::uint64_t replaced() const { return replaced_; }
+  // Returns how many tags of inputs were replaced.
+  std::uint64_t replaced_tags() const { return replaced_tags_; }
   // Returns whether some block has the dimension that the sample rule names.
   bool has_sample_dimension() const { return has_sample_dimension_; }
   // See ValueStorage. `i` is an index in PackOptions::compression->chunk.
@@ -89,6 +93,7 @@ class WrittenBlocks final : public BlockSink {
   Result<std::uint64_t> samples_of(const BlockName& name, const SampleCounts& counts,
                                    std::optional<std::uint64_t> recorded);
   Status take_empty(const BlockName& name);
+  Status set_tags(BlockId id, const std::vector<Tag>& tags);
   Status place_originals(BlockId id);
   Status link_to_original(BlockId id, LinkedValues values);
   Status finish_input();
@@ -101,12 +106,13 @@ class WrittenBlocks final : public BlockSink {
   const SampleRule& samples_;
   ConflictList& conflicts_;
   SharedNames& names_;
+  BlockTagger& tagger_;
   const bool shares_empty_;  // inputs may share blocks that have no content
   const bool replaces_;      // inputs may replace blocks of the output
   const std::string& output_;
   ValueStorage storage_;
   bool has_sample_dimension_ = false;
-  std::uint64_t replaced_ = 0;
+  std::uint64_t replaced_ = 0, replaced_tags_ = 0;
   std::set<std::string> replaced_names_;  // blocks that the current input replaces
   // For each BlockId: the first input that has the block, or kOfOutput if the output already had
   // the block.

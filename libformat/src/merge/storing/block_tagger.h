@@ -1,0 +1,71 @@
+// BlockTagger: computes the tags that PackOptions::tags gives to blocks of the output.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "merge/dividing/block_template.h"
+#include "merge/dividing/name_splitter.h"
+#include "merge/reading/block_sink.h"
+#include "merge/reporting/conflict_list.h"
+#include "nmb/merge.h"
+#include "nmb/metadata.h"
+#include "nmb/statistics.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// Returns the tag for a text that a template made: int64 or uint64 for a decimal integer in their
+// range, double for another decimal number in its range, and text for everything else.
+TagValue tag_of_text(std::string text);
+
+// Not thread-safe.
+class BlockTagger {
+ public:
+  // Both arguments must outlive the object. Errors: kUsage if a template or the expression is
+  // invalid, if a template uses a capture that does not exist, or if two rules have one name.
+  static Result<BlockTagger> make(const PackOptions& options, ConflictList& conflicts);
+
+  // What the rules use of a block.
+  struct Block {
+    const BlockName& name;
+    std::size_t input;                                   // position in PackOptions::inputs
+    const Metadata& metadata;                            // of the block
+    const Metadata* divided = nullptr;                   // BlockPart::divided
+    const std::vector<NameCapture>* captures = nullptr;  // BlockPart::captures
+  };
+  bool has_rules() const { return !options_->tags.empty(); }
+  // Returns the tags of a block. Adds a conflict for each tag that cannot be made.
+  Result<std::vector<Tag>> tags_of(const Block& block);
+
+  // For each of PackOptions::tags: the number of blocks that got the tag, and of blocks that did
+  // not get it for lack of an attribute or a match.
+  struct Count {
+    std::uint64_t with = 0, without = 0;
+  };
+  const std::vector<Count>& counts() const { return counts_; }
+
+ private:
+  BlockTagger(const PackOptions& options, ConflictList& conflicts)
+      : options_(&options), conflicts_(&conflicts), counts_(options.tags.size()) {}
+
+  Status check(const TagRule& rule, const BlockTemplate& value) const;
+  Result<std::optional<TagValue>> value_of(std::size_t rule, const Block& block);
+  Result<std::optional<TagValue>> expanded(std::size_t rule, const Block& block);
+  std::optional<TagValue> attribute(const TagRule& rule, const Block& block);
+  void refuse(const TagRule& rule, const Block& block, std::string found, std::string expected);
+  void lack(std::size_t rule, const Block& block);
+
+  const PackOptions* options_;
+  ConflictList* conflicts_;
+  std::vector<std::optional<BlockTemplate>> templates_;  // for each rule that has one
+  std::optional<NameSplitter> names_;                    // PackOptions::tag_names
+  std::size_t captures_ = 0;                             // number of captures that rules may use
+  std::vector<Count> counts_;
+};
+
+}  // namespace nmb

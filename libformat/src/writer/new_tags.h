@@ -1,0 +1,43 @@
+// NewTags: the tags that a rank sets for blocks of the next commit (spec/format.md, section 9.4).
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "nmb/statistics.h"
+#include "nmb/status.h"
+#include "nmb/writer.h"
+#include "parallel/message_codec.h"
+
+namespace nmb {
+
+struct NewTag : Tag {
+  int rank;  // the rank that set the tag
+};
+
+// Not thread-safe.
+class NewTags {
+ public:
+  explicit NewTags(int own_rank) : own_rank_(own_rank) {}
+
+  bool empty() const { return tags_.empty(); }
+  // Adds a tag to a block, or replaces the tag of this name.
+  void set(BlockId block, std::string_view name, TagValue value);
+  // Returns the tags of a block in the order in which they were set first.
+  const std::vector<NewTag>& of(BlockId block) const;
+  void forget(BlockId block) { tags_.erase(block); }
+  void clear() { tags_.clear(); }
+
+  // Encodes the tags of a block for the rank that keeps it.
+  void put(BlockId block, MessageWriter& out) const;
+  // Adds the tags that put() has encoded on rank `rank`. `name` is the block's name. Errors:
+  // kConflict if the block already has a tag of the same name with another value.
+  Status unite(BlockId block, std::string_view name, int rank, MessageReader in);
+
+ private:
+  int own_rank_;
+  std::map<BlockId, std::vector<NewTag>> tags_;
+};
+
+}  // namespace nmb
