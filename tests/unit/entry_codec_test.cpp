@@ -40,13 +40,17 @@ TEST(EntryCodec, EachFieldHasItsColumn) {
   const Page page = decoded(page_of(entry_of_all_columns()));
   for (std::uint16_t column = 1; column < kColumnCount; ++column) {
     const bool is_of_leaf =
-        column != kBlocks && (column <= kStorageSum || column == kOrder || column == kNeeds);
+        column != kBlocks && (column <= kFileSha256End || column == kOrder || column == kNeeds);
     EXPECT_EQ(page.has(static_cast<Column>(column)), is_of_leaf) << column;
-    if (!is_of_leaf || column == kDigest) continue;
+    if (!is_of_leaf || column == kDigest || (column >= kFileDigest && column <= kFileSha256End))
+      continue;
     const std::uint64_t expected = column == kNameEnd ? 4 : column == kFlags ? 1 : column;
     EXPECT_EQ(page.value(0, static_cast<Column>(column)), expected) << column;
   }
   EXPECT_EQ(page.digest(0), (Digest{8, 80}));
+  EXPECT_EQ(page.digest(0, kFileDigest), (Digest{25, 250}));
+  EXPECT_EQ(page.digest(0, kFileSha256), (Digest{0x0101010101010101, 0x0101010101010101}));
+  EXPECT_EQ(page.digest(0, kFileSha256End), (Digest{0x0202020202020202, 0x0202020202020202}));
 }
 
 TEST(EntryCodec, EntriesComeBackFromPagesAndMessages) {

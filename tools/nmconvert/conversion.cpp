@@ -150,7 +150,7 @@ class Converter {
     options.keep_statistics = options_.keep_statistics;
     options.refuse_losses = !options_.lossy;
     options.originals = options_.originals ? Originals::kStore : Originals::kDrop;
-    options.original_sha256 = options_.digest;
+    options.digests = options_.digests;
     // If an NMB input has no view, its copy gets no view.
     const Hdf5View usual = view.has_options()       ? Hdf5View::kAuto
                            : kind == FileKind::kNmb ? Hdf5View::kOff

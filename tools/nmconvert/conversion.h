@@ -25,6 +25,7 @@ struct ConversionOptions {
   bool lossy = false;    // content that the target cannot hold is left out and reported; if false,
                          // such content is a conflict
   bool digest = false;   // computes SHA-256 of input and output
+  RecordedDigests digests = RecordedDigests::kNone;  // digests to record in an NMB output
   bool folders = false;  // makes missing folders of the output
   // An existing output is not an error if it equals the result of the conversion byte for byte.
   bool accept_equal = false;

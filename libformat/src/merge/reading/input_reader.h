@@ -112,6 +112,7 @@ class InputReader {
     ExternalPaths external = ExternalPaths::kBeneath;
     std::optional<InputLinks> links{};  // set if values are linked
     bool originals = false;             // originals are stored
+    RecordedDigests digests = RecordedDigests::kNone;  // PackedBlock::new_digests of classic inputs
     // Which originals of NMB inputs count as losses if the output does not store them.
     enum class LostOriginals : std::uint8_t { kAll, kWithoutBlock, kNone };
     LostOriginals lost_originals = LostOriginals::kAll;
