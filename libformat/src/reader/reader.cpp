@@ -20,10 +20,10 @@
 #include "reader/extent_pieces.h"
 #include "reader/later_additions.h"
 #include "reader/reader_core.h"
+#include "wire/file_digester.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
 #include "wire/memory_room.h"
-#include "wire/sha256.h"
 
 namespace nmb {
 
