@@ -239,7 +239,8 @@ std::string ConvertCommand::deciding_options() const {
     if (option.get_items_expected_max() > 0) out += "=" + option.as<std::string>();
   }
   // --digest sha256 is proved by the digests in the report.
-  if (digest_ == RecordedDigests::kXxh3) out += (out.empty() ? "" : " ") + std::string("--digest=xxh128");
+  if (digest_ == RecordedDigests::kXxh3)
+    out += (out.empty() ? "" : " ") + std::string("--digest=xxh128");
   // Without --stats, statistics of an NMB input are kept.
   if (tool_.app().count("--stats") > 0 && batch_.statistics == "none")
     out += std::string(out.empty() ? "" : " ") + "--stats=none";
@@ -306,9 +307,8 @@ Status ConvertCommand::give_back(const ConversionOptions& options) {
   NMB_TRY(check_references(*options.outputs, *reader));
   NMB_ASSIGN(const std::optional<OriginalFile> original, find_original(*reader, *original_));
   if (!original) return give_back_block(*reader, options);
-  return write_back(options, [&](const auto& sink) {
-    return reader->give_back(original->number, sink);
-  });
+  return write_back(options,
+                    [&](const auto& sink) { return reader->give_back(original->number, sink); });
 }
 
 // Writes OUTPUT from the bytes that `give` passes to its argument.
@@ -338,8 +338,7 @@ Status ConvertCommand::give_back_block(const Reader& reader, const ConversionOpt
                   "found no original of block \"" + printable(*original_) +
                       "\", which came from HDF5; use --extract to write a new file from the block");
   if (entry->file_digests.has_xxh3() && entry->growth == 0)
-    return write_back(options,
-                      [&](const auto& sink) { return reader.give_back(*entry, sink); });
+    return write_back(options, [&](const auto& sink) { return reader.give_back(*entry, sink); });
   Communicator alone;
   const ConversionRecord record = convert(
       {input_, output_, "", original_, batch_.block_by, batch_.statistics, {}}, options, alone, 1);

@@ -55,10 +55,10 @@ Status FilesCommand::run(const InspectedFile& file) {
                        hexadecimal(original.file.digest),
                        original.file.sha256 ? hexadecimal(*original.file.sha256) : "-",
                        original.number > 0 ? original.file.path : "-"}));
-  for (const ExternalFile& file : files)
-    if (!file.is_original)
-      NMB_TRY(table.row({"external", bytes_text(file.size, tool_.options().bytes), "-", "-", "-",
-                         file.path}));
+  for (const ExternalFile& row : files)
+    if (!row.is_original)
+      NMB_TRY(table.row(
+          {"external", bytes_text(row.size, tool_.options().bytes), "-", "-", "-", row.path}));
   return table.finish();
 }
 

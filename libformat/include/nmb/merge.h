@@ -180,9 +180,9 @@ struct PackOptions {
   // Whether whole files are stored. Reader::give_back() returns stored files. An absolute path is
   // recorded without its folders.
   Originals originals = Originals::kNone;
-  // Which digests of packed files are recorded. A stored whole file always has its XXH3-128. Digests
-  // of classic files are recorded with their blocks, if whole files are stored (kPack, without
-  // block_by, compression and link).
+  // Which digests of packed files are recorded. A stored whole file always has its XXH3-128.
+  // Digests of classic files are recorded with their blocks, if whole files are stored (kPack,
+  // without block_by, compression and link).
   RecordedDigests digests = RecordedDigests::kNone;
   // For the temporary file of an HDF5 output: whether values of united blocks stay in the inputs,
   // if the inputs store them in the same form. Set by pack().

@@ -114,8 +114,8 @@ class NmbVerifier {
   void check_properties(const Extension& extension, std::uint64_t body_at,
                         const std::string& object);
 
-  // These functions in verify_file_digests.cpp check the digests of classic files that became blocks
-  // (section 10.5).
+  // These functions in verify_file_digests.cpp check the digests of classic files that became
+  // blocks (section 10.5).
   void prepare_file_digests(const EntryRow& row);
   Result<std::unique_ptr<OriginalDigests>> begin_file(const BlockEntry& entry) const;
   void check_file_digests(DigestedFile& file);

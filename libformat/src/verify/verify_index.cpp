@@ -319,8 +319,8 @@ void NmbVerifier::check_entry_values(const EntryRow& row) {
   }
   const FileDigests& digests = e.file_digests;
   if (digests.has_xxh3() && e.kind == static_cast<std::uint16_t>(Kind::kExtended))
-    report("R-OD-2", row.at(kFileDigest), object, "the digest of a classic file in a block of kind 6",
-           "none");
+    report("R-OD-2", row.at(kFileDigest), object,
+           "the digest of a classic file in a block of kind 6", "none");
   if (digests.has_sha256() && !digests.has_xxh3())
     report("R-OD-2", row.at(kFileSha256), object, "the SHA-256 of a file without its XXH3-128",
            "both digests");

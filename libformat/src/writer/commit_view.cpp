@@ -83,8 +83,9 @@ Result<bool> choose_view_options(WriterCore& w) {
     const ViewOptions old =
         header ? ViewOptions{header->dimensions, header->copies} : ViewOptions();
     if (header) {
-      NMB_ASSIGN(w.next.view_numbers, header->read_numbers(OutputSource(*w.file, committed.file_length),
-                                                           committed.view));
+      NMB_ASSIGN(
+          w.next.view_numbers,
+          header->read_numbers(OutputSource(*w.file, committed.file_length), committed.view));
     }
     w.next.view_options = {w.options.view_dimensions.value_or(old.dimensions),
                            w.options.view_copies.value_or(old.copies)};

@@ -85,11 +85,11 @@ Result<ViewNumbers> ViewHeader::read_numbers(const ByteSource& file, const Place
   }
   for (std::size_t i = 1; i < numbers.rows.size(); ++i)
     if (numbers.rows[i].order <= numbers.rows[i - 1].order)
-      return Status(
-          Code::kDamaged, file.name(),
-          view.position + view.length - (numbers.rows.size() - i) * ViewNumbers::kRowSize, "R-HV-2",
-          joined_text("HDF5 view: found a number of block ", numbers.rows[i].order,
-                      ", expected a block after block ", numbers.rows[i - 1].order));
+      return Status(Code::kDamaged, file.name(),
+                    view.position + view.length - (numbers.rows.size() - i) * ViewNumbers::kRowSize,
+                    "R-HV-2",
+                    joined_text("HDF5 view: found a number of block ", numbers.rows[i].order,
+                                ", expected a block after block ", numbers.rows[i - 1].order));
   return numbers;
 }
 

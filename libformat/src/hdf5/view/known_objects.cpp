@@ -121,8 +121,8 @@ Status KnownObjects::number_sources() {
       return failure(Code::kUnsupported,
                      "HDF5 view: the file has or had 2^31 dimensions or 2^32 blocks, or more");
     has_other_first_ = has_other_first_ || source->first > 0;
-    numbers_.rows.push_back({static_cast<std::uint32_t>(source->order),
-                             static_cast<std::uint32_t>(source->first)});
+    numbers_.rows.push_back(
+        {static_cast<std::uint32_t>(source->order), static_cast<std::uint32_t>(source->first)});
   }
   numbers_.next = static_cast<std::uint32_t>(next);
   return {};

@@ -203,8 +203,8 @@ class ViewPass {
   // Finds the source of a block. Returns the scales of the block, then the scales of the blocks of
   // kind 6 above it, nearest block first. Only blocks that were created before the block count,
   // so that blocks that are added later change nothing. The block normally has the same source as
-  // the nearest of these blocks. If one of the block's scale numbers already occurs in that source, the
-  // block came from another file and starts a new source.
+  // the nearest of these blocks. If one of the block's scale numbers already occurs in that source,
+  // the block came from another file and starts a new source.
   std::vector<ScaleNumbers> scales_of(const BlockEntry& entry,
                                       const std::vector<std::optional<std::int64_t>>& own_numbers,
                                       ViewGroup* group) {
@@ -236,8 +236,7 @@ class ViewPass {
                decode_body(entry, stored.header.records, stored.body, core_.file()));
     note_lost_records(entry, header.metadata);
     const std::size_t source = now_->add_source(entry.order);
-    if (how_.options.dimensions)
-      now_->count_dimensions(source, header.metadata.dimension_count());
+    if (how_.options.dimensions) now_->count_dimensions(source, header.metadata.dimension_count());
     shared.first_number = before_.first_dimension(source);
     NMB_TRY(BlockEncoder(entry, header, *places, shared).encode(group));
     if (!kinds_.has_extended) return {};
