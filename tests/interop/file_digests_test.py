@@ -10,6 +10,7 @@ Skipped (exit code 77) without h5py, netCDF4-python, numpy and xxhash.
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -94,13 +95,13 @@ class FileDigests:
         run("nmcat", *inputs, "-o", "threads.nmb", "--digest", "sha256", "-j", "4")
         self.same("threads.nmb", "sha.nmb")
         mpi = shutil.which("mpiexec.openmpi")
-        if mpi:
+        if mpi and (self.test.tools.parent / "lib/nmb/nmb-mpi-openmpi.so").exists():
+            root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
             done = subprocess.run([mpi, "--oversubscribe", "-n", "3", self.test.tools / "nmcat", *inputs, "-o", "ranks.nmb", "--digest", "sha256"],
-                                  cwd=self.work, capture_output=True, text=True, timeout=120)
-            if done.returncode == 2 and "plug-in" in done.stderr:
-                return
+                                  cwd=self.work, capture_output=True, text=True, timeout=120, env=os.environ | root)
             self.test.check(done.returncode == 0, f"mpiexec: {done.stderr}")
-            self.same("ranks.nmb", "sha.nmb")
+            if done.returncode == 0:
+                self.same("ranks.nmb", "sha.nmb")
 
     def same(self, a, b):
         self.test.check((self.work / a).read_bytes() == (self.work / b).read_bytes(), f"{a} and {b} have other bytes")
