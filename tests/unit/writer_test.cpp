@@ -556,6 +556,7 @@ TEST_F(WriterTest, DigestsOfAFileStayUntilItsBlockChanges) {
   writer = open();
   const std::vector<BlockId> ids = {*writer->find_block("put"), *writer->find_block("grown"),
                                     *writer->find_block("redefined")};
+  ASSERT_TRUE(writer->end_define().ok());
   const std::vector<int> values(30000, 5);
   ASSERT_TRUE(writer->put(ids[0], 0, std::span<const int>(values)).ok());
   const short more = 3;

@@ -13,7 +13,7 @@ namespace nmb::tools {
 FilesCommand::FilesCommand(Tool& tool)
     : InspectCommand(
           tool, "files",
-          {"Lists originals, classic files with recorded digests, and external files.",
+          {"Lists originals, files with digests, and external files.",
            "An original is an input file that is stored whole. A classic file (kind classic) is "
            "stored whole as a block; it is listed if nmcat or nmconvert recorded its digest "
            "(--digest). `nmconvert FILE --original BLOCK -o "
@@ -48,17 +48,25 @@ Status FilesCommand::run(const InspectedFile& file) {
   Table table(
       tool_.out(),
       {{"kind"}, {"bytes", Table::Align::kRight}, {"block"}, {"digest"}, {"sha256"}, {"file"}});
-  for (const OriginalFile& original : originals)
-    NMB_TRY(table.row({original.number > 0 ? "original" : "classic",
-                       bytes_text(original.file.size, tool_.options().bytes),
-                       original.block ? std::string(name_for_user(*original.block)) : "-",
-                       hexadecimal(original.file.digest),
-                       original.file.sha256 ? hexadecimal(*original.file.sha256) : "-",
-                       original.number > 0 ? original.file.path : "-"}));
-  for (const ExternalFile& row : files)
-    if (!row.is_original)
-      NMB_TRY(table.row(
-          {"external", bytes_text(row.size, tool_.options().bytes), "-", "-", "-", row.path}));
+  const auto tell = [&](const OriginalFile& original) {
+    const bool has_path = original.number > 0;
+    return table.row({has_path ? "original" : "classic",
+                      bytes_text(original.file.size, tool_.options().bytes),
+                      original.block ? std::string(name_for_user(*original.block)) : "-",
+                      hexadecimal(original.file.digest),
+                      original.file.sha256 ? hexadecimal(*original.file.sha256) : "-",
+                      has_path ? original.file.path : "-"});
+  };
+  auto original = originals.begin();
+  for (const ExternalFile& row : files) {
+    if (row.is_original) {
+      NMB_TRY(tell(*original++));
+      continue;
+    }
+    NMB_TRY(table.row(
+        {"external", bytes_text(row.size, tool_.options().bytes), "-", "-", "-", row.path}));
+  }
+  for (; original != originals.end(); ++original) NMB_TRY(tell(*original));
   return table.finish();
 }
 
