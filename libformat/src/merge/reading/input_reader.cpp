@@ -69,6 +69,7 @@ Status InputReader::read_classic(std::size_t index, const Source& file, const Vi
     block.packed.body = std::make_shared<RangeSource>(file, 0, header_length);
   }
   block.packed.extent_length = values->size();
+  block.packed.new_digests = context_.options.digests;
   block.packed.origin = context_.origin(index, header_length);
   if (auto& links = context_.options.links) {
     NMB_ASSIGN(block.links, links->behind(file, header_length, values, block.packed.origin));

@@ -265,6 +265,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
                    "with the block's new name; use --block-name '{group}', which keeps names, or "
                    "leave out --link"));
   if (is_whole) NMB_TRY(keep_rows(*source, &block.packed));
+  if (is_whole && !moves && entry.growth == 0) block.packed.file_digests = entry.file_digests;
   if (moves_values)
     block.packed.extent = std::move(values);
   else
