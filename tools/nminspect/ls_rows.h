@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "common/inspected_file.h"
 #include "common/json_document.h"
 #include "common/table.h"
-#include "nminspect/inspected_file.h"
 #include "nminspect/pattern_option.h"
 #include "nminspect/view_option.h"
 
