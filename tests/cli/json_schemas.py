@@ -53,6 +53,11 @@ nmverify --json FILE
 nmverify --json --strict --level index FILE
 nmverify --json FILE missing.nmb
 nmverify --json --originals all.nmb
+nmverify --json --since 1 FILE
+nmverify --json all.nmb --against classic.nc4 classic_cdf1.nc
+nmverify --json all.nmb --against FILE
+nmverify --json --set FILE
+nmverify --json --set --mode join classic_cdf1.nc FILE
 nmverify --json --plan FILE
 nmverify --json --plan --partial FILE
 nmverify --json --no-sync -f --recover recovered.nmb FILE

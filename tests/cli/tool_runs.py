@@ -37,7 +37,7 @@ class Tools:
         done = subprocess.run(
             [self.folder / name, *arguments], cwd=cwd or self.work, capture_output=True, timeout=120
         )
-        if done.returncode != exit_code:
+        if exit_code is not None and done.returncode != exit_code:
             words = " ".join(map(str, (name, *arguments[:6])))
             said = done.stderr.decode(errors="replace").strip()
             self.problems.append(f"{words}: exit code {done.returncode}, expected {exit_code}: {said}")

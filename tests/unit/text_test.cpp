@@ -41,5 +41,11 @@ TEST(JsonText, MapsBytesThatAreNoText) {
   EXPECT_EQ(json_text("\uef7f\uf000"), "\uef7f\uf000");
 }
 
+TEST(Text, JsonTextGivesBackTheBytes) {
+  for (const std::string bytes : {"", "a/b", "\u00e9", "\x80\xff", "\uef80", "\uef7f\uf000", "\xee",
+                                  "\xee\xbe", "\uefee\uefbe\x80", "\xf0\x9f\x98\x80z"})
+    EXPECT_EQ(bytes_of_json_text(json_text(bytes)), bytes);
+}
+
 }  // namespace
 }  // namespace nmb

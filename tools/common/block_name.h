@@ -2,6 +2,7 @@
 // leading "/" is removed.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace nmb::tools {
@@ -14,6 +15,13 @@ inline std::string_view name_from_user(std::string_view name) {
 // Returns the name as listings show it.
 inline std::string_view name_for_user(std::string_view block) {
   return block.empty() ? "/" : block;
+}
+
+// Returns the full name of an object.
+inline std::string full_name(std::string_view block, std::string_view variable) {
+  std::string out(block);
+  if (!out.empty()) out += '/';
+  return out.append(variable);
 }
 
 }  // namespace nmb::tools

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nmb/files.h"
+#include "nmb/read_meter.h"
 #include "nmb/reader.h"
 
 namespace nmb::tools {
@@ -16,8 +17,10 @@ namespace nmb::tools {
 // Thread-safe.
 class InputFile final : public ByteSourceLayer {
  public:
-  // Errors: kNotFound, kIo. A file of an unknown kind is not an error here.
-  static Result<std::shared_ptr<const InputFile>> open(const std::string& path);
+  // meter: counts the bytes that are read; may be nullptr. Errors: kNotFound, kIo. A file of an
+  // unknown kind is not an error here.
+  static Result<std::shared_ptr<const InputFile>> open(const std::string& path,
+                                                       std::shared_ptr<ReadMeter> meter = nullptr);
 
   FileKind kind() const { return kind_; }
   // Returns the counts of reads from the file.
@@ -28,10 +31,12 @@ class InputFile final : public ByteSourceLayer {
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 
  private:
-  explicit InputFile(std::shared_ptr<const FileSource> file)
-      : ByteSourceLayer(file), file_(std::move(file)) {}
+  InputFile(std::shared_ptr<const FileSource> file, std::shared_ptr<ReadMeter> meter)
+      : ByteSourceLayer(file), file_(std::move(file)), meter_(std::move(meter)) {}
+  Status read_file(std::uint64_t offset, std::span<std::byte> out) const;
 
   const std::shared_ptr<const FileSource> file_;
+  const std::shared_ptr<ReadMeter> meter_;
   mutable std::atomic<bool> keeps_head_{true};
   std::vector<std::byte> head_;
   FileKind kind_ = FileKind::kUnknown;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "nmb/communicator.h"
 
@@ -37,6 +38,19 @@ Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts, Need
     ranks.set_names_ranks(false);
     return body(ranks, threads / count);
   });
+}
+
+Status send_names(Communicator& ranks, std::vector<std::string>* names) {
+  std::string all;  // a NUL follows each name
+  for (const std::string& name : *names) all.append(name).push_back('\0');
+  const auto own = std::as_bytes(std::span(all));
+  std::vector<std::byte> bytes(own.begin(), own.end());
+  NMB_TRY(ranks.broadcast(0, &bytes));
+  all.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  names->clear();
+  for (std::size_t at = 0; at < all.size(); at += names->back().size() + 1)
+    names->emplace_back(all.c_str() + at);
+  return {};
 }
 
 }  // namespace nmb::tools

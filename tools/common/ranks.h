@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "common/tool.h"
 #include "nmb/communicator.h"
@@ -20,5 +22,8 @@ enum class Needs { kAnyRanks, kMpi };
 // MPI is needed and no MPI launcher started this process.
 Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts, Needs needs,
                     const std::function<Status(Communicator& ranks, unsigned threads)>& body);
+
+// Sends the names of the first rank to all others. The names have no NUL. Collective.
+Status send_names(Communicator& ranks, std::vector<std::string>* names);
 
 }  // namespace nmb::tools

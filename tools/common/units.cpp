@@ -1,4 +1,4 @@
-// Formats and parses numbers of bytes (see units.h).
+// Formats and parses numbers (see units.h).
 #include "common/units.h"
 
 #include <fmt/format.h>
@@ -20,6 +20,10 @@ std::string human_bytes(std::uint64_t bytes) {
     ++prefix;
   }
   return fmt::format("{:.1f} {}iB", value, kPrefixes[prefix]);
+}
+
+std::string counted(std::uint64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::string bytes_text(std::uint64_t bytes, bool exact) {

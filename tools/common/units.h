@@ -1,4 +1,4 @@
-// Formats numbers of bytes for users, and parses numbers of bytes that users enter.
+// Formats numbers for users, and parses numbers of bytes that users enter.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,9 @@ namespace nmb::tools {
 std::string human_bytes(std::uint64_t bytes);
 // Returns the exact number if `exact` is true; otherwise returns the text of human_bytes().
 std::string bytes_text(std::uint64_t bytes, bool exact);
+
+// Returns for example "1 value" or "2 values".
+std::string counted(std::uint64_t count, const char* what);
 
 // Parses texts like "4096", "256M", "1.5 GiB" and "64kB". K, M, G and T, with or without "i", mean
 // powers of 1024. K, M, G and T followed by only a B ("kB", "MB") mean powers of 1000. Errors:

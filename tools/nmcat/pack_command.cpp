@@ -8,11 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <mutex>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "common/block_name.h"
@@ -21,7 +19,6 @@
 #include "common/history_line.h"
 #include "common/interrupt.h"
 #include "common/json_document.h"
-#include "common/natural_order.h"
 #include "common/not_written.h"
 #include "common/original_files.h"
 #include "common/output_kind.h"
@@ -40,33 +37,14 @@
 
 namespace nmb::tools {
 
-namespace {
-
-// Largest number of conflicts of the same kind that are shown. Further conflicts are only counted;
-// --json shows all.
-constexpr std::size_t kShownConflicts = 10;
-
-Json conflicts_json(const std::vector<PackConflict>& conflicts) {
-  Json all = Json::array();
-  for (const PackConflict& conflict : conflicts) {
-    Json one{{"kind", conflict_name(conflict.kind)},
-             {"object", json_text(conflict.object)},
-             {"files", Json::array({json_text(conflict.first_file)})},
-             {"found", json_text(conflict.found)},
-             {"expected", json_text(conflict.expected)}};
-    if (!conflict.second_file.empty()) one["files"].push_back(json_text(conflict.second_file));
-    all.push_back(std::move(one));
-  }
-  return all;
-}
-
-}  // namespace
-
-PackCommand::PackCommand(Tool& tool) : tool_(tool) {
+PackCommand::PackCommand(Tool& tool) : tool_(tool), rules_(&options_) {
   CLI::App& app = tool.app();
   offer_files(app);
-  offer_agreement(app);
-  offer_blocks(app);
+  rules_.offer_agreement(app);
+  app.add_flag("--no-history", no_history_,
+               "join: do not add a line about this command to the attribute history");
+  rules_.offer_blocks(app);
+  offer_tags(app);
   offer_choice_of_blocks(app);
   offer_storage(app);
   offer_run(app);
@@ -85,38 +63,11 @@ void PackCommand::offer_files(CLI::App& app) {
       app, "--to", &to_, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
       "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; for .nc, "
       "nc4 with --mode pack and cdf5 with any other mode; for a name without an ending, nmb)");
-  offer_choice<MergeMode>(
-      app, "--mode", &options_.mode, "MODE",
-      {{"pack", MergeMode::kPack},
-       {"union", MergeMode::kUnion},
-       {"join", MergeMode::kJoin},
-       {"tiles", MergeMode::kTiles}},
-      "how to merge inputs: pack (default), union, join or tiles. With --mode pack, each input "
-      "becomes its own block. With --mode union, blocks of the same name become one block. With "
-      "--mode join, blocks of the same name become one block, and their values are concatenated "
-      "along a dimension. With --mode tiles, each input contains a part of a grid, and the "
-      "domain_decomposition attributes of the "
-      "input describe this part");
-  app.add_option("--block-name", options_.block_name,
-                 "names of blocks, from {stem}, {path}, {index} and {group} (default: {stem}; for "
-                 "inputs with groups, {stem}/{group}; for union, join and tiles, {group})")
-      ->type_name("TEMPLATE");
+  rules_.offer_mode(app);
 }
 
-void PackCommand::offer_blocks(CLI::App& app) {
-  app.add_option("--split-names", split_names_,
-                 "divide variables into blocks by the first capture of REGEX in their names; the "
-                 "part of a variable's name after the match becomes its name in the block")
-      ->type_name("REGEX");
-  offer_choice<bool>(app, "--unmatched", &options_.keep_unmatched, "WHAT", {{"keep", true}},
-                     "keep: a variable whose name --split-names does not match stays in the "
-                     "undivided block (default: such a variable is a conflict)");
-  offer_choice<bool>(app, "--unique", &options_.unique_groups, "WHAT", {{"{group}", true}},
-                     "{group}: the same group name in two inputs is a conflict");
-  app.add_option("--samples", samples_,
-                 "number of samples of a block: vars:N, dim:NAME, group or none (default: 1 for a "
-                 "block with variables; a block of an NMB input keeps its number of samples)")
-      ->type_name("RULE");
+// Adds options for tags.
+void PackCommand::offer_tags(CLI::App& app) {
   app.add_option(
          "--tag", tags_,
          "give blocks the tag NAME, by which nminspect find and --where find them. VALUE is "
@@ -131,12 +82,6 @@ void PackCommand::offer_blocks(CLI::App& app) {
          "search REGEX in the names of the blocks of OUT; its captures are {1}, {2}, ... of "
          "--tag")
       ->type_name("REGEX");
-  app.add_option("--sort", sort_,
-                 "order of inputs: given (default), name or values:VAR. With --sort given, inputs "
-                 "have the order of the command line. With --sort name, inputs are sorted by name, "
-                 "and numbers in names are in numeric order. With --sort values:VAR, inputs are "
-                 "sorted by the first value of variable VAR")
-      ->type_name("ORDER");
 }
 
 // Adds options that choose blocks of the inputs.
@@ -257,77 +202,6 @@ void PackCommand::offer_run(CLI::App& app) {
                "if an HDF5 or netCDF-4 OUT cannot hold some content (user blocks of several "
                "inputs), write OUT without this content; each loss is a warning");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the storage device");
-}
-
-// Adds options that control which differences are allowed between blocks of the same name.
-void PackCommand::offer_agreement(CLI::App& app) {
-  app.add_option("--along", options_.along,
-                 "join: the dimension along which values are concatenated (default: the record "
-                 "dimension); axis:0 means the first dimension of each variable")
-      ->type_name("DIM");
-  app.add_option("--key", options_.key,
-                 "join: give a number to each event in the list VARIABLE of BLOCK (the default "
-                 "BLOCK is spill). Each block with a variable of this name gets a variable "
-                 "VARIABLE.seq, which contains the event number of each row")
-      ->type_name("[BLOCK/]VARIABLE");
-  offer_choice<bool>(
-      app, "--shared", &options_.first_values, "WHAT", {{"first", true}},
-      "union, tiles: what to do if several inputs have values of the same variable. With --shared "
-      "first, the values of the first input are used, and are not compared with the values of "
-      "other inputs (default: the values must be equal)");
-  offer_word(app, "--atts", &atts_, "WHAT", {"strict", "first", "list"},
-             "what to do if an attribute differs between inputs: first (default), list or strict. "
-             "With --atts first, the first value is kept. With --atts list, the first value is "
-             "kept and each difference is listed. With --atts strict, each difference is a "
-             "conflict. Attributes that "
-             "determine the meaning of values (units, calendar, ...) must always agree");
-  offer_word(app, "--on-mismatch", &on_mismatch_, "WHAT", {"error", "skip", "widen"},
-             "what to do if an object does not match the first object of the same name: error "
-             "(default), skip or widen (only with union or join). With --on-mismatch skip, the "
-             "object is left out. With --on-mismatch widen, numbers are converted to the narrowest "
-             "type that holds all of them; if no type holds all of them, this is an error");
-  offer_choice<bool>(app, "--missing", &options_.fill_missing, "WHAT",
-                     {{"error", false}, {"fill", true}},
-                     "join, tiles: what to do if an input lacks a variable or block, or if no "
-                     "input has a tile: error (default) or fill (use fill values)");
-  app.add_flag("--no-history", no_history_,
-               "join: do not add a line about this command to the attribute history");
-  app.add_flag("--keep-tracking-id", keep_tracking_id_,
-               "join: keep the first value of the attribute tracking_id (default: drop it, because "
-               "it identifies a single file)");
-  app.add_flag(
-      "--monotonic", options_.monotonic,
-      "join: a coordinate that is not strictly monotonic is a conflict (default: a warning)");
-}
-
-Status PackCommand::take_agreement() {
-  const CLI::App& app = tool_.app();
-  const auto needs = [&](const char* option, bool is_right, const char* mode) {
-    if (app.count(option) == 0 || is_right) return Status();
-    return Status(Code::kUsage, fmt::format("{} needs --mode {}", option, mode));
-  };
-  const bool joins = options_.mode == MergeMode::kJoin;
-  NMB_TRY(needs("--along", joins, "join"));
-  const bool tiles = options_.mode == MergeMode::kTiles;
-  NMB_TRY(needs("--missing", joins || tiles, "join or tiles"));
-  NMB_TRY(needs("--monotonic", joins, "join"));
-  NMB_TRY(needs("--no-history", joins, "join"));
-  NMB_TRY(needs("--keep-tracking-id", joins, "join"));
-  options_.drop_tracking_id = joins && !keep_tracking_id_;
-  NMB_TRY(needs("--shared", options_.mode == MergeMode::kUnion || tiles, "union or tiles"));
-  NMB_TRY(needs("--atts", options_.mode != MergeMode::kPack, "union, join or tiles"));
-  NMB_TRY(needs("--on-mismatch", options_.mode != MergeMode::kPack, "union, join or tiles"));
-  options_.strict_attributes = atts_ == "strict";
-  options_.skip_mismatches = on_mismatch_ == "skip";
-  options_.widen_types = on_mismatch_ == "widen";
-  if (options_.widen_types && tiles)
-    return Status(Code::kUsage, "--on-mismatch widen needs --mode union or join");
-  constexpr std::string_view kValues = "values:";
-  if (sort_.starts_with(kValues) && sort_.size() > kValues.size())
-    options_.sort_by = sort_.substr(kValues.size());
-  else if (sort_ != "given" && sort_ != "name")
-    return Status(Code::kUsage, "found --sort " + sort_ + ", expected given, name or values:VAR");
-  return {};
 }
 
 // Determines the kind of OUT from --to or from the ending of its name.
@@ -473,8 +347,7 @@ Status PackCommand::gather_inputs() {
                read_file_list(common.files_from, common.nul_separated));
     options_.inputs.insert(options_.inputs.end(), listed.begin(), listed.end());
   }
-  if (sort_ == "name")
-    std::stable_sort(options_.inputs.begin(), options_.inputs.end(), natural_less);
+  rules_.sort_inputs();
   NMB_TRY(read_block_list());
   return check_options(options_, {.inputs = "files or use --files-from",
                                   .output = "OUT",
@@ -535,20 +408,6 @@ Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   std::optional<std::vector<std::string>>& blocks = options_.choice->names;
   if (!blocks) blocks.emplace();
   return send_names(ranks, &*blocks);
-}
-
-// Sends the names of the first process to all others. Collective.
-Status PackCommand::send_names(Communicator& ranks, std::vector<std::string>* names) {
-  std::string all;  // a NUL follows each name
-  for (const std::string& name : *names) all.append(name).push_back('\0');
-  const auto own = std::as_bytes(std::span(all));
-  std::vector<std::byte> bytes(own.begin(), own.end());
-  NMB_TRY(ranks.broadcast(0, &bytes));
-  all.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  names->clear();
-  for (std::size_t at = 0; at < all.size(); at += names->back().size() + 1)
-    names->emplace_back(all.c_str() + at);
-  return {};
 }
 
 // Declares the files that will be written.
@@ -634,17 +493,6 @@ Status PackCommand::take_storage() {
   return take_io();
 }
 
-Status PackCommand::take_blocks() {
-  if (options_.keep_unmatched && split_names_.empty())
-    return Status(Code::kUsage, "--unmatched needs --split-names");
-  if (!split_names_.empty()) options_.block_by = {BlockRule::By::kPrefix, split_names_};
-  NMB_ASSIGN(options_.samples, SampleRule::parse(samples_));
-  for (const std::string& text : tags_) {
-    NMB_ASSIGN(options_.tags.emplace_back(), TagRule::parse(text));
-  }
-  return take_choice();
-}
-
 // Sets the conditions for blocks, except the list of --blocks-from, which only the first process
 // reads.
 Status PackCommand::take_choice() {
@@ -690,7 +538,8 @@ Status PackCommand::take_choice() {
 Status PackCommand::take_run() {
   const CommonOptions& common = tool_.options();
   const bool stores = to_ == "nmb" && options_.mode == MergeMode::kPack && !no_originals_ &&
-                      split_names_.empty() && !options_.compression && !options_.link;
+                      options_.block_by.by == BlockRule::By::kGroup && !options_.compression &&
+                      !options_.link;
   if (digest_ == RecordedDigests::kXxh3 && !stores)
     return Status(Code::kUsage,
                   "--digest xxh128 needs an NMB output in which classic files are stored whole: "
@@ -719,10 +568,15 @@ Status PackCommand::take_run() {
 }
 
 Status PackCommand::execute() {
-  NMB_TRY(take_agreement());
+  NMB_TRY(rules_.take(tool_.app()));
+  for (const std::string& text : tags_) {
+    NMB_ASSIGN(options_.tags.emplace_back(), TagRule::parse(text));
+  }
+  if (no_history_ && options_.mode != MergeMode::kJoin)
+    return Status(Code::kUsage, "--no-history needs --mode join");
   NMB_TRY(take_output());
   NMB_TRY(take_storage());
-  NMB_TRY(take_blocks());
+  NMB_TRY(take_choice());
   NMB_TRY(take_run());
   if (launched_ranks() <= 1) NMB_TRY(gather_inputs());
   PackReport report;
@@ -794,41 +648,6 @@ Status PackCommand::tell_report(const PackReport& report, const Status& status) 
   return report.plan ? write_plan(tool_.out(), options_, report) : Status();
 }
 
-// Returns the texts of conflicts. Conflicts that are the same in several inputs have one text. At
-// most `shown_of_kind` conflicts of each kind are shown.
-std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& conflicts,
-                                              std::size_t shown_of_kind) const {
-  struct Group {
-    const PackConflict* first;
-    std::size_t count;
-  };
-  std::vector<Group> groups;
-  std::map<std::tuple<ConflictKind, std::string_view, std::string_view>, std::size_t> places;
-  for (const PackConflict& conflict : conflicts) {
-    const auto [place, is_new] =
-        places.emplace(std::tuple(conflict.kind, std::string_view(conflict.object),
-                                  std::string_view(conflict.expected)),
-                       groups.size());
-    if (is_new) groups.push_back({&conflict, 0});
-    ++groups[place->second].count;
-  }
-  std::vector<std::string> texts;
-  std::map<std::string_view, std::size_t> shown;
-  for (const auto& [first, count] : groups) {
-    if (++shown[conflict_name(first->kind)] > shown_of_kind) continue;
-    std::string text = first->text();
-    if (count > 1)
-      text +=
-          fmt::format(", and the same in {} more of {} files", count - 1, options_.inputs.size());
-    texts.push_back(std::move(text));
-  }
-  for (const auto& [kind, count] : shown)
-    if (count > shown_of_kind)
-      texts.push_back(fmt::format("{}: {} more conflicts of this kind (--json lists all)", kind,
-                                  count - shown_of_kind));
-  return texts;
-}
-
 // Returns one message for each part of an input that OUT does not contain. A message consists of
 // the path of the input and a text.
 std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
@@ -865,9 +684,7 @@ void PackCommand::tell(const PackReport& report) {
     diagnostics.note(fmt::format(
         "--tag replaced {} of the inputs",
         report.replaced_tags == 1 ? "1 tag" : fmt::format("{} tags", report.replaced_tags)));
-  if (atts_ == "list")
-    for (const std::string& text : grouped(report.differing, report.differing.size()))
-      diagnostics.warning("", text);
+  rules_.tell_differing(report, diagnostics);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
   if (!report.view_note.empty()) diagnostics.note(options_.output + ": " + report.view_note);
@@ -900,17 +717,13 @@ void PackCommand::tell(const PackReport& report) {
                            "and compression, give OUT the ending .nc4 or use --to nc4"
                          : "an HDF5 view cannot show compressed values; to keep chunks and "
                            "compression, leave out --hdf5-view"));
-  for (const Status& status : report.unreadable) diagnostics.error(status);
-  if (std::ranges::any_of(report.unreadable,
-                          [](const Status& s) { return s.code() == Code::kLimit; }))
-    tool_.note_memory_limit();
+  tell_unreadable(tool_, report);
   for (const std::string& loss : losses_)
     if (lossy_)
       diagnostics.warning(options_.output, loss);
     else
       diagnostics.error(Status(Code::kConflict, options_.output, kNoOffset, "", loss));
-  for (const std::string& text : grouped(report.conflicts, kShownConflicts))
-    diagnostics.error(Status(Code::kConflict, text));
+  tell_conflicts(tool_, report, options_.inputs.size());
 }
 
 // Returns the SHA-256 of a file's current content.
@@ -968,13 +781,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   Json linked = Json::array();
   for (const ExternalFile& file : report.external_files)
     linked.push_back({{"file", json_text(file.path)}, {"bytes", file.size}});
-  json.update({{"conflicts", conflicts_json(report.conflicts)},
-               {"differing", conflicts_json(report.differing)},
-               {"left_out", conflicts_json(report.left_out)},
-               {"filled", conflicts_json(report.filled)},
-               {"shared", conflicts_json(report.shared)},
-               {"widened", conflicts_json(report.widened)},
-               {"losses", json_texts(losses)},
+  json.update(agreement_json(report));
+  json.update({{"losses", json_texts(losses)},
                {"linked", std::move(linked)},
                {"originals", std::move(originals)},
                {"errors", json_texts(report.unreadable, &Status::text)}});

@@ -11,6 +11,7 @@
 #include "common/compression_option.h"
 #include "common/hdf5_view_option.h"
 #include "common/json_document.h"
+#include "common/merge_rules.h"
 #include "common/tool.h"
 #include "nmb/communicator.h"
 #include "nmb/merge.h"
@@ -24,16 +25,13 @@ class PackCommand {
 
  private:
   void offer_files(CLI::App& app);
-  void offer_agreement(CLI::App& app);
-  void offer_blocks(CLI::App& app);
+  void offer_tags(CLI::App& app);
   void offer_choice_of_blocks(CLI::App& app);
   void offer_storage(CLI::App& app);
   void offer_run(CLI::App& app);
-  Status take_agreement();
   Status take_output();
   Status take_storage();
   Result<Hdf5View> view_to_make() const;
-  Status take_blocks();
   Status take_choice();
   std::string choice_option() const;
   Status read_block_list();
@@ -45,7 +43,6 @@ class PackCommand {
   void tell_what_stays();
   Status gather_inputs();
   Status gather_inputs_of_first(Communicator& ranks);
-  static Status send_names(Communicator& ranks, std::vector<std::string>* names);
   Status add_outputs();
   Status check_files();
   Status start_report();
@@ -55,8 +52,6 @@ class PackCommand {
   std::vector<std::pair<std::string, std::string>> loss_lines(const PackReport& report) const;
   std::string without_tag_text(std::size_t number, std::uint64_t blocks) const;
   void tell(const PackReport& report);
-  std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts,
-                                   std::size_t shown_of_kind) const;
   Status tell_report(const PackReport& report, const Status& status);
   Result<Json> report_json(const PackReport& report, const Status& status) const;
   Status write_report(const Json& json);
@@ -64,18 +59,19 @@ class PackCommand {
 
   Tool& tool_;
   PackOptions options_;
+  MergeRules rules_;
   std::vector<std::string> tags_;
-  std::string split_names_, sort_ = "given", report_path_, samples_;
+  std::string report_path_;
   std::string blocks_from_, shard_, where_;
   std::vector<std::string> excluded_;
-  std::string to_, atts_ = "first", on_mismatch_ = "error", statistics_ = "none";
+  std::string to_, statistics_ = "none";
   CompressionTexts compression_;
   ViewChoice view_;
   std::vector<std::string> hints_;
   bool lossy_ = false;
   RecordedDigests digest_ = RecordedDigests::kNone;
   std::vector<std::string> losses_;  // messages about content that OUT does not have
-  bool no_sync_ = false, no_history_ = false, keep_tracking_id_ = false;
+  bool no_sync_ = false, no_history_ = false;
   std::string block_list_;  // --blocks-from in reports: the number of names and their SHA-256
   bool resume_ = false, no_provenance_ = false, no_lock_ = false, no_originals_ = false;
   std::unique_ptr<OutputFile> report_file_;  // nullptr if no report is to be written

@@ -3,28 +3,19 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <optional>
 
+#include "common/block_name.h"
+#include "common/difference_text.h"
 #include "common/json_document.h"
 #include "common/table.h"
+#include "common/units.h"
 #include "nmb/text.h"
 #include "nminspect/object_pattern.h"
 
 namespace nmb::tools {
 
 namespace {
-
-std::string index_text(const std::vector<std::uint64_t>& index) {
-  return fmt::format("[{}]", fmt::join(index, ","));
-}
-
-std::string plural(std::uint64_t count, const char* one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
-// Returns the shortest text from which the same number can be read back.
-std::string difference_text(double number) { return fmt::format("{}", number); }
 
 // Writes differences as they are found.
 class DiffListing {
@@ -39,44 +30,17 @@ class DiffListing {
 class DiffLines final : public DiffListing {
  public:
   DiffLines(Output& out, std::string first, std::string second)
-      : out_(out), first_(printable(first)), second_(printable(second)) {}
+      : out_(out), first_(std::move(first)), second_(std::move(second)) {}
   Status definition(const DefinitionDifference& difference) override {
-    const std::string block = "/" + printable(difference.block);
-    if (difference.object.empty() && difference.kind != DifferenceKind::kDiffers)
-      return only(difference.kind, "block " + block);
-    const std::string object =
-        block + ": " + (difference.object.empty() ? "" : printable(difference.object));
-    if (difference.kind != DifferenceKind::kDiffers) return only(difference.kind, object);
-    return out_.write(fmt::format("{}{}{}: {} -> {}\n", object,
-                                  difference.object.empty() ? "" : ": ", difference.property,
-                                  printable(difference.first), printable(difference.second)));
+    return out_.write(difference_line(difference, first_, second_) + "\n");
   }
   Status variable(const ComparedVariable& variable) override {
-    if (variable.different == 0) return {};
-    const std::string name = "/" + printable(full_name(variable.block, variable.variable));
-    std::string line = fmt::format("{}: {} of {} {}", name, plural(variable.different, "value"),
-                                   variable.values, variable.different == 1 ? "differs" : "differ");
-    if (variable.missing > 0)
-      line += fmt::format("; the fill value in one file only: {}", variable.missing);
-    if (variable.nans > 0) line += fmt::format("; NaN in one file only: {}", variable.nans);
-    if (variable.largest)
-      line +=
-          fmt::format("; largest difference {} at {}", difference_text(variable.largest_difference),
-                      index_text(variable.largest->index));
-    line += "\n";
-    for (const DifferentValue& value : variable.first)
-      line +=
-          fmt::format("{}{}: {} -> {}\n", name, index_text(value.index), value.first, value.second);
-    return out_.write(line);
+    for (const std::string& line : difference_lines(variable)) NMB_TRY(out_.write(line + "\n"));
+    return {};
   }
   Status end(const Result<bool>&) override { return {}; }
 
  private:
-  Status only(DifferenceKind kind, const std::string& object) {
-    return out_.write(fmt::format("only in {}: {}\n",
-                                  kind == DifferenceKind::kOnlyInFirst ? first_ : second_, object));
-  }
-
   Output& out_;
   const std::string first_, second_;
 };
@@ -102,13 +66,13 @@ class DiffStat final : public DiffListing {
     return table_.row({full_name(variable.block, variable.variable),
                        std::to_string(variable.values), std::to_string(variable.different),
                        std::to_string(variable.missing), std::to_string(variable.nans),
-                       variable.largest ? difference_text(variable.largest_difference) : "-"});
+                       variable.largest ? largest_difference_text(variable) : "-"});
   }
   Status end(const Result<bool>&) override {
     NMB_TRY(table_.finish());
     return out_.write(fmt::format("{} compared, {} with different values; {} of definitions\n",
-                                  plural(variables_, "variable"), different_,
-                                  plural(definitions_, "difference")));
+                                  counted(variables_, "variable"), different_,
+                                  counted(definitions_, "difference")));
   }
 
  private:
@@ -130,33 +94,10 @@ class DiffJson final : public DiffListing {
     return out_.write(head + "\"differences\":[");
   }
   Status definition(const DefinitionDifference& difference) override {
-    Json json{{"block", json_text(difference.block)}, {"object", json_text(difference.object)}};
-    if (difference.kind != DifferenceKind::kDiffers) {
-      json["only_in"] = difference.kind == DifferenceKind::kOnlyInFirst ? "first" : "second";
-    } else {
-      json["property"] = difference.property;
-      json["first"] = json_text(difference.first);
-      json["second"] = json_text(difference.second);
-    }
-    return add(json);
+    return add(difference_json(difference));
   }
   Status variable(const ComparedVariable& variable) override {
-    if (variable.different == 0 && !all_) return {};
-    Json json{{"block", json_text(variable.block)}, {"variable", json_text(variable.variable)},
-              {"values", variable.values},          {"different", variable.different},
-              {"fill_in_one", variable.missing},    {"nan_in_one", variable.nans},
-              {"largest_difference", Json()},       {"first_differences", Json::array()}};
-    if (variable.largest) {
-      json["largest_difference"] = json_of(*variable.largest);
-      // JSON has no infinity.
-      json["largest_difference"]["difference"] =
-          std::isfinite(variable.largest_difference)
-              ? Json(variable.largest_difference)
-              : Json(difference_text(variable.largest_difference));
-    }
-    for (const DifferentValue& value : variable.first)
-      json["first_differences"].push_back(json_of(value));
-    return add(json);
+    return variable.different == 0 && !all_ ? Status() : add(difference_json(variable));
   }
   Status end(const Result<bool>& is_same) override {
     const std::string result =
@@ -166,11 +107,6 @@ class DiffJson final : public DiffListing {
   }
 
  private:
-  static Json json_of(const DifferentValue& value) {
-    return {{"index", value.index},
-            {"first", json_text(value.first)},
-            {"second", json_text(value.second)}};
-  }
   Status add(const Json& json) {
     return out_.write((count_++ == 0 ? "\n" : ",\n") + json.dump(-1, ' ', true));
   }

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "common/inspected_file.h"
 #include "common/tool.h"
-#include "nminspect/inspected_file.h"
 
 namespace nmb::tools {
 

@@ -1,13 +1,9 @@
 // Finds blocks and objects by pattern (see object_pattern.h).
 #include "nminspect/object_pattern.h"
 
-namespace nmb::tools {
+#include "common/block_name.h"
 
-std::string full_name(std::string_view block, std::string_view variable) {
-  std::string out(block);
-  if (!out.empty()) out += '/';
-  return out.append(variable);
-}
+namespace nmb::tools {
 
 Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
                       const std::function<Result<bool>(const BlockEntry&)>& visit) {

@@ -10,12 +10,9 @@
 #include <string_view>
 
 #include "common/glob.h"
-#include "nminspect/inspected_file.h"
+#include "common/inspected_file.h"
 
 namespace nmb::tools {
-
-// Returns the full name of an object.
-std::string full_name(std::string_view block, std::string_view variable);
 
 // Visits the blocks whose names match, in the order of names, until `visit` returns false. If the
 // pattern is a literal name, reads only one path from the root of the index to a leaf. Otherwise

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/block_name.h"
 #include "common/json_document.h"
 #include "common/table.h"
 #include "nmb/dump.h"

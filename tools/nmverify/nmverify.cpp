@@ -1,6 +1,12 @@
 // nmverify: checks NMB, classic netCDF and HDF5 files against the rules of their formats.
+#include <fmt/format.h>
+
 #include <limits>
 #include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
 
 #include "common/file_list.h"
 #include "common/input_file.h"
@@ -8,8 +14,11 @@
 #include "common/ranks.h"
 #include "common/tool.h"
 #include "nmb/values.h"
-#include "recover_command.h"
-#include "verify_report.h"
+#include "nmverify/against_command.h"
+#include "nmverify/recover_command.h"
+#include "nmverify/set_command.h"
+#include "nmverify/verify_journal.h"
+#include "nmverify/verify_report.h"
 
 namespace {
 
@@ -30,8 +39,26 @@ const HelpText kHelp = {
         chunk_filters_text() +
         ", the chunk is not checked, and a warning reports this. The option --rate does not slow "
         "down the HDF5 library.\n\n"
-        "Under mpiexec, all processes check values of NMB files, and the first process writes the "
-        "report. The report is the same for any number of processes.\n\n"
+        "With --since, only what later generations added to a file is checked: their blocks and "
+        "values, and the index pages that lead to them. Writers never change bytes of earlier "
+        "generations. Damage to these bytes is not found.\n\n"
+        "With --resume, REPORT has a line for each step of the check: each finding, how far the "
+        "values were checked, and each file that is done. If the check is stopped, the same call "
+        "continues from REPORT. Files that have changed since, and metadata of the file that was "
+        "not done, are checked again.\n\n"
+        "With --against, nmverify verifies nothing. Instead, it compares FILE with the files from "
+        "which nmcat --mode pack made it. Each SOURCE is compared with the blocks that nmcat made "
+        "of it: first the source, then FILE, as nminspect diff does. The provenance of FILE says "
+        "how nmcat named these blocks; --block-name replaces it. A SOURCE without a block and a "
+        "block without a SOURCE are differences. With {path}, name each SOURCE as nmcat named it. "
+        "For a FILE that nmconvert made, use --block-name '{group}'.\n\n"
+        "With --set, nmverify checks whether nmcat would merge the FILEs. It plans the merge with "
+        "the same options as nmcat, and reports the same conflicts. It does not check limits of "
+        "an output of another kind than NMB; for them, use nmcat --dry-run.\n\n"
+        "Under mpiexec, all processes check values of NMB files, or share the sources and the "
+        "files "
+        "of a set, and the first process writes the report. The report is the same for any number "
+        "of processes.\n\n"
         "With --recover OUT, nmverify verifies nothing. Instead, it copies the undamaged blocks of "
         "one "
         "damaged NMB file to a new file. Blocks are found by their headers, so neither the head "
@@ -40,34 +67,76 @@ const HelpText kHelp = {
         "damaged "
         "values, and blocks of which a newer version may have been lost. Values in other files are "
         "copied into OUT. If no block can be recovered, nothing is written.\n\n"
-        "Exit codes: 0 all sound; 1 findings; 2 a file could not be verified. With --recover or "
-        "--plan: 0 nothing is lost; 1 no block can be recovered; 2 could not run; 3 something is "
+        "Exit codes: 0 all sound; 1 findings, differences or conflicts; 2 a file could not be "
+        "verified. With --recover or --plan: 0 nothing is lost; 1 no block can be recovered; 2 "
+        "could not run; 3 something is "
         "lost "
         "or doubtful.",
     "  nmverify run.nmb                       # everything\n"
     "  nmverify --level blocks --json *.nmb   # without reading values\n"
     "  nmverify --originals all.nmb           # checks the packed files\n"
     "  nmverify --rate 50M archive.nmb        # at most 50 MiB a second\n"
+    "  nmverify --since 12 archive.nmb        # only what generations after 12 added\n"
+    "  nmverify --resume check.jsonl *.nmb    # a check that can be stopped\n"
+    "  nmverify all.nmb --against rank_*.nc   # are all values of the sources in all.nmb?\n"
+    "  nmverify --set rank_*.nc               # would nmcat merge these files?\n"
+    "  nmverify --set --mode join run_*.nc    # would nmcat --mode join merge them?\n"
     "  nmverify --recover good.nmb bad.nmb    # copies the undamaged blocks of bad.nmb\n"
     "  find . -name '*.nmb' -print0 | nmverify -q --files-from - -0",
-    {"FILE", "-q", "--level", "--originals", "--rate", "--recover", "--plan", "--partial", "-f",
-     "--external", "-j", "--files-from", "-0", "--strict", "--json"}};
+    {"FILE", "-q", "--level", "--originals", "--rate", "--against", "--set", "--mode", "--recover",
+     "--plan", "--since", "--resume", "-j", "--files-from", "--json"}};
 
 struct Arguments {
   std::vector<std::string> files;
+  std::string resume;  // path of the report of --resume; empty if not given
   VerifyOptions verify;
 };
 
+// Passes findings to a report and, if there is one, to a journal.
+class FoundInFile final : public Findings {
+ public:
+  FoundInFile(VerifyReport& report, VerifyJournal* journal) : report_(report), journal_(journal) {}
+  void report(Finding finding) override {
+    if (journal_) journal_->found(finding);
+    report_.report(std::move(finding));
+  }
+  void damaged_block(const std::string& block) {
+    if (journal_) journal_->found_damaged_block(block);
+    report_.damaged_block(block);
+  }
+
+ private:
+  VerifyReport& report_;
+  VerifyJournal* const journal_;
+};
+
+// Reports what an earlier run found in a file.
+VerifySummary repeat(const VerifyJournal::Record& record, VerifyReport& report) {
+  for (const auto& found : record.found)
+    if (const auto* const finding = std::get_if<Finding>(&found))
+      report.report(*finding);
+    else
+      report.damaged_block(std::get<std::string>(found));
+  return *record.summary;
+}
+
+// journal: nullptr without --resume.
 Result<VerifySummary> verify_file(Tool& tool, const std::string& name, const Arguments& arguments,
-                                  VerifyReport& report) {
+                                  VerifyJournal* journal, VerifyReport& report) {
+  const VerifyJournal::Record* const earlier = journal ? journal->begin_file(name) : nullptr;
+  if (earlier && earlier->summary) return repeat(*earlier, report);
   NMB_ASSIGN(const std::shared_ptr<const InputFile> file, InputFile::open(name));
   if (file->kind() == FileKind::kUnknown) return refused_kind(*file, file->kind());
   VerifyOptions options = arguments.verify;
-  options.on_damaged_block = [&](const std::string& block) { report.damaged_block(block); };
+  FoundInFile found(report, journal);
+  options.on_damaged_block = [&](const std::string& block) { found.damaged_block(block); };
+  if (earlier) options.checked = earlier->checked;
+  if (journal) options.on_checked = [&](const CheckedValues& values) { journal->checked(values); };
   Progress progress(tool, name);
   options.progress = progress.callback();
-  Result<VerifySummary> summary = verify(*file, options, report);
+  Result<VerifySummary> summary = verify(*file, options, found);
   progress.finish();
+  if (journal && summary.ok() && summary->incomplete.ok()) journal->end_file(*summary);
   return summary;
 }
 
@@ -75,19 +144,21 @@ Result<VerifySummary> verify_file(Tool& tool, const std::string& name, const Arg
 bool has_lost_blocks(const Result<VerifySummary>& result) {
   if (!result.ok()) return result.status().code() == Code::kDamaged;
   return result->kind == "NMB" && result->findings > 0 &&
-         (result->damaged_blocks > 0 || result->sound_blocks < result->recorded_blocks ||
+         (result->damaged_blocks > 0 ||
+          result->sound_blocks + result->unchanged_blocks < result->recorded_blocks ||
           result->recorded_blocks == 0);
 }
 
 // Verifies all files, and sets the exit code in the tool's diagnostics.
-void verify_files(Tool& tool, const Arguments& arguments, VerifyReport& report) {
+void verify_files(Tool& tool, const Arguments& arguments, VerifyJournal* journal,
+                  VerifyReport& report) {
   const bool strict = tool.options().strict;
   VerifyTotals totals;
   bool has_lost = false;
   report.begin(arguments.verify.level);
   for (const std::string& name : arguments.files) {
     report.begin_file(name);
-    const Result<VerifySummary> result = verify_file(tool, name, arguments, report);
+    const Result<VerifySummary> result = verify_file(tool, name, arguments, journal, report);
     report.end_file(result);
     ++totals.files;
     const Status problem = result.ok() ? result->incomplete : result.status();
@@ -106,10 +177,50 @@ void verify_files(Tool& tool, const Arguments& arguments, VerifyReport& report) 
     totals.bytes_read += result->bytes_read;
   }
   report.end(totals);
+  if (journal) tool.diagnostics().error(journal->status());
   if (has_lost)
     tool.diagnostics().note(
         "undamaged blocks of a damaged file can be copied to a new file: nmverify --recover OUT "
         "FILE");
+}
+
+// Opens the report of --resume. Returns nullptr if the option is not given. Errors: those of
+// VerifyJournal::open(); kUsage if the report is one of the files.
+Result<std::unique_ptr<VerifyJournal>> open_journal(const Tool& tool, const Arguments& arguments) {
+  if (arguments.resume.empty()) return std::unique_ptr<VerifyJournal>();
+  OutputSet outputs;
+  NMB_TRY(outputs.add(arguments.resume, "report"));
+  for (const std::string& file : arguments.files) NMB_TRY(outputs.check_input(file, "file"));
+  NMB_TRY(check_file_list(outputs, tool.options().files_from));
+  return VerifyJournal::open(arguments.resume, arguments.verify);
+}
+
+// Errors: kUsage if the options ask for several kinds of work.
+Status check_together(const CLI::App& app, const AgainstCommand& against, const SetCommand& set,
+                      const RecoverCommand& recovery) {
+  const auto exclude = [](const char* option, const char* other) {
+    return Status(Code::kUsage, fmt::format("{} and {} exclude each other", option, other));
+  };
+  if (against.is_wanted() && set.is_wanted()) return exclude("--against", "--set");
+  if (against.is_wanted() && recovery.is_wanted()) return exclude("--against", "--recover");
+  if (set.is_wanted() && recovery.is_wanted()) return exclude("--set", "--recover");
+  for (const char* option : {"--since", "--resume"})
+    if (app.count(option) > 0 && (against.is_wanted() || set.is_wanted() || recovery.is_wanted()))
+      return exclude(option, against.is_wanted() ? "--against"
+                             : set.is_wanted()   ? "--set"
+                                                 : "--recover");
+  if (app.count("--since") > 0 && app.count("--originals") > 0)
+    return exclude("--since", "--originals");
+  if (app.count("--block-name") > 0 && !against.is_wanted() && !set.is_wanted())
+    return Status(Code::kUsage, "--block-name needs --against or --set");
+  return {};
+}
+
+// All processes of a job end with the exit code of the first process. Collective.
+Status end_together(Tool& tool, Communicator& ranks) {
+  NMB_ASSIGN(const Exit exit, ranks.broadcast_value(0, tool.diagnostics().exit()));
+  tool.diagnostics().raise(exit);
+  return {};
 }
 
 }  // namespace
@@ -139,6 +250,22 @@ int main(int argc, char** argv) {
       app, "--rate", [&](std::uint64_t rate) { arguments.verify.rate = rate; }, 0,
       std::numeric_limits<std::uint64_t>::max(),
       "highest read rate in bytes per second, for example 50M");
+  app.add_option("--since", arguments.verify.since,
+                 "check only what was added to NMB files after this generation; nminspect summary "
+                 "shows the generation of a file")
+      ->type_name("GENERATION")
+      ->check(whole_number())
+      ->check([](const std::string& text) {
+        return text.find_first_not_of('0') == text.npos ? "found 0, expected at least 1" : "";
+      });
+  app.add_option("--resume", arguments.resume,
+                 "write the progress of the check to REPORT; if REPORT exists, continue the check "
+                 "from there. The result is that of a single check")
+      ->type_name("REPORT");
+  AgainstCommand against(tool);
+  against.offer(app);
+  SetCommand set(tool);
+  set.offer(app);
   RecoverCommand recovery(tool);
   recovery.offer(app);
   tool.offer_external(app);
@@ -151,6 +278,10 @@ int main(int argc, char** argv) {
   return tool.main(argc, argv, [&]() -> Status {
     const CommonOptions& options = tool.options();
     NMB_TRY(recovery.check(app, arguments.files.size()));
+    NMB_TRY(against.check(app, arguments.files.size()));
+    NMB_TRY(set.check(app));
+    NMB_TRY(check_together(app, against, set, recovery));
+    if (set.is_wanted()) return set.run(arguments.files);
     arguments.verify.external = options.external;
     if (arguments.verify.originals && app.count("--level") == 0)
       arguments.verify.level = VerifyLevel::kIndex;
@@ -159,6 +290,13 @@ int main(int argc, char** argv) {
         if (ranks.size() > 1)
           return Status(Code::kUsage, "--recover and --plan need a single process");
         return recovery.run(arguments.files.front(), threads);
+      }
+      if (against.is_wanted()) {
+        std::optional<std::string> block_name;
+        if (app.count("--block-name") > 0) block_name = set.block_name();
+        NMB_TRY(against.run(arguments.files.front(), block_name, arguments.verify.rate, ranks,
+                            threads));
+        return end_together(tool, ranks);
       }
       arguments.verify.threads = threads;
       if (ranks.size() > 1) arguments.verify.ranks = &ranks;
@@ -171,17 +309,15 @@ int main(int argc, char** argv) {
         }
         if (arguments.files.empty())
           return Status(Code::kUsage, "no files; name files or use --files-from");
+        NMB_ASSIGN(const std::unique_ptr<VerifyJournal> journal, open_journal(tool, arguments));
+        const ReportOptions of_report{options.quiet, options.strict, arguments.verify.originals,
+                                      arguments.verify.since};
         const auto report =
-            options.json ? json_report(tool.out(), options.strict, arguments.verify.originals)
-                         : text_report(tool.out(), options.quiet, options.strict,
-                                       arguments.verify.originals);
-        verify_files(tool, arguments, *report);
+            options.json ? json_report(tool.out(), of_report) : text_report(tool.out(), of_report);
+        verify_files(tool, arguments, journal.get(), *report);
         return {};
       }));
-      // All processes of a job end with the exit code of the first process.
-      NMB_ASSIGN(const Exit exit, ranks.broadcast_value(0, tool.diagnostics().exit()));
-      tool.diagnostics().raise(exit);
-      return Status();
+      return end_together(tool, ranks);
     });
   });
 }

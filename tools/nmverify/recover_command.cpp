@@ -1,5 +1,5 @@
 // Recovers blocks and reports what was lost (see recover_command.h).
-#include "recover_command.h"
+#include "nmverify/recover_command.h"
 
 #include <fmt/format.h>
 
@@ -19,10 +19,6 @@ namespace {
 // At most this many damaged ranges of a block are shown; reports in JSON have all.
 constexpr std::size_t kShownRanges = 10;
 
-std::string number_of(std::uint64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 const char* state_word(FoundBlock::State state) {
   constexpr const char* words[] = {"whole", "partial", "left out"};
   return words[static_cast<std::size_t>(state)];
@@ -35,13 +31,13 @@ std::string damage_text(const FoundBlock& block) {
   std::size_t shown = 0;
   for (const LostElements& lost : block.lost) {
     if (shown++ == kShownRanges) break;
-    add(fmt::format("{} of variable \"{}\" from element {}", number_of(lost.count, "element"),
+    add(fmt::format("{} of variable \"{}\" from element {}", counted(lost.count, "element"),
                     printable(lost.variable), lost.first));
   }
   if (block.lost.empty())
     for (const ByteRange& range : block.damaged) {
       if (shown++ == kShownRanges) break;
-      add(fmt::format("{} of values from byte {}", number_of(range.length(), "byte"), range.begin));
+      add(fmt::format("{} of values from byte {}", counted(range.length(), "byte"), range.begin));
     }
   const std::size_t all = block.lost.empty() ? block.damaged.size() : block.lost.size();
   if (all > kShownRanges) add(fmt::format("and {} more", all - kShownRanges));
@@ -150,7 +146,7 @@ Status RecoverCommand::write_text(const std::string& file, const Recovery& recov
     NMB_TRY(line(in_quotes(block.name) + (block.perhaps_removed ? ": perhaps lost: " : ": lost: ") +
                  printable(block.reason)));
   if (recovery.lost_without_name > 0)
-    NMB_TRY(line(number_of(recovery.lost_without_name, "block") +
+    NMB_TRY(line(counted(recovery.lost_without_name, "block") +
                  (recovery.lost_without_name == 1 ? " is lost; its name is not known"
                                                   : " are lost; their names are not known")));
   for (const std::string& loss : recovery.other_losses) NMB_TRY(line("lost: " + printable(loss)));
@@ -163,8 +159,8 @@ Status RecoverCommand::write_text(const std::string& file, const Recovery& recov
 
   std::string text = plan_ ? "would recover " : "recovered ";
   text += recovery.recorded_blocks ? fmt::format("{} of {}", recovery.recovered(),
-                                                 number_of(*recovery.recorded_blocks, "block"))
-                                   : number_of(recovery.recovered(), "block");
+                                                 counted(*recovery.recorded_blocks, "block"))
+                                   : counted(recovery.recovered(), "block");
   if (const std::uint64_t partial = recovery.count(FoundBlock::State::kPartial))
     text += fmt::format(", {} of them in part", partial);
   if (const std::uint64_t doubtful = recovery.doubtful())
@@ -177,7 +173,7 @@ Status RecoverCommand::write_text(const std::string& file, const Recovery& recov
     text += "; wrote nothing";
   if (const std::uint64_t left_out = recovery.count(FoundBlock::State::kLeftOut);
       left_out > 0 && !options_.partial)
-    text += fmt::format("; --partial takes {} more", number_of(left_out, "block"));
+    text += fmt::format("; --partial takes {} more", counted(left_out, "block"));
   return line(text);
 }
 

@@ -12,22 +12,16 @@
 namespace nmb::tools {
 namespace {
 
-// Returns "1 finding" or "2 findings".
-std::string counted(std::uint64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 class TextReport final : public VerifyReport {
  public:
-  TextReport(Output& out, bool quiet, bool strict, bool originals)
-      : out_(out), quiet_(quiet), strict_(strict), originals_(originals) {}
+  TextReport(Output& out, const ReportOptions& options) : out_(out), options_(options) {}
 
   void begin(VerifyLevel level) override { level_ = level; }
   void begin_file(const std::string& file) override { file_ = file; }
   void report(Finding finding) override {
     if (finding.severity == Severity::kUnsupported) return;  // a diagnostic reports it
-    const bool warning = finding.severity == Severity::kWarning && !strict_;
-    if (warning && quiet_ && finding.rule != "R-SB-13") return;
+    const bool warning = finding.severity == Severity::kWarning && !options_.strict;
+    if (warning && options_.quiet && finding.rule != "R-SB-13") return;
     line((warning ? "warning: " : "") + finding.text());
   }
   void damaged_block(const std::string& name) override {
@@ -37,25 +31,29 @@ class TextReport final : public VerifyReport {
   void end_file(const Result<VerifySummary>& result) override {
     if (!result.ok()) return;
     const VerifySummary& s = *result;
-    const std::uint64_t findings = s.findings + (strict_ ? s.warnings : 0);
-    if (quiet_ && findings == 0) return;
+    const std::uint64_t findings = s.findings + (options_.strict ? s.warnings : 0);
+    if (options_.quiet && findings == 0) return;
     std::string text = findings > 0                                ? "damaged"
                        : s.incomplete.code() == Code::kUnsupported ? "not supported"
                                                                    : "sound";
     if (!s.incomplete.ok()) text += " (not wholly verified)";
     text += ", " + s.kind;
     if (s.kind == "NMB" || s.kind == "HDF5")
-      text += fmt::format(", {} of {} blocks sound", s.sound_blocks,
-                          std::max(s.recorded_blocks, s.sound_blocks + s.damaged_blocks));
-    if (originals_)
+      text +=
+          fmt::format(", {} of {} blocks sound", s.sound_blocks,
+                      std::max(s.recorded_blocks - std::min(s.recorded_blocks, s.unchanged_blocks),
+                               s.sound_blocks + s.damaged_blocks));
+    if (options_.since > 0)
+      text += fmt::format(", {} unchanged since generation {}", s.unchanged_blocks, options_.since);
+    if (options_.originals)
       text += fmt::format(", {} of {} sound", s.whole_originals, counted(s.originals, "original"));
     text += fmt::format(", {}, {}, level {}, {} read", counted(findings, "finding"),
-                        counted(strict_ ? 0 : s.warnings, "warning"), level_name(level_),
+                        counted(options_.strict ? 0 : s.warnings, "warning"), level_name(level_),
                         human_bytes(s.bytes_read));
     line(text);
   }
   void end(const VerifyTotals& t) override {
-    if (t.files < 2 || (quiet_ && t.sound == t.files)) return;
+    if (t.files < 2 || (options_.quiet && t.sound == t.files)) return;
     (void)out_.write(fmt::format("{} files: {} sound, {} damaged, {} not verified; {} read\n",
                                  t.files, t.sound, t.damaged, t.not_verified,
                                  human_bytes(t.bytes_read)));
@@ -67,19 +65,19 @@ class TextReport final : public VerifyReport {
   }
 
   Output& out_;
-  const bool quiet_, strict_, originals_;
+  const ReportOptions options_;
   VerifyLevel level_ = VerifyLevel::kData;
   std::string file_;
 };
 
 class JsonReport final : public VerifyReport {
  public:
-  JsonReport(Output& out, bool strict, bool originals)
-      : out_(out), strict_(strict), originals_(originals) {}
+  JsonReport(Output& out, const ReportOptions& options) : out_(out), options_(options) {}
 
   void begin(VerifyLevel level) override {
     write("{\n \"schema\": \"nmb/verify/1\",\n \"level\": \"" + std::string(level_name(level)) +
-          "\",\n \"files\": [");
+          "\"," + (options_.since > 0 ? fmt::format("\n \"since\": {},", options_.since) : "") +
+          "\n \"files\": [");
   }
   void begin_file(const std::string& file) override {
     write(std::string(files_++ == 0 ? "\n" : ",\n") + "  {\n   \"file\": " + text(file) +
@@ -95,6 +93,12 @@ class JsonReport final : public VerifyReport {
     json["object"] = json_text(finding.object);
     json["found"] = json_text(finding.found);
     json["expected"] = json_text(finding.expected);
+    if (const auto& piece = finding.piece)
+      json["piece"] = {{"number", piece->number},
+                       {"offset", piece->begin},
+                       {"bytes", piece->end - piece->begin},
+                       {"variables", json_texts(piece->variables)},
+                       {"more_variables", piece->more_variables}};
     write((findings_++ == 0 ? "\n    " : ",\n    ") + json.dump(-1, ' ', true));
   }
   void damaged_block(const std::string& name) override { damaged_.push_back(json_text(name)); }
@@ -105,14 +109,15 @@ class JsonReport final : public VerifyReport {
       const VerifySummary& s = *result;
       problem = s.incomplete;
       json["kind"] = s.kind;
-      json["sound"] = s.findings + (strict_ ? s.warnings : 0) == 0 && problem.ok();
+      json["sound"] = s.findings + (options_.strict ? s.warnings : 0) == 0 && problem.ok();
       json["blocks"] = Json{{"recorded", s.recorded_blocks},
                             {"sound", s.sound_blocks},
                             {"damaged", s.damaged_blocks}};
+      if (options_.since > 0) json["blocks"]["unchanged"] = s.unchanged_blocks;
       json["damaged_blocks"] = damaged_;
-      json["finding_count"] = s.findings + (strict_ ? s.warnings : 0);
-      json["warning_count"] = strict_ ? 0 : s.warnings;
-      if (originals_)
+      json["finding_count"] = s.findings + (options_.strict ? s.warnings : 0);
+      json["warning_count"] = options_.strict ? 0 : s.warnings;
+      if (options_.originals)
         json["originals"] = Json{{"recorded", s.originals}, {"whole", s.whole_originals}};
       json["bytes_read"] = s.bytes_read;
     } else {
@@ -136,7 +141,7 @@ class JsonReport final : public VerifyReport {
  private:
   const char* severity_name(Severity severity) const {
     if (severity == Severity::kUnsupported) return "unsupported";
-    return severity == Severity::kWarning && !strict_ ? "warning" : "finding";
+    return severity == Severity::kWarning && !options_.strict ? "warning" : "finding";
   }
   static std::string text(const std::string& bytes) {
     return Json(json_text(bytes)).dump(-1, ' ', true);
@@ -144,7 +149,7 @@ class JsonReport final : public VerifyReport {
   void write(const std::string& json) { (void)out_.write(json); }
 
   Output& out_;
-  const bool strict_, originals_;
+  const ReportOptions options_;
   std::uint64_t files_ = 0, findings_ = 0;
   std::vector<std::string> damaged_;
 };
@@ -156,12 +161,12 @@ std::string_view level_name(VerifyLevel level) {
   return names[static_cast<std::size_t>(level)];
 }
 
-std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict, bool originals) {
-  return std::make_unique<TextReport>(out, quiet, strict, originals);
+std::unique_ptr<VerifyReport> text_report(Output& out, const ReportOptions& options) {
+  return std::make_unique<TextReport>(out, options);
 }
 
-std::unique_ptr<VerifyReport> json_report(Output& out, bool strict, bool originals) {
-  return std::make_unique<JsonReport>(out, strict, originals);
+std::unique_ptr<VerifyReport> json_report(Output& out, const ReportOptions& options) {
+  return std::make_unique<JsonReport>(out, options);
 }
 
 }  // namespace nmb::tools

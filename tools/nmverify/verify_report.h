@@ -2,6 +2,7 @@
 // while files are verified, so that they take no memory.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -35,11 +36,17 @@ class VerifyReport : public Findings {
 
 std::string_view level_name(VerifyLevel level);
 
-// Returns a report that writes to `out`. If `strict` is true, warnings are findings. If `quiet` is
-// true, the report omits the summaries of files without findings. It also omits all warnings except
-// the warning that a generation may be missing (R-SB-13). If `originals` is true, the report counts
-// originals.
-std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict, bool originals);
-std::unique_ptr<VerifyReport> json_report(Output& out, bool strict, bool originals);
+struct ReportOptions {
+  // Whether a report as text omits the summaries of files without findings. It then also omits all
+  // warnings except the warning that a generation may be missing (R-SB-13).
+  bool quiet = false;
+  bool strict = false;      // whether warnings are findings
+  bool originals = false;   // whether the report counts originals
+  std::uint64_t since = 0;  // VerifyOptions::since
+};
+
+// Return a report that writes to `out`.
+std::unique_ptr<VerifyReport> text_report(Output& out, const ReportOptions& options);
+std::unique_ptr<VerifyReport> json_report(Output& out, const ReportOptions& options);
 
 }  // namespace nmb::tools

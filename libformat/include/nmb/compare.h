@@ -14,6 +14,7 @@
 #include "nmb/block_entry.h"
 #include "nmb/bytes.h"
 #include "nmb/netcdf_view.h"
+#include "nmb/path_move.h"
 #include "nmb/status.h"
 
 namespace nmb {
@@ -22,6 +23,9 @@ namespace nmb {
 struct ContentFile {
   FileBlocks blocks;
   std::uint64_t size = 0;  // bytes of the file
+  // If `blocks` has other names for the blocks than the file: the paths of objects count as if the
+  // groups of the file had been renamed like this.
+  PathMove move{};
 };
 
 struct ContentOptions {

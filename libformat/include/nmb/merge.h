@@ -180,6 +180,8 @@ struct PackOptions {
   // If set, the only input is read from this source, and `inputs` has only its name. The source
   // must not change while it is read.
   std::shared_ptr<const ByteSource> source{};
+  // With writer.dry_run, the path may be empty: only the inputs are checked then. `outputs` must be
+  // set in this case.
   std::string output;
   // For union, join and tiles: if set, the output is a classic file of this kind. The result must
   // be one block. These options are ignored: `samples`, `compression`, and options of `writer` that

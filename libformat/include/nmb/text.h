@@ -18,5 +18,7 @@ NMB_EXPORT std::string printable(std::string_view bytes);
 // the same form. A byte b becomes the character U+EF00 + b if it is not part of valid UTF-8, or if
 // it belongs to a character from U+EF80 to U+EFFF. Does not add quotation marks or escapes.
 NMB_EXPORT std::string json_text(std::string_view bytes);
+// Returns the bytes from which json_text() made the text.
+NMB_EXPORT std::string bytes_of_json_text(std::string_view text);
 
 }  // namespace nmb

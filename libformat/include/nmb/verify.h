@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "nmb/bytes.h"
 #include "nmb/external_files.h"
@@ -28,6 +30,23 @@ enum class VerifyLevel : std::uint8_t {
             // structures
 };
 
+// A range of values that is damaged. NMB files have one sum for each range.
+struct ValueFault {
+  std::uint64_t range = 0;  // number of the range, in the order in which ranges are checked
+  std::optional<std::uint64_t> wrong_sum{};      // the computed sum if it is not the recorded sum
+  bool decodes = true;                           // false if the bytes cannot be decoded
+  std::optional<std::uint64_t> dirty_padding{};  // offset of the first padding byte that is not 0
+  friend bool operator==(const ValueFault&, const ValueFault&) = default;
+};
+
+// How far the values of an NMB file have been checked. The order of the ranges depends only on the
+// file, and on VerifyOptions::level, originals, external and since.
+struct CheckedValues {
+  std::uint64_t ranges = 0;      // number of ranges that were checked
+  std::uint64_t bytes_read = 0;  // number of bytes that were read until then
+  std::vector<ValueFault> faults{};
+};
+
 struct VerifyOptions {
   // --- what is checked ---
   VerifyLevel level = VerifyLevel::kData;
@@ -35,6 +54,10 @@ struct VerifyOptions {
   // and compares their digests (R-FT-7, R-FT-9). The blocks of classic files contain the whole
   // files, so their headers, bodies and values are checked too, as at level kData.
   bool originals = false;
+  // If not 0: checks only what generations after this one added to an NMB file, and the structures
+  // that lead to it. Fails with kUsage if the file has no such generation, and with kUnsupported if
+  // the file is not an NMB file. Excludes `originals` (kUsage).
+  std::uint64_t since = 0;
   // Which external files may be opened to check values of an NMB file. If the file needs an
   // external file that may not be opened, the result is incomplete.
   ExternalPaths external = ExternalPaths::kBeneath;
@@ -45,6 +68,15 @@ struct VerifyOptions {
   // Ranks that share the check of values. verify_together() runs the function `work` on rank 0;
   // only this function sets the field.
   Communicator* ranks = nullptr;
+
+  // --- continuing an earlier check ---
+  // The values that an unfinished check of the same file with the same options has checked. They
+  // are not read again, and the result is that of a single check. Metadata, chunks of HDF5, digests
+  // of originals and statistics are checked again.
+  CheckedValues checked{};
+  // Called from time to time, with the values that were checked so far. `faults` has only those
+  // since the last call.
+  std::function<void(const CheckedValues& checked)> on_checked{};
 
   // --- callbacks ---
   // Called once for each damaged block, with its name.
@@ -61,6 +93,9 @@ struct VerifySummary {
   std::uint64_t sound_blocks = 0;  // number of blocks without findings at the requested level
   // Number of blocks in the index that have findings or are cut off.
   std::uint64_t damaged_blocks = 0;
+  // With VerifyOptions::since: number of blocks without any part of a later generation. They are
+  // not checked.
+  std::uint64_t unchanged_blocks = 0;
   std::uint64_t findings = 0;
   std::uint64_t warnings = 0;
   std::uint64_t bytes_read = 0;

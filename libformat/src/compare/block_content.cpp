@@ -53,18 +53,19 @@ std::string_view group_of(std::string_view path) {
 }  // namespace
 
 BlockContent::BlockContent(std::string name, std::shared_ptr<const Dataset> dataset,
-                           NetcdfView view)
+                           NetcdfView view, PathMove move)
     : name_(std::move(name)),
       dataset_(std::move(dataset)),
+      move_(std::move(move)),
       view_(std::move(view)),
-      types_(own_types(dataset_->metadata),
-             view_.is_netcdf ? AfterNul::kCounts : AfterNul::kIsZero),
+      types_(own_types(dataset_->metadata), view_.is_netcdf ? AfterNul::kCounts : AfterNul::kIsZero,
+             move_),
       texts_(own_types(dataset_->metadata)) {}
 
 Result<BlockContent> BlockContent::of(std::string name, std::shared_ptr<const Dataset> dataset,
-                                      const DimensionLengths& lengths) {
+                                      const DimensionLengths& lengths, const PathMove& move) {
   NetcdfView view = netcdf_view(*dataset, &lengths);
-  BlockContent content(std::move(name), std::move(dataset), std::move(view));
+  BlockContent content(std::move(name), std::move(dataset), std::move(view), move);
   if (const auto& extension = content.dataset_->metadata.extension()) {
     NMB_ASSIGN(content.properties_, hdf5::decode_properties(extension->hdf5));
   }
@@ -91,11 +92,12 @@ void BlockContent::add_dimensions() {
     if (!dimension.is_made_up) {
       axis.dimension = dimension.name;
       axis.length = dimension.length;
-      if (!dimension.path.empty() && group_of(dimension.path) != name_) {
-        axis.level = levels_between(name_, dimension.path);
+      const std::string& group = dataset_->name;  // the path of the group in its file
+      if (!dimension.path.empty() && group_of(dimension.path) != group) {
+        axis.level = levels_between(group, dimension.path);
         if (axis.level == 0) {
           axis.level = AxisContent::kElsewhere;
-          axis.dimension = dimension.path;
+          axis.dimension = move_.moved(dimension.path);
         }
       } else if (!levels.empty()) {
         if (const std::optional<DimId> id = metadata.find_dimension(dimension.name))
@@ -112,8 +114,12 @@ void BlockContent::add_dimensions() {
 void BlockContent::add_links() {
   if (const Property* links = property(kGlobal, Number::kLinks))
     for (const hdf5::Link& link : links->links)
-      if (!kind_text(link.kind).empty())
-        links_.push_back({link.name, kind_text(link.kind), link.number, link.content});
+      if (!kind_text(link.kind).empty()) {
+        const bool is_in_file =
+            link.kind == hdf5::LinkKind::kHard || link.kind == hdf5::LinkKind::kSoft;
+        links_.push_back({link.name, kind_text(link.kind), link.number,
+                          is_in_file ? move_.moved(link.content) : link.content});
+      }
   std::ranges::stable_sort(links_, {}, &LinkContent::name);
 }
 

@@ -15,6 +15,7 @@
 #include "hdf5/model/hdf5_section.h"
 #include "nmb/dataset.h"
 #include "nmb/netcdf_view.h"
+#include "nmb/path_move.h"
 #include "nmb/status.h"
 
 namespace nmb {
@@ -63,10 +64,10 @@ struct LinkContent {
 // Not thread-safe, except for the functions that say so.
 class BlockContent {
  public:
-  // name: the block's name in the file. lengths: lengths of dimensions in the whole file. Errors:
-  // kDamaged, kLimit.
+  // name: the block's name in messages. lengths: lengths of dimensions in the whole file. move:
+  // changes the paths of objects. Errors: kDamaged, kLimit.
   static Result<BlockContent> of(std::string name, std::shared_ptr<const Dataset> dataset,
-                                 const DimensionLengths& lengths);
+                                 const DimensionLengths& lengths, const PathMove& move);
 
   const std::string& name() const { return name_; }
   const Dataset& dataset() const { return *dataset_; }
@@ -113,7 +114,8 @@ class BlockContent {
   }
 
  private:
-  BlockContent(std::string name, std::shared_ptr<const Dataset> dataset, NetcdfView view);
+  BlockContent(std::string name, std::shared_ptr<const Dataset> dataset, NetcdfView view,
+               PathMove move);
   void add_dimensions();
   void add_links();
   std::span<const hdf5::Property> properties_of(VarId owner) const;
@@ -126,6 +128,7 @@ class BlockContent {
 
   std::string name_;
   std::shared_ptr<const Dataset> dataset_;
+  PathMove move_;
   NetcdfView view_;
   CanonicalTypes types_;
   TypeTexts texts_;

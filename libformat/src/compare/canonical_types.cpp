@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "model/heap_value.h"
+#include "model/moved_reference.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
@@ -28,6 +29,25 @@ void append_number(std::uint64_t number, std::vector<std::byte>* out) {
   std::byte bytes[8];
   store_be(bytes, number);
   out->insert(out->end(), bytes, bytes + 8);
+}
+
+// Reads the bytes to which a value of variable length refers, and subtracts their number from
+// *room.
+Result<std::vector<std::byte>> heap_bytes(const std::byte* value, const ByteSource& region,
+                                          std::uint64_t* room) {
+  const HeapValue bytes = HeapValue::load(value);
+  const std::uint64_t count = bytes.is_null() ? 0 : bytes.count;
+  if (count > *room)
+    return Status(Code::kLimit, "too many values of variable length refer to the same bytes");
+  *room -= count;
+  return bytes.read(region, 1);
+}
+
+void append_heap_bytes(bool is_null, const std::vector<std::byte>& bytes,
+                       std::vector<std::byte>* out) {
+  out->push_back(is_null ? std::byte{0} : std::byte{1});
+  append_number(bytes.size(), out);
+  out->insert(out->end(), bytes.begin(), bytes.end());
 }
 
 void append_bytes(const std::byte* value, std::uint64_t size, bool is_reversed,
@@ -191,8 +211,8 @@ void make_nans_canonical(Type type, std::span<std::byte> values) {
     replace_nans<std::uint64_t>(values, 0x7FF0000000000000, 0x7FF0000000000000, 0x7FF8000000000000);
 }
 
-CanonicalTypes::CanonicalTypes(const TypeTable* types, AfterNul after_nul)
-    : types_(types), after_nul_(after_nul) {
+CanonicalTypes::CanonicalTypes(const TypeTable* types, AfterNul after_nul, PathMove move)
+    : types_(types), after_nul_(after_nul), move_(std::move(move)) {
   if (!types) return;
   bytes_.resize(types->size());
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
@@ -230,17 +250,25 @@ std::uint64_t CanonicalTypes::room_of(std::uint64_t region_size) {
   return checked_mul(std::max(region_size, kLeastRoom), kMostGrowth, &room) ? room : kTooLarge;
 }
 
-Status CanonicalTypes::append_heap_bytes(const std::byte* value, const ByteSource& region,
-                                         std::uint64_t* room, std::vector<std::byte>* out) const {
-  const HeapValue bytes = HeapValue::load(value);
-  out->push_back(bytes.is_null() ? std::byte{0} : std::byte{1});
-  const std::uint64_t count = bytes.is_null() ? 0 : bytes.count;
-  if (count > *room)
-    return Status(Code::kLimit, "too many values of variable length refer to the same bytes");
-  *room -= count;
-  append_number(count, out);
-  NMB_ASSIGN(const std::vector<std::byte> text, bytes.read(region, 1));
-  out->insert(out->end(), text.begin(), text.end());
+Status CanonicalTypes::append_string(const std::byte* value, const ByteSource& region,
+                                     std::uint64_t* room, std::vector<std::byte>* out) const {
+  NMB_ASSIGN(const std::vector<std::byte> text, heap_bytes(value, region, room));
+  append_heap_bytes(HeapValue::load(value).is_null(), text, out);
+  return {};
+}
+
+Status CanonicalTypes::append_reference(ReferenceKind kind, const std::byte* value,
+                                        const ByteSource& region, std::uint64_t* room,
+                                        std::vector<std::byte>* out) const {
+  NMB_ASSIGN(std::vector<std::byte> bytes, heap_bytes(value, region, room));
+  if (!move_.is_none() && !bytes.empty()) {
+    NMB_ASSIGN(std::optional<std::vector<std::byte>> moved,
+               moved_reference(kind, bytes, [this](std::string_view path) {
+                 return std::optional(move_.moved(path));
+               }));
+    if (moved) bytes = std::move(*moved);
+  }
+  append_heap_bytes(HeapValue::load(value).is_null(), bytes, out);
   return {};
 }
 
@@ -262,7 +290,7 @@ Status CanonicalTypes::append(Type type, const std::byte* value, const ByteSourc
       append_bytes(value, own.size, own.order == ByteOrder::kLittle, out);
       return {};
     case TypeClass::kString:
-      if (own.variable_length) return append_heap_bytes(value, region, room, out);
+      if (own.variable_length) return append_string(value, region, room, out);
       append_bytes(value, own.size, false, out);
       if (after_nul_ == AfterNul::kIsZero && own.padding == StringPadding::kNullTerminated) {
         const auto begin = out->end() - static_cast<std::ptrdiff_t>(own.size);
@@ -273,7 +301,7 @@ Status CanonicalTypes::append(Type type, const std::byte* value, const ByteSourc
       append_bytes(value, own.size, false, out);
       return {};
     case TypeClass::kReference:
-      return append_heap_bytes(value, region, room, out);
+      return append_reference(own.reference, value, region, room, out);
     case TypeClass::kEnum:
       return append(own.base, value, region, room, out);
     case TypeClass::kCompound:

@@ -11,6 +11,7 @@
 
 #include "nmb/bytes.h"
 #include "nmb/extension.h"
+#include "nmb/path_move.h"
 #include "nmb/status.h"
 
 namespace nmb {
@@ -22,8 +23,10 @@ enum class AfterNul : std::uint8_t { kCounts, kIsZero };
 // Appends the canonical bytes of values. Thread-safe.
 class CanonicalTypes {
  public:
-  // `types` must outlive this object; nullptr for a block that has only classic types.
-  explicit CanonicalTypes(const TypeTable* types, AfterNul after_nul = AfterNul::kCounts);
+  // `types` must outlive this object; nullptr for a block that has only classic types. move:
+  // changes the paths in references.
+  explicit CanonicalTypes(const TypeTable* types, AfterNul after_nul = AfterNul::kCounts,
+                          PathMove move = {});
 
   // Returns whether the canonical form of values of the type is known. Errors: kLimit if a value
   // takes more than 256 MiB, or if fields of compounds overlap so much that the canonical form is
@@ -49,11 +52,14 @@ class CanonicalTypes {
   const TypeTable* table() const { return types_; }
 
  private:
-  Status append_heap_bytes(const std::byte* value, const ByteSource& region, std::uint64_t* room,
-                           std::vector<std::byte>* out) const;
+  Status append_string(const std::byte* value, const ByteSource& region, std::uint64_t* room,
+                       std::vector<std::byte>* out) const;
+  Status append_reference(ReferenceKind kind, const std::byte* value, const ByteSource& region,
+                          std::uint64_t* room, std::vector<std::byte>* out) const;
 
   const TypeTable* types_;
   AfterNul after_nul_;
+  PathMove move_;
   // For each of the block's own types, the number of canonical bytes of a value without the
   // elements of values of variable length. Numbers above the limit are kTooLarge.
   std::vector<std::uint64_t> bytes_;

@@ -232,10 +232,10 @@ Result<bool> compare_files(const ContentFile& first, const ContentFile& second,
   BlockComparer comparer(std::max(first.size, second.size), options, visitor);
   // A block without content is the same as no block.
   NMB_TRY(first.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(BlockContent block, content_of(first.blocks, entry, first_lengths));
+    NMB_ASSIGN(BlockContent block, content_of(first, entry, first_lengths));
     NMB_ASSIGN(const std::optional<BlockEntry> other, second.blocks.find(entry.name));
     if (other) {
-      NMB_ASSIGN(BlockContent content, content_of(second.blocks, *other, second_lengths));
+      NMB_ASSIGN(BlockContent content, content_of(second, *other, second_lengths));
       NMB_TRY(comparer.add(std::move(block), std::move(content)));
     } else if (!block.is_empty()) {
       NMB_TRY(comparer.report({DifferenceKind::kOnlyInFirst, entry.name, {}, {}, {}, {}}));
@@ -246,7 +246,7 @@ Result<bool> compare_files(const ContentFile& first, const ContentFile& second,
   NMB_TRY(second.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     NMB_ASSIGN(const std::optional<BlockEntry> other, first.blocks.find(entry.name));
     if (other) return true;
-    NMB_ASSIGN(const BlockContent block, content_of(second.blocks, entry, second_lengths));
+    NMB_ASSIGN(const BlockContent block, content_of(second, entry, second_lengths));
     if (!block.is_empty())
       NMB_TRY(comparer.report({DifferenceKind::kOnlyInSecond, entry.name, {}, {}, {}, {}}));
     return true;

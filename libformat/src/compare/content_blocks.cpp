@@ -54,12 +54,13 @@ Result<DimensionLengths> dimension_lengths(const FileBlocks& blocks) {
   return lengths;
 }
 
-Result<BlockContent> content_of(const FileBlocks& blocks, const BlockEntry& entry,
+Result<BlockContent> content_of(const ContentFile& file, const BlockEntry& entry,
                                 const DimensionLengths& lengths) {
-  NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, blocks.dataset(entry));
-  const std::string file = dataset->extent->name();
-  Result<BlockContent> content = BlockContent::of(entry.name, std::move(dataset), lengths);
-  if (!content.ok()) return with_block_name(content.status(), entry.name).in_file(file);
+  NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, file.blocks.dataset(entry));
+  const std::string path = dataset->extent->name();
+  Result<BlockContent> content =
+      BlockContent::of(entry.name, std::move(dataset), lengths, file.move);
+  if (!content.ok()) return with_block_name(content.status(), entry.name).in_file(path);
   return content;
 }
 

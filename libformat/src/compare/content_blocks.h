@@ -37,7 +37,7 @@ Result<DimensionLengths> dimension_lengths(const FileBlocks& blocks);
 
 // Loads the content of a block. Errors: those of the functions in `blocks`; kDamaged. The message
 // names the block.
-Result<BlockContent> content_of(const FileBlocks& blocks, const BlockEntry& entry,
+Result<BlockContent> content_of(const ContentFile& file, const BlockEntry& entry,
                                 const DimensionLengths& lengths);
 
 // Returns the same failure, and names the block in its message.

@@ -282,7 +282,7 @@ Result<Digest> digest_file(const ContentFile& file, const ContentOptions& option
   };
   BlockDigester digester(file.size, options, add);
   NMB_TRY(file.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(BlockContent block, content_of(file.blocks, entry, lengths));
+    NMB_ASSIGN(BlockContent block, content_of(file, entry, lengths));
     NMB_TRY(digester.add(std::move(block)));
     return true;
   }));
@@ -296,7 +296,7 @@ Status digest_blocks(const ContentFile& file, const std::vector<BlockEntry>& cho
   NMB_ASSIGN(const DimensionLengths lengths, dimension_lengths(file.blocks));
   BlockDigester digester(file.size, options, visit);
   for (const BlockEntry& entry : chosen) {
-    NMB_ASSIGN(BlockContent block, content_of(file.blocks, entry, lengths));
+    NMB_ASSIGN(BlockContent block, content_of(file, entry, lengths));
     NMB_TRY(digester.add(std::move(block)));
   }
   return digester.finish();

@@ -118,8 +118,11 @@ class ValueMover {
       }
       count = kept;
       bytes.resize(static_cast<std::size_t>(kept * size));
-    } else if (t.type_class == TypeClass::kReference) {
-      NMB_ASSIGN(bytes, moved_reference(t.reference, bytes));
+    } else if (t.type_class == TypeClass::kReference && !bytes.empty()) {
+      NMB_ASSIGN(std::optional<std::vector<std::byte>> moved,
+                 moved_reference(t.reference, bytes, map_));
+      is_lost_ = is_lost_ || !moved;
+      bytes = moved ? std::move(*moved) : std::vector<std::byte>();
     }
     // An empty string and an absent string are different values. In all other types, an empty value
     // is the same as an absent value.
@@ -140,32 +143,6 @@ class ValueMover {
   bool take_lost() { return std::exchange(is_lost_, false); }
 
  private:
-  // Returns the bytes of a reference with a changed path. Returns no bytes if the object no longer
-  // exists.
-  Result<std::vector<std::byte>> moved_reference(ReferenceKind kind,
-                                                 std::span<const std::byte> bytes) {
-    std::vector<std::byte> out;
-    if (bytes.empty()) return out;
-    ItemsOut items(&out);
-    if (kind == ReferenceKind::kObject) {
-      const std::optional<std::string> to =
-          map_({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-      is_lost_ = is_lost_ || !to;
-      if (to) items.put(std::string_view(*to));
-      return out;
-    }
-    ItemsIn in(bytes, 0);
-    const std::string path = in.text("R-XT-1");
-    const std::span<const std::byte> selection = in.take(in.remaining(), "R-XT-1");
-    if (!in.ok()) return in.status();
-    const std::optional<std::string> to = map_(path);
-    is_lost_ = is_lost_ || !to;
-    if (!to) return out;
-    items.put_text(*to);
-    items.put(selection);
-    return out;
-  }
-
   Status read(std::uint64_t offset, std::span<std::byte> out) {
     if (out.size() >= kMoveWindow / 4) return region_.read_at(offset, out);
     if (offset < window_begin_ || offset - window_begin_ > window_.size() ||
@@ -547,24 +524,6 @@ class BlockMover {
   std::vector<Shortened> shortened_;
   std::vector<std::string> lost_;
 };
-
-}  // namespace
-
-std::string PathMove::moved(std::string_view path) const {
-  // A path that begins with two slashes belongs to a named datatype to which no link leads.
-  const std::size_t lead = path.starts_with("//") ? 2 : 1;
-  if (!path.starts_with('/')) return std::string(path);
-  std::string_view rest = path.substr(lead);
-  if (!from.empty()) {
-    if (!rest.starts_with(from)) return std::string(path);
-    rest.remove_prefix(from.size());
-    if (!rest.empty() && rest.front() != '/') return std::string(path);
-    if (!rest.empty()) rest.remove_prefix(1);
-  }
-  return std::string(lead, '/') + joined_path(to, rest);
-}
-
-namespace {
 
 // Returns whether the block has references, named datatypes, sources in its own file, or a link for
 // which `counts` returns true.

@@ -3,32 +3,16 @@
 // (spec/format.md, section 15.1; spec/hdf5_section.md).
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "model/moved_reference.h"
 #include "nmb/dataset.h"
+#include "nmb/path_move.h"
 #include "wire/spool_file.h"
 
 namespace nmb {
-
-// Renames block `from` to `to`, together with all blocks below it. The names must not begin or end
-// with '/'. An empty name means the root block.
-struct PathMove {
-  std::string from, to;
-
-  bool is_none() const { return from == to; }
-  // Returns the new path for a reference, a link or a named datatype. A path that is empty or does
-  // not begin with `from` is returned unchanged.
-  std::string moved(std::string_view path) const;
-};
-
-// Returns the new path of the object at `path`, or nullopt if the object no longer exists. The old
-// and the new path begin with '/'.
-using PathMap = std::function<std::optional<std::string>(std::string_view path)>;
 
 struct MovedBlock {
   std::vector<std::byte> body;  // body of kind 6

@@ -76,4 +76,18 @@ std::string json_text(std::string_view bytes) {
   return out;
 }
 
+std::string bytes_of_json_text(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for_each_character(text, [&](std::string_view character, bool valid) {
+    if (!valid || !is_byte_code(character)) {
+      out += character;
+      return;
+    }
+    const auto upper = static_cast<unsigned char>(character[1]) - 0xBC;
+    out += static_cast<char>(upper << 6 | (static_cast<unsigned char>(character[2]) & 0x3f));
+  });
+  return out;
+}
+
 }  // namespace nmb

@@ -12,6 +12,7 @@
 
 #include "format/extent/needs.h"
 #include "hdf5/model/hdf5_section.h"
+#include "model/elements_in.h"
 #include "model/name_rules.h"
 #include "nmb/classic.h"
 #include "parallel/workers.h"
@@ -63,49 +64,6 @@ bool is_legal(std::string_view name) {
     begin = end + 1;
   }
   return true;
-}
-
-// Returns the elements of a variable whose bytes are in `range`. Counts only whole or partly
-// damaged elements, and no padding.
-std::optional<LostElements> elements_in(const Metadata& metadata, const ClassicLayout& layout,
-                                        std::uint64_t records, VarId id, ByteRange range) {
-  const std::uint64_t size = metadata.value_size(metadata.variable(id).type);
-  const std::uint64_t slice = metadata.array_bytes(id).value_or(0);
-  if (size == 0 || slice == 0 || metadata.begin(id) < layout.header_length) return std::nullopt;
-  const std::uint64_t begin = metadata.begin(id) - layout.header_length;
-  LostElements lost{std::string(metadata.variable(id).name), 0, 0};
-  const auto in_slice = [&](std::uint64_t from, std::uint64_t first, std::uint64_t end) {
-    // Returns the elements of the slice at `from` that overlap [first, end).
-    const std::uint64_t low = std::max(first, from), high = std::min(end, from + slice);
-    if (low >= high) return std::pair<std::uint64_t, std::uint64_t>{0, 0};
-    return std::pair<std::uint64_t, std::uint64_t>{(low - from) / size,
-                                                   (high - from + size - 1) / size};
-  };
-  if (!metadata.is_record_variable(id)) {
-    const auto [first, end] = in_slice(begin, range.begin, range.end);
-    lost.first = first;
-    lost.count = end - first;
-  } else {
-    // The records between the first and the last are damaged completely.
-    const std::uint64_t step = layout.record_size, each = slice / size;
-    const std::uint64_t low = range.begin > begin ? (range.begin - begin) / step : 0;
-    const std::uint64_t high =
-        range.end > begin ? std::min(records, (range.end - begin - 1) / step + 1) : 0;
-    std::uint64_t first = ~std::uint64_t{0}, end = 0;
-    for (const std::uint64_t record : {low, low + 1, high - 1, high - 2}) {
-      if (record >= high || record < low) continue;
-      const auto [from, to] = in_slice(begin + record * step, range.begin, range.end);
-      if (from == to) continue;
-      first = std::min(first, record * each + from);
-      end = std::max(end, record * each + to);
-    }
-    if (end > 0) {
-      lost.first = first;
-      lost.count = end - first;
-    }
-  }
-  if (lost.count == 0) return std::nullopt;
-  return lost;
 }
 
 // Returns the variable whose damaged values have no fill value that a reader would return: chunks,
@@ -317,8 +275,9 @@ class BlockPlanner {
     const Metadata& metadata = definitions.metadata;
     for (const ByteRange& range : found->damaged)
       for (VarId id = 0; id < metadata.variable_count(); ++id)
-        if (auto lost = elements_in(metadata, definitions.layout, records, id, range))
-          found->lost.push_back(std::move(*lost));
+        if (const auto lost = elements_in(metadata, definitions.layout, records, id, range))
+          found->lost.push_back(
+              {std::string(metadata.variable(id).name), lost->first, lost->count});
     found->state = options_.partial ? FoundBlock::State::kPartial : FoundBlock::State::kLeftOut;
     const auto whole = unfillable(metadata, definitions.layout, found->damaged);
     if (!whole) return;

@@ -2,14 +2,10 @@
 // some of the bytes of originals in memory.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <optional>
-#include <thread>
 
+#include "nmb/read_meter.h"
 #include "nmb/verify.h"
 #include "verify/recent_bytes.h"
 
@@ -17,12 +13,9 @@ namespace nmb {
 
 class MeteredSource final : public ByteSourceLayer {
  public:
-  // `base` and `options` must outlive the source.
+  // `base` must outlive the source.
   MeteredSource(const ByteSource& base, const VerifyOptions& options)
-      : ByteSourceLayer(not_owned(base)),
-        rate_(options.rate),
-        progress_(options.progress),
-        start_(std::chrono::steady_clock::now()) {}
+      : ByteSourceLayer(not_owned(base)), meter_(options.rate, base.size(), options.progress) {}
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     const auto read = [this](std::uint64_t at, std::span<std::byte> bytes) {
@@ -35,31 +28,12 @@ class MeteredSource final : public ByteSourceLayer {
   // Adds a range of bytes that will be read several times.
   void keep(std::uint64_t begin, std::uint64_t end) { recent_.keep(begin, end); }
   // Counts bytes that are about to be read from this source or from an external file.
-  void account(std::uint64_t more) const {
-    const std::uint64_t bytes = bytes_ += more;
-    if (progress_) {
-      // If another thread is reporting, this thread reports nothing. The next read will report
-      // newer numbers.
-      const std::unique_lock lock(telling_, std::try_to_lock);
-      if (lock.owns_lock()) progress_(std::min(bytes, size()), size());
-    }
-    if (rate_ != 0) {
-      const double seconds = static_cast<double>(bytes) / static_cast<double>(rate_);
-      std::this_thread::sleep_until(
-          start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                       std::chrono::duration<double>(std::min(seconds, kLongestWait))));
-    }
-  }
-  std::uint64_t bytes() const { return bytes_; }
+  void account(std::uint64_t more) const { meter_.account(more); }
+  void go_on_at(std::uint64_t bytes) const { meter_.go_on_at(bytes); }
+  std::uint64_t bytes() const { return meter_.bytes(); }
 
  private:
-  static constexpr double kLongestWait =
-      1e9;  // longest wait in seconds; a much longer wait would overflow the clock
-  const std::uint64_t rate_;
-  const std::function<void(std::uint64_t, std::uint64_t)>& progress_;
-  mutable std::mutex telling_;
-  const std::chrono::steady_clock::time_point start_;
-  mutable std::atomic<std::uint64_t> bytes_{0};
+  mutable ReadMeter meter_;
   mutable RecentBytes recent_;
 };
 

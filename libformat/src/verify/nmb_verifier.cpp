@@ -12,7 +12,7 @@ NmbVerifier::NmbVerifier(const ByteSource& file, const VerifyOptions& options, F
       options_(options),
       level_(options.level),
       findings_(*this, findings),
-      values_(file_, options.threads, options.ranks) {}
+      values_(file_, options) {}
 
 Result<VerifySummary> NmbVerifier::run() {
   summary_.kind = "NMB";
@@ -24,6 +24,7 @@ Result<VerifySummary> NmbVerifier::run() {
     if (code == Code::kUnsupported) finding.severity = Severity::kUnsupported;
     findings_.report(std::move(finding));
   } else if (read_head(*choice) && check_superblock()) {
+    NMB_TRY(find_new_part());
     check_places();
     check_growth_pages();
     check_table(PageUse::kStatistics);

@@ -57,6 +57,7 @@ class NmbVerifier {
     std::uint64_t owner = 0;
     bool is_original = false;
     OriginalDigests* digests = nullptr;  // of a file whose digests are checked
+    std::uint64_t pieces = 0;            // number of pieces so far
     std::uint64_t not_digested = 0;      // bytes of pieces since the last part of the digests
     bool pages_only = false;             // true for a block with unknown needs
     std::uint64_t next = 0;
@@ -71,6 +72,7 @@ class NmbVerifier {
   void check_identity();
   void check_cover(std::span<const std::byte> identity);
   bool check_superblock();
+  Status find_new_part();
   void check_fixed_bytes();
   void check_trailer();
   void check_previous_trailers();
@@ -133,8 +135,9 @@ class NmbVerifier {
   void count_again(const BlockEntry& entry);
 
   // These functions in verify_extent.cpp check values (section 10).
-  void check_extent(const EntryRow& row);
-  void check_data_map(const EntryRow& row);
+  // These functions return the number of pieces that were found.
+  std::uint64_t check_extent(const EntryRow& row);
+  std::uint64_t check_data_map(const EntryRow& row);
   void add_to_stamp(std::uint64_t position, std::uint64_t sum);
   void check_stamp();
   // Returns false if the data map cannot be read.
@@ -144,11 +147,13 @@ class NmbVerifier {
   void check_values(const ValueRange& range, std::uint64_t placed_at);
   void check_external(ValueRange range, std::uint32_t number);
   void tell_values();
+  DamagedPiece describe_piece(const ValueRange& range);
+  const ClassicHeader* definitions_of(const BlockVerdict& block);
 
   // These functions in verify_growth.cpp check growth pages (section 10.4).
   void check_growth_pages();
   void take_growth_of(const EntryRow& row);
-  void check_growth(const EntryRow& row);
+  void check_growth(const EntryRow& row, std::uint64_t first);
   void check_grown_length(const StoredBlock& stored, const Metadata& metadata);
   void check_growth_without_blocks();
 
@@ -200,6 +205,12 @@ class NmbVerifier {
   // Records that a part of the file could not be read or was too large to be checked.
   void missed(const Status& status);
   bool at_least(VerifyLevel level) const { return level_ >= level; }
+  // Returns whether a structure at this position is older than the generations that are checked.
+  bool is_old(std::uint64_t position) const { return position < new_from_; }
+  bool is_old(const Place& place) const {
+    return new_from_ > 0 && (place.absent() || is_old(place.position));
+  }
+  bool is_unchanged(const BlockEntry& entry) const;
   bool checks_originals() const {
     return options_.originals || options_.level >= VerifyLevel::kData;
   }
@@ -231,6 +242,9 @@ class NmbVerifier {
   // File length of each generation, the newest first. The list ends where the chain of trailers
   // cannot be followed.
   std::vector<std::uint64_t> file_lengths_;
+  // With VerifyOptions::since: the end of that generation. Later generations only add bytes after
+  // this position. Otherwise 0.
+  std::uint64_t new_from_ = 0;
   SpaceMap space_;
   SpaceMap orders_;
   std::uint64_t stamp_ = 0;  // the stamp computed from the pieces checked so far
@@ -262,6 +276,11 @@ class NmbVerifier {
   // External files that cannot be checked: the number of each file, and the reason.
   std::map<std::uint32_t, Status> external_;
   ValueChecker values_;
+  // The definitions of the block whose damaged pieces were described last, and its position. The
+  // header is nullopt if it cannot be read.
+  std::optional<std::pair<std::uint64_t, std::optional<ClassicHeader>>> described_;
+  // Number of variables that were compared with damaged pieces.
+  std::uint64_t compared_variables_ = 0;
   std::shared_ptr<BlockVerdict> block_;                 // the current block
   std::vector<std::shared_ptr<BlockVerdict>> waiting_;  // blocks whose values have not been checked
                                                         // yet

@@ -13,6 +13,7 @@
 #include "nmb/block_entry.h"
 #include "nmb/bytes.h"
 #include "nmb/communicator.h"
+#include "nmb/verify.h"
 #include "verify/metered_source.h"
 #include "verify/original_digests.h"
 #include "wire/copy_buffer.h"
@@ -31,6 +32,7 @@ struct DigestedFile {
 struct BlockVerdict {
   std::string name;
   bool damaged = false;
+  BlockEntry entry{};  // with the growth of the block
   // Set if the block has chunks. If the block is not damaged, its chunks are checked.
   std::optional<BlockEntry> chunked{};
   std::optional<BlockEntry> counted{};  // Set if the block has statistics. If the block is not
@@ -49,8 +51,10 @@ struct ValueRange {
   std::uint64_t position = 0;
   std::uint64_t length = 0;
   std::uint64_t sum = 0;
-  const char* rule = "";                // the rule that a wrong sum breaks
-  std::shared_ptr<BlockVerdict> block;  // nullptr for a dead range
+  // The values of the range in their extent: offset of the first value, and number of the piece.
+  std::uint64_t logical = 0, piece = 0;
+  const char* rule = "";                  // the rule that a wrong sum breaks
+  std::shared_ptr<BlockVerdict> block{};  // nullptr for a dead range
   PieceCodec codec = PieceCodec::kNone;
   std::uint64_t raw_length = 0;  // set only if the range has a codec
   // Source of the bytes, or nullptr if the bytes are in the NMB file.
@@ -76,9 +80,9 @@ struct ValueOutcome {
 class ValueChecker {
  public:
   static constexpr std::size_t kBatch = 256;
-  // ranks: as in VerifyOptions.
-  ValueChecker(const MeteredSource& file, unsigned threads, Communicator* ranks)
-      : file_(file), threads_(threads), ranks_(ranks) {}
+  // `file` and `options` must outlive this object.
+  ValueChecker(const MeteredSource& file, const VerifyOptions& options)
+      : file_(file), options_(options), threads_(options.threads), ranks_(options.ranks) {}
 
   // Returns true if the batch is full.
   bool add(ValueRange range) {
@@ -86,18 +90,26 @@ class ValueChecker {
     return batch_.size() >= kBatch;
   }
   // Checks the added ranges and reports each range, in the order in which the ranges were added.
+  // Does not read ranges of VerifyOptions::checked.
   void run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell);
 
  private:
-  // Checks the ranges [0, end) of the batch and all ranges in other files. This rank does all the
-  // work.
-  void check_here(std::size_t end, std::vector<ValueOutcome>* outcomes);
-  Status check_by_ranks(std::vector<ValueOutcome>* outcomes);
+  std::vector<ValueOutcome> check(const std::vector<ValueRange>& ranges);
+  // Checks the ranges [0, end) and all ranges in other files. This rank does all the work.
+  void check_here(const std::vector<ValueRange>& ranges, std::size_t end,
+                  std::vector<ValueOutcome>* outcomes);
+  Status check_by_ranks(const std::vector<ValueRange>& ranges, std::vector<ValueOutcome>* outcomes);
+  std::vector<ValueOutcome> take_known();
+  void note_checked(std::size_t known, const std::vector<ValueOutcome>& outcomes);
 
   const MeteredSource& file_;
+  const VerifyOptions& options_;
   const unsigned threads_;
   Communicator* const ranks_;
   std::vector<ValueRange> batch_;
+  std::uint64_t checked_ = 0;   // number of ranges before the batch
+  std::size_t next_fault_ = 0;  // in VerifyOptions::checked
+  bool has_unread_ = false;     // whether a range could not be read
 };
 
 // Computes the sum of a range. Reads the range through `buffer`, at most 1 MiB at a time. A range

@@ -16,6 +16,11 @@ namespace nmb {
 Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& options,
                              Findings& findings) {
   NMB_ASSIGN(const FileKind kind, kind_of(file));
+  if (options.since != 0 && options.originals)
+    return Status(Code::kUsage, "originals cannot be checked since a generation");
+  if (options.since != 0 && kind != FileKind::kNmb && kind != FileKind::kUnknown)
+    return Status(Code::kUnsupported, file.name(), kNoOffset, "",
+                  "only NMB files have generations");
   if (is_classic(kind)) return verify_classic(file, options, findings);
   if (kind == FileKind::kNmb) return NmbVerifier(file, options, findings).run();
   if (kind == FileKind::kHdf5) return verify_hdf5(file, options, findings);

@@ -15,6 +15,7 @@ void NmbVerifier::check_dead_space() {
     all_walked_ = false;
     return;  // R-SB-9 is reported
   }
+  if (is_old(newest)) return;
   Place place = newest;
   std::uint64_t placed_at = field(in_superblock::kDeadMap);
   std::uint64_t above = 0;  // generation of the segment that refers to this segment
@@ -36,7 +37,7 @@ void NmbVerifier::check_dead_space() {
              joined_text("a generation less than ", above));
     above = segment->generation();
     const std::optional<Place> before = check_dead_rows(*segment);
-    if (!before) return;
+    if (!before || is_old(*before)) return;
     placed_at = segment->value_offset(0, kPosition);
     place = *before;
   }
@@ -68,7 +69,8 @@ std::optional<Place> NmbVerifier::check_dead_rows(const Page& segment) {
         check_abandoned(segment, row, !any_abandoned);
         any_abandoned = true;
       }
-      ValueRange range{place.position, place.length, place.sum, "R-DS-2", nullptr};
+      ValueRange range{place.position, place.length, place.sum};
+      range.rule = "R-DS-2";
       range.sum_at = segment.value_offset(row, kPosition);
       check_values(range, *range.sum_at);
     }

@@ -2,6 +2,7 @@
 #include "format/extent/data_map.h"
 #include "format/extent/needs.h"
 #include "format/extent/piece_codec.h"
+#include "model/elements_in.h"
 #include "model/name_rules.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
@@ -19,13 +20,26 @@ static constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
 // These bytes are then still in memory (verify/recent_bytes.h).
 static constexpr std::uint64_t kDigestedAtOnce = 32 << 20;
 
+// Returns whether a range of the extent has values of a variable.
+static bool has_values_in(const ClassicHeader& header, std::uint64_t records, VarId id,
+                          ByteRange range) {
+  const auto& extension = header.metadata.extension();
+  const Storage* const storage = extension ? extension->storage_of(id) : nullptr;
+  if (storage) {
+    const std::uint64_t begin = header.metadata.begin(id) - header.layout.header_length;
+    if (range.begin < begin + storage->region_length && begin < range.end) return true;
+    if (storage->kind == StorageKind::kChunked) return false;
+  }
+  return elements_in(header.metadata, header.layout, records, id, range).has_value();
+}
+
 static bool lies_in(const FileTable& files, std::uint32_t number, std::uint64_t position,
                     std::uint64_t length) {
   const std::uint64_t size = files.size(number - 1);
   return position <= size && length <= size - position;
 }
 
-void NmbVerifier::check_extent(const EntryRow& row) {
+std::uint64_t NmbVerifier::check_extent(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::string object = "block \"" + e.name + "\"";
   const bool stored = e.extent_length != 0 && !e.hole;
@@ -35,14 +49,14 @@ void NmbVerifier::check_extent(const EntryRow& row) {
   if (e.extent_sum != 0 && (e.has_map() || !stored))
     report("R-EX-6", row.at(kExtentSum), object, "an extent sum other than 0",
            "0 for a block with a data map, a hole or an empty extent");
-  if (e.has_map()) {
-    if (at_least(VerifyLevel::kBlocks)) check_data_map(row);
-    return;
-  }
-  if (!stored) return;
+  if (e.has_map()) return at_least(VerifyLevel::kBlocks) ? check_data_map(row) : 0;
+  if (!stored) return 0;
   add_to_stamp(e.extent_position, e.extent_sum);
-  check_values({e.extent_position, e.extent_length, e.extent_sum, "R-EX-6", block_},
-               row.at(kExtentPosition));
+  ValueRange range{e.extent_position, e.extent_length, e.extent_sum};
+  range.rule = "R-EX-6";
+  range.block = block_;
+  check_values(range, row.at(kExtentPosition));
+  return 1;
 }
 
 // Adds the sum of a piece to the computed stamp if the piece was written by the newest generation.
@@ -70,7 +84,7 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at)
   if (!checked_round_up(range.length, 8, &padded)) padded = range.length;
   if (!claim(range.position, padded, placed_at, object)) return;
   if (range.is_digested) file_.keep(range.position, range.position + padded);
-  if (!at_least(VerifyLevel::kData)) return;
+  if (!at_least(VerifyLevel::kData) || is_old(range.position)) return;
   if (values_.add(range)) tell_values();
 }
 
@@ -107,7 +121,10 @@ void NmbVerifier::tell_values() {
   const std::shared_ptr<BlockVerdict> current = block_;
   values_.run([&](const ValueRange& range, const ValueOutcome& outcome) {
     block_ = range.block;
-    const std::string object = !range.block     ? range.object
+    const bool is_dead = !range.block && !range.is_digested;
+    const std::string object = is_dead ? joined_text(range.object, " (bytes ", range.position,
+                                                     " to ", range.position + range.length - 1, ")")
+                               : !range.block   ? range.object
                                : range.external ? "values of block \"" + range.block->name +
                                                       "\" in " + in_quotes(range.external->name())
                                                 : "values of block \"" + range.block->name + "\"";
@@ -116,13 +133,20 @@ void NmbVerifier::tell_values() {
       return;
     }
     if (!outcome.status.ok()) return missed(outcome.status);
-    if (outcome.wrong_sum)
-      report(range.rule, range.sum_at.value_or(range.position), object,
-             sum_text(*outcome.wrong_sum), sum_text(range.sum));
-    if (!outcome.decodes)
-      report(range.codec_at ? range.rule : "R-EX-4", range.codec_at.value_or(range.position),
-             object, joined_text("a piece that cannot be decoded to ", range.raw_length, " bytes"),
-             "a piece of this decoded length");
+    if (outcome.wrong_sum) {
+      Finding finding{range.rule, range.sum_at.value_or(range.position), object,
+                      sum_text(*outcome.wrong_sum), sum_text(range.sum)};
+      if (!is_dead) finding.piece = describe_piece(range);
+      findings_.report(std::move(finding));
+    }
+    if (!outcome.decodes) {
+      Finding finding{range.codec_at ? range.rule : "R-EX-4",
+                      range.codec_at.value_or(range.position), object,
+                      joined_text("bytes that cannot be decoded to ", range.raw_length, " bytes"),
+                      "bytes of this decoded length"};
+      finding.piece = describe_piece(range);
+      findings_.report(std::move(finding));
+    }
     if (outcome.dirty_padding)
       report("R-FL-4", *outcome.dirty_padding, object, "padding other than zero", "0");
   });
@@ -148,11 +172,52 @@ void NmbVerifier::tell_values() {
   if (current) waiting_.push_back(current);
 }
 
-void NmbVerifier::check_data_map(const EntryRow& row) {
+// Returns the piece of a range, and the variables whose values it has.
+DamagedPiece NmbVerifier::describe_piece(const ValueRange& range) {
+  constexpr std::size_t kMostNamed = 100;
+  constexpr std::uint64_t kMostCompared = std::uint64_t{1} << 30;
+  DamagedPiece piece;
+  piece.number = range.piece;
+  piece.begin = range.position;
+  piece.end = range.position + range.length;
+  if (!range.block || compared_variables_ > kMostCompared) return piece;
+  const ClassicHeader* const header = definitions_of(*range.block);
+  if (!header) return piece;
+  const Metadata& metadata = header->metadata;
+  const std::uint64_t length = range.codec != PieceCodec::kNone ? range.raw_length : range.length;
+  const ByteRange values{range.logical, range.logical + length};
+  compared_variables_ += metadata.variable_count();
+  for (VarId id = 0; id < metadata.variable_count(); ++id) {
+    if (!has_values_in(*header, range.block->entry.records, id, values)) continue;
+    if (piece.variables.size() < kMostNamed)
+      piece.variables.emplace_back(metadata.variable(id).name);
+    else
+      ++piece.more_variables;
+  }
+  return piece;
+}
+
+// Returns the definitions of a block, or nullptr if they cannot be read. The result is valid until
+// the next call.
+const ClassicHeader* NmbVerifier::definitions_of(const BlockVerdict& block) {
+  const BlockEntry& entry = block.entry;
+  if (!described_ || described_->first != entry.position) {
+    described_.emplace(entry.position, std::nullopt);
+    const auto read = [&]() -> Result<ClassicHeader> {
+      NMB_ASSIGN(const StoredBlock stored, core_->load(entry, false));
+      return decode_body(entry, stored.header.records, stored.body, file_);
+    };
+    Result<ClassicHeader> header = read();
+    if (header.ok()) described_->second = std::move(*header);
+  }
+  return described_->second ? &*described_->second : nullptr;
+}
+
+std::uint64_t NmbVerifier::check_data_map(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   if (e.map.length == 0) {
     all_walked_ = false;
-    return;  // R-IX-8 is reported
+    return 0;  // R-IX-8 is reported
   }
   MapWalk walk;
   walk.object = "data map of block \"" + e.name + "\"";
@@ -165,7 +230,7 @@ void NmbVerifier::check_data_map(const EntryRow& row) {
       walk.digests = block_->file->digests.get();
     }
   }
-  if (!walk_map(e.map, row.at(kMapPosition), &walk)) return;
+  if (!walk_map(e.map, row.at(kMapPosition), &walk)) return walk.pieces;
   if (walk.next != e.extent_length)
     report("R-EX-1", row.at(kExtentLength), walk.object,
            joined_text("pieces that end at ", walk.next),
@@ -174,6 +239,7 @@ void NmbVerifier::check_data_map(const EntryRow& row) {
   if (e.extent_position != run)
     report("R-EX-7", row.at(kExtentPosition), walk.object,
            joined_text("extent position ", e.extent_position), std::to_string(run));
+  return walk.pieces;
 }
 
 bool NmbVerifier::walk_map(const Place& place, std::uint64_t placed_at, MapWalk* walk) {
@@ -226,13 +292,13 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     const Piece piece = piece_at(leaf, i);
     const std::uint64_t codec = leaf.value(i, kCodec), stored = leaf.value(i, kStoredLength);
     const bool here = leaf.value(i, kFileNumber) == 0;
-    const std::uint64_t number = leaf.value(i, kFileNumber);
+    const std::uint64_t file = leaf.value(i, kFileNumber);
     if (!piece.hole) {
       Piece known = piece;
       if (!files_) known.file = 0;  // without the file table, the file number cannot be checked
       used_needs_ |=
-          needs_of_piece(known, files_ && number != 0 && number <= files_->rows() &&
-                                    files_->is_original(static_cast<std::uint32_t>(number) - 1));
+          needs_of_piece(known, files_ && file != 0 && file <= files_->rows() &&
+                                    files_->is_original(static_cast<std::uint32_t>(file) - 1));
     }
     if (piece.hole || codec != 0 || !here || (walk->any && piece.position != walk->run_end))
       walk->one_run = false;
@@ -240,8 +306,13 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     walk->any = true;
     // If the end of the piece does not fit in 64 bits, no other piece can begin there.
     if (!checked_add(piece.position, piece.length, &walk->run_end)) walk->run_end = 0;
+    const std::uint64_t number = walk->pieces++;
     if (piece.hole) continue;
-    ValueRange range{piece.position, stored, piece.sum, "R-EX-5", block_};
+    ValueRange range{piece.position, stored, piece.sum};
+    range.logical = piece.logical;
+    range.piece = number;
+    range.rule = "R-EX-5";
+    range.block = block_;
     range.is_digested = walk->is_original || walk->digests;
     if (walk->is_original) range.object = "values of an original";
     if (codec != 0 && is_piece_codec(codec) && is_piece_length(stored, piece.length) &&

@@ -9,6 +9,11 @@ namespace nmb {
 
 // Decides whether the digests in an entry are checked. Must be called after check_block().
 void NmbVerifier::prepare_file_digests(const EntryRow& row) {
+  const BlockEntry& e = row.entry;
+  // Old values are not read, so the digests of their file cannot be computed.
+  if (is_old(e.position) || (e.extent_position != 0 && is_old(e.extent_position)) ||
+      (!e.map.absent() && is_old(e.map)))
+    return;
   if (!row.entry.file_digests.has_xxh3() || !grown_.empty() || !checks_originals() ||
       !at_least(VerifyLevel::kData) || !metadata_known_ ||
       row.entry.kind == static_cast<std::uint16_t>(Kind::kExtended))

@@ -142,6 +142,20 @@ void NmbVerifier::check_previous_trailers() {
   }
 }
 
+// Determines where the generations after VerifyOptions::since begin. If the trailer of that
+// generation cannot be found, a finding was reported, and the whole file is checked.
+Status NmbVerifier::find_new_part() {
+  if (options_.since == 0) return {};
+  const std::uint64_t generation = superblock().generation;
+  if (options_.since >= generation)
+    return Status(Code::kUsage, file_.name(), kNoOffset, "",
+                  joined_text("the newest generation is ", generation,
+                              "; there is none after generation ", options_.since));
+  const std::uint64_t back = generation - options_.since;
+  if (back < file_lengths_.size()) new_from_ = file_lengths_[back];
+  return {};
+}
+
 // Returns false if the trailer cannot be used. placed_at: file position of the field of `current`
 // that contains the trailer's place.
 bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_t placed_at,

@@ -212,6 +212,11 @@ void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> lo
       continue;
     }
     const ChildRow child_row = child_at(page, row);
+    // An old page only leads to old pages and blocks. A block can still have new growth pages.
+    if (is_old(child_row.position) && is_old(superblock().growth)) {
+      summary_.unchanged_blocks += holdings_at(page, row).totals.blocks;
+      continue;
+    }
     auto bytes = read_page_bytes(child_row.position, page.value(row, kStoredLength),
                                  page.value_offset(row, kPosition), "page of the index");
     index_whole_ = index_whole_ && bytes;
@@ -271,11 +276,17 @@ void NmbVerifier::check_names(const Page& page, std::optional<Separator> low,
 
 void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
   const EntryRow row{page, row_number, entry_at(page, row_number)};
+  if (new_from_ > 0 && is_unchanged(row.entry)) {
+    ++summary_.unchanged_blocks;
+    take_growth_of(row);
+    return;
+  }
   block_ = std::make_shared<BlockVerdict>(BlockVerdict{row.entry.name, false});
   waiting_.push_back(block_);
   used_needs_ = 0;
   metadata_known_ = false;
   take_growth_of(row);
+  block_->entry = whole_;
   check_order(row);
   check_block_name(row);
   if (row.entry.needs & ~kSupportedNeeds) {
@@ -287,14 +298,25 @@ void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
     check_entry_values(row);
     check_block(row);
     prepare_file_digests(row);
-    check_extent(row);
-    check_growth(row);
+    const std::uint64_t pieces = check_extent(row);
+    check_growth(row, pieces);
     level_ = options_.level;
     check_sections_of(row);
   }
   check_needs(row);
   block_.reset();
   if (waiting_.size() >= ValueChecker::kBatch) tell_values();
+}
+
+// Returns whether no part of a block is newer than VerifyOptions::since.
+bool NmbVerifier::is_unchanged(const BlockEntry& entry) const {
+  const auto growth = growth_.find(entry.order);
+  const bool grew =
+      growth != growth_.end() && std::ranges::any_of(growth->second, [&](const GrowthRow& row) {
+        return !is_old(row.page->position());
+      });
+  return !grew && is_old(entry.position) && is_old(entry.extent_position) && is_old(entry.map) &&
+         is_old(entry.storage);
 }
 
 bool NmbVerifier::gives_classic_file(const BlockEntry& entry) const {

@@ -28,7 +28,7 @@ bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_
   if (!claim(place.position, round_up(place.length, 8), placed_at, object)) return false;
   CopyBuffer buffer;
   const ValueOutcome outcome =
-      check_range(file_, {place.position, place.length, place.sum, rule, nullptr}, buffer);
+      check_range(file_, {place.position, place.length, place.sum}, buffer);
   if (!outcome.status.ok()) {
     missed(outcome.status);
     return false;
@@ -90,6 +90,7 @@ void NmbVerifier::check_file_table() {
 // Checks the data map of an original, its pieces and its digests.
 void NmbVerifier::check_original(const ReaderCore& core, std::uint32_t row) {
   used_compatible_ |= kFeatureOriginals;
+  if (is_old(files_->map(row))) return;
   const bool has_digests = checks_originals();
   std::optional<OriginalDigests> digests;
   if (has_digests)

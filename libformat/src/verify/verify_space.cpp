@@ -40,19 +40,21 @@ bool NmbVerifier::claim(std::uint64_t position, std::uint64_t length, std::uint6
 void NmbVerifier::check_gaps() {
   constexpr std::uint64_t kGapAtOnce = 1 << 20;
   std::vector<std::byte> buffer;
-  space_.for_each_gap(
-      kBodyStart, superblock().file_length, [&](std::uint64_t at, std::uint64_t end) {
-        while (at < end) {
-          const std::uint64_t length = std::min(kGapAtOnce, end - at);
-          if (!file_.is_unallocated(at, length)) {
-            buffer.resize(length);
-            if (Status status = file_.read_at(at, buffer); !status.ok()) return missed(status);
-            if (std::size_t bad = first_nonzero(buffer); bad != kAllZero)
-              return report("R-FL-4", at + bad, "file", "a byte that belongs to no structure", "0");
-          }
-          at += length;
-        }
-      });
+  space_.for_each_gap(std::max(kBodyStart, new_from_), superblock().file_length,
+                      [&](std::uint64_t at, std::uint64_t end) {
+                        while (at < end) {
+                          const std::uint64_t length = std::min(kGapAtOnce, end - at);
+                          if (!file_.is_unallocated(at, length)) {
+                            buffer.resize(length);
+                            if (Status status = file_.read_at(at, buffer); !status.ok())
+                              return missed(status);
+                            if (std::size_t bad = first_nonzero(buffer); bad != kAllZero)
+                              return report("R-FL-4", at + bad, "file",
+                                            "a byte that belongs to no structure", "0");
+                          }
+                          at += length;
+                        }
+                      });
 }
 
 void NmbVerifier::check_zero(const char* rule, std::uint64_t position,

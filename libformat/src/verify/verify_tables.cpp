@@ -44,6 +44,7 @@ void NmbVerifier::check_table(PageUse use) {
     all_walked_ = false;
     return;  // R-SB-9 was reported
   }
+  if (is_old(newest)) return;
   const std::uint64_t findings = summary_.findings;
   TableWalk walk{use, {}, {}, newest, field(at), {}, {}};
   std::uint64_t above = superblock().generation, position = ~std::uint64_t{0};

@@ -57,8 +57,8 @@ void NmbVerifier::check_hdf5_superblock() {
 // Checks the view. Compares the view's bytes with a newly encoded view only if the file has no
 // findings, because a view of damaged blocks cannot be encoded.
 void NmbVerifier::check_view() {
-  if (!view_sound_) return;
   const Place& view = superblock().view;
+  if (!view_sound_ || is_old(view)) return;
   std::vector<std::byte> header(std::min<std::uint64_t>(view.length, ViewHeader::kSize));
   if (Status status = file_.read_at(view.position, header); !status.ok()) return missed(status);
   if (!check_view_header(header)) return;

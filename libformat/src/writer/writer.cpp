@@ -158,7 +158,7 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
         std::make_unique<DryOutput>(path, std::shared_ptr<const ByteSource>(*std::move(old))));
   }
   if (options.dry_run) {
-    NMB_TRY(ranks.first([&] { return check_new_output(path, of_new); }));
+    if (!path.empty()) NMB_TRY(ranks.first([&] { return check_new_output(path, of_new); }));
     if (!keeps_metadata(options, ranks))
       return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path));
     return share_output(

@@ -1,5 +1,5 @@
-// Forms names of blocks from templates (see merge/dividing/block_template.h).
-#include "merge/dividing/block_template.h"
+// Forms names of blocks from templates (see nmb/block_template.h).
+#include "nmb/block_template.h"
 
 #include "model/paths.h"
 #include "wire/whole_number.h"
@@ -140,6 +140,22 @@ Result<std::optional<std::string>> BlockTemplate::place(std::string_view path,
   NMB_ASSIGN(const std::string below, expand(path, index, "g"));
   if (below != (root.empty() ? "g" : root + "/g")) return std::optional<std::string>();
   return std::optional(std::move(root));
+}
+
+Result<BlockNames> BlockNames::make(std::string_view block_name, bool unites) {
+  const auto text_or = [&](std::string_view usual) {
+    return BlockTemplate::parse(block_name.empty() ? usual : block_name);
+  };
+  BlockNames names;
+  NMB_ASSIGN(names.classic_, text_or(unites ? "{group}" : "{stem}"));
+  NMB_ASSIGN(names.grouped_, text_or(unites ? "{group}" : "{stem}/{group}"));
+  return names;
+}
+
+PathMove BlockNames::move(std::string_view path, std::size_t index, std::string_view block) const {
+  Result<std::optional<std::string>> place = grouped_.place(path, index);
+  if (!place.ok() || !*place) return {};
+  return {grouped_.has_group() ? std::string() : std::string(block), std::move(**place)};
 }
 
 }  // namespace nmb

@@ -34,12 +34,7 @@ Result<std::unique_ptr<InputPlanner>> InputPlanner::make(
 }
 
 Status InputPlanner::prepare_names() {
-  if (!options_.block_name.empty()) {
-    NMB_ASSIGN(template_, BlockTemplate::parse(options_.block_name));
-  }
-  const bool unites = options_.mode != MergeMode::kPack;
-  NMB_ASSIGN(classic_template_, BlockTemplate::parse(unites ? "{group}" : "{stem}"));
-  NMB_ASSIGN(grouped_template_, BlockTemplate::parse(unites ? "{group}" : "{stem}/{group}"));
+  NMB_ASSIGN(names_, BlockNames::make(options_.block_name, options_.mode != MergeMode::kPack));
   return {};
 }
 
@@ -47,7 +42,7 @@ Status InputPlanner::prepare_division() {
   by_ = options_.block_by.by;
   if (by_ == By::kGroup || by_ == By::kOne) return {};
   NMB_ASSIGN(BlockAssigner rule, BlockAssigner::make(options_.block_by));
-  if (template_ && !template_->has_group())
+  if (!options_.block_name.empty() && !names_of(true).has_group())
     return Status(Code::kUsage, "found block name template \"" + options_.block_name +
                                     "\", expected one with {group} where blocks are divided");
   const bool keeps = by_ != By::kPrefix || options_.keep_unmatched;
@@ -96,10 +91,7 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   // Blocks that are divided or united become classic, so no paths refer to them.
   if (by_ == By::kGroup && options_.mode == MergeMode::kPack)
     read.move = [this](std::size_t index, std::string_view block) -> PathMove {
-      const BlockTemplate& names = names_of(true);
-      Result<std::optional<std::string>> place = names.place(options_.inputs[index], index);
-      if (!place.ok() || !*place) return {};
-      return {names.has_group() ? std::string() : std::string(block), std::move(**place)};
+      return names_->move(options_.inputs[index], index, block);
     };
   // In other modes, paths need not be mapped, because united or joined blocks become classic.
   if (by_ != By::kGroup && options_.mode == MergeMode::kPack) {

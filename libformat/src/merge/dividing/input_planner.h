@@ -15,13 +15,13 @@
 
 #include "merge/dividing/block_assigner.h"
 #include "merge/dividing/block_fates.h"
-#include "merge/dividing/block_template.h"
 #include "merge/dividing/split_dataset.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/classic_form.h"
 #include "merge/reading/input_reader.h"
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/dataset_union.h"
+#include "nmb/block_template.h"
 #include "nmb/merge.h"
 
 namespace nmb {
@@ -79,9 +79,7 @@ class InputPlanner {
 
   Result<bool> plan_block(InputBlock& block);
   bool check_template(const InputBlock& block);
-  const BlockTemplate& names_of(bool has_groups) const {
-    return template_ ? *template_ : has_groups ? *grouped_template_ : *classic_template_;
-  }
+  const BlockTemplate& names_of(bool has_groups) const { return names_->of(has_groups); }
   Result<BlockName> name_of(const std::string& group) const;
   void note_group(const std::string& group);
   Status take_whole(InputBlock& block, const std::string& group);
@@ -121,7 +119,7 @@ class InputPlanner {
   const NoteGroup note_name_;
   PackReport& report_;
   const std::shared_ptr<SourcePool> views_;
-  std::optional<BlockTemplate> template_, classic_template_, grouped_template_;
+  std::optional<BlockNames> names_;
   By by_ = By::kGroup;
   std::optional<SplitDataset> splitter_;  // set if blocks are divided
   std::optional<InputReader> reader_;

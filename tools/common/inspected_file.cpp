@@ -1,5 +1,5 @@
 // Opens files of all kinds for inspection (see inspected_file.h).
-#include "nminspect/inspected_file.h"
+#include "common/inspected_file.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // BlockTemplate: forms block names from a template with the fields {stem}, {path}, {index} and
-// {group}.
+// {group}. BlockNames: the names of the blocks that pack() makes of its inputs (nmb/merge.h).
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "nmb/path_move.h"
 #include "nmb/status.h"
 
 namespace nmb {
 
-class BlockTemplate {
+class NMB_EXPORT BlockTemplate {
  public:
   // Errors: kUsage if a field is unknown or not closed.
   static Result<BlockTemplate> parse(std::string_view text);
@@ -51,6 +52,23 @@ class BlockTemplate {
     return std::ranges::find(parts_, field, &Part::field) != parts_.end();
   }
   std::vector<Part> parts_;
+};
+
+class NMB_EXPORT BlockNames {
+ public:
+  // block_name: PackOptions::block_name. unites: whether the mode of the merge is not
+  // MergeMode::kPack. Errors: those of BlockTemplate::parse().
+  static Result<BlockNames> make(std::string_view block_name, bool unites);
+
+  // Returns the template for an input. has_groups: whether the input may have several blocks. This
+  // is the case for NMB and HDF5 files.
+  const BlockTemplate& of(bool has_groups) const { return has_groups ? grouped_ : classic_; }
+  // Returns how the paths of objects change if block `block` of an input is packed without being
+  // divided or united. The paths do not change if no single move describes the names of all groups.
+  PathMove move(std::string_view path, std::size_t index, std::string_view block) const;
+
+ private:
+  BlockTemplate classic_, grouped_;
 };
 
 }  // namespace nmb

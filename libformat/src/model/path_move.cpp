@@ -1,0 +1,22 @@
+// Changes paths of objects (see nmb/path_move.h).
+#include "nmb/path_move.h"
+
+#include "model/paths.h"
+
+namespace nmb {
+
+std::string PathMove::moved(std::string_view path) const {
+  // A path that begins with two slashes belongs to a named datatype to which no link leads.
+  const std::size_t lead = path.starts_with("//") ? 2 : 1;
+  if (!path.starts_with('/')) return std::string(path);
+  std::string_view rest = path.substr(lead);
+  if (!from.empty()) {
+    if (!rest.starts_with(from)) return std::string(path);
+    rest.remove_prefix(from.size());
+    if (!rest.empty() && rest.front() != '/') return std::string(path);
+    if (!rest.empty()) rest.remove_prefix(1);
+  }
+  return std::string(lead, '/') + joined_path(to, rest);
+}
+
+}  // namespace nmb

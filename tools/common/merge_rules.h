@@ -1,0 +1,47 @@
+// MergeRules: the options that say how files are merged, and the messages about files that cannot
+// be merged. nmcat merges files; nmverify checks whether files can be merged.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "common/json_document.h"
+#include "common/tool.h"
+#include "nmb/merge.h"
+
+namespace nmb::tools {
+
+class MergeRules {
+ public:
+  // The options are stored in *options, which must outlive this object.
+  explicit MergeRules(PackOptions* options) : options_(options) {}
+
+  // Adds --mode and --block-name.
+  void offer_mode(CLI::App& app);
+  // Adds options that control which differences are allowed between blocks of the same name.
+  void offer_agreement(CLI::App& app);
+  // Adds options for dividing inputs, for samples, and for the order of inputs.
+  void offer_blocks(CLI::App& app);
+  // Checks the options and completes *options. Errors: kUsage.
+  Status take(const CLI::App& app);
+  // Sorts the inputs if --sort name is given.
+  void sort_inputs();
+  // If --atts list is given, shows each attribute that differs.
+  void tell_differing(const PackReport& report, Diagnostics& diagnostics) const;
+
+ private:
+  PackOptions* const options_;
+  std::string split_names_, sort_ = "given", samples_;
+  std::string atts_ = "first", on_mismatch_ = "error";
+  bool keep_tracking_id_ = false;
+};
+
+// Shows the inputs that could not be read.
+void tell_unreadable(Tool& tool, const PackReport& report);
+// Shows the conflicts. Conflicts that are the same in several inputs are one message. inputs: the
+// number of inputs.
+void tell_conflicts(Tool& tool, const PackReport& report, std::size_t inputs);
+// Returns the lists of conflicts and differences.
+Json agreement_json(const PackReport& report);
+
+}  // namespace nmb::tools

@@ -1,0 +1,370 @@
+// Compares a file with its sources (see against_command.h).
+#include "nmverify/against_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <unordered_set>
+#include <utility>
+
+#include "common/difference_text.h"
+#include "common/file_list.h"
+#include "common/inspected_file.h"
+#include "common/json_document.h"
+#include "common/progress.h"
+#include "common/ranks.h"
+#include "common/units.h"
+#include "nmb/compare.h"
+#include "nmb/text.h"
+#include "nmverify/source_names.h"
+
+namespace nmb::tools {
+
+namespace {
+
+// Some blocks of a file, perhaps with other names.
+class ChosenBlocks {
+ public:
+  struct Block {
+    std::string name, in_file;  // its name here and in the file
+  };
+
+  // Takes the blocks that the file has. `file` must outlive this object.
+  static Result<ChosenBlocks> of(const InspectedFile& file, std::vector<Block> blocks) {
+    ChosenBlocks chosen(file);
+    for (Block& block : blocks) {
+      NMB_ASSIGN(const std::optional<BlockEntry> entry, file.find(block.in_file));
+      if (entry) chosen.blocks_.push_back(std::move(block));
+    }
+    std::ranges::sort(chosen.blocks_, {}, &Block::name);
+    return chosen;
+  }
+
+  const std::vector<Block>& blocks() const { return blocks_; }
+  // Returns the content of these blocks. The result refers to this object.
+  ContentFile content() const {
+    return {{[this](std::string_view name) { return find(name); },
+             [this](std::string_view prefix, const auto& visit) {
+               return for_each_entry(prefix, visit);
+             },
+             [this](const BlockEntry& entry) {
+               const Block* const block = find_block(entry.name);
+               return file_.dataset(block ? block->in_file : entry.name);
+             }},
+            file_.file().size()};
+  }
+
+ private:
+  explicit ChosenBlocks(const InspectedFile& file) : file_(file) {}
+
+  const Block* find_block(std::string_view name) const {
+    const auto found = std::ranges::lower_bound(blocks_, name, {}, &Block::name);
+    return found != blocks_.end() && found->name == name ? &*found : nullptr;
+  }
+  Result<std::optional<BlockEntry>> find(std::string_view name) const {
+    const Block* const block = find_block(name);
+    if (!block) return std::optional<BlockEntry>();
+    NMB_ASSIGN(std::optional<BlockEntry> entry, file_.find(block->in_file));
+    if (entry) entry->name = block->name;
+    return entry;
+  }
+  Status for_each_entry(std::string_view prefix,
+                        const std::function<Result<bool>(const BlockEntry&)>& visit) const {
+    for (const Block& block : blocks_) {
+      if (!block.name.starts_with(prefix)) continue;
+      NMB_ASSIGN(const std::optional<BlockEntry> entry, find(block.name));
+      NMB_ASSIGN(const bool more, visit(*entry));
+      if (!more) break;
+    }
+    return {};
+  }
+
+  const InspectedFile& file_;
+  std::vector<Block> blocks_;  // by name
+};
+
+// The result for one source.
+struct SourceOutcome {
+  std::string text;                 // lines, or elements of a JSON array
+  std::vector<std::string> blocks;  // blocks of the file that were compared
+  bool is_same = true;
+  Status status;  // why the source could not be compared completely
+
+  std::vector<std::uint8_t> bytes() const {
+    return Json::to_msgpack(
+        Json{text, blocks, is_same, static_cast<int>(status.code()), status.text()});
+  }
+  static SourceOutcome from(std::span<const std::byte> bytes) {
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    const Json json = Json::from_msgpack(begin, begin + bytes.size());
+    const auto code = static_cast<Code>(json[3].get<int>());
+    return {json[0].get<std::string>(), json[1].get<std::vector<std::string>>(),
+            json[2].get<bool>(),
+            code == Code::kOk ? Status() : Status(code, json[4].get<std::string>())};
+  }
+};
+
+// Compares one file with its sources.
+class Comparison {
+ public:
+  Comparison(Tool& tool, const InspectedFile& file, const SourceNames& names,
+             std::shared_ptr<ReadMeter> meter, unsigned threads)
+      : tool_(tool), file_(file), names_(names), meter_(std::move(meter)) {
+    options_.content.threads = threads;
+    options_.content.set_memory(tool.options().memory);
+  }
+
+  SourceOutcome compare_source(std::size_t number) {
+    SourceOutcome outcome;
+    outcome.status = compare(number, &outcome);
+    return outcome;
+  }
+
+  // Returns the names of the blocks that no source became. compared: the names of all others.
+  Result<std::vector<std::string>> without_source(const std::unordered_set<std::string>& compared) {
+    std::vector<ChosenBlocks::Block> others;
+    NMB_TRY(file_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+      if (!compared.contains(entry.name)) others.push_back({entry.name, entry.name});
+      return true;
+    }));
+    NMB_ASSIGN(const ChosenBlocks chosen, ChosenBlocks::of(file_, std::move(others)));
+    NMB_ASSIGN(const ChosenBlocks none, ChosenBlocks::of(file_, {}));
+    std::vector<std::string> names;
+    // Blocks without content are no difference.
+    NMB_TRY(compare_files(chosen.content(), none.content(), options_,
+                          {[&](const DefinitionDifference& difference) {
+                             names.push_back(difference.block);
+                             return Status();
+                           },
+                           [](const ComparedVariable&) { return Status(); }})
+                .status());
+    return names;
+  }
+
+ private:
+  Status compare(std::size_t number, SourceOutcome* outcome) {
+    const std::string& path = names_.sources()[number];
+    NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(path, meter_));
+    Result<InspectedFile> opened = InspectedFile::open(input, tool_.options().external);
+    if (!opened.ok()) return opened.status().in_file(path);
+    const InspectedFile& source = *opened;
+    std::vector<ChosenBlocks::Block> blocks;
+    NMB_TRY(source.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+      NMB_ASSIGN(std::string name, names_.name(number, !source.is_classic(), entry.name));
+      blocks.push_back({std::move(name), entry.name});
+      return true;
+    }));
+    std::vector<ChosenBlocks::Block> wanted;
+    for (const ChosenBlocks::Block& block : blocks) wanted.push_back({block.name, block.name});
+    const PathMove move = blocks.empty() || source.is_classic()
+                              ? PathMove()
+                              : names_.move(number, blocks.front().in_file);
+    NMB_ASSIGN(const ChosenBlocks first, ChosenBlocks::of(source, std::move(blocks)));
+    NMB_ASSIGN(const ChosenBlocks second, ChosenBlocks::of(file_, std::move(wanted)));
+    for (const ChosenBlocks::Block& block : second.blocks()) outcome->blocks.push_back(block.name);
+    ContentFile content = first.content();
+    content.move = move;
+    NMB_ASSIGN(outcome->is_same,
+               compare_files(content, second.content(), options_, visitor(path, &outcome->text)));
+    return {};
+  }
+
+  ComparisonVisitor visitor(const std::string& source, std::string* text) const {
+    const bool is_json = tool_.options().json;
+    const auto add = [text, is_json, source](const std::string& line) {
+      if (is_json)
+        *text += (text->empty() ? "\n    " : ",\n    ") + line;
+      else
+        *text += printable(source) + ": " + line + "\n";
+    };
+    return {[this, is_json, add, source](const DefinitionDifference& difference) {
+              add(is_json ? difference_json(difference).dump(-1, ' ', true)
+                          : difference_line(difference, source, file_.file().name()));
+              return Status();
+            },
+            [is_json, add](const ComparedVariable& variable) {
+              if (variable.different == 0) return Status();
+              if (is_json)
+                add(difference_json(variable).dump(-1, ' ', true));
+              else
+                for (const std::string& line : difference_lines(variable)) add(line);
+              return Status();
+            }};
+  }
+
+  Tool& tool_;
+  const InspectedFile& file_;
+  const SourceNames& names_;
+  const std::shared_ptr<ReadMeter> meter_;
+  ComparisonOptions options_;
+};
+
+// Writes the outcomes of the sources, in their order.
+class AgainstReport {
+ public:
+  AgainstReport(Tool& tool, std::string file) : tool_(tool), file_(std::move(file)) {}
+
+  Status begin() {
+    if (!tool_.options().json) return {};
+    return tool_.out().write("{\n \"schema\": \"nmb/against/1\",\n \"file\": " + quoted(file_) +
+                             ",\n \"sources\": [");
+  }
+  Status add(const std::string& source, const SourceOutcome& outcome) {
+    tool_.diagnostics().error(outcome.status);
+    compared_.insert(outcome.blocks.begin(), outcome.blocks.end());
+    all_known_ = all_known_ && outcome.status.ok();
+    const bool is_same = outcome.status.ok() && outcome.is_same;
+    same_ += is_same ? 1 : 0;
+    if (!outcome.is_same || !outcome.text.empty()) tool_.diagnostics().raise(Exit::kFindings);
+    const bool is_first = sources_++ == 0;
+    if (!tool_.options().json) return tool_.out().write(outcome.text);
+    return tool_.out().write(
+        (is_first ? "\n  {\"source\": " : ",\n  {\"source\": ") + quoted(source) +
+        ", \"blocks\": " + std::to_string(outcome.blocks.size()) + ", \"differences\": [" +
+        outcome.text + "], \"same\": " + (is_same ? "true" : "false") +
+        ", \"error\": " + (outcome.status.ok() ? "null" : quoted(outcome.status.text())) + "}");
+  }
+  const std::unordered_set<std::string>& compared() const { return compared_; }
+  // If a source could not be read, it is unknown which blocks have no source.
+  bool all_known() const { return all_known_; }
+  // others: the blocks without a source; nullopt if they are unknown.
+  Status end(const std::optional<std::vector<std::string>>& others) {
+    if (others && !others->empty()) tool_.diagnostics().raise(Exit::kFindings);
+    const bool is_same = same_ == sources_ && others && others->empty();
+    if (tool_.options().json)
+      return tool_.out().write((sources_ == 0 ? "]" : "\n ]") +
+                               std::string(",\n \"blocks_without_source\": ") +
+                               (others ? json_texts(*others).dump(-1, ' ', true) : "null") +
+                               ",\n \"same\": " + (is_same ? "true" : "false") + "\n}\n");
+    if (others)
+      for (const std::string& block : *others)
+        NMB_TRY(
+            tool_.out().write(printable(file_) + ": no source: block /" + printable(block) + "\n"));
+    if (is_same && tool_.options().quiet) return {};
+    std::string line =
+        fmt::format("{}: {}, {} of {} the same, {} compared", printable(file_),
+                    is_same       ? "equal to its sources"
+                    : !all_known_ ? "not wholly compared"
+                                  : "not equal to its sources",
+                    same_, counted(sources_, "source"), counted(compared_.size(), "block"));
+    if (others && !others->empty())
+      line += fmt::format(", {} without source", counted(others->size(), "block"));
+    return tool_.out().write(line + "\n");
+  }
+
+ private:
+  static std::string quoted(const std::string& text) {
+    return Json(json_text(text)).dump(-1, ' ', true);
+  }
+
+  Tool& tool_;
+  const std::string file_;
+  std::unordered_set<std::string> compared_;
+  std::uint64_t sources_ = 0, same_ = 0;
+  bool all_known_ = true;
+};
+
+// Sends the outcomes of all ranks to rank 0, which receives them in the order of the ranks.
+Result<std::vector<SourceOutcome>> gather(Communicator& ranks,
+                                          const std::optional<SourceOutcome>& own) {
+  std::vector<Communicator::Parcel> parcels;
+  if (own) {
+    const std::vector<std::uint8_t> bytes = own->bytes();
+    const auto view = std::as_bytes(std::span(bytes));
+    parcels.push_back({0, {view.begin(), view.end()}});
+  }
+  NMB_ASSIGN(const std::vector<Message> messages, ranks.exchange(std::move(parcels)));
+  std::vector<SourceOutcome> outcomes;
+  for (const Message& message : messages) outcomes.push_back(SourceOutcome::from(message.bytes()));
+  return outcomes;
+}
+
+// The bytes of the sources that a rank reads; 0 for a source that cannot be opened.
+std::uint64_t bytes_of(const std::vector<std::string>& sources, std::size_t first,
+                       std::size_t step) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = first; i < sources.size(); i += step)
+    if (const Result<FileStamp> stamp = FileSource::stamp_of(sources[i]); stamp.ok())
+      bytes += stamp->size;
+  return bytes;
+}
+
+}  // namespace
+
+void AgainstCommand::offer(CLI::App& app) {
+  app.add_option("--against", sources_,
+                 "compare FILE with the files from which nmcat made it: definitions and values of "
+                 "each block must be those of its SOURCE")
+      ->type_name("SOURCE");
+  tool_.offer_list(app, "--against-from", &sources_from_,
+                   "like --against, with the names of the sources in FILE (-: standard input)");
+}
+
+Status AgainstCommand::check(const CLI::App& app, std::size_t files) const {
+  if (!is_wanted()) return {};
+  for (const char* option : {"--level", "--originals", "--files-from", "--strict"})
+    if (app.count(option) > 0)
+      return Status(Code::kUsage, fmt::format("--against and {} exclude each other", option));
+  if (files != 1)
+    return Status(Code::kUsage, fmt::format("--against needs one FILE; found {}", files));
+  return {};
+}
+
+Status AgainstCommand::run(const std::string& path, const std::optional<std::string>& block_name,
+                           std::uint64_t rate, Communicator& ranks, unsigned threads) {
+  ranks.set_names_ranks(false);  // all ranks open the same file
+  NMB_TRY(ranks.first([&]() -> Status {
+    if (sources_from_.empty()) return {};
+    NMB_ASSIGN(const std::vector<std::string> listed,
+               read_file_list(sources_from_, tool_.options().nul_separated));
+    sources_.insert(sources_.end(), listed.begin(), listed.end());
+    if (sources_.empty()) return Status(Code::kUsage, sources_from_, kNoOffset, "", "no sources");
+    return {};
+  }));
+  NMB_TRY(send_names(ranks, &sources_));
+  const auto rank = static_cast<std::size_t>(ranks.rank());
+  const auto size = static_cast<std::size_t>(ranks.size());
+  Progress progress(tool_, path);
+  std::optional<InspectedFile> file;
+  std::optional<SourceNames> names;
+  std::shared_ptr<ReadMeter> meter;
+  NMB_TRY(ranks.agree([&]() -> Status {
+    // Each byte of a source is also read from the file.
+    meter = std::make_shared<ReadMeter>(rate == 0 ? 0 : std::max<std::uint64_t>(1, rate / size),
+                                        2 * bytes_of(sources_, rank, size),
+                                        rank == 0 ? progress.callback() : nullptr);
+    NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(path, meter));
+    Result<InspectedFile> opened = InspectedFile::open(input, tool_.options().external);
+    if (!opened.ok()) return opened.status().in_file(path);
+    file.emplace(std::move(*opened));
+    NMB_ASSIGN(names, SourceNames::find(path, file->reader(), block_name, sources_));
+    return {};
+  }()));
+  if (const Reader* const reader = file->reader())
+    for (const Finding& warning : reader->warnings()) tool_.diagnostics().warning(path, warning);
+  Comparison comparison(tool_, *file, *names, meter, threads);
+  AgainstReport report(tool_, path);
+  NMB_TRY(ranks.first([&] { return report.begin(); }));
+  for (std::size_t first = 0; first < sources_.size(); first += size) {
+    std::optional<SourceOutcome> own;
+    if (first + rank < sources_.size()) own = comparison.compare_source(first + rank);
+    NMB_ASSIGN(const std::vector<SourceOutcome> outcomes, gather(ranks, own));
+    progress.finish();
+    NMB_TRY(ranks.first([&]() -> Status {
+      for (std::size_t i = 0; i < outcomes.size(); ++i)
+        NMB_TRY(report.add(sources_[first + i], outcomes[i]));
+      return {};
+    }));
+  }
+  return ranks.first([&]() -> Status {
+    std::optional<std::vector<std::string>> others;
+    if (report.all_known()) {
+      NMB_ASSIGN(others, comparison.without_source(report.compared()));
+    }
+    return report.end(others);
+  });
+}
+
+}  // namespace nmb::tools

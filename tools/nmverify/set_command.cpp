@@ -1,0 +1,135 @@
+// Checks whether files can be merged (see set_command.h).
+#include "nmverify/set_command.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "common/file_list.h"
+#include "common/json_document.h"
+#include "common/ranks.h"
+#include "common/units.h"
+#include "nmb/files.h"
+#include "nmb/text.h"
+
+namespace nmb::tools {
+
+void SetCommand::offer(CLI::App& app) {
+  app.add_flag("--set", is_set_,
+               "check whether nmcat would merge the FILEs with the same options; read no more "
+               "than nmcat --dry-run reads, and write nothing");
+  rules_.offer_mode(app);
+  rules_.offer_agreement(app);
+  rules_.offer_blocks(app);
+}
+
+Status SetCommand::check(const CLI::App& app) {
+  if (!is_set_) {
+    for (const char* option : {"--mode", "--along", "--key", "--shared", "--atts", "--on-mismatch",
+                               "--missing", "--keep-tracking-id", "--monotonic", "--split-names",
+                               "--unmatched", "--unique", "--samples", "--sort"})
+      if (app.count(option) > 0) return Status(Code::kUsage, std::string(option) + " needs --set");
+    return {};
+  }
+  for (const char* option : {"--level", "--originals", "--rate"})
+    if (app.count(option) > 0)
+      return Status(Code::kUsage, fmt::format("--set and {} exclude each other", option));
+  return rules_.take(app);
+}
+
+Status SetCommand::run(std::vector<std::string> files) {
+  options_.inputs = std::move(files);
+  options_.external = tool_.options().external;
+  options_.strict = tool_.options().strict;
+  options_.originals = Originals::kStore;
+  options_.outputs = std::make_shared<OutputSet>();  // there is no output
+  // The result has the attribute history, as with nmcat.
+  if (options_.mode == MergeMode::kJoin) options_.history = "nmcat";
+  options_.writer.dry_run = true;
+  options_.writer.hdf5_view = Hdf5View::kOff;
+  PackReport report;
+  bool tells = true;
+  const Status status = plan(&report, &tells);
+  if (!tells) return status;
+  Diagnostics& diagnostics = tool_.diagnostics();
+  for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
+  for (const PackLoss& loss : report.losses) diagnostics.warning(loss.path, loss.line());
+  rules_.tell_differing(report, diagnostics);
+  tell_unreadable(tool_, report);
+  tell_conflicts(tool_, report, options_.inputs.size());
+  NMB_TRY(write_result(report, status));
+  return report.unreadable.empty() ? status : Status();
+}
+
+// Sets *tells to false in each process that does not print messages.
+Status SetCommand::plan(PackReport* report, bool* tells) {
+  if (launched_ranks() <= 1) {
+    Communicator alone;
+    NMB_TRY(gather_files(alone));
+  }
+  const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
+  return run_on_ranks(tool_, tool_.app(), parts, Needs::kAnyRanks,
+                      [&](Communicator& ranks, unsigned threads) {
+                        if (launched_ranks() > 1) NMB_TRY(gather_files(ranks));
+                        PackOptions options = options_;
+                        options.writer.threads = threads;
+                        if (ranks.rank() == 0) return pack(options, report, ranks);
+                        if (!ranks.shares_memory()) *tells = false;
+                        PackReport other;
+                        return pack(options, &other, ranks);
+                      });
+}
+
+// The first process reads the list of files, which may be standard input, and sends the names to
+// the others.
+Status SetCommand::gather_files(Communicator& ranks) {
+  const CommonOptions& common = tool_.options();
+  NMB_TRY(ranks.first([&]() -> Status {
+    if (!common.files_from.empty()) {
+      NMB_ASSIGN(const std::vector<std::string> listed,
+                 read_file_list(common.files_from, common.nul_separated));
+      options_.inputs.insert(options_.inputs.end(), listed.begin(), listed.end());
+    }
+    rules_.sort_inputs();
+    PackOptionNames names;
+    names.inputs = "files or use --files-from";
+    names.mode = "--mode";
+    names.key = "--key";
+    names.block_by = "--split-names";
+    return check_options(options_, names);
+  }));
+  return send_names(ranks, &options_.inputs);
+}
+
+Status SetCommand::write_result(const PackReport& report, const Status& status) {
+  const Totals& totals = report.totals;
+  if (tool_.options().json) {
+    Json json = json_document("set");
+    json.update({{"mergeable", status.ok()},
+                 {"inputs", report.inputs},
+                 {"bytes_in", report.bytes_in},
+                 {"blocks", totals.blocks},
+                 {"objects", totals.variables},
+                 {"dimensions", totals.dimensions},
+                 {"attributes", totals.attributes},
+                 {"records", totals.records},
+                 {"samples", totals.samples}});
+    json.update(agreement_json(report));
+    json["losses"] = Json::array();
+    for (const PackLoss& loss : report.losses)
+      json["losses"].push_back(json_text(loss.path + ": " + loss.line()));
+    json["errors"] = json_texts(report.unreadable, &Status::text);
+    if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
+      json["errors"].push_back(json_text(status.text()));
+    json["warnings"] = json_texts(report.warnings);
+    return write_json(tool_.out(), json);
+  }
+  if (!status.ok() || tool_.options().quiet) return {};
+  return tool_.out().write(
+      fmt::format("{} can be merged: {}, {}, {} in all\n", counted(report.inputs, "file"),
+                  counted(totals.blocks, "block"), counted(totals.variables, "object"),
+                  human_bytes(report.bytes_in)));
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,54 @@
+// SourceNames: finds the names of the blocks that nmcat made of its inputs. The provenance of an
+// NMB file records the options and the inputs of each run of nmcat.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nmb/block_template.h"
+#include "nmb/path_move.h"
+#include "nmb/reader.h"
+
+namespace nmb::tools {
+
+class SourceNames {
+ public:
+  // file: path of the file that nmcat wrote. reader: the file if it is an NMB file, otherwise
+  // nullptr. block_name: the template
+  // of all sources; if nullopt, the recorded templates. sources: the paths of the inputs, in the
+  // order of nmcat. Errors: kUnsupported if a run of nmcat divided, united or chose blocks; kUsage
+  // for a wrong template; those of Reader.
+  static Result<SourceNames> find(const std::string& file, const Reader* reader,
+                                  const std::optional<std::string>& block_name,
+                                  std::vector<std::string> sources);
+
+  const std::vector<std::string>& sources() const { return sources_; }
+  // Returns the name of the block that block `group` of a source became. has_groups: whether the
+  // source is an NMB or HDF5 file.
+  Result<std::string> name(std::size_t source, bool has_groups, std::string_view group) const;
+  // Returns how the paths of objects of a source changed. group: the name of one of its blocks.
+  PathMove move(std::size_t source, std::string_view group) const;
+
+ private:
+  // A run of nmcat.
+  struct Run {
+    BlockNames names;
+    // For each input, by its name without folder: its positions in the list of inputs.
+    std::map<std::string, std::vector<std::size_t>, std::less<>> inputs{};
+  };
+  struct Place {
+    std::size_t run = 0, index = 0;
+  };
+  static Result<std::optional<Run>> read_run(const std::string& file, const std::string& text);
+  void place_sources();
+
+  std::vector<std::string> sources_;
+  std::vector<Run> runs_;
+  std::vector<Place> places_;  // of each source
+};
+
+}  // namespace nmb::tools
