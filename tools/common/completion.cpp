@@ -15,7 +15,7 @@ constexpr std::size_t kDescriptionWidth = 72;  // of a description
 struct Value {
   enum class Kind { kNone, kFlag, kFile, kFolder, kWords };  // kNone: nothing completes the value
   Kind kind = Kind::kNone;
-  std::vector<std::string> words{};
+  std::vector<std::string> words = {};
 };
 
 struct Option {
@@ -47,7 +47,7 @@ Value value_of_option(CLI::Option& option) {
 }
 
 Command command_of(CLI::App& app) {
-  Command command{app.get_name(), brief(app.get_description(), kDescriptionWidth)};
+  Command command{app.get_name(), brief(app.get_description(), kDescriptionWidth), {}, false};
   for (CLI::Option* const option : app.get_options()) {
     if (option->get_positional()) {
       command.takes_files = command.takes_files || is_file(names_of(*option));

@@ -34,8 +34,8 @@ LayoutCommand::LayoutCommand(Tool& tool)
            "original (input files that are stored whole; blocks may refer to values in them); HDF5 "
            "view; dead (old values and metadata, which nmconvert --repack removes); unused (bytes "
            "that belong to nothing); uncommitted (bytes after the last commit). In a classic file, "
-           "head is the header, and if several variables have records, all records are one "
-           "region. HDF5 files are not supported.\n"
+           "head is the header, and if the records would have more than 65,536 regions, all "
+           "records are one region. HDF5 files are not supported.\n"
            "--html writes one page that needs no other file and no network. The page shows the "
            "map, with zoom, search by name and filters, and can be used with the keyboard alone. A "
            "page can have 1,000,000 regions.",

@@ -49,10 +49,13 @@ std::string shortened(const std::string& text, std::size_t most) {
 // Returns the colour of text on a background "#rrggbb".
 const char* text_on(const char* background) {
   const unsigned long rgb = std::stoul(background + 1, nullptr, 16);
-  const double light = 0.299 * static_cast<double>(rgb >> 16) +
-                       0.587 * static_cast<double>(rgb >> 8 & 255) +
-                       0.114 * static_cast<double>(rgb & 255);
-  return light > 140 ? "#000" : "#fff";
+  // Relative luminance as WCAG defines it. Above 0.179, black has more contrast than white.
+  const auto linear = [&](int bits) {
+    const double c = static_cast<double>(rgb >> bits & 255) / 255;
+    return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+  };
+  const double light = 0.2126 * linear(16) + 0.7152 * linear(8) + 0.0722 * linear(0);
+  return light > 0.179 ? "#000" : "#fff";
 }
 
 std::string style() {

@@ -41,7 +41,7 @@ struct RegionOwner {
     kBlock,     // `number` is the position of the block in the order of the index
     kOriginal,  // `number` is the row in Reader::external_files()
     kVariable,  // `number` is the VarId of a variable of a classic file
-    kRecords,   // the records of a classic file in which several variables have records
+    kRecords,   // all records of a classic file (see kMostRecordRegions)
   };
   Of of = Of::kFile;
   std::uint32_t number = 0;
@@ -66,6 +66,10 @@ struct Layout {
 
 // A file may have at most this many regions.
 inline constexpr std::size_t kMostRegions = std::size_t{1} << 24;
+
+// In each record of a classic file, the values of each variable are a region. If there would be more
+// than so many of these regions, all records are one region.
+inline constexpr std::uint64_t kMostRecordRegions = 1 << 16;
 
 // Returns the layout of an NMB or classic file. Of an NMB file, reads the head, the trailers, the
 // global sections, and all pages: those of the index, data maps, statistics, tags and dead space.

@@ -42,24 +42,34 @@ Result<Layout> layout_of_nmb(const ByteSource& file) {
 Result<std::vector<Region>> values_of(const ClassicHeader& header) {
   const ClassicLayout& layout = header.layout;
   const Metadata& metadata = header.metadata;
-  std::vector<Region> values;
-  std::uint32_t record_variables = 0;
-  RegionOwner records{RegionOwner::Of::kRecords, 0};
+  std::vector<Region> values, record;  // `record`: the first record
   for (VarId v = 0; v < metadata.variable_count(); ++v) {
-    const RegionOwner owner{RegionOwner::Of::kVariable, v};
     NMB_ASSIGN(const VariableShape shape, shape_of(metadata, layout, v, layout.records));
-    if (shape.record_size != 0) {
-      if (++record_variables == 1) records = owner;
-      continue;
-    }
+    const bool is_record = shape.record_size != 0;
     std::uint64_t bytes = shape.element_size;
-    for (const std::uint64_t length : shape.lengths) bytes *= length;
-    values.push_back({metadata.variable(v).begin, bytes, RegionKind::kValues, owner});
+    for (std::size_t i = is_record ? 1 : 0; i < shape.lengths.size(); ++i)
+      bytes *= shape.lengths[i];
+    (is_record ? record : values)
+        .push_back({metadata.variable(v).begin,
+                    bytes,
+                    RegionKind::kValues,
+                    {RegionOwner::Of::kVariable, v}});
   }
-  if (record_variables > 1) records = {RegionOwner::Of::kRecords, 0};
-  if (record_variables > 0)
+  const std::uint64_t records_length = layout.records * layout.record_size;
+  if (record.size() == 1) {
+    // The records are adjacent, with their padding.
+    record[0].length = records_length;
+    values.push_back(record[0]);
+  } else if (!record.empty() && layout.records <= kMostRecordRegions / record.size()) {
+    for (std::uint64_t i = 0; i < layout.records; ++i)
+      for (Region region : record) {
+        region.position += i * layout.record_size;
+        values.push_back(region);
+      }
+  } else if (!record.empty()) {
     values.push_back(
-        {layout.record_begin, layout.records * layout.record_size, RegionKind::kValues, records});
+        {layout.record_begin, records_length, RegionKind::kValues, {RegionOwner::Of::kRecords, 0}});
+  }
   std::erase_if(values, [](const Region& region) { return region.length == 0; });
   std::ranges::sort(values, {}, &Region::position);
   return values;

@@ -57,7 +57,7 @@ const view = {from: 0, to: Math.max(size, 1)};
 const kLeast = 64;                    // the fewest bytes that a view shows
 let cursor = 0, hover = -1;           // regions
 let matched = null, matches = 0;      // matched[o]: 1 if name o matches; null without a search
-let colours = [], dim = [], ink = {};
+let colours = [], ink = {};
 let geometry = null;
 
 const clamp = (n, low, high) => Math.min(Math.max(n, low), Math.max(low, high));
@@ -80,9 +80,17 @@ function readColours() {
   ink.lanePixel = packed(lane);
   ink.pagePixel = packed(parts(ink.page));
   const ofKinds = kinds.map((_, k) => parts(css('--k' + k)));
-  colours = ofKinds.map(packed);
-  dim = ofKinds.map((rgb) => packed(rgb.map((c, at) => Math.round(0.2 * c + 0.8 * lane[at]))));
-  ink.onKind = ofKinds.map(([r, g, b]) => (0.299 * r + 0.587 * g + 0.114 * b > 140 ? '#000000' : '#ffffff'));
+  const mixed = (rgb, share) => rgb.map((c, at) => Math.round(share * c + (1 - share) * lane[at]));
+  colours = ofKinds.flatMap((rgb) => [rgb, mixed(rgb, 0.78), mixed(rgb, 0.2), mixed(rgb, 0.14)].map(packed));
+  // Black or white, whichever has more contrast.
+  const linear = (c) => (c <= 10 ? c / 3295 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+  ink.onKind = ofKinds.map(([r, g, b]) => (0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) > 0.179 ? '#000000' : '#ffffff'));
+}
+// The colour of a region is colours[shadeOf(region)]. Four shades of each kind: names of odd numbers are a little paler, so
+// that neighbours can be told apart; regions that a search does not find are pale.
+function shadeOf(i) {
+  const o = owner[i];
+  return 4 * kind[i] + (matched && !(o >= 0 && matched[o]) ? 2 : 0) + (o >= 0 ? o & 1 : 0);
 }
 
 // Paints the bytes from `from` to `to` as `rows` rows of `columns` pixels into `pixels`, an image of
@@ -90,13 +98,9 @@ function readColours() {
 // and at least one pixel.
 function paint(pixels, stride, left, top, columns, rows, rowHeight, pitch, from, to) {
   const rowBytes = (to - from) / rows, step = rowBytes / columns;
-  const slots = 2 * kinds.length;
-  const shares = new Float64Array(slots), heights = new Int32Array(slots);
-  const isDim = (i) => (matched && !(owner[i] >= 0 && matched[owner[i]]) ? 1 : 0);
-  const colourOf = (slot) => {
-    const k = slot >> 1;
-    return !kinds[k].shown ? ink.lanePixel : slot & 1 ? dim[k] : colours[k];
-  };
+  const shades = colours.length;
+  const shares = new Float64Array(shades), heights = new Int32Array(shades);
+  const colourOf = (shade) => (kinds[shade >> 2].shown ? colours[shade] : ink.lanePixel);
   let i = regionAt(from);
   for (let row = 0; row < rows; ++row) {
     const rowFrom = from + row * rowBytes;
@@ -107,7 +111,7 @@ function paint(pixels, stride, left, top, columns, rows, rowHeight, pitch, from,
       if (begin[i + 1] >= end) {
         // The columns that lie in this region alone.
         const to = clamp(Math.floor((begin[i + 1] - rowFrom) / step), column + 1, columns);
-        const colour = colourOf(2 * kind[i] + isDim(i));
+        const colour = colourOf(shadeOf(i));
         for (let line = 0; line < rowHeight; ++line) {
           const offset = (y + line) * stride + left;
           pixels.fill(colour, offset + column, offset + to);
@@ -118,19 +122,19 @@ function paint(pixels, stride, left, top, columns, rows, rowHeight, pitch, from,
       shares.fill(0);
       let j = i;
       for (; j < count && begin[j] < end; ++j)
-        shares[2 * kind[j] + isDim(j)] += Math.min(end, begin[j + 1]) - Math.max(at, begin[j]);
+        shares[shadeOf(j)] += Math.min(end, begin[j + 1]) - Math.max(at, begin[j]);
       i = j - 1;
       let sum = 0, most = 0;
-      for (let slot = 0; slot < slots; ++slot) {
-        heights[slot] = shares[slot] > 0 ? Math.max(1, Math.round(rowHeight * shares[slot] / step)) : 0;
-        sum += heights[slot];
-        if (shares[slot] > shares[most]) most = slot;
+      for (let shade = 0; shade < shades; ++shade) {
+        heights[shade] = shares[shade] > 0 ? Math.max(1, Math.round(rowHeight * shares[shade] / step)) : 0;
+        sum += heights[shade];
+        if (shares[shade] > shares[most]) most = shade;
       }
       heights[most] = Math.max(0, heights[most] + rowHeight - sum);
       let line = 0;
-      for (let slot = slots - 1; slot >= 0; --slot) {
-        const colour = colourOf(slot);
-        for (let h = heights[slot]; h > 0 && line < rowHeight; --h, ++line)
+      for (let shade = shades - 1; shade >= 0; --shade) {
+        const colour = colourOf(shade);
+        for (let h = heights[shade]; h > 0 && line < rowHeight; --h, ++line)
           pixels[(y + line) * stride + left + column] = colour;
       }
       ++column;
@@ -162,7 +166,7 @@ function eachPart(i, visit) {
 function drawMap() {
   const ratio = sizeCanvas(map), context = map.getContext('2d');
   const px = (n) => Math.round(n * ratio);
-  const pitch = px(22), rowHeight = px(18), left = px(74), top = px(3);
+  const pitch = px(22), rowHeight = px(18), left = px(96), top = px(3);
   const columns = Math.max(8, map.width - left - px(3));
   const rows = Math.max(1, Math.floor((map.height - top) / pitch));
   geometry = {ratio, pitch, rowHeight, left, top, columns, rows};
@@ -179,13 +183,12 @@ function drawMap() {
   context.fillStyle = ink.soft;
   const bytes = (view.to - view.from) / rows;
   for (let row = 0; row < rows; ++row)
-    context.fillText(positionText(view.from + row * bytes, bytes), left - px(8), top + row * pitch + rowHeight / 2);
+    context.fillText(positionText(view.from + row * bytes, view.to, bytes), left - px(8), top + row * pitch + rowHeight / 2);
 
   // Names in parts that have room for them.
   context.textAlign = 'left';
   const room = px(40), first = regionAt(view.from);
-  const enough = (columns * rows) / room;
-  for (let i = first, seen = 0; i < count && begin[i] < view.to && seen < 20 * enough; ++i, ++seen) {
+  for (let i = first; i < count && begin[i] < view.to; ++i) {
     if ((begin[i + 1] - begin[i]) / bytes * columns < room || !kinds[kind[i]].shown) continue;
     let said = false;
     eachPart(i, (x, y, width) => {
@@ -213,10 +216,12 @@ function fitted(context, text, width) {
   return low < 3 ? '' : text.slice(0, low) + '…';
 }
 
-function positionText(position, step) {
+// All rows have the unit of the last row, and so many digits that rows differ; exact numbers if that is shorter.
+function positionText(position, last, step) {
   const units = [['TiB', 2 ** 40], ['GiB', 2 ** 30], ['MiB', 2 ** 20], ['KiB', 2 ** 10]];
-  const unit = units.find(([, length]) => position >= length && step >= length / 200);
-  return unit ? (position / unit[1]).toFixed(2) + ' ' + unit[0] : whole(position);
+  const unit = units.find(([, length]) => last >= length);
+  const digits = unit ? Math.max(0, Math.ceil(Math.log10(unit[1] / step)) + 1) : 0;
+  return unit && digits <= 4 ? (position / unit[1]).toFixed(digits) + ' ' + unit[0] : whole(position);
 }
 
 function outline(context, i, width, ratio) {
@@ -359,7 +364,7 @@ function find() {
   redraw();
 }
 
-// Goes to the next region whose name is another matching name; to its values if it has values.
+// Goes to the next region that has another matching name.
 function nextMatch(step) {
   if (!matched || matches === 0) return;
   const hit = (i) => owner[i] >= 0 && matched[owner[i]];
