@@ -135,7 +135,7 @@ class Chromium:
 
     def key(self, key, shift=False):
         text = {"Enter": "\r", "Tab": None}.get(key, key if len(key) == 1 else None)
-        about = {"key": key, "modifiers": 8 if shift else 0, "windowsVirtualKeyCode": KEYS.get(key, ord(key[0].upper()))}
+        about = {"key": key, "modifiers": 8 if shift else 0, "windowsVirtualKeyCode": KEYS.get(key, ord(key[0].upper()) if key.isalnum() else 0)}
         self.call("Input.dispatchKeyEvent", type="keyDown", **about, **({"text": text} if text else {}))
         self.call("Input.dispatchKeyEvent", type="keyUp", **about)
         self.settle()

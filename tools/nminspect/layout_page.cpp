@@ -33,6 +33,8 @@ std::string html_text(std::string_view text) {
       out += "&amp;";
     else if (c == '<')
       out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
     else
       out += c;
   }

@@ -29,6 +29,8 @@ std::string xml_text(std::string_view text) {
       out += "&amp;";
     else if (c == '<')
       out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
     else
       out += c;
   }
@@ -174,6 +176,12 @@ class Map {
       }
       if (row >= rows_ || room * kMapWidth < kLeastLabel) continue;
       if (++count > kMostLabels) break;
+      // A line where the region begins.
+      double whole = 0;
+      const double begin = std::modf(static_cast<double>(region.position) / row_bytes, &whole);
+      out += fmt::format("<path class=\"page\" d=\"M{:.1f} {}h1v{}h-1z\"/>\n",
+                         kMargin + kGutter + begin * kMapWidth,
+                         kMapTop + static_cast<int>(whole) * kPitch, kRowHeight);
       const std::string name = region.owner.of == RegionOwner::Of::kFile
                                    ? std::string(region_name(region.kind))
                                    : printable(file_.names.of(region.owner));

@@ -22,8 +22,10 @@ const names = data.names;
 }
 const size = begin[count];
 const kinds = data.kinds.map((name) => ({name, bytes: 0, regions: 0, shown: true}));
+const odd = new Uint8Array(count);  // 1: every other region of a kind that has names
 for (let i = 0; i < count; ++i) {
   kinds[kind[i]].bytes += begin[i + 1] - begin[i];
+  odd[i] = owner[i] >= 0 ? kinds[kind[i]].regions & 1 : 0;
   ++kinds[kind[i]].regions;
 }
 const used = kinds.map((_, k) => k).filter((k) => kinds[k].regions > 0);
@@ -86,11 +88,11 @@ function readColours() {
   const linear = (c) => (c <= 10 ? c / 3295 : ((c / 255 + 0.055) / 1.055) ** 2.4);
   ink.onKind = ofKinds.map(([r, g, b]) => (0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) > 0.179 ? '#000000' : '#ffffff'));
 }
-// The colour of a region is colours[shadeOf(region)]. Four shades of each kind: names of odd numbers are a little paler, so
-// that neighbours can be told apart; regions that a search does not find are pale.
+// The colour of a region is colours[shadeOf(region)]. Four shades of each kind: every other region is a little paler, so that
+// neighbours can be told apart; regions that a search does not find are pale.
 function shadeOf(i) {
   const o = owner[i];
-  return 4 * kind[i] + (matched && !(o >= 0 && matched[o]) ? 2 : 0) + (o >= 0 ? o & 1 : 0);
+  return 4 * kind[i] + (matched && !(o >= 0 && matched[o]) ? 2 : 0) + odd[i];
 }
 
 // Paints the bytes from `from` to `to` as `rows` rows of `columns` pixels into `pixels`, an image of
