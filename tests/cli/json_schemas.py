@@ -44,6 +44,8 @@ nminspect stats --json FILE
 nminspect stats --json --histogram FILE
 nminspect find --json statistics.nmb 'd.max > 0'
 nminspect view --json FILE
+nminspect layout --json FILE
+nminspect layout --jsonl FILE
 nminspect digest --json FILE
 nminspect digest --json --total records.nmb
 nminspect diff --json FILE classic_cdf1.nc
@@ -69,7 +71,7 @@ def check(validators, text, is_lines):
     for line in text.splitlines() if is_lines else [text]:
         document = json.loads(line)
         if is_lines:
-            name = "listed_object" if "variable" in document else "listed_block"
+            name = "region" if "position" in document else "listed_object" if "variable" in document else "listed_block"
         else:
             name = document["schema"].split("/")[1]
         validators[name].validate(document)

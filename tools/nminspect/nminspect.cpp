@@ -10,6 +10,7 @@
 #include "nminspect/files_command.h"
 #include "nminspect/find_command.h"
 #include "nminspect/header_command.h"
+#include "nminspect/layout_command.h"
 #include "nminspect/ls_command.h"
 #include "nminspect/provenance_command.h"
 #include "nminspect/stats_command.h"
@@ -43,6 +44,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<StatsCommand>(tool));
   commands.push_back(std::make_unique<FindCommand>(tool));
   commands.push_back(std::make_unique<ViewCommand>(tool));
+  commands.push_back(std::make_unique<LayoutCommand>(tool));
   commands.push_back(std::make_unique<DigestCommand>(tool));
   commands.push_back(std::make_unique<DiffCommand>(tool));
   tool.set_default_command("summary");
