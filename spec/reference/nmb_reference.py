@@ -622,53 +622,54 @@ MAX_HEIGHT, MAX_MAP_LEVEL = 10, 8
 
 # The columns, and the pages that may have each of them. A name without -leaf or -node means both.
 COLUMN_TABLE = [
-    (int(line[:8]), line[8:26].strip(), set(line[26:].split()))
+    (int(line[:8]), line[8:27].strip(), set(line[27:].split()))
     for line in """
-    1   name end          index files tags statistics
-    2   kind              index-leaf tags-leaf statistics-leaf
-    3   codec             index-leaf map-leaf growth
-    4   flags             index-leaf
-    5   position          index map dead files growth tags statistics
-    6   stored length     index map dead files growth tags statistics
-    7   raw length        index-leaf map-leaf growth
-    8   digest            index-leaf files
-    9   sum               index map dead files growth tags statistics
-    10  extent position   index-leaf
-    11  extent length     index-leaf
-    12  extent sum        index-leaf
-    13  blocks            index-node tags-node statistics-node
-    14  dimensions        index
-    15  variables         index
-    16  attributes        index
-    17  records           index growth
-    18  samples           index
-    19  data map position index-leaf files
-    20  data map length   index-leaf files
-    21  data map sum      index-leaf files
-    22  storage position  index-leaf
-    23  storage length    index-leaf
-    24  storage sum       index-leaf
-    25  25
-    26  26
-    27  27
+    1   name end           index files tags statistics
+    2   kind               index-leaf tags-leaf statistics-leaf
+    3   codec              index-leaf map-leaf growth
+    4   flags              index-leaf
+    5   position           index map dead files growth tags statistics
+    6   stored length      index map dead files growth tags statistics
+    7   raw length         index-leaf map-leaf growth
+    8   digest             index-leaf files
+    9   sum                index map dead files growth tags statistics
+    10  extent position    index-leaf
+    11  extent length      index-leaf
+    12  extent sum         index-leaf
+    13  blocks             index-node tags-node statistics-node
+    14  dimensions         index
+    15  variables          index
+    16  attributes         index
+    17  records            index growth
+    18  samples            index
+    19  data map position  index-leaf files
+    20  data map length    index-leaf files
+    21  data map sum       index-leaf files
+    22  storage position   index-leaf
+    23  storage length     index-leaf
+    24  storage sum        index-leaf
+    25  file digest        index-leaf
+    26  file SHA-256 begin index-leaf
+    27  file SHA-256 end   index-leaf
     28  28
     29  29
     30  30
-    31  order             index-leaf files growth tags statistics
-    32  logical offset    map growth
-    33  file number       map-leaf
-    34  state             map-leaf dead files growth tags-leaf statistics-leaf
-    35  needs             index
-    48  elements          statistics-leaf
-    49  missing           statistics-leaf
-    50  NaN               statistics-leaf
-    51  minimum           tags-leaf statistics-leaf
-    52  maximum           statistics-leaf
-    53  bytes end         files tags-leaf statistics-leaf
+    31  order              index-leaf files growth tags statistics
+    32  logical offset     map growth
+    33  file number        map-leaf
+    34  state              map-leaf dead files growth tags-leaf statistics-leaf
+    35  needs              index
+    48  elements           statistics-leaf
+    49  missing            statistics-leaf
+    50  NaN                statistics-leaf
+    51  minimum            tags-leaf statistics-leaf
+    52  maximum            statistics-leaf
+    53  bytes end          files tags-leaf statistics-leaf
 """.splitlines()
     if line
 ]
 COLUMNS = {id_: name for id_, name, _ in COLUMN_TABLE}
+WIDE_COLUMNS = (8, 25, 26, 27)  # columns with values of 16 bytes
 USES = {
     b"INDX": "index",
     b"DMAP": "map",
@@ -830,7 +831,7 @@ class Page:
                 id_ <= previous
                 or known
                 and id_ not in defined
-                or (width != 16 if id_ == 8 else not 1 <= width <= 8 and not (width == 16 and may_be_wide(id_)))
+                or (width != 16 if id_ in WIDE_COLUMNS else not 1 <= width <= 8 and not (width == 16 and may_be_wide(id_)))
             ):
                 file.fail("R-PG-6", entry_at, f"{self.what}: column {id_} of width {width}")
             if id_ & CRITICAL_FOR_WRITING and not known:
@@ -1174,8 +1175,11 @@ def read_entry(file, entry):
             file.untouchable.add(entry.name)
         check_needs(file, entry)
         read_entry_sections(file, entry)
+        sound = len(file.findings) == told
         if metadata_known and not entry.growth_rows and file.tables_sound:
-            check_statistics(file, entry, body, told)
+            sound = check_statistics(file, entry, body, told)
+        if sound and metadata_known and not entry.growth_rows:
+            check_file_digests(file, entry)
     if entry.growth_rows:
         entry.grown = grown
 
@@ -1282,6 +1286,10 @@ def check_entry(file, entry):
             entry.at("data map position"),
             f"{text(entry.name)}: an extent of {entry['extent length']} bytes without data map",
         )
+    if entry["file digest"] and entry["kind"] == 6:
+        file.find("R-OD-2", entry.at("file digest"), f"{text(entry.name)}: a file digest in a block of kind 6")
+    if any(sha256_of(entry)) and not entry["file digest"]:
+        file.find("R-OD-2", entry.at("file SHA-256 begin"), f"{text(entry.name)}: a SHA-256 without a file digest")
     for name in ("data map", "storage"):
         place = entry.place(name)
         if any(place) and not (place[0] and place[1]):
@@ -1418,7 +1426,7 @@ def read_block(file, entry):
         what = f"block {text(entry.name)}"
         claim_block(file, entry, what)
         header = read_block_header(file, entry["position"], body_end(entry), entry["sum"], what)
-        body = read_stored_body(file, entry, header, what)
+        body = entry.raw_body = read_stored_body(file, entry, header, what)
         c = read_body(file, entry, header, body, what)
         return header, c, c is not None and len(file.findings) == told
     except Damaged:
@@ -1620,6 +1628,30 @@ def fixed_records(c):
     """Returns the records of a block without record dimension: the length of the first dimension that may grow."""
     unlimited = c.extension.unlimited if c.extension else ()
     return c.dimensions[min(unlimited)].length if unlimited else 0
+
+
+# 10.5 Digests of classic files
+
+
+def sha256_of(entry):
+    return b"".join(entry[f"file SHA-256 {half}"].to_bytes(16, "little") for half in ("begin", "end"))
+
+
+def check_file_digests(file, entry):
+    """Checks R-OD-1 and, for holes, R-OD-2. Call this if nothing is reported about the block and its values."""
+    if not entry["file digest"] or entry["kind"] == 6 or entry["extent length"] > MAX_BODY:
+        return
+    what = f"block {text(entry.name)}"
+    if entry.pieces is None or any(piece.file_number and piece.data is None for piece in entry.pieces):
+        return
+    if any(not piece.position and not piece.file_number for piece in entry.pieces):
+        file.find("R-OD-2", entry.at("file digest"), f"{what}: a file digest and holes")
+        return
+    content = entry.raw_body + bytes(stretch(file, entry, 0, entry["extent length"], b"\0"))
+    if digest128(content) != entry["file digest"]:
+        file.find("R-OD-1", entry.at("file digest"), f"{what}: the file digest is not right")
+    if any(sha256_of(entry)) and hashlib.sha256(content).digest() != sha256_of(entry):
+        file.find("R-OD-1", entry.at("file SHA-256 begin"), f"{what}: the file SHA-256 is not right")
 
 
 # 8.2 Codecs
@@ -1894,7 +1926,7 @@ def read_tables(file):
 def check_statistics(file, entry, c, told):
     """Checks R-ST-2 and, if nothing else has been reported about the block, R-ST-3.
 
-    told: the number of findings before the block was read.
+    told: the number of findings before the block was read. Returns whether R-ST-3 was checked.
     """
     rows, variables = file.statistics.get(entry["order"], {}), {v.name: v for v in c.variables}
     entry.statistics = {}
@@ -1921,6 +1953,7 @@ def check_statistics(file, entry, c, told):
         expected = statistics.count(c, v, bytes(raw), fills.get(v.number), row.counts.histogram is not None)
         if row.counts != expected:
             file.find("R-ST-3", row.row.at("order"), f"{what}: not those of its values")
+    return sound
 
 
 # --- 10. Values ------------------------------------------------------------------------------------
@@ -2773,6 +2806,10 @@ def block_document(file, entry, header, c):
     }
     if unsupported_needs(entry):
         document["unsupported_needs"] = unsupported_needs(entry)
+    if entry["file digest"]:
+        document["file_digest"] = f"{entry['file digest']:032x}"
+    if any(sha256_of(entry)):
+        document["file_sha256"] = sha256_of(entry).hex()
     if c is None:
         return document
 

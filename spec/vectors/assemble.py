@@ -349,6 +349,9 @@ COLUMN_TABLE = {
     22: ("storage position", "leaf"),
     23: ("storage length", "leaf"),
     24: ("storage sum", "leaf"),
+    25: ("file digest", "leaf"),
+    26: ("file SHA-256 begin", "leaf"),
+    27: ("file SHA-256 end", "leaf"),
     31: ("order", "leaf"),
     32: ("logical offset", ""),
     33: ("file number", ""),
@@ -361,6 +364,7 @@ COLUMN_TABLE = {
     52: ("maximum", ""),
     53: ("bytes end", ""),
 }
+WIDE_COLUMNS = ("digest", "file digest", "file SHA-256 begin", "file SHA-256 end")
 COLUMNS = [""] + [
     COLUMN_TABLE.get(id_, (f"column {id_}", ""))[0] for id_ in range(1, max(COLUMN_TABLE) + 1)
 ]
@@ -664,7 +668,7 @@ class Assembler:
         for column in columns:
             values = [row.get(column, 0) for row in rows]
             if any(values):
-                width = 16 if column == "digest" else (max(values).bit_length() + 7) // 8
+                width = 16 if column in WIDE_COLUMNS else (max(values).bit_length() + 7) // 8
                 table.append([COLUMNS.index(column), width, values])
         for id_ in sorted({key for row in rows for key in row if isinstance(key, int)}):
             values = [row.get(id_, 0) for row in rows]
@@ -827,6 +831,7 @@ class Assembler:
             self.write_map(entry)
         elif length and not spec["hole"]:
             entry.row |= {"extent position": extent_position, "extent sum": extent_sum}
+        entry.row |= self.file_digests(body + extent, spec.get("file digests", ()))
         if "storage" in spec:
             at = self.allocate(len(spec["storage"]))
             self.write(at, spec["storage"])
@@ -838,6 +843,16 @@ class Assembler:
                 "storage sum": sum64(spec["storage"]),
             }
         self.find_needs(entry)
+
+    @staticmethod
+    def file_digests(content, wanted):
+        """Returns the columns with the digests of a classic file (section 10.5)."""
+        row = {"file digest": digest128(content)} if "digest" in wanted else {}
+        if "sha256" in wanted:
+            sha256 = hashlib.sha256(content).digest()
+            halves = {"begin": sha256[:16], "end": sha256[16:]}
+            row |= {f"file SHA-256 {name}": int.from_bytes(half, "little") for name, half in halves.items()}
+        return row
 
     def find_needs(self, entry):
         """Sets the needs of a block (section 13): the bits that it uses, and the bits that its text adds."""
@@ -1549,6 +1564,8 @@ class BlockText:
             self.spec.setdefault("pieces elsewhere", {})[int(rest[0])] = (int(rest[2]), int(rest[4]))
         elif key == "piece" and rest[1] == "stored":
             self.spec["stored pieces"][int(rest[0])] = encode_bytes(rest[2:])
+        elif key in ("digest", "sha256") and rest == ["of", "file"]:
+            self.spec.setdefault("file digests", set()).add(key)
         elif key == "no" and rest == ["map"]:
             self.spec["no map"] = True
         elif key == "header":

@@ -335,7 +335,7 @@ RANK_CASE(ClassicFileThatOneRankCannotWrite) {
 Result<PackOptions> hdf5_inputs(Communicator& ranks, const RankFolder& folder) {
   PackOptions options;
   options.originals = Originals::kStore;
-  options.original_sha256 = true;
+  options.digests = RecordedDigests::kSha256;
   options.output = folder.file("merged.nmb");
   options.writer.sync = false;
   options.writer.piece_size = 65536;

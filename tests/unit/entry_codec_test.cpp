@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "format/index/entry_message.h"
 #include "format/superblock/superblock.h"
 #include "support/vectors.h"
@@ -19,6 +21,9 @@ BlockEntry entry_of_all_columns() {
   e.extent_position = 10, e.extent_length = 11, e.extent_sum = 12;
   e.dimensions = 14, e.variables = 15, e.attributes = 16, e.records = 17, e.samples = 18;
   e.map = {19, 20, 21}, e.storage = {22, 23, 24};
+  e.file_digests.xxh3 = {25, 250};
+  std::fill_n(e.file_digests.sha256.begin(), 16, std::byte{1});
+  std::fill_n(e.file_digests.sha256.begin() + 16, 16, std::byte{2});
   e.order = 31, e.needs = 35;
   return e;
 }
@@ -40,13 +45,17 @@ TEST(EntryCodec, EachFieldHasItsColumn) {
   const Page page = decoded(page_of(entry_of_all_columns()));
   for (std::uint16_t column = 1; column < kColumnCount; ++column) {
     const bool is_of_leaf =
-        column != kBlocks && (column <= kStorageSum || column == kOrder || column == kNeeds);
+        column != kBlocks && (column <= kFileSha256End || column == kOrder || column == kNeeds);
     EXPECT_EQ(page.has(static_cast<Column>(column)), is_of_leaf) << column;
-    if (!is_of_leaf || column == kDigest) continue;
+    if (!is_of_leaf || column == kDigest || (column >= kFileDigest && column <= kFileSha256End))
+      continue;
     const std::uint64_t expected = column == kNameEnd ? 4 : column == kFlags ? 1 : column;
     EXPECT_EQ(page.value(0, static_cast<Column>(column)), expected) << column;
   }
   EXPECT_EQ(page.digest(0), (Digest{8, 80}));
+  EXPECT_EQ(page.digest(0, kFileDigest), (Digest{25, 250}));
+  EXPECT_EQ(page.digest(0, kFileSha256), (Digest{0x0101010101010101, 0x0101010101010101}));
+  EXPECT_EQ(page.digest(0, kFileSha256End), (Digest{0x0202020202020202, 0x0202020202020202}));
 }
 
 TEST(EntryCodec, EntriesComeBackFromPagesAndMessages) {

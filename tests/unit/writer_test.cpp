@@ -17,6 +17,7 @@
 #include "support/vectors.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/sha256.h"
 
 namespace nmb::test {
 namespace {
@@ -517,6 +518,69 @@ TEST_F(WriterTest, NewVariablesDoNotShowBytesThatAPackedFileHadThere) {
   ASSERT_TRUE(writer->def_var(block, "w", Type::kInt, {{0}}).ok());
   ASSERT_TRUE(writer->close().ok());
   EXPECT_EQ(values<int>("a", 1), std::vector<int>(3, -2147483647));
+}
+
+TEST_F(WriterTest, DigestsOfAFileStayUntilItsBlockChanges) {
+  ModelBlock model;
+  model.dimensions = {{"t", kUnlimited}, {"x", 30000}};
+  model.variables.resize(2);
+  model.variables[0].name = "v";
+  model.variables[0].dimensions = {1};
+  model.variables[1].name = "r";
+  model.variables[1].type = Type::kShort;
+  model.variables[1].dimensions = {0};
+  model.records = 2;
+  model.resize_values();
+  const std::vector<std::string> names = {"changed", "grown", "put", "redefined", "stays"};
+  std::map<std::string, FileDigests> expected;
+  auto writer = create();
+  for (const std::string& name : names) {
+    PackedBlock packed = packed_block(name, model, Kind::kCdf2, name.size());
+    std::vector<std::byte> bytes(packed.body->size() + packed.extent_length);
+    const auto body = std::span(bytes).first(packed.body->size());
+    ASSERT_TRUE(packed.body->read_at(0, body).ok());
+    ASSERT_TRUE(packed.extent->read_at(0, std::span(bytes).subspan(body.size())).ok());
+    Sha256Stream sha256;
+    sha256.add(bytes);
+    expected[name] = {digest_of(bytes), sha256.digest()};
+    packed.new_digests = RecordedDigests::kSha256;
+    ASSERT_TRUE(writer->pack_block(std::move(packed)).ok());
+  }
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->close().ok());
+  const auto digests_of = [&](const std::string& name) {
+    return (**read()->find(name)).file_digests;
+  };
+  for (const std::string& name : names) EXPECT_EQ(digests_of(name), expected[name]) << name;
+
+  writer = open();
+  const std::vector<BlockId> ids = {*writer->find_block("put"), *writer->find_block("grown"),
+                                    *writer->find_block("redefined")};
+  ASSERT_TRUE(writer->end_define().ok());
+  const std::vector<int> values(30000, 5);
+  ASSERT_TRUE(writer->put(ids[0], 0, std::span<const int>(values)).ok());
+  const short more = 3;
+  ASSERT_TRUE(writer->put(ids[1], 1, {{2}, {1}, {}}, std::span<const short>(&more, 1)).ok());
+  ASSERT_TRUE(writer->sync().ok());
+  ASSERT_TRUE(writer->redefine().ok());
+  ASSERT_TRUE(writer->put_att_text(ids[2], kGlobal, "title", "new").ok());
+  ASSERT_TRUE(writer->remove_block(*writer->find_block("changed")).ok());
+  bytes_block(*writer, "changed", 3);
+  ASSERT_TRUE(writer->close().ok());
+  for (const char* name : {"changed", "put", "redefined"})
+    EXPECT_EQ(digests_of(name), FileDigests()) << name;
+  EXPECT_EQ(digests_of("stays"), expected["stays"]);
+
+  std::vector<std::byte> file;
+  const auto keep = [&](std::span<const std::byte> part) -> Status {
+    file.insert(file.end(), part.begin(), part.end());
+    return {};
+  };
+  const auto reader = read();
+  ASSERT_TRUE(reader->give_back(**reader->find("stays"), keep).ok());
+  EXPECT_EQ(digest_of(file), expected["stays"].xxh3);
+  EXPECT_EQ(reader->give_back(**reader->find("put"), keep).code(), Code::kUsage);
+  EXPECT_EQ(reader->give_back(**reader->find("grown"), keep).code(), Code::kUsage);
 }
 
 TEST_F(WriterTest, AnUnknownKindIsNotPacked) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "nmb/text.h"
@@ -46,15 +47,23 @@ Result<std::optional<OriginalFile>> only_one(const Reader& reader, const std::st
 
 Result<std::vector<OriginalFile>> originals_of(const Reader& reader) {
   NMB_ASSIGN(ByOrder known, by_order(reader));
-  std::vector<OriginalFile> out;
-  if (known.empty()) return out;
+  std::vector<OriginalFile> out, classic;
   NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     const auto [begin, end] = known.equal_range(entry.order);
     for (auto at = begin; at != end; ++at) at->second.block = entry.name;
+    const FileDigests& digests = entry.file_digests;
+    if (!digests.has_xxh3() || entry.growth != 0) return true;
+    OriginalFile file;
+    file.file.size = entry.raw_length + entry.extent_length;
+    file.file.digest = digests.xxh3;
+    if (digests.has_sha256()) file.file.sha256 = digests.sha256;
+    file.block = entry.name;
+    classic.push_back(std::move(file));
     return true;
   }));
   for (auto& [order, original] : known) out.push_back(std::move(original));
   std::ranges::sort(out, {}, &OriginalFile::number);
+  std::ranges::move(classic, std::back_inserter(out));
   return out;
 }
 
@@ -126,7 +135,7 @@ std::optional<std::string> stored_twice_text(const std::string& output, std::uin
 }
 
 Json original_json(const OriginalFile& original) {
-  Json json{{"file", json_text(original.file.path)},
+  Json json{{"file", original.number > 0 ? Json(json_text(original.file.path)) : Json()},
             {"bytes", original.file.size},
             {"block", nullptr},
             {"xxh3_128", hexadecimal(original.file.digest)},

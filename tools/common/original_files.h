@@ -1,5 +1,5 @@
 // Originals of an NMB file: input files that are stored whole in the NMB file (spec/format.md,
-// section 10.3).
+// section 10.3), and classic files with recorded digests that became blocks (section 10.5).
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@
 namespace nmb::tools {
 
 struct OriginalFile {
-  std::uint32_t number = 0;  // file number
+  std::uint32_t number = 0;  // file number; 0: a classic file that became a block, without a path
   ExternalFile file;
   std::optional<std::string> block;  // the block that the original became; nullopt if the block was
                                      // removed
 };
 
-// Returns all originals. Reads the whole index if there are originals.
+// Returns all originals, and after them the classic files with recorded digests. Reads the whole
+// index.
 Result<std::vector<OriginalFile>> originals_of(const Reader& reader);
 
 // Finds an original in three steps. First looks for the original that became block `name`, then for

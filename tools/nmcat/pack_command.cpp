@@ -229,10 +229,13 @@ void PackCommand::offer_run(CLI::App& app) {
                  "write the JSON report to FILE, also when the run fails; an existing report is "
                  "replaced, but any other existing file is replaced only with -f")
       ->type_name("FILE");
-  offer_choice<bool>(
-      app, "--digest", &digest_, "WHAT", {{"sha256", true}},
-      "sha256: record the SHA-256 of each original in OUT, and add the SHA-256 of OUT and of all "
-      "inputs to the JSON report; for the report, OUT and all inputs are read once more");
+  offer_choice<RecordedDigests>(
+      app, "--digest", &digest_, "WHAT",
+      {{"xxh128", RecordedDigests::kXxh3}, {"sha256", RecordedDigests::kSha256}},
+      "xxh128: record the XXH3-128 of each classic file in OUT (that of originals is always "
+      "recorded). sha256: also record the SHA-256 of each classic file and each original in OUT, "
+      "and add the SHA-256 of OUT and of all inputs to the JSON report; for the report, OUT and "
+      "all inputs are read once more");
   app.add_flag("--no-provenance", no_provenance_,
                "do not record the options and the inputs' names and sizes in OUT (see nminspect "
                "provenance)");
@@ -669,10 +672,15 @@ Status PackCommand::take_run() {
   const CommonOptions& common = tool_.options();
   const bool stores = to_ == "nmb" && options_.mode == MergeMode::kPack && !no_originals_ &&
                       split_names_.empty() && !options_.compression && !options_.link;
-  if (digest_ && !stores && !common.json && report_path_.empty())
+  if (digest_ == RecordedDigests::kXxh3 && !stores)
+    return Status(Code::kUsage,
+                  "--digest xxh128 needs an NMB output in which classic files are stored whole: "
+                  "--mode pack, without --split-names, --compress, --chunk, --shuffle, --link and "
+                  "--no-originals");
+  if (digest_ == RecordedDigests::kSha256 && !stores && !common.json && report_path_.empty())
     return Status(Code::kUsage, "--digest needs --json or --report");
   if (to_ == "nmb") options_.originals = no_originals_ ? Originals::kDrop : Originals::kStore;
-  options_.original_sha256 = digest_;
+  options_.digests = digest_;
   if (options_.append)
     // An existing file keeps its limit for inline values.
     for (const char* option : {"-f", "--inline"})
@@ -825,12 +833,15 @@ void PackCommand::tell(const PackReport& report) {
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
   if (!report.view_note.empty()) diagnostics.note(options_.output + ": " + report.view_note);
-  if (digest_ && report.originals + report.without_original == 0 && report.totals.blocks > 0 &&
-      !tool_.options().json && report_path_.empty())
-    diagnostics.note(
-        options_.output +
-        ": --digest recorded nothing, because no input is an HDF5 file; use --json or --report "
-        "for the SHA-256 of all inputs");
+  const bool has_report = tool_.options().json || !report_path_.empty();
+  if (digest_ != RecordedDigests::kNone &&
+      report.originals + report.without_original + report.digested == 0 &&
+      report.totals.blocks > 0 && (digest_ == RecordedDigests::kXxh3 || !has_report))
+    diagnostics.note(options_.output +
+                     ": --digest recorded nothing, because no input is a classic or HDF5 file" +
+                     (digest_ == RecordedDigests::kXxh3
+                          ? ""
+                          : "; use --json or --report for the SHA-256 of all inputs"));
   if (report.without_original > 0)
     diagnostics.note(without_original_text(options_.output, report.without_original,
                                            !options_.compression         ? "--split-names"
@@ -904,7 +915,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   std::ranges::transform(loss_lines(report), std::inserter(losses, losses.begin()),
                          [](const auto& line) { return line.first + ": " + line.second; });
   Json originals = Json::array();
-  if (status.ok() && report.originals > 0 && !options_.writer.dry_run) {
+  if (status.ok() && report.originals + report.digested > 0 && !options_.writer.dry_run) {
     NMB_ASSIGN(const std::unique_ptr<Reader> reader,
                Reader::open(options_.output, {.external = ExternalPaths::kNone}));
     NMB_ASSIGN(const std::vector<OriginalFile> files, originals_of(*reader));
@@ -926,7 +937,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
     json["errors"].push_back(json_text(status.text()));
   json["warnings"] = json_texts(report.warnings);
-  if (!digest_ || !status.ok() || options_.writer.dry_run) return json;
+  if (digest_ != RecordedDigests::kSha256 || !status.ok() || options_.writer.dry_run) return json;
   json["sources"] = Json::array();
   for (const std::string& input : options_.inputs) {
     NMB_ASSIGN(const std::string digest, digest_of_file(input));

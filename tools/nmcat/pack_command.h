@@ -70,7 +70,8 @@ class PackCommand {
   CompressionTexts compression_;
   ViewChoice view_;
   std::vector<std::string> hints_;
-  bool lossy_ = false, digest_ = false;
+  bool lossy_ = false;
+  RecordedDigests digest_ = RecordedDigests::kNone;
   std::vector<std::string> losses_;  // messages about content that OUT does not have
   bool no_sync_ = false, no_history_ = false, keep_tracking_id_ = false;
   std::string block_list_;  // --blocks-from in reports: the number of names and their SHA-256

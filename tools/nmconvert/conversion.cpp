@@ -117,6 +117,10 @@ class Converter {
       return usage("--lossy", " has no effect here, because nothing can be lost");
     if (!options_.originals && to != "nmb") return usage("--no-originals", " needs an NMB output");
     if (options_.inline_limit && to != "nmb") return usage("--inline", " needs an NMB output");
+    if (options_.digests == RecordedDigests::kXxh3 &&
+        (to != "nmb" || kind == FileKind::kNmb || options_.compression || !options_.originals ||
+         !record_.of.block_by.empty()))
+      return usage("--digest xxh128", " needs a classic or HDF5 input that is stored whole");
     if (options_.hdf5_view.view.value_or(Hdf5View::kOff) != Hdf5View::kOff && to != "nmb")
       return usage("--hdf5-view", " needs an NMB output");
     NMB_TRY(options_.hdf5_view.check(to == "nmb"));
@@ -150,7 +154,7 @@ class Converter {
     options.keep_statistics = options_.keep_statistics;
     options.refuse_losses = !options_.lossy;
     options.originals = options_.originals ? Originals::kStore : Originals::kDrop;
-    options.original_sha256 = options_.digest;
+    options.digests = options_.digests;
     // If an NMB input has no view, its copy gets no view.
     const Hdf5View usual = view.has_options()       ? Hdf5View::kAuto
                            : kind == FileKind::kNmb ? Hdf5View::kOff

@@ -20,12 +20,13 @@ namespace nmb::tools {
 struct ConversionOptions {
   bool overwrite = false;
   bool sync = true;
-  bool check = true;     // reads the result back
-  bool strict = false;   // a warning counts as a conflict
-  bool lossy = false;    // content that the target cannot hold is left out and reported; if false,
-                         // such content is a conflict
-  bool digest = false;   // computes SHA-256 of input and output
-  bool folders = false;  // makes missing folders of the output
+  bool check = true;    // reads the result back
+  bool strict = false;  // a warning counts as a conflict
+  bool lossy = false;   // content that the target cannot hold is left out and reported; if false,
+                        // such content is a conflict
+  bool digest = false;  // computes SHA-256 of input and output
+  RecordedDigests digests = RecordedDigests::kNone;  // digests to record in an NMB output
+  bool folders = false;                              // makes missing folders of the output
   // An existing output is not an error if it equals the result of the conversion byte for byte.
   bool accept_equal = false;
   BlockRule block_by{};  // parsed from Conversion::block_by

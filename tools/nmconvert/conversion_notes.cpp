@@ -50,6 +50,7 @@ void ConversionNotes::take_report(PackReport* report) {
   record_.warnings.insert(record_.warnings.end(), warnings.begin(), warnings.end());
   record_.without_statistics = report->without_statistics;
   record_.originals = report->originals;
+  record_.digested = report->digested;
   record_.without_original = report->without_original;
   record_.original_bytes = report->original_bytes;
   record_.stored_twice = report->stored_twice;

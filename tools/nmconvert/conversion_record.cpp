@@ -67,6 +67,7 @@ void visit_proof(Record& record, const Visit& visit) {
   visit("options", record.of.options);
   visit("losses", record.losses);
   visit("originals", record.originals);
+  visit("digested", record.digested);
   visit("bytes_in", record.bytes_in);
   visit("modified_in", record.modified_in);
   visit("bytes_out", record.bytes_out);
@@ -110,6 +111,7 @@ Json record_json(const ConversionRecord& record) {
   json["conflicts"] = json_texts(record.conflicts);
   json["without_statistics"] = record.without_statistics;
   json["originals"] = record.originals;
+  json["digested"] = record.digested;
   json["without_original"] = record.without_original;
   json["original_bytes"] = record.original_bytes;
   json["stored_twice"] = record.stored_twice;

@@ -42,6 +42,7 @@ struct ConversionRecord {
   std::vector<std::string> conflicts;    // reasons why blocks cannot be made as requested
   std::uint64_t without_statistics = 0;  // number of variables whose values were not counted
   std::uint64_t originals = 0;           // number of files that the output stores whole
+  std::uint64_t digested = 0;            // number of classic files whose digests are recorded
   std::uint64_t without_original = 0;    // number of HDF5 files that the output does not
                                          // store whole
   std::uint64_t original_bytes = 0, stored_twice = 0;  // as in PackReport

@@ -142,10 +142,13 @@ void ConvertCommand::offer_list(CLI::App& app) {
 }
 
 void ConvertCommand::offer_run(CLI::App& app) {
-  offer_choice<bool>(
-      app, "--digest", &digest_, "KIND", {{"sha256", true}},
-      "sha256: report the SHA-256 of input and output, and record the SHA-256 of "
-      "originals in an NMB output. For this option, input and output are read once more");
+  offer_choice<RecordedDigests>(
+      app, "--digest", &digest_, "KIND",
+      {{"xxh128", RecordedDigests::kXxh3}, {"sha256", RecordedDigests::kSha256}},
+      "xxh128: record the XXH3-128 of a classic file in an NMB output (that of an original is "
+      "always recorded). sha256: also record the SHA-256 of a classic file or an original in an "
+      "NMB output, and report the SHA-256 of input and output; for the report, input and output "
+      "are read once more");
   app.add_flag("--lossy", lossy_,
                "leave out or change content that OUTPUT cannot hold; the number of losses is "
                "printed, and JSON reports list them");
@@ -235,6 +238,9 @@ std::string ConvertCommand::deciding_options() const {
     out += (out.empty() ? "" : " ") + std::string(name);
     if (option.get_items_expected_max() > 0) out += "=" + option.as<std::string>();
   }
+  // --digest sha256 is proved by the digests in the report.
+  if (digest_ == RecordedDigests::kXxh3)
+    out += (out.empty() ? "" : " ") + std::string("--digest=xxh128");
   // Without --stats, statistics of an NMB input are kept.
   if (tool_.app().count("--stats") > 0 && batch_.statistics == "none")
     out += std::string(out.empty() ? "" : " ") + "--stats=none";
@@ -301,10 +307,17 @@ Status ConvertCommand::give_back(const ConversionOptions& options) {
   NMB_TRY(check_references(*options.outputs, *reader));
   NMB_ASSIGN(const std::optional<OriginalFile> original, find_original(*reader, *original_));
   if (!original) return give_back_block(*reader, options);
+  return write_back(options,
+                    [&](const auto& sink) { return reader->give_back(original->number, sink); });
+}
+
+// Writes OUTPUT from the bytes that `give` passes to its argument.
+template <class Give>
+Status ConvertCommand::write_back(const ConversionOptions& options, const Give& give) {
   NMB_ASSIGN(const std::unique_ptr<OutputFile> out,
              create_output(output_, {.overwrite = options.overwrite, .sync = options.sync}));
   std::uint64_t at = 0;
-  NMB_TRY(reader->give_back(original->number, [&](std::span<const std::byte> bytes) -> Status {
+  NMB_TRY(give([&](std::span<const std::byte> bytes) -> Status {
     if (options.cancel && options.cancel->load()) return Status(Code::kIo, "interrupted");
     NMB_TRY(out->write_at(at, bytes));
     at += bytes.size();
@@ -324,6 +337,8 @@ Status ConvertCommand::give_back_block(const Reader& reader, const ConversionOpt
     return Status(Code::kNotFound, input_, kNoOffset, "",
                   "found no original of block \"" + printable(*original_) +
                       "\", which came from HDF5; use --extract to write a new file from the block");
+  if (entry->file_digests.has_xxh3() && entry->growth == 0)
+    return write_back(options, [&](const auto& sink) { return reader.give_back(*entry, sink); });
   Communicator alone;
   const ConversionRecord record = convert(
       {input_, output_, "", original_, batch_.block_by, batch_.statistics, {}}, options, alone, 1);
@@ -349,7 +364,8 @@ Status ConvertCommand::execute() {
   options.check = !no_check_;
   options.strict = tool_.options().strict;
   options.lossy = lossy_;
-  options.digest = digest_;
+  options.digest = digest_ == RecordedDigests::kSha256;
+  options.digests = digest_;
   NMB_ASSIGN(options.compression, compression_.parse());
   options.cmip7 = layout_ == "cmip7";
   options.materialise = materialise_;

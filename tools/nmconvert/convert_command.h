@@ -29,6 +29,8 @@ class ConvertCommand {
   Status add_view();
   // These two functions write the file that --original names. Both are called on one rank only.
   Status give_back(const ConversionOptions& options);
+  template <class Give>
+  Status write_back(const ConversionOptions& options, const Give& give);
   Status give_back_block(const Reader& reader, const ConversionOptions& options);
   std::string deciding_options() const;
 
@@ -40,9 +42,10 @@ class ConvertCommand {
   ViewChoice view_;
   BatchArguments batch_;
   std::optional<std::uint32_t> inline_limit_;
+  RecordedDigests digest_ = RecordedDigests::kNone;
   bool by_variable_ = false, materialise_ = false, repack_ = false, force_ = false,
-       no_sync_ = false, no_lock_ = false, no_check_ = false, lossy_ = false, digest_ = false,
-       no_originals_ = false, no_history_ = false, keep_tracking_id_ = false;
+       no_sync_ = false, no_lock_ = false, no_check_ = false, lossy_ = false, no_originals_ = false,
+       no_history_ = false, keep_tracking_id_ = false;
 };
 
 }  // namespace nmb::tools

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
        "output is made again. The old output is replaced without -f if nobody has changed it (its "
        "SHA-256, or its length and modification time, show this). The output is also made again if "
        "only the new command has --digest. It is also made again if only the earlier command had "
-       "--digest and the output has originals with SHA-256. An existing output about which the "
+       "--digest and the output has SHA-256 of files. An existing output about which the "
        "report proves nothing, for example after a kill, is accepted without -f if it has exactly "
        "the bytes that the conversion makes.\n"
        "With --digest sha256, input and output are read once more, usually from memory. With "

@@ -25,10 +25,10 @@ bool is_asked_for(const ConversionRecord& done, const Conversion& what) {
 }
 
 // Returns whether a conversion with or without --digest, as `digest` says, would record the same
-// SHA-256 as the earlier conversion. The report and the originals in the output have SHA-256.
+// SHA-256 as the earlier conversion. The report and the output have SHA-256.
 bool records_same_sha256(const ConversionRecord& done, bool digest) {
   const bool recorded = !done.sha256_in.empty() && !done.sha256_out.empty();
-  return digest ? recorded : !recorded || done.originals == 0;
+  return digest ? recorded : !recorded || done.originals + done.digested == 0;
 }
 
 }  // namespace

@@ -13,11 +13,13 @@ namespace nmb::tools {
 FilesCommand::FilesCommand(Tool& tool)
     : InspectCommand(
           tool, "files",
-          {"Lists originals and external files.",
-           "An original is an input file that is stored whole. `nmconvert FILE --original BLOCK -o "
-           "OUT` writes an original as a file, byte for byte; "
+          {"Lists originals, files with digests, and external files.",
+           "An original is an input file that is stored whole. A classic file (kind classic) is "
+           "stored whole as a block; it is listed if nmcat or nmconvert recorded its digest "
+           "(--digest). `nmconvert FILE --original BLOCK -o "
+           "OUT` writes such a file, byte for byte; "
            "`nmverify --originals` checks that this is possible. The column digest has the "
-           "XXH3-128 of an original, and the column sha256 has its SHA-256 if nmcat or nmconvert "
+           "XXH3-128 of a file, and the column sha256 has its SHA-256 if nmcat or nmconvert "
            "recorded it. An external file contains values that nmcat --link left there.",
            "  nminspect files all.nmb\n  nminspect files --json all.nmb"}) {
   tool.offer_json(command_);
@@ -46,19 +48,25 @@ Status FilesCommand::run(const InspectedFile& file) {
   Table table(
       tool_.out(),
       {{"kind"}, {"bytes", Table::Align::kRight}, {"block"}, {"digest"}, {"sha256"}, {"file"}});
+  const auto tell = [&](const OriginalFile& original) {
+    const bool has_path = original.number > 0;
+    return table.row({has_path ? "original" : "classic",
+                      bytes_text(original.file.size, tool_.options().bytes),
+                      original.block ? std::string(name_for_user(*original.block)) : "-",
+                      hexadecimal(original.file.digest),
+                      original.file.sha256 ? hexadecimal(*original.file.sha256) : "-",
+                      has_path ? original.file.path : "-"});
+  };
   auto original = originals.begin();
-  for (std::uint32_t i = 0; i < files.size(); ++i) {
-    const std::string bytes = bytes_text(files[i].size, tool_.options().bytes);
-    if (!files[i].is_original) {
-      NMB_TRY(table.row({"external", bytes, "-", "-", "-", files[i].path}));
+  for (const ExternalFile& row : files) {
+    if (row.is_original) {
+      NMB_TRY(tell(*original++));
       continue;
     }
-    NMB_TRY(table.row({"original", bytes,
-                       original->block ? std::string(name_for_user(*original->block)) : "-",
-                       hexadecimal(files[i].digest),
-                       files[i].sha256 ? hexadecimal(*files[i].sha256) : "-", files[i].path}));
-    ++original;
+    NMB_TRY(table.row(
+        {"external", bytes_text(row.size, tool_.options().bytes), "-", "-", "-", row.path}));
   }
+  for (; original != originals.end(); ++original) NMB_TRY(tell(*original));
   return table.finish();
 }
 

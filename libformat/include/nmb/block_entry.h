@@ -80,6 +80,9 @@ struct BlockEntry : BlockCounts, StoredBody {
   std::uint64_t order = 0;
   // Bits of the features that a reader must know to read the block (spec/format.md, section 13).
   std::uint64_t needs = 0;
+  // Digests of the classic file that became the block (spec/format.md, section 10.5). They describe
+  // the raw body and, after it, the extent without the pieces of growth pages.
+  FileDigests file_digests;
   // Growth pages list the last pieces of the extent (spec/format.md, section 10.4). `growth` is the
   // number of bytes in the pieces of growth pages, and `grown_records` is the number of records in
   // them. `extent_length` includes `growth`, and `records` includes `grown_records`. No other field

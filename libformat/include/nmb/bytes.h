@@ -33,6 +33,16 @@ struct Digest {
 // Sha256: the SHA-256 of a file, with its bytes in the usual order.
 using Sha256 = std::array<std::byte, 32>;
 
+// The recorded digests of a whole file. A digest that is zero is not recorded.
+struct FileDigests {
+  Digest xxh3;
+  Sha256 sha256{};
+
+  bool has_xxh3() const { return !xxh3.is_zero(); }
+  bool has_sha256() const { return sha256 != Sha256{}; }
+  friend bool operator==(const FileDigests&, const FileDigests&) = default;
+};
+
 // ByteSource: bytes with random access, for example a file, a range of another source, or memory.
 // The library reads all input through this interface, so that tests can count reads and make them
 // fail.

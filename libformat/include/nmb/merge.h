@@ -180,7 +180,10 @@ struct PackOptions {
   // Whether whole files are stored. Reader::give_back() returns stored files. An absolute path is
   // recorded without its folders.
   Originals originals = Originals::kNone;
-  bool original_sha256 = false;  // whether the output also records the SHA-256 of originals
+  // Which digests of packed files are recorded. A stored whole file always has its XXH3-128.
+  // Digests of classic files are recorded with their blocks, if whole files are stored (kPack,
+  // without block_by, compression and link).
+  RecordedDigests digests = RecordedDigests::kNone;
   // For the temporary file of an HDF5 output: whether values of united blocks stay in the inputs,
   // if the inputs store them in the same form. Set by pack().
   bool link_united = false;
@@ -483,6 +486,7 @@ struct PackReport {
   std::uint64_t linked_bytes = 0;            // bytes of values that stay in other files
   std::vector<ExternalFile> external_files;  // with `link`: the rows of the file table
   std::uint64_t originals = 0;               // number of files that are stored whole
+  std::uint64_t digested = 0;                // number of classic files whose digests are recorded
   // Number of whole files that are not stored although `originals` requests it, because blocks are
   // divided or values are compressed. HDF5 inputs and originals of NMB inputs are counted.
   std::uint64_t without_original = 0;

@@ -168,6 +168,12 @@ class Reader {
   // to an original; any failure of `sink`; kIo.
   NMB_EXPORT Status give_back(std::uint32_t number,
                               const std::function<Status(std::span<const std::byte>)>& sink) const;
+  // Passes the bytes of the classic file that became a block to `sink` in order. The entry must
+  // have digests of this file (BlockEntry::file_digests), and no growth. These digests are checked
+  // after the last byte. Errors: kDamaged if a checksum or a digest (R-OD-1) does not match; kUsage
+  // without digests; any failure of `sink`; kIo.
+  NMB_EXPORT Status give_back(const BlockEntry& entry,
+                              const std::function<Status(std::span<const std::byte>)>& sink) const;
   // Returns whether the file has statistics of any block.
   NMB_EXPORT bool has_statistics() const;
   // Returns the stored statistics of a block's values (spec/format.md, section 9.3) without reading

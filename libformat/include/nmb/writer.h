@@ -189,6 +189,13 @@ struct FilePlan {
   Totals totals;                  // totals of all ranks
 };
 
+// Which digests of a classic file are recorded.
+enum class RecordedDigests : std::uint8_t {
+  kNone,
+  kXxh3,    // XXH3-128
+  kSha256,  // XXH3-128 and SHA-256
+};
+
 // A block that is copied unchanged.
 struct PackedBlock : BlockCounts {
   std::string name;
@@ -211,6 +218,11 @@ struct PackedBlock : BlockCounts {
   // WriterOptions::statistics is kNone.
   std::shared_ptr<const KeptRows> kept{};
   std::uint64_t kept_order = 0;  // BlockEntry::order of the block in that file
+  // Digests to record of the file that consists of `body` and `extent`: those that another NMB file
+  // has recorded, or new ones that the commit computes while it copies the values. New digests need
+  // a block without holes.
+  FileDigests file_digests;
+  RecordedDigests new_digests = RecordedDigests::kNone;
 };
 
 // Positions of values in a source and in an extent, as `count` runs of `length` bytes. The values

@@ -123,6 +123,7 @@ class Packer {
     if (options_.originals == Originals::kStore && !stores_originals(options_) && blocks_ &&
         options_.mode == MergeMode::kPack && !options_.link && !options_.hdf5)
       report_.without_original = inputs_.whole_files();
+    if (blocks_) report_.digested = blocks_->digested();
     if (stores_originals(options_)) report_.parted_originals = inputs_.parted_originals();
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));

@@ -20,10 +20,10 @@
 #include "reader/extent_pieces.h"
 #include "reader/later_additions.h"
 #include "reader/reader_core.h"
+#include "wire/file_digester.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
 #include "wire/memory_room.h"
-#include "wire/sha256.h"
 
 namespace nmb {
 
@@ -307,25 +307,50 @@ Status Reader::give_back(std::uint32_t number,
   // Reads windows of whole pieces, so that the checksums of the pieces are checked.
   const std::uint64_t window = piece_size();
   std::vector<std::byte> buffer;
-  DigestStream digest;
   const std::optional<Sha256> recorded = table->sha256(number - 1);
-  std::optional<Sha256Stream> sha256;
-  if (recorded) sha256.emplace();
+  FileDigester digester(recorded.has_value());
   for (std::uint64_t at = 0; at < original->size(); at += buffer.size()) {
     buffer.resize(std::min(window, original->size() - at));
     NMB_TRY(original->read_at(at, buffer));
-    digest.add(buffer);
-    if (sha256) sha256->add(buffer);
+    digester.add(buffer);
     NMB_TRY(sink(buffer));
   }
-  if (digest.digest() == table->digest(number - 1)) {
-    if (!recorded || sha256->digest() == *recorded) return {};
+  const FileDigests found = digester.digests();
+  if (found.xxh3 == table->digest(number - 1)) {
+    if (!recorded || found.sha256 == *recorded) return {};
     return Status(Code::kDamaged, file().name(), table->value_offset(number - 1, kBytesEnd),
                   "R-FT-9",
                   "found an original with a wrong SHA-256, expected the recorded SHA-256");
   }
   return Status(Code::kDamaged, file().name(), table->value_offset(number - 1, kDigest), "R-FT-7",
                 "found an original with a wrong digest, expected the recorded digest");
+}
+
+Status Reader::give_back(const BlockEntry& entry,
+                         const std::function<Status(std::span<const std::byte>)>& sink) const {
+  if (!entry.file_digests.has_xxh3() || entry.growth != 0)
+    return Status(Code::kUsage, file().name(), kNoOffset, "",
+                  joined_text("found block \"", entry.name,
+                              "\", expected a block with the digest of a classic file"));
+  std::vector<std::byte> buffer;
+  NMB_ASSIGN(const std::shared_ptr<const Block> loaded, block(entry, &buffer));
+  FileDigester digester(entry.file_digests.has_sha256());
+  digester.add(buffer);
+  NMB_TRY(sink(buffer));
+  // Reads windows of whole pieces, so that the checksums of the pieces are checked.
+  const std::uint64_t window = piece_size();
+  for (std::uint64_t at = 0; at < entry.extent_length; at += buffer.size()) {
+    buffer.resize(std::min(window, entry.extent_length - at));
+    NMB_TRY(loaded->extent->read_at(at, buffer));
+    digester.add(buffer);
+    NMB_TRY(sink(buffer));
+  }
+  const FileDigests found = digester.digests();
+  if (found == entry.file_digests) return {};
+  return Status(Code::kDamaged, file().name(), kNoOffset, "R-OD-1",
+                joined_text("block \"", entry.name, "\": found a file with another ",
+                            found.xxh3 == entry.file_digests.xxh3 ? "SHA-256" : "digest",
+                            ", expected the recorded one"));
 }
 
 bool Reader::has_statistics() const { return !state_->core().statistics().absent(); }

@@ -305,6 +305,7 @@ class BlockPlanner {
   // Makes the entry refer to `pieces`, for which a data map will be written.
   static void replace_pieces(std::vector<Piece> pieces, PlannedBlock* planned) {
     BlockEntry& entry = planned->entry;
+    entry.file_digests = {};
     entry.map = {};
     entry.extent_position = entry.extent_sum = 0;
     entry.hole = std::ranges::all_of(pieces, &Piece::hole) && !pieces.empty();

@@ -56,7 +56,7 @@ class NmbVerifier {
     std::string object;
     std::uint64_t owner = 0;
     bool is_original = false;
-    OriginalDigests* digests = nullptr;  // of an original whose digests are checked
+    OriginalDigests* digests = nullptr;  // of a file whose digests are checked
     std::uint64_t not_digested = 0;      // bytes of pieces since the last part of the digests
     bool pages_only = false;             // true for a block with unknown needs
     std::uint64_t next = 0;
@@ -113,6 +113,12 @@ class NmbVerifier {
   void check_chunks(const BlockEntry& entry);
   void check_properties(const Extension& extension, std::uint64_t body_at,
                         const std::string& object);
+
+  // These functions in verify_file_digests.cpp check the digests of classic files that became
+  // blocks (section 10.5).
+  void prepare_file_digests(const EntryRow& row);
+  Result<std::unique_ptr<OriginalDigests>> begin_file(const BlockEntry& entry) const;
+  void check_file_digests(DigestedFile& file);
 
   // These functions in verify_tables.cpp check the statistics table and the tag table (section
   // 9.2).

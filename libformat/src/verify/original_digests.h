@@ -1,18 +1,17 @@
-// OriginalDigests: computes the digests of an original, part by part (spec/format.md, R-FT-7 and
-// R-FT-9).
+// OriginalDigests: computes the digests of an original, or of a classic file that became a block,
+// part by part (spec/format.md, R-FT-7, R-FT-9 and R-OD-1).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "nmb/bytes.h"
 #include "nmb/status.h"
-#include "wire/hash.h"
-#include "wire/sha256.h"
+#include "wire/file_digester.h"
 
 namespace nmb {
 
@@ -21,31 +20,30 @@ class OriginalDigests {
   // window: number of bytes that are read at a time.
   OriginalDigests(Result<std::shared_ptr<const ByteSource>> original, std::uint64_t window,
                   bool has_sha256)
-      : window_(window) {
-    if (has_sha256) sha256_.emplace();
+      : window_(window), digester_(has_sha256) {
     if (original.ok())
       original_ = *std::move(original);
     else
       status_ = original.status();
   }
 
+  // Adds bytes that come before the bytes of `original`. Call this before read_to().
+  void begin_with(std::span<const std::byte> head) { digester_.add(head); }
   // Reads the original up to `end`, or to the end of the original if that comes first.
   void read_to(std::uint64_t end) {
     while (status_.ok() && at_ < std::min(end, original_->size())) {
       buffer_.resize(std::min(window_, original_->size() - at_));
       status_ = original_->read_at(at_, buffer_);
       if (!status_.ok()) return;
-      digest_.add(buffer_);
-      if (sha256_) sha256_->add(buffer_);
+      digester_.add(buffer_);
       at_ += buffer_.size();
     }
   }
 
   // The first failure.
   const Status& status() const { return status_; }
-  Digest digest() const { return digest_.digest(); }
-  // Call only if the original has a SHA-256.
-  Sha256 sha256() { return sha256_->digest(); }
+  // Call this once, after all bytes were read.
+  FileDigests digests() { return digester_.digests(); }
 
  private:
   const std::uint64_t window_;
@@ -53,8 +51,7 @@ class OriginalDigests {
   Status status_;
   std::uint64_t at_ = 0;  // number of bytes that were read
   std::vector<std::byte> buffer_;
-  DigestStream digest_;
-  std::optional<Sha256Stream> sha256_;
+  FileDigester digester_;
 };
 
 }  // namespace nmb

@@ -14,9 +14,18 @@
 #include "nmb/bytes.h"
 #include "nmb/communicator.h"
 #include "verify/metered_source.h"
+#include "verify/original_digests.h"
 #include "wire/copy_buffer.h"
 
 namespace nmb {
+
+// The recorded digests of a classic file that became a block.
+struct DigestedFile {
+  BlockEntry entry;
+  std::uint64_t xxh3_at = 0, sha256_at = 0;  // offsets of the recorded digests
+  // Has read a part of the file, if the block has a data map.
+  std::unique_ptr<OriginalDigests> digests{};
+};
 
 // The state of a block while it is checked.
 struct BlockVerdict {
@@ -29,6 +38,8 @@ struct BlockVerdict {
   // True if the block has unknown needs and is not checked completely.
   bool unsupported = false;
   bool gives_file = false;  // true if the block counts as an original
+  // Set if the digests of the classic file that became the block are checked.
+  std::optional<DigestedFile> file{};
 };
 
 // A range of bytes with one recorded sum. The range lies inside its file. In the NMB file, padding
@@ -46,7 +57,7 @@ struct ValueRange {
   std::shared_ptr<const ByteSource> external{};
   // True if `external` reads an original that is in the NMB file.
   bool in_original = false;
-  bool is_original = false;  // true for a piece of an original
+  bool is_digested = false;  // true if the range is read again to compute a digest
   // If the range belongs to no block, findings use this name.
   const char* object = "dead range";
   // File offsets for findings about the sum and for findings about the codec. If these offsets are

@@ -69,7 +69,7 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at)
   std::uint64_t padded;
   if (!checked_round_up(range.length, 8, &padded)) padded = range.length;
   if (!claim(range.position, padded, placed_at, object)) return;
-  if (range.is_original) file_.keep(range.position, range.position + padded);
+  if (range.is_digested) file_.keep(range.position, range.position + padded);
   if (!at_least(VerifyLevel::kData)) return;
   if (values_.add(range)) tell_values();
 }
@@ -130,7 +130,9 @@ void NmbVerifier::tell_values() {
     if (verdict == current) continue;
     block_ = verdict;
     if (verdict->chunked && !verdict->damaged) check_chunks(*verdict->chunked);
-    if (verdict->counted && !verdict->damaged) count_again(*verdict->counted);
+    const bool sound = !verdict->damaged;
+    if (verdict->counted && sound) count_again(*verdict->counted);
+    if (verdict->file && sound) check_file_digests(*verdict->file);
     if (verdict->gives_file) {
       ++summary_.originals;
       summary_.whole_originals += !verdict->damaged && !verdict->unsupported;
@@ -155,6 +157,14 @@ void NmbVerifier::check_data_map(const EntryRow& row) {
   MapWalk walk;
   walk.object = "data map of block \"" + e.name + "\"";
   walk.owner = e.position;
+  if (block_->file) {
+    // If the file cannot be read, the reason is reported already.
+    Result<std::unique_ptr<OriginalDigests>> begun = begin_file(e);
+    if (begun.ok()) {
+      block_->file->digests = std::move(*begun);
+      walk.digests = block_->file->digests.get();
+    }
+  }
   if (!walk_map(e.map, row.at(kMapPosition), &walk)) return;
   if (walk.next != e.extent_length)
     report("R-EX-1", row.at(kExtentLength), walk.object,
@@ -232,7 +242,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     if (!checked_add(piece.position, piece.length, &walk->run_end)) walk->run_end = 0;
     if (piece.hole) continue;
     ValueRange range{piece.position, stored, piece.sum, "R-EX-5", block_};
-    range.is_original = walk->is_original;
+    range.is_digested = walk->is_original || walk->digests;
     if (walk->is_original) range.object = "values of an original";
     if (codec != 0 && is_piece_codec(codec) && is_piece_length(stored, piece.length) &&
         piece.length <= superblock().piece_size) {

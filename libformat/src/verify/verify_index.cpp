@@ -286,6 +286,7 @@ void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
     if (block_->gives_file) level_ = VerifyLevel::kData;
     check_entry_values(row);
     check_block(row);
+    prepare_file_digests(row);
     check_extent(row);
     check_growth(row);
     level_ = options_.level;
@@ -316,6 +317,13 @@ void NmbVerifier::check_entry_values(const EntryRow& row) {
         report("R-IX-6", row.at(column), object,
                joined_text("a hole with ", what, " ", row.value(column)), "none");
   }
+  const FileDigests& digests = e.file_digests;
+  if (digests.has_xxh3() && e.kind == static_cast<std::uint16_t>(Kind::kExtended))
+    report("R-OD-2", row.at(kFileDigest), object,
+           "the digest of a classic file in a block of kind 6", "none");
+  if (digests.has_sha256() && !digests.has_xxh3())
+    report("R-OD-2", row.at(kFileSha256), object, "the SHA-256 of a file without its XXH3-128",
+           "both digests");
   if (e.extent_length > superblock().piece_size && !e.hole && !e.has_map())
     report("R-IX-8", row.at(kMapPosition), object,
            joined_text("no data map for ", e.extent_length, " bytes"),

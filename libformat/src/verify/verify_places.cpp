@@ -122,11 +122,12 @@ void NmbVerifier::check_digests(std::uint32_t row, OriginalDigests* digests) {
     if (status.code() != Code::kDamaged) missed(status);
     return;  // already reported
   }
-  if (other_bytes || digests->digest() != files_->digest(row))
+  const FileDigests found = digests->digests();
+  if (other_bytes || found.xxh3 != files_->digest(row))
     report("R-FT-7", files_->value_offset(row, kDigest), "file table",
            "an original with another digest", "the recorded digest");
   const std::optional<Sha256> recorded = files_->sha256(row);
-  if (recorded && (other_bytes || digests->sha256() != *recorded))
+  if (recorded && (other_bytes || found.sha256 != *recorded))
     report("R-FT-9", files_->value_offset(row, kBytesEnd), "file table",
            "an original with another SHA-256", "the recorded SHA-256");
   summary_.whole_originals += findings == summary_.findings;

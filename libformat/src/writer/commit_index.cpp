@@ -12,6 +12,25 @@
 
 namespace nmb {
 
+bool same_values(const BlockEntry& a, const BlockEntry& b) {
+  return a.sum == b.sum && a.extent_length == b.extent_length && a.extent_sum == b.extent_sum &&
+         a.records == b.records && a.map.sum == b.map.sum;
+}
+
+// Returns the digests of the classic file that became the block, if they are known.
+static FileDigests file_digests_of(const WriterCore& w, const BlockState& block,
+                                   const BlockEntry& entry) {
+  if (const auto* const moved = block.values.as<MovedValues>(); moved && moved->digest()) {
+    if (!w.options.dry_run) return moved->digest()->digests();
+    FileDigests widest{{kWidestSum, kWidestSum}, {}};
+    if (moved->digest()->has_sha256()) widest.sha256.fill(std::byte{0xff});
+    return widest;
+  }
+  if (const PackedBlock* const packed = block.packed()) return packed->file_digests;
+  const bool stays = block.committed && same_values(*block.committed, entry);
+  return stays ? block.committed->file_digests : FileDigests();
+}
+
 BlockEntry entry_of(const WriterCore& w, const BlockCommit& c) {
   const BlockState& block = w.blocks[c.id];
   BlockEntry entry;
@@ -27,6 +46,7 @@ BlockEntry entry_of(const WriterCore& w, const BlockCommit& c) {
   entry.map = c.map;
   entry.growth = entry.grown_records = 0;
   entry.needs = needs_of_body(entry) | c.needs;
+  entry.file_digests = file_digests_of(w, block, entry);
   return entry;
 }
 

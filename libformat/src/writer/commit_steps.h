@@ -75,6 +75,8 @@ std::uint64_t block_end(const WriterCore& w, BlockId id);
 Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks);
 // Not collective.
 BlockEntry entry_of(const WriterCore& w, const BlockCommit& block);
+// Returns whether two entries of a block have the same definitions and values.
+bool same_values(const BlockEntry& a, const BlockEntry& b);
 
 // --- commit_tables.cpp ---
 Status write_statistics(WriterCore& w, const std::vector<BlockCommit>& blocks);

@@ -16,12 +16,6 @@ namespace nmb {
 
 namespace {
 
-// Returns whether two entries of a block have the same definitions and values.
-bool same_values(const BlockEntry& a, const BlockEntry& b) {
-  return a.sum == b.sum && a.extent_length == b.extent_length && a.extent_sum == b.extent_sum &&
-         a.records == b.records && a.map.sum == b.map.sum;
-}
-
 // Returns rows <= 2 * total.
 bool has_at_most_twice(std::uint64_t rows, std::uint64_t total) {
   return rows <= total || rows - total <= total;

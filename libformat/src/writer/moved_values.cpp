@@ -15,6 +15,12 @@ void MovedValues::tap(StatisticsTap::MakeCounter make) {
   move_.origin.clear();
 }
 
+void MovedValues::digest(std::unique_ptr<OrderedDigest> digest) {
+  digest_ = std::move(digest);
+  move_.digest = digest_.get();
+  move_.origin.clear();  // another rank could not add its bytes to the digest
+}
+
 // Reads inline values. The stamp includes the sum of inline values, so inline values must be read
 // before their block is written.
 Result<FinishedExtent> MovedValues::finish_inline(const FinishContext& context) {
@@ -26,6 +32,7 @@ Result<FinishedExtent> MovedValues::finish_inline(const FinishContext& context) 
     NMB_TRY(read_moved(move_, 0, stored));
     sum = sum_of(stored);
     if (tap_) NMB_TRY(tap_->take(0, stored));
+    if (digest_) NMB_TRY(digest_->add(0, stored, false));
   }
   out.pieces = {{0, context.extent_length, false, context.run_position, sum}};
   return out;

@@ -17,6 +17,10 @@ class MovedValues : public OriginSteps {
   void place(std::uint64_t position) { move_.position = position; }
   Move* move() { return &move_; }
   void tap(StatisticsTap::MakeCounter make);
+  // Computes digests of all bytes while the values are moved. The extent must not have holes.
+  void digest(std::unique_ptr<OrderedDigest> digest);
+  // Returns nullptr if digest() was not called.
+  const OrderedDigest* digest() const { return digest_.get(); }
   Result<FinishedExtent> finish(const FinishContext& context);
   // Returns the results of the StatisticsTap. Call tap() before the values are moved, and count()
   // after all values were moved.
@@ -29,6 +33,7 @@ class MovedValues : public OriginSteps {
 
   Move move_;
   std::unique_ptr<StatisticsTap> tap_;
+  std::unique_ptr<OrderedDigest> digest_;
 };
 
 }  // namespace nmb

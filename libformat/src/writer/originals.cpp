@@ -21,6 +21,7 @@ Result<std::uint32_t> add_original(WriterCore& w, NewOriginal original) {
   StoredOriginal added;
   added.digest =
       std::make_unique<OrderedDigest>(size, original.records_sha256 || original.sha256.has_value());
+  if (size == 0) NMB_TRY(added.digest->add_nothing());
   added.move.source = std::move(original.file);
   added.what = std::move(original);
   added.move.length = size;
@@ -106,8 +107,8 @@ Status tell_originals(WriterCore& w) {
           original.number, original.map, {}, w.blocks[original.what.block].next.order, false, {}};
       row.has_sha256 = original.digest->has_sha256();
       if (!w.options.dry_run) {
-        row.digest = original.digest->digest();
-        if (row.has_sha256) row.sha256 = original.digest->sha256();
+        row.digest = original.digest->digests().xxh3;
+        row.sha256 = original.digest->digests().sha256;
         NMB_TRY(check_digests(original, row));
       }
       own.add(0, row);

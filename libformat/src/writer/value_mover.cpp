@@ -109,7 +109,7 @@ Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer,
     if (!is_there) NMB_TRY(read_moved(*part.move, at, bytes, &stored));
     if (part.move->summed) stream.add(bytes);
     if (part.move->tap) NMB_TRY(part.move->tap->take(at, bytes));
-    if (part.move->digest) part.move->digest->add(at, bytes, stop);
+    if (part.move->digest) NMB_TRY(part.move->digest->add(at, bytes, stop));
     if (stored) NMB_TRY(file.write_at(position, bytes));
     at += bytes.size();
   }
@@ -137,7 +137,7 @@ Status run_job(const Job& job, OutputFile& file, CopyBuffer& buffer,
     }
     if (part.move->summed) part.keep_sum(sum_of(bytes));
     if (part.move->tap) NMB_TRY(part.move->tap->take(part.from, bytes));
-    if (part.move->digest) part.move->digest->add(part.from, bytes, stop);
+    if (part.move->digest) NMB_TRY(part.move->digest->add(part.from, bytes, stop));
     filled = at + bytes.size();
   }
   if (!stored) return {};

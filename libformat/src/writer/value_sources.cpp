@@ -26,18 +26,34 @@ Result<BlockId> pack_block(WriterCore& w, PackedBlock packed) {
                         in_quotes(packed.name));
     end = hole.end;
   }
+  if (packed.new_digests != RecordedDigests::kNone &&
+      (!packed.holes.empty() || (!packed.extent && packed.extent_length > 0)))
+    return Status(Code::kUsage, "digests of a file need a block without holes; block " +
+                                    in_quotes(packed.name) + " has holes");
   packed.holes =
       whole_windows(packed.holes, packed.extent_length, w.committed.superblock.piece_size);
   if (packed.holes == std::vector<ByteRange>{{0, packed.extent_length}}) packed.extent.reset();
   NMB_ASSIGN(BlockId id, Definitions(w).define_block(packed.name, nullptr, packed.names));
   BlockState& block = w.blocks[id];
-  block.values = packed.extent && packed.extent_length > 0
-                     ? ExtentOrigin(MovedValues({.source = packed.extent,
-                                                 .origin = packed.origin,
-                                                 .runs = {{0, 0, 0, 0, packed.extent_length, 1}},
-                                                 .length = packed.extent_length,
-                                                 .holes = packed.holes}))
-                     : ExtentOrigin(NoValues());
+  std::unique_ptr<OrderedDigest> digest;
+  if (packed.new_digests != RecordedDigests::kNone)
+    digest = std::make_unique<OrderedDigest>(
+        packed.extent_length, packed.new_digests == RecordedDigests::kSha256, packed.body);
+  if (packed.extent && packed.extent_length > 0) {
+    MovedValues moved({.source = packed.extent,
+                       .origin = packed.origin,
+                       .runs = {{0, 0, 0, 0, packed.extent_length, 1}},
+                       .length = packed.extent_length,
+                       .holes = packed.holes});
+    if (digest) moved.digest(std::move(digest));
+    block.values = ExtentOrigin(std::move(moved));
+  } else {
+    block.values = ExtentOrigin(NoValues());
+    if (digest) {
+      NMB_TRY(digest->add_nothing());
+      packed.file_digests = digest->digests();
+    }
+  }
   packed.name.clear();
   block.pack(std::make_unique<PackedBlock>(std::move(packed)));
   return id;

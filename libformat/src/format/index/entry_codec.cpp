@@ -6,13 +6,23 @@
 #include <type_traits>
 
 #include "format/superblock/superblock.h"
+#include "wire/endian.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
 
 static constexpr std::uint64_t kEntryHole = 1;
 
-// Sets the column of a field. The field of a place has three columns: position, length and sum.
+// Halves of a SHA-256 are stored in wide columns. Their bytes keep their order.
+static Digest half_at(const std::byte* from) {
+  return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
+}
+static void put_half(const Digest& half, std::byte* to) {
+  store_le(to, half.low);
+  store_le(to + 8, half.high);
+}
+
+// Sets the columns of a field. The field of a place has three columns: position, length and sum.
 template <class Field>
 static void set_field(PageBuilder& leaf, Column column, const Field& field) {
   if constexpr (std::is_same_v<Field, Place>) {
@@ -20,7 +30,12 @@ static void set_field(PageBuilder& leaf, Column column, const Field& field) {
     leaf.set(static_cast<Column>(column + 1), field.length);
     leaf.set(static_cast<Column>(column + 2), field.sum);
   } else if constexpr (std::is_same_v<Field, Digest>) {
-    leaf.set_digest(field);
+    leaf.set_digest(field, column);
+  } else if constexpr (std::is_same_v<Field, FileDigests>) {
+    const std::byte* const sha256 = field.sha256.data();
+    leaf.set_digest(field.xxh3, column);
+    leaf.set_digest(half_at(sha256), static_cast<Column>(column + 1));
+    leaf.set_digest(half_at(sha256 + 16), static_cast<Column>(column + 2));
   } else if constexpr (std::is_same_v<Field, bool>) {
     leaf.set(column, field ? kEntryHole : 0);
   } else {
@@ -36,7 +51,11 @@ static void get_field(const Page& leaf, std::uint32_t row, Column column, Field&
     field = {leaf.value(row, column), leaf.value(row, static_cast<Column>(column + 1)),
              leaf.value(row, static_cast<Column>(column + 2))};
   } else if constexpr (std::is_same_v<Field, Digest>) {
-    field = leaf.digest(row);
+    field = leaf.digest(row, column);
+  } else if constexpr (std::is_same_v<Field, FileDigests>) {
+    field.xxh3 = leaf.digest(row, column);
+    put_half(leaf.digest(row, static_cast<Column>(column + 1)), field.sha256.data());
+    put_half(leaf.digest(row, static_cast<Column>(column + 2)), field.sha256.data() + 16);
   } else if constexpr (std::is_same_v<Field, bool>) {
     field = (leaf.value(row, column) & kEntryHole) != 0;
   } else {

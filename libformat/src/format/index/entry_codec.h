@@ -45,7 +45,8 @@ void for_each_count(Counts& counts, Visit visit) {
 }
 
 // Calls visit(column, field) with each field of an entry that the index stores, except the name.
-// The column of a place is the first of its three columns. `hole` is a bit of its column.
+// The column of a place, or of the digests of a file, is the first of its three columns. `hole` is
+// a bit of its column.
 template <class Entry, class Visit>
 void for_each_field(Entry& e, Visit visit) {
   visit(kKind, e.kind);
@@ -62,6 +63,7 @@ void for_each_field(Entry& e, Visit visit) {
   for_each_count(e, visit);
   visit(kMapPosition, e.map);
   visit(kStoragePosition, e.storage);
+  visit(kFileDigest, e.file_digests);
   visit(kOrder, e.order);
   visit(kNeeds, e.needs);
 }

@@ -15,6 +15,10 @@ inline void put_row(MessageWriter& out, const BlockEntry& entry) {
       out.put_small(field);
     } else if constexpr (std::is_same_v<Field, Place>) {
       out.put_small(field.position), out.put_small(field.length), out.put_small(field.sum);
+    } else if constexpr (std::is_same_v<Field, FileDigests>) {
+      const bool any = field != FileDigests();
+      out.put(any);
+      if (any) out.put(field);
     } else {
       out.put(field);
     }
@@ -28,6 +32,8 @@ inline void get_row(MessageReader& in, BlockEntry* entry) {
       field = static_cast<Field>(in.get_small());
     } else if constexpr (std::is_same_v<Field, Place>) {
       field.position = in.get_small(), field.length = in.get_small(), field.sum = in.get_small();
+    } else if constexpr (std::is_same_v<Field, FileDigests>) {
+      if (in.get<bool>()) field = in.get<FileDigests>();
     } else {
       field = in.get<Field>();
     }

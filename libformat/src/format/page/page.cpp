@@ -75,7 +75,8 @@ constexpr ColumnUse kColumnUses[] = {
     {kSamples, kSamples, kIndex},
     {kMapPosition, kMapSum, kIndexLeaf | kFiles},
     {kStoragePosition, kStorageSum, kIndexLeaf},
-    {kStorageSum + 1, kOrder - 1, 0},  // not used
+    {kFileDigest, kFileSha256End, kIndexLeaf},
+    {kFileSha256End + 1, kOrder - 1, 0},  // not used
     {kOrder, kOrder, kIndexLeaf | kFiles | kGrowth | kTable},
     {kLogicalOffset, kLogicalOffset, kMap | kGrowth},
     {kFileNumber, kFileNumber, kMapLeaf},
@@ -95,6 +96,12 @@ constexpr const ColumnUse* find_column(std::uint16_t id) {
 }
 static_assert(std::ranges::is_sorted(kColumnUses, {}, &ColumnUse::last));
 static_assert(std::end(kColumnUses)[-1].last + 1 == kColumnCount);
+
+// Returns the index of a column in kWideColumns, or kWideColumns.size() if it is not wide.
+constexpr std::size_t wide_index(std::uint16_t id) {
+  return static_cast<std::size_t>(std::ranges::find(kWideColumns, id) - kWideColumns.begin());
+}
+constexpr bool is_wide(std::uint16_t id) { return wide_index(id) < kWideColumns.size(); }
 
 constexpr bool is_known(std::uint16_t id) { return find_column(id) != nullptr; }
 
@@ -165,8 +172,8 @@ std::uint64_t Page::value(std::uint32_t row, Column column) const {
   return load_width(&bytes_[place.offset + std::size_t{row} * place.width], place.width);
 }
 
-Digest Page::digest(std::uint32_t row) const {
-  const ColumnPlace& place = columns_[kDigest];
+Digest Page::digest(std::uint32_t row, Column column) const {
+  const ColumnPlace& place = columns_[column];
   if (place.width == 0) return {};
   const std::byte* from = &bytes_[place.offset + std::size_t{row} * 16];
   return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
@@ -378,8 +385,8 @@ class Page::Decoder {
       const auto id = field<std::uint16_t>(entry), width = field<std::uint16_t>(entry + 2);
       const bool known = is_known(id);
       const bool width_ok =
-          id == kDigest ? width == 16
-                        : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
+          is_wide(id) ? width == 16
+                      : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
       if (id <= previous || (known && !is_allowed(expect_.use, page_.level_ == 0, id)) || !width_ok)
         return fails("R-PG-6", entry, joined_text("column ", id, " of width ", width),
                      "ascending ids that this page may have; width 1 to 8, or 16 for digests");
@@ -497,9 +504,12 @@ void PageBuilder::set(Column column, std::uint64_t value) {
   values[rows_ - 1] = value;
 }
 
-void PageBuilder::set_digest(Digest digest) {
-  digests_.resize(rows_);
-  digests_[rows_ - 1] = digest;
+void PageBuilder::set_digest(Digest digest, Column column) {
+  auto& digests = digests_[wide_index(column)];
+  if (digest.is_zero() && digests.empty()) return;
+  assert(is_allowed(use_, level_ == 0, column));
+  digests.resize(rows_);
+  digests[rows_ - 1] = digest;
 }
 
 void PageBuilder::set_bytes(std::span<const std::byte> bytes) {
@@ -528,15 +538,14 @@ std::uint16_t PageBuilder::Kept::width() const {
 void PageBuilder::clear() {
   rows_ = 0;
   for (auto& values : values_) values.clear();
-  digests_.clear();
+  for (auto& digests : digests_) digests.clear();
   kept_.clear();
   heap_.clear();
   bytes_.clear();
 }
 
 std::uint32_t PageBuilder::width(std::uint16_t column) const {
-  if (column == kDigest)
-    return std::ranges::any_of(digests_, [](Digest d) { return !d.is_zero(); }) ? 16 : 0;
+  if (is_wide(column)) return digests_[wide_index(column)].empty() ? 0 : 16;
   std::uint64_t all = 0;
   for (std::uint64_t value : values_[column]) all |= value;
   return smallest_width(all);
@@ -584,10 +593,11 @@ Result<PageBuilder::Encoded> PageBuilder::encode(const Origin& origin, std::uint
     store_le(entry, c);
     store_le(entry + 2, static_cast<std::uint16_t>(w));
     entry += 4;
-    if (c == kDigest) {
-      for (std::size_t i = 0; i < digests_.size(); ++i) {
-        store_le(to + i * 16, digests_[i].low);
-        store_le(to + i * 16 + 8, digests_[i].high);
+    if (is_wide(c)) {
+      const std::vector<Digest>& digests = digests_[wide_index(c)];
+      for (std::size_t i = 0; i < digests.size(); ++i) {
+        store_le(to + i * 16, digests[i].low);
+        store_le(to + i * 16 + 8, digests[i].high);
       }
     } else {
       for (std::size_t i = 0; i < values_[c].size(); ++i)

@@ -56,6 +56,9 @@ enum Column : std::uint16_t {
   kStoragePosition = 22,
   kStorageLength = 23,
   kStorageSum = 24,
+  kFileDigest = 25,
+  kFileSha256 = 26,     // first half
+  kFileSha256End = 27,  // second half
   kOrder = 31,
   kLogicalOffset = 32,
   kFileNumber = 33,
@@ -73,6 +76,9 @@ enum Column : std::uint16_t {
 // Values of column kState (34).
 inline constexpr std::uint64_t kStatePageBefore = 1;  // allowed only in the first row
 inline constexpr std::uint64_t kStateAbandoned = 2;   // allowed only in dead-space segments
+
+// Columns with values of 16 bytes.
+inline constexpr std::array kWideColumns = {kDigest, kFileDigest, kFileSha256, kFileSha256End};
 
 inline constexpr std::size_t kPageHeaderSize = 88;
 inline constexpr std::size_t kPageSumOffset = 80;
@@ -155,7 +161,8 @@ class Page {
   // Returns whether the page has the column. If the page does not have a column, the column's value
   // is 0 in all rows.
   bool has(Column column) const { return columns_[column].width != 0; }
-  Digest digest(std::uint32_t row) const;
+  // Returns a value of a wide column (kWideColumns).
+  Digest digest(std::uint32_t row, Column column = kDigest) const;
   // Returns the position of a value in the file. Messages state this position. If the page does not
   // have the column, returns the position of the page.
   std::uint64_t value_offset(std::uint32_t row, Column column) const;
@@ -216,7 +223,8 @@ class PageBuilder {
   void add_row(std::string_view name = {});
   // Sets a value of the row that was added last.
   void set(Column column, std::uint64_t value);
-  void set_digest(Digest digest);
+  // Sets a value of a wide column (kWideColumns).
+  void set_digest(Digest digest, Column column = kDigest);
   // Sets the bytes of the row that the page stores after all names (column kBytesEnd).
   void set_bytes(std::span<const std::byte> bytes);
   // Adds values of columns that this version does not know. These values come from another page.
@@ -243,7 +251,8 @@ class PageBuilder {
   std::uint32_t rows_ = 0;
   std::array<std::vector<std::uint64_t>, kColumnCount>
       values_;  // values of each column; empty if all are 0
-  std::vector<Digest> digests_;
+  std::array<std::vector<Digest>, kWideColumns.size()>
+      digests_;  // values of each wide column; empty if all are 0
   struct Kept {
     std::uint16_t id = 0;
     bool wide = false;

@@ -71,6 +71,7 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   if (options_.link)
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.originals = stores_originals(options_);
+  if (read.originals) read.digests = options_.digests;
   using Lost = InputReader::Options::LostOriginals;
   read.lost_originals = options_.originals == Originals::kDrop ? Lost::kNone
                         : options_.originals == Originals::kStore || options_.hdf5

@@ -151,6 +151,7 @@ Status InputReader::read_classic(std::size_t index, Source file, const Visit& vi
     block.packed.body = std::make_shared<RangeSource>(file, 0, header_length);
   }
   block.packed.extent_length = values->size();
+  block.packed.new_digests = options_.digests;
   block.packed.origin = origin(index, header_length);
   if (options_.links) {
     NMB_ASSIGN(block.links,
@@ -554,6 +555,7 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
                    "with the block's new name; use --block-name '{group}', which keeps names, or "
                    "leave out --link"));
   if (is_whole) NMB_TRY(keep_rows(*source, &block.packed));
+  if (is_whole && !moves && entry.growth == 0) block.packed.file_digests = entry.file_digests;
   if (moves_values)
     block.packed.extent = std::move(values);
   else

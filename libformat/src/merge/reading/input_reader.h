@@ -110,8 +110,9 @@ class InputReader {
     const OutputSet* outputs = nullptr;
     // Which files outside the NMB inputs may be opened to read linked values.
     ExternalPaths external = ExternalPaths::kBeneath;
-    std::optional<InputLinks> links{};  // set if values are linked
-    bool originals = false;             // originals are stored
+    std::optional<InputLinks> links{};                 // set if values are linked
+    bool originals = false;                            // originals are stored
+    RecordedDigests digests = RecordedDigests::kNone;  // PackedBlock::new_digests of classic inputs
     // Which originals of NMB inputs count as losses if the output does not store them.
     enum class LostOriginals : std::uint8_t { kAll, kWithoutBlock, kNone };
     LostOriginals lost_originals = LostOriginals::kAll;

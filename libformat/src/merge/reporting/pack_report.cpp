@@ -22,8 +22,8 @@ void fields(Fields& all, PackSource& source) {
 
 template <class Fields>
 void fields(Fields& all, PackReport& report) {
-  all(report.inputs, report.bytes_in, report.without_original, report.parted_originals,
-      report.unreadable, report.sources, report.losses, report.warnings);
+  all(report.inputs, report.bytes_in, report.digested, report.without_original,
+      report.parted_originals, report.unreadable, report.sources, report.losses, report.warnings);
 }
 
 namespace {
@@ -52,6 +52,7 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
     PackReport more = in.next<PackReport>();
     report->inputs += more.inputs;
     report->bytes_in += more.bytes_in;
+    report->digested += more.digested;
     report->without_original += more.without_original;
     report->parted_originals += more.parted_originals;
     append(&report->unreadable, std::move(more.unreadable));

@@ -179,6 +179,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
                              std::move(block.coded_in), &packed, &values));
   if (!block.links && packed.extent && packed.origin.empty())
     packed.origin = origin_of(packed.extent);
+  digested_ += packed.new_digests != RecordedDigests::kNone;
   const std::shared_ptr<const KeptRows> rows = packed.kept;
   const std::uint64_t order = packed.kept_order;
   NMB_TRY(make_room(name));
@@ -208,7 +209,7 @@ Status WrittenBlocks::place_originals(BlockId id) {
                       .file = std::move(original.file),
                       .digest = original.digest,
                       .sha256 = original.sha256,
-                      .records_sha256 = records_sha256_};
+                      .records_sha256 = digests_ == RecordedDigests::kSha256};
     NMB_ASSIGN(const std::uint32_t number, writer_.add_original(std::move(added)));
     numbers_.emplace(original.number, number);
     ++originals_;

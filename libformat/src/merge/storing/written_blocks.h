@@ -35,7 +35,7 @@ class WrittenBlocks final : public BlockSink {
         replaces_(options.replace),
         output_(options.output),
         storage_(options, &report.warnings),
-        records_sha256_(options.original_sha256) {}
+        digests_(options.digests) {}
 
   void begin_input(Source file) override;
   Status take_whole(const BlockName& name, InputBlock& block) override;
@@ -45,6 +45,8 @@ class WrittenBlocks final : public BlockSink {
   Status finish_inputs() { return finish_input(); }
   // Returns how many originals are stored.
   std::uint64_t originals() const { return originals_; }
+  // Returns PackReport::digested.
+  std::uint64_t digested() const { return digested_; }
   // Return PackReport::original_bytes and PackReport::stored_twice.
   std::uint64_t original_bytes() const { return original_bytes_; }
   std::uint64_t stored_twice() const { return stored_twice_; }
@@ -117,8 +119,8 @@ class WrittenBlocks final : public BlockSink {
   std::vector<PartSource> sources_;
   std::vector<Source> sent_;  // sources, by the number in their origin
   // --- originals ---
-  const bool records_sha256_;
-  std::uint64_t originals_ = 0, original_bytes_ = 0, stored_twice_ = 0;
+  const RecordedDigests digests_;
+  std::uint64_t originals_ = 0, digested_ = 0, original_bytes_ = 0, stored_twice_ = 0;
   Status failed_;  // failure of finish_input()
   // State of the current input. unplaced_: originals that have no block yet. numbers_: the writer's
   // number of each original, by InputOriginal::number. unlinked_: values in originals that have no
