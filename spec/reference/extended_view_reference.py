@@ -38,10 +38,35 @@ class Source:
         self.order, self.numbers, self.length = order, set(), 0
 
 
+class Numbers:
+    """The table of a view: for each source that needs numbers, the order of its first block and its first number."""
+
+    def __init__(self, rows=(), next_number=0):
+        self.rows, self.next = dict(rows), next_number
+
+    def of(self, sources):
+        """Returns the numbers of these sources in a view that follows the view with these numbers."""
+        begins = sorted([*self.rows.values(), self.next])
+        out = Numbers((), self.next)
+        for source in sorted(sources, key=lambda s: s.order):
+            first = self.rows.get(source.order)
+            if source.length == 0:
+                continue
+            if first is None or first + source.length > next((b for b in begins if b > first), 0):
+                first, out.next = out.next, out.next + source.length
+            out.rows[source.order] = first
+        return out
+
+    def table(self):
+        return b"".join(struct.pack("<2I", *row) for row in sorted(self.rows.items()))
+
+
 class Known:
     """Facts that a pass has collected about objects that are written later."""
 
-    def __init__(self):
+    def __init__(self, earlier=None):
+        self.earlier = earlier or Numbers()  # the numbers of the earlier view
+        self.first_numbers = Numbers()
         self.addresses, self.targets, self.uses, self.linked = {}, {}, {}, {}
         self.sources, self.trees, self.heap = [], [], 0
         self.references, self.absent, self.unlinked, self.chunk_rank = {}, set(), set(), 2
@@ -54,8 +79,15 @@ class Known:
         return len(self.sources) - 1
 
     def first(self, source):
-        before = lambda i: (self.sources[i].order, i) < (self.sources[source].order, source)
-        return sum(s.length for i, s in enumerate(self.sources) if before(i))
+        """The first number of a source; 0 in the first pass."""
+        return self.first_numbers.rows.get(self.sources[source].order, 0) if self.sources else 0
+
+    def number_sources(self):
+        self.first_numbers = self.earlier.of(self.sources)
+
+    def renumbers(self):
+        """Whether the numbers of a scale in the view may differ from those that netCDF gives it."""
+        return len(self.sources) > 1 or any(self.first_numbers.rows.values())
 
     def number_scales(self):
         """Numbers scales as netCDF-C does when it reads the source."""
@@ -89,6 +121,7 @@ class Known:
     def settle(self, heap):
         self.heap = heap
         self.number_scales()
+        self.number_sources()
         for target, count in self.targets.items():
             if target in self.addresses:
                 self.references[target] = count + 1
@@ -101,7 +134,7 @@ class Known:
         self.chunk_rank = min(RANKS, key=lambda k: sum(tree_bytes(n, rank, k) for n, rank in self.trees))
 
     def sizes(self):
-        return self.references, self.absent, self.unlinked, self.chunk_rank, len(self.sources) > 1
+        return self.references, self.absent, self.unlinked, self.chunk_rank, self.renumbers()
 
 
 def tree_bytes(chunks, rank, k):
@@ -161,6 +194,7 @@ class Block:
         except NoView:
             self.runs = None
         order = self.get(extended.ORDER) or (0, 0)
+        group.created = entry["order"]
         group.extended, (group.link_order, group.attribute_order) = True, order
         self.links = self.get(extended.LINKS) or []
         self.find_source()
@@ -322,7 +356,7 @@ class Block:
     def added_number(self, v):
         """The number that the view adds to a scale without one, or None."""
         before = self.view.before
-        if len(before.sources) < 2 or v.number not in self.scales or any(a.name == b"_Netcdf4Dimid" for a in v.attributes):
+        if not before.renumbers() or v.number not in self.scales or any(a.name == b"_Netcdf4Dimid" for a in v.attributes):
             return None
         return before.numbers[self.entry.name][self.scales.index(v.number)] + before.first(self.group.source)
 

@@ -2634,8 +2634,30 @@ VIEW = fields_of(
     16  16  file id
     32   8  own position
     40   8  generation
+    48   4  next number
+    52   4  numbered sources
+    56   8  sum of the numbers
     """
 )
+
+
+def read_numbers(file, header, position, length):
+    """Returns the numbers of a view (hdf5_view.md, section 10), or None if they break R-HV-2."""
+    rows = header["numbered sources"]
+    if 64 + 8 * rows > length:
+        file.find("R-HV-2", header.at("numbered sources"), f"{rows} numbered sources in a view of {length} bytes")
+        return None
+    table = file.data[position + length - 8 * rows : position + length]
+    if header["sum of the numbers"] != (sum64(table) if rows else 0):
+        file.find("R-HV-2", header.at("sum of the numbers"), "the sum of the numbers is not right")
+        return None
+    numbers = list(struct.iter_unpack("<2I", table))
+    for i in range(1, rows):
+        if numbers[i][0] <= numbers[i - 1][0]:
+            at = position + length - 8 * (rows - i)
+            file.find("R-HV-2", at, f"a number of block {numbers[i][0]} after one of block {numbers[i - 1][0]}")
+            return None
+    return view_reference.Numbers(numbers, header["next number"])
 
 
 def check_view(file):
@@ -2658,7 +2680,7 @@ def check_view(file):
     for name, value in expected.items():
         if header[name] != value:
             file.find("R-HV-2", header.at(name), f"{name} is {header[name]}, expected {value}")
-    file.check_zero("R-HV-2", position + 48, position + 64, ("view", "reserved"))
+    numbers = read_numbers(file, header, position, length)
     generation = header["generation"]
     if not 1 <= generation <= sb["generation"]:
         file.find("R-HV-2", header.at("generation"), f"generation {generation}, expected 1 to {sb['generation']}")
@@ -2680,7 +2702,7 @@ def check_view(file):
         return  # findings in dead space of an older generation
     sb = file.superblock
     try:
-        view, superblock = view_reference.encode(shown, position, header["flags"])
+        view, superblock = view_reference.encode(shown, position, header["flags"], numbers)
     except view_reference.NoView as reason:
         file.find("R-HV-3", position, f"a view of what has none: {reason}")
         return

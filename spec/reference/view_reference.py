@@ -7,7 +7,8 @@ import struct
 
 import classic_reference as classic
 import extended_view_reference as extended_view
-from extended_view_reference import Known
+import xxhash
+from extended_view_reference import Known, Numbers
 
 HEADER_LENGTH = 64
 NO_DIMENSIONS, COPIES = 1, 2  # flags
@@ -167,17 +168,17 @@ class Group:
 
 
 class View:
-    def __init__(self, file, position, flags, before=None):
+    def __init__(self, file, position, flags, before):
         self.flags, self.copies = flags, bool(flags & COPIES)
         self.file, self.start, self.data = file, position, bytearray()
-        self.before, self.now, self.heaps_of_attributes = before, Known(), bytearray()
+        self.before, self.now, self.heaps_of_attributes = before, Known(before.earlier), bytearray()
         sb = file.superblock
         records = min(sb["records"] // sb["blocks"], 64) if sb["blocks"] else 0
         self.chunk_rank = 2
         while self.chunk_rank < 32 and self.chunk_rank * 2 <= records:
             self.chunk_rank *= 2
         if before:
-            self.chunk_rank = before.chunk_rank
+            self.chunk_rank = before.chunk_rank or self.chunk_rank
         self.next_dimension = 0
         with_scales = not flags & NO_DIMENSIONS
         self.scales = [0] * sum(len(c.dimensions) for _, _, c in file.blocks if c.kind != 6 and with_scales)
@@ -197,7 +198,10 @@ class View:
     def make(self):
         sb = self.file.superblock
         head = b"\x89NMBVIEW" + struct.pack("<2HI", 1, HEADER_LENGTH, self.flags) + self.file.file_id.to_bytes(16, "little")
-        self.append(head + struct.pack("<2Q", self.start, sb["generation"]) + bytes(16))
+        numbers = self.before.first_numbers
+        table = numbers.table()
+        head += struct.pack("<2Q2I", self.start, sb["generation"], numbers.next, len(numbers.rows))
+        self.append(head + struct.pack("<Q", xxhash.xxh3_64_intdigest(table) if table else 0))
         ranks = struct.pack("<B3H", 0, self.chunk_rank, NODE // 2, LEAF // 2)
         self.extension = self.append(object_header([message(0x13, ranks), message(0xE0, b"NMB1", 8)]))
         self.heaps = len(self.data)
@@ -215,6 +219,7 @@ class View:
             if c.kind == 6:
                 is_above = lambda name: not name or entry.name.startswith(name + b"/")
                 above = [g for name, g in groups.items() if g.extended and name != entry.name and is_above(name)]
+                above = [g for g in above if g.created < entry["order"]]
                 group.above = sorted(above, key=lambda g: len(g.name), reverse=True)
                 extended_view.Block(self, entry, c, group)
             else:
@@ -226,7 +231,7 @@ class View:
         self.fill_heaps()
         self.now.settle(self.here())
         extended_view.close_heap(self)
-        self.data += self.heaps_of_attributes
+        self.data += self.heaps_of_attributes + table
 
     def complete(self, groups, name):
         address = self.group(groups.pop(name))
@@ -318,7 +323,7 @@ class View:
         self.next_dimension += len(dimensions)
         source = self.now.add_source(entry["order"])
         self.now.sources[source].length += len(dimensions)
-        self.first_number = self.before.first(source) if self.before else self.first
+        self.first_number = self.before.first(source)
         for i, d in enumerate(dimensions):
             if i not in coordinates:
                 group.add(d.name, self.dimension(d.is_record, lengths[i], i))
@@ -530,14 +535,25 @@ def find_chunk(runs, start, length):
     return find(runs, start, length), length, 1
 
 
-def encode(file, position, flags):
-    """Returns (bytes of the view, the HDF5 superblock) for a file that was read without findings."""
-    before = None
+def encode(file, position, flags, numbers=None):
+    """Returns (bytes of the view, the HDF5 superblock) for a file that was read without findings.
+
+    numbers: the Numbers of the earlier view or, to check a view, its own.
+    """
+    before = Known(numbers)
     if any(c.kind == 6 for _, _, c in file.blocks):
-        before, now = Known(), None
+        now = None
         while now is None or now.sizes() != before.sizes():
             before = now or before
             now = View(file, position, flags, before).now
         before = now
+    else:
+        before.chunk_rank = None
+        for entry, _, c in file.blocks:
+            before.add_source(entry["order"])
+            before.sources[-1].length = 0 if flags & NO_DIMENSIONS else len(c.dimensions)
+        before.number_sources()
+    if before.first_numbers.next > 2**31 - 1 or any(order >= 2**32 for order in before.first_numbers.rows):
+        raise NoView("too many dimensions or blocks")
     view = View(file, position, flags, before)
     return bytes(view.data), superblock(file.superblock["file length"], view.extension, view.root)

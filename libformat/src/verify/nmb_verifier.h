@@ -157,7 +157,7 @@ class NmbVerifier {
   void check_view();
   bool check_view_header(std::span<const std::byte> header);
   std::optional<Superblock> shown_generation(std::uint64_t generation);
-  void compare_view(const Superblock& shown, const ViewHeader& header);
+  void compare_view(const Superblock& shown, const ViewHeader& header, const ViewNumbers& numbers);
 
   // These functions in verify_dead_space.cpp check dead space (section 11).
   void check_dead_space();

@@ -5,6 +5,7 @@
 #include "format/superblock/view_header.h"
 #include "hdf5/view/view_encoder.h"
 #include "verify/nmb_verifier.h"
+#include "verify/status_finding.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
 #include "wire/zero.h"
@@ -62,9 +63,16 @@ void NmbVerifier::check_view() {
   if (Status status = file_.read_at(view.position, header); !status.ok()) return missed(status);
   if (!check_view_header(header)) return;
   const ViewHeader decoded = ViewHeader::decode(header);
+  const Result<ViewNumbers> numbers = decoded.read_numbers(file_, view);
+  if (!numbers.ok()) {
+    if (numbers.status().code() != Code::kDamaged) return missed(numbers.status());
+    Finding finding = finding_of(numbers.status());
+    finding.object = kObject;
+    findings_.report(std::move(finding));
+  }
   const std::optional<Superblock> shown = shown_generation(decoded.generation);
-  if (!shown || !at_least(VerifyLevel::kBlocks)) return;
-  if (summary_.findings == 0 && summary_.incomplete.ok()) compare_view(*shown, decoded);
+  if (!numbers.ok() || !shown || !at_least(VerifyLevel::kBlocks)) return;
+  if (summary_.findings == 0 && summary_.incomplete.ok()) compare_view(*shown, decoded, *numbers);
 }
 
 // Returns the superblock of the generation that the view shows. Finds the superblock by following
@@ -129,16 +137,17 @@ bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
       load_le<std::uint64_t>(&header[24]) != superblock().file_id.high)
     report("R-HV-2", at + 16, kObject, "another file id", "the id of this file");
   expect(32, load_le<std::uint64_t>(&header[32]), at, "own position");
-  check_zero("R-HV-2", at + 48, header.subspan(48), kObject);
   return true;
 }
 
-void NmbVerifier::compare_view(const Superblock& shown, const ViewHeader& header) {
+void NmbVerifier::compare_view(const Superblock& shown, const ViewHeader& header,
+                               const ViewNumbers& numbers) {
   const Place& view = superblock().view;
   ComparingSink sink(file_, view);
   ViewEncoding how;
   how.position = view.position;
   how.options = {header.dimensions, header.copies};
+  how.numbers = &numbers;
   how.most_chunks = view.length / kBytesOfChunk;
   Head head = head_;
   head.superblock = shown;

@@ -26,6 +26,7 @@ Status encode_view_of(WriterCore& w) {
   how.position = round_up(w.next.cursor, 8);
   how.cancel = w.options.cancel;
   how.options = w.next.view_options;
+  how.numbers = &w.next.view_numbers;
   if (w.options.hdf5_view != Hdf5View::kOn) {
     const std::uint64_t objects = next.totals.dimensions + next.totals.variables;
     if (objects > kMostAutoViewObjects)
@@ -81,6 +82,11 @@ Result<bool> choose_view_options(WriterCore& w) {
                ViewHeader::read(OutputSource(*w.file, committed.file_length), committed));
     const ViewOptions old =
         header ? ViewOptions{header->dimensions, header->copies} : ViewOptions();
+    if (header) {
+      NMB_ASSIGN(
+          w.next.view_numbers,
+          header->read_numbers(OutputSource(*w.file, committed.file_length), committed.view));
+    }
     w.next.view_options = {w.options.view_dimensions.value_or(old.dimensions),
                            w.options.view_copies.value_or(old.copies)};
     differs = differs || w.next.view_options != old;

@@ -52,6 +52,7 @@ class NextGeneration final : public DeadPieces, public PageSink {
   bool folds_growth = false;
   bool changes_entries = false;     // true if the commit changes more than growth pages
   ViewOptions view_options;         // on rank 0, if the commit makes a view
+  ViewNumbers view_numbers;         // on rank 0: the numbers of the file's view
   std::optional<EncodedView> view;  // on rank 0
   std::vector<ExternalFile> files;  // rows of the file table if the table changes; only on rank 0
   // Data maps of new originals, by row of `files`; only on rank 0.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "format/superblock/superblock.h"
 #include "nmb/bytes.h"
@@ -16,6 +17,23 @@ namespace nmb {
 
 inline constexpr std::uint16_t kViewVersion = 1;
 
+// The numbers of dimensions in a view (spec/hdf5_view.md, section 10). Each source has its own
+// range of numbers.
+struct ViewNumbers {
+  struct Row {
+    std::uint32_t order = 0;  // order of creation of the source's first block
+    std::uint32_t first = 0;  // number of the source's first dimension
+    friend bool operator==(const Row&, const Row&) = default;
+  };
+  static constexpr std::size_t kRowSize = 8;
+
+  std::vector<Row> rows;   // ascending by order
+  std::uint32_t next = 0;  // the first number that no source has had
+
+  // Returns the rows as the view stores them.
+  std::vector<std::byte> table() const;
+};
+
 struct ViewHeader {
   static constexpr std::size_t kSize = 64;
 
@@ -23,6 +41,9 @@ struct ViewHeader {
   std::uint64_t position = 0;              // position of this header
   std::uint64_t generation = 0;            // generation that the view shows
   bool dimensions = true, copies = false;  // as in ViewOptions
+  std::uint32_t next_number = 0;           // ViewNumbers::next
+  std::uint32_t numbered_sources = 0;      // number of rows in ViewNumbers
+  std::uint64_t numbers_sum = 0;           // checksum of the rows; 0 if there are none
 
   static constexpr std::uint32_t kNoDimensions = 1, kCopies = 2;  // flags
 
@@ -36,6 +57,11 @@ struct ViewHeader {
   // version of its header is unknown. Errors: kDamaged (R-HV-2); kIo.
   static Result<std::optional<ViewHeader>> read(const ByteSource& file,
                                                 const Superblock& superblock);
+  // Sets the three fields about numbers.
+  void set_numbers(const ViewNumbers& numbers);
+  // Reads the numbers of the view with this header, which lies at `view`. Errors: kDamaged
+  // (R-HV-2); kIo.
+  Result<ViewNumbers> read_numbers(const ByteSource& file, const Place& view) const;
 };
 
 // Returns whether the file has a view of the generation to which `superblock` belongs. Such a view

@@ -30,6 +30,7 @@ struct ViewGroup {
   unsigned link_order = 1, attribute_order = 0;  // flags; see property 3 in spec/hdf5_section.md
   std::vector<LinkList::Name> order;             // link names in the order that property 4 gives
   std::size_t source = 0;                        // see KnownObjects::add_source()
+  std::uint64_t created = 0;                     // order of creation of the block
   std::vector<std::int64_t> numbers;  // numbers of the block's dimension scales, ascending
 };
 

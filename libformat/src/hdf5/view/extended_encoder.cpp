@@ -77,7 +77,7 @@ void ExtendedEncoder::add_to_known(std::vector<std::optional<std::int64_t>> numb
 // scale without a number then gets the number that netCDF-C chose in the source. Returns this
 // number, or nullopt if the view adds no number.
 std::optional<std::uint64_t> ExtendedEncoder::added_number(VarId id) const {
-  if (!shared_.before.has_several_sources() || !is_dimension_scale(metadata_, id) ||
+  if (!shared_.before.renumbers() || !is_dimension_scale(metadata_, id) ||
       metadata_.find_attribute(id, kDimensionId))
     return std::nullopt;
   return static_cast<std::uint64_t>(shared_.before.scale_numbers(block_.name)[scales_ - 1]) +

@@ -7,6 +7,7 @@
 
 #include "hdf5/bytes/chunk_tree.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -39,8 +40,12 @@ void KnownObjects::count_tree(std::uint64_t chunks, std::size_t rank) {
 void KnownObjects::add_block(const std::string& name, std::size_t source,
                              std::vector<std::optional<std::int64_t>> scales, bool tracks_links,
                              std::vector<std::string> groups) {
-  for (const std::optional<std::int64_t>& number : scales)
-    if (number) sources_[source].numbers.insert(*number);
+  for (const std::optional<std::int64_t>& number : scales) {
+    if (!number) continue;
+    auto& numbers = sources_[source].numbers;
+    if (!numbers) numbers = std::make_unique<std::unordered_set<std::int64_t>>();
+    numbers->insert(*number);
+  }
   if (!scales.empty()) blocks_[name] = {source, std::move(scales), {}};
   groups_.add(name, tracks_links, std::move(groups));
 }
@@ -62,8 +67,7 @@ void KnownObjects::number_scales() {
   }
 }
 
-bool KnownObjects::settle(std::uint64_t heap_position) {
-  constexpr std::uint64_t kMostDimensions = 0x7FFFFFFF;
+Status KnownObjects::settle(std::uint64_t heap_position) {
   heap_position_ = heap_position;
   for (const auto& [target, count] : hard_links_) {
     if (is_placed(target))
@@ -82,19 +86,46 @@ bool KnownObjects::settle(std::uint64_t heap_position) {
     }
   const auto least = std::ranges::min_element(tree_bytes_);
   node_rank_ = kNodeRanks[static_cast<std::size_t>(least - tree_bytes_.begin())];
-  // Numbers the sources in the order of their creation. So the numbers stay the same when blocks
-  // are added.
   number_scales();
+  return number_sources();
+}
+
+// A source keeps the number that it has in the earlier view if its dimensions still have room
+// there. All other sources get numbers after all earlier ones, in the order of their creation. So
+// numbers stay the same when blocks are added, replaced or removed.
+Status KnownObjects::number_sources() {
+  constexpr std::uint64_t kMostDimensions = 0x7FFFFFFF, kMostOrder = 0xFFFFFFFF;
+  const ViewNumbers none;
+  const ViewNumbers& earlier = earlier_ ? *earlier_ : none;
+  std::vector<std::uint32_t> begins{earlier.next};
+  for (const ViewNumbers::Row& row : earlier.rows) begins.push_back(row.first);
+  std::ranges::sort(begins);
   std::vector<Source*> sources;
-  for (Source& source : sources_) sources.push_back(&source);
+  for (Source& source : sources_)
+    if (source.next > 0) sources.push_back(&source);
   std::ranges::stable_sort(sources, {}, &Source::order);
-  std::uint64_t next = 0;
+  std::uint64_t next = earlier.next;
+  numbers_.rows.clear();
+  has_other_first_ = false;
   for (Source* const source : sources) {
-    source->first = next;
-    next += source->next;
-    if (next > kMostDimensions) return false;
+    const auto row =
+        std::ranges::lower_bound(earlier.rows, source->order, {}, &ViewNumbers::Row::order);
+    bool stays = row != earlier.rows.end() && row->order == source->order;
+    if (stays) {
+      const auto end = std::ranges::upper_bound(begins, row->first);
+      stays = end != begins.end() && source->next <= *end - row->first;
+    }
+    source->first = stays ? row->first : next;
+    if (!stays) next += source->next;
+    if (next > kMostDimensions || source->order > kMostOrder)
+      return failure(Code::kUnsupported,
+                     "HDF5 view: the file has or had 2^31 dimensions or 2^32 blocks, or more");
+    has_other_first_ = has_other_first_ || source->first > 0;
+    numbers_.rows.push_back(
+        {static_cast<std::uint32_t>(source->order), static_cast<std::uint32_t>(source->first)});
   }
-  return true;
+  numbers_.next = static_cast<std::uint32_t>(next);
+  return {};
 }
 
 }  // namespace nmb

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -18,13 +19,18 @@
 #include <unordered_set>
 #include <vector>
 
+#include "format/superblock/view_header.h"
 #include "netcdf/group_order.h"
 #include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 
 class KnownObjects {
  public:
+  // earlier: the numbers of the earlier view; nullptr if there is none. Must outlive the object.
+  explicit KnownObjects(const ViewNumbers* earlier = nullptr) : earlier_(earlier) {}
+
   // Identifies an object by its path in the file. Slashes at the beginning of the path are ignored.
   static Digest key_of_path(std::string_view path);
   // Identifies a named datatype by its path and its message. The path alone is not enough: named
@@ -42,13 +48,14 @@ class KnownObjects {
   // Adds a source and returns its index. Each source has its own range of dimension numbers.
   // `order` is the creation order of the source's first block.
   std::size_t add_source(std::uint64_t order) {
-    sources_.push_back({.order = order});
+    sources_.emplace_back().order = order;
     return sources_.size() - 1;
   }
   // Returns whether a dimension scale of the source has one of the numbers.
   bool has_number(std::size_t source, std::span<const std::int64_t> numbers) const {
-    return std::ranges::any_of(
-        numbers, [&](std::int64_t n) { return sources_[source].numbers.contains(n); });
+    const auto& known = sources_[source].numbers;
+    return known &&
+           std::ranges::any_of(numbers, [&](std::int64_t n) { return known->contains(n); });
   }
   // Adds the dimensions of a classic block.
   void count_dimensions(std::size_t source, std::uint64_t count) { sources_[source].next += count; }
@@ -59,15 +66,18 @@ class KnownObjects {
                  std::vector<std::optional<std::int64_t>> scales, bool tracks_links,
                  std::vector<std::string> groups);
   // Call this function at the end of a pass. `heap_position` is the position after the view's other
-  // structures. Returns false if there are 2^31 dimensions or more.
-  [[nodiscard]] bool settle(std::uint64_t heap_position);
+  // structures. Errors: as number_sources().
+  Status settle(std::uint64_t heap_position);
+  // Gives each source its range of numbers. Called by settle(). Errors: kUnsupported if there are
+  // 2^31 dimensions or more.
+  Status number_sources();
 
   // --- the next pass calls these functions ---
   // Returns whether the next pass writes objects of the same sizes as the pass that used `before`.
   bool same_sizes(const KnownObjects& before) const {
     return node_rank_ == before.node_rank_ && references_ == before.references_ &&
            absent_ == before.absent_ && unlinked_types_ == before.unlinked_types_ &&
-           has_several_sources() == before.has_several_sources();
+           renumbers() == before.renumbers();
   }
   // Returns the address of an object, or 0 if the view does not show the object.
   std::uint64_t address(const Digest& key) const {
@@ -91,7 +101,11 @@ class KnownObjects {
   std::uint64_t first_dimension(std::size_t source) const {
     return source < sources_.size() ? sources_[source].first : 0;
   }
-  bool has_several_sources() const { return sources_.size() > 1; }
+  // Returns whether a dimension may have another number in the view than netCDF-C gives it when it
+  // reads the source alone.
+  bool renumbers() const { return sources_.size() > 1 || has_other_first_; }
+  // The numbers for the table of the view, set by number_sources().
+  const ViewNumbers& numbers() const { return numbers_; }
   // Returns the numbers by which netCDF-C identifies the dimension scales of a block in the source,
   // in order of definition. Returns no numbers in the first pass.
   std::span<const std::int64_t> scale_numbers(const std::string& block) const {
@@ -107,7 +121,7 @@ class KnownObjects {
     std::uint64_t order = 0;  // order of creation of the source's first block
     std::uint64_t next = 0;   // one more than the largest dimension number
     std::uint64_t first = 0;  // number of the first dimension in the view, set by settle()
-    std::unordered_set<std::int64_t> numbers{};
+    std::unique_ptr<std::unordered_set<std::int64_t>> numbers{};  // nullptr if there are none
   };
   struct BlockScales {
     std::size_t source = 0;
@@ -120,6 +134,7 @@ class KnownObjects {
   std::unordered_map<Digest, std::uint64_t, Hash> addresses_;
   std::map<Digest, std::uint32_t> hard_links_, type_uses_;
   std::map<Digest, std::vector<Digest>> type_links_;  // paths of the links to a named datatype
+  const ViewNumbers* earlier_;
   std::vector<Source> sources_;
   std::unordered_map<std::string, BlockScales> blocks_;
   hdf5::GroupTree groups_;  // blocks of kind 6
@@ -129,6 +144,8 @@ class KnownObjects {
   std::map<Digest, std::uint32_t> references_;
   std::set<Digest> absent_, unlinked_types_;
   std::uint64_t heap_position_ = 0;
+  ViewNumbers numbers_;
+  bool has_other_first_ = false;  // whether the first number of a source is not 0
 };
 
 }  // namespace nmb

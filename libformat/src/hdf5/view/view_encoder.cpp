@@ -66,8 +66,9 @@ class ViewPass {
     const unsigned rank = before_.node_rank();
     ViewOutput head(sink_, how_.position);
     const Superblock& superblock = core_.head().superblock;
-    const ViewHeader header{superblock.file_id, how_.position, superblock.generation,
-                            how_.options.dimensions, how_.options.copies};
+    ViewHeader header{superblock.file_id, how_.position, superblock.generation,
+                      how_.options.dimensions, how_.options.copies};
+    header.set_numbers(before_.numbers());
     NMB_TRY(head.append(header.encode()).status());
     EncodedView view;
     NMB_ASSIGN(view.extension, append_extension(rank, head));
@@ -95,11 +96,13 @@ class ViewPass {
     NMB_ASSIGN(view.root, close(open_groups_.back(), out));
     NMB_TRY(out.flush());
     NMB_TRY(references.write(sink_));
-    if (!now_->settle(out.position()))
-      return failure(Code::kUnsupported, "HDF5 view: the file has 2^31 dimensions or more");
+    NMB_TRY(now_->settle(out.position()));
     view.length = out.position() - how_.position;
     NMB_ASSIGN(const std::uint64_t end, heap.finish());
     view.length += end - before_.heap_position();
+    const std::vector<std::byte> numbers = before_.numbers().table();
+    if (!numbers.empty()) NMB_TRY(sink_.write_at(how_.position + view.length, numbers));
+    view.length += numbers.size();
     NMB_TRY(check_length(view.length));
     view.lost_records = std::move(lost_);
     return view;
@@ -198,9 +201,10 @@ class ViewPass {
   }
 
   // Finds the source of a block. Returns the scales of the block, then the scales of the blocks of
-  // kind 6 above it, nearest block first. The block normally has the same source as the nearest of
-  // these blocks above it. If one of the block's scale numbers already occurs in that source, the
-  // block came from another file and starts a new source.
+  // kind 6 above it, nearest block first. Only blocks that were created before the block count,
+  // so that blocks that are added later change nothing. The block normally has the same source as
+  // the nearest of these blocks. If one of the block's scale numbers already occurs in that source,
+  // the block came from another file and starts a new source.
   std::vector<ScaleNumbers> scales_of(const BlockEntry& entry,
                                       const std::vector<std::optional<std::int64_t>>& own_numbers,
                                       ViewGroup* group) {
@@ -212,10 +216,11 @@ class ViewPass {
     std::ranges::sort(group->numbers);
     std::vector<ScaleNumbers> scales{{group->numbers, 0}};
     for (auto above = open_groups_.rbegin(); above != open_groups_.rend(); ++above)
-      if (above->is_extended && &*above != group &&
+      if (above->is_extended && above->created < entry.order && &*above != group &&
           (above->is_root || entry.name.starts_with(above->name + "/")))
         scales.push_back({above->numbers, above->source});
     const bool is_new = scales.size() == 1 || now_->has_number(scales[1].source, own);
+    group->created = entry.order;
     group->source = is_new ? now_->add_source(entry.order) : scales[1].source;
     scales[0].source = group->source;
     return scales;
@@ -230,13 +235,9 @@ class ViewPass {
     NMB_ASSIGN(const ClassicHeader header,
                decode_body(entry, stored.header.records, stored.body, core_.file()));
     note_lost_records(entry, header.metadata);
-    shared.first_number = shared.next_dimension;
-    if (kinds_.has_extended) {
-      const std::size_t source = now_->add_source(entry.order);
-      if (how_.options.dimensions)
-        now_->count_dimensions(source, header.metadata.dimension_count());
-      shared.first_number = before_.first_dimension(source);
-    }
+    const std::size_t source = now_->add_source(entry.order);
+    if (how_.options.dimensions) now_->count_dimensions(source, header.metadata.dimension_count());
+    shared.first_number = before_.first_dimension(source);
     NMB_TRY(BlockEncoder(entry, header, *places, shared).encode(group));
     if (!kinds_.has_extended) return {};
     for (std::size_t i = 0; i < group->links.size(); ++i)
@@ -335,26 +336,31 @@ Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how,
     return failure(Code::kUnsupported, "HDF5 view: found ", totals.dimensions,
                    " dimensions, expected fewer than 2^31");
   BlockKinds kinds;
+  KnownObjects known(how.numbers);
   NMB_TRY(core.index().for_each({}, [&](const BlockEntry& entry) -> Result<bool> {
     kinds.has_extended = kinds.has_extended || is_extended(entry);
     if (!is_extended(entry) && how.options.dimensions) kinds.dimensions += entry.dimensions;
+    if (kinds.has_extended) return true;
+    const std::size_t source = known.add_source(entry.order);
+    if (how.options.dimensions) known.count_dimensions(source, entry.dimensions);
     return true;
   }));
   if (kinds.dimensions > totals.dimensions)
     return Status(Code::kDamaged, core.file().name(), kNoOffset, "R-SB-8",
                   "found more dimensions than the superblock's totals say");
-  KnownObjects known;
   if (!kinds.has_extended) {
     known.set_node_rank(chunk_rank(totals));
-    KnownObjects unused;
+    NMB_TRY(known.number_sources());
+    KnownObjects unused(how.numbers);
     return ViewPass(core, how, kinds, known, &sink).encode(&unused);
   }
   ViewEncoding quiet = how;
   quiet.on_left_out = nullptr;
+  known = KnownObjects(how.numbers);
   bool settled = false;
   // Sizes depend on facts that the first pass does not have. Later passes have these facts.
   for (int pass = 0; pass < 3 && !settled; ++pass) {
-    KnownObjects now;
+    KnownObjects now(how.numbers);
     NMB_TRY(ViewPass(core, quiet, kinds, known, nullptr).encode(&now).status());
     settled = now.same_sizes(known);
     known = std::move(now);
@@ -362,7 +368,7 @@ Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how,
   if (!settled)
     return failure(Code::kUnsupported,
                    "HDF5 view: the sizes of objects still change after three passes");
-  KnownObjects unused;
+  KnownObjects unused(how.numbers);
   return ViewPass(core, how, kinds, known, &sink).encode(&unused);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "format/superblock/superblock.h"
+#include "format/superblock/view_header.h"
 #include "hdf5/bytes/view_output.h"
 #include "nmb/hdf5_view.h"
 #include "nmb/reader.h"
@@ -18,6 +19,9 @@ namespace nmb {
 struct ViewEncoding {
   std::uint64_t position = 0;  // position at which the view begins, a multiple of 8
   ViewOptions options{};
+  // The numbers of the earlier view, which stay; nullptr if there is none. If a view is checked:
+  // its own numbers.
+  const ViewNumbers* numbers = nullptr;
   // The maximum number of chunks in the view; a record of a variable is one chunk. If there are
   // more, encode_view() returns kUnsupported.
   std::uint64_t most_chunks = ~std::uint64_t{0};
@@ -38,11 +42,12 @@ struct EncodedView {
 
 // Encodes a view. Reads blocks through `core`, one at a time. If there are blocks of kind 6, all
 // blocks are read two to four times, because objects may refer to objects that are written later.
-// Only the last pass writes to `sink`. Memory: the children of open groups, one address for each
-// dimension, and 40 bytes for each chunk of one data set. If there are blocks of kind 6, also one
-// address for each object, the names of blocks, and the numbers of dimensions. Errors:
-// kUnsupported, with the name of the object that a view cannot show; kDamaged; kIo, also if the
-// caller cancelled the work. After a failure, the sink may have received some bytes.
+// Only the last pass writes to `sink`. Memory: the children of open groups, 40 bytes for each
+// block, one address for each dimension, and 40 bytes for each chunk of one data set. If there are
+// blocks of kind 6, also one address for each object, the names of blocks, and the numbers of
+// dimensions. Errors: kUnsupported, with the name of the object that a view cannot show; kDamaged;
+// kIo, also if the caller cancelled the work. After a failure, the sink may have received some
+// bytes.
 Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink);
 
 }  // namespace nmb
