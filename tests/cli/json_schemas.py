@@ -71,7 +71,10 @@ def check(validators, text, is_lines):
     for line in text.splitlines() if is_lines else [text]:
         document = json.loads(line)
         if is_lines:
-            name = "region" if "position" in document else "listed_object" if "variable" in document else "listed_block"
+            if set(document) <= {"position", "bytes", "kind", "part", "name"}:
+                name = "region"
+            else:
+                name = "listed_object" if "variable" in document else "listed_block"
         else:
             name = document["schema"].split("/")[1]
         validators[name].validate(document)

@@ -18,7 +18,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from tool_runs import main  # noqa: E402
+from tool_runs import ALL, main  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "spec/reference"))
@@ -44,32 +44,33 @@ def kind_of(what):
 
 
 def expected_regions(data):
-    """[position, end, kind, owner] by the reference reader; None if it could not find every structure."""
+    """[position, end, kind, owner] by the reference reader, None if it could not find every structure; and whether the file
+    is sound."""
     regions = []
     claim = nmb_reference.File.claim
+    file = nmb_reference.File(data)
 
-    def record(file, start, length, what, placed_at):
-        claim(file, start, length, what, placed_at)
+    def record(of, start, length, what, placed_at):
+        claim(of, start, length, what, placed_at)
+        if of is not file:
+            return  # an earlier generation, which an HDF5 view shows
         kind = kind_of(what)
         owner = ""
         if kind in ("metadata", "values") or what.startswith("data map of"):
             owner = re.sub(r"^(piece at \d+, data map|growth at \d+|extent|data map) of |^block ", "", what)
         elif kind == "original":
             owner = re.sub(r"^piece at \d+, ", "", what)
-        elif what.startswith("original "):
-            owner = what
-        elif what == "storage":
+        elif what.startswith("original ") or what == "storage":
             owner = what
         regions.append([start, start + length, kind, owner])
 
     nmb_reference.File.claim = record
     try:
-        file = nmb_reference.File(data)
         file.read()
     finally:
         nmb_reference.File.claim = claim
     if file.superblock is None or not file.everything_walked or not file.everything_known:
-        return None
+        return None, False
     regions += [[0, 4096, "head", ""], [4096, 12288, "superblock", ""]]
     position, length, _ = file.superblock.place("dictionary")
     if position and length <= 4096:
@@ -91,7 +92,7 @@ def expected_regions(data):
             joined[-1][1] = end
         else:
             joined.append([begin, end, kind, owner])
-    return joined
+    return joined, not file.findings
 
 
 def lines_of(done):
@@ -112,17 +113,17 @@ def layout(tools, path, *options):
 
 def check_nmb(tools, path):
     data = path.read_bytes()
-    expected = expected_regions(data)
+    expected, is_sound = expected_regions(data)
     done = layout(tools, path, "--jsonl", "-q")
-    if expected is None:
-        tools.check(done.returncode in (1, 2), f"{path.name}: exit code {done.returncode} for a file that cannot be walked")
-        tools.check(not done.stdout, f"{path.name}: an error, and a map")
-        return 0
     if done.returncode != 0:
-        tools.check(False, f"{path.name}: exit code {done.returncode}: {done.stderr.decode(errors='replace').strip()}")
+        # Damage and later versions; nothing of a map is shown.
+        tools.check(done.returncode in (1, 2) and not is_sound, f"{path.name}: exit code {done.returncode}: {done.stderr.decode(errors='replace').strip()}")
+        tools.check(not done.stdout and done.stderr, f"{path.name}: an error, and a map")
         return 0
     lines = lines_of(done)
     check_cover(tools, path, lines)
+    if expected is None:
+        return 0  # damage in the header of a block, which is not read
     found = [[one["position"], one["position"] + one["bytes"], one["kind"]] for one in lines]
     wanted = [one[:3] for one in expected]
     first = next((i for i, pair in enumerate(zip(found, wanted)) if pair[0] != pair[1]), min(len(found), len(wanted)))
@@ -226,15 +227,14 @@ def assemble(tools, name):
 
 def check_vectors(tools):
     walked = 0
-    for text in sorted((ROOT / "spec/vectors").glob("*.txt")):
-        if text.name.startswith("R-CH") or not text.read_text(encoding="utf-8").strip():
-            continue
+    texts = [text for text in sorted((ROOT / "spec/vectors").glob("*.txt")) if not text.name.startswith("R-CH")]
+    for text in texts if ALL else texts[::8]:
         path = assemble(tools, text.stem)
         if path.read_bytes()[:3] == b"CDF":
             continue
         walked += check_nmb(tools, path)
         path.unlink()
-    tools.check(walked > 100, f"only {walked} vectors were walked")
+    tools.check(walked > (300 if ALL else 30), f"only {walked} vectors were walked")
     print(f"{walked} vectors")
 
 

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   using namespace nmb::tools;
   Tool tool(
       "nminspect",
-      {"Shows the contents of an NMB, classic netCDF (CDF-1, CDF-2, CDF-5), netCDF-4 or HDF5 file.",
+      {"Shows the contents of an NMB, classic netCDF, netCDF-4 or HDF5 file.",
        "`nminspect FILE` means `nminspect summary FILE`; write ./NAME for a file that is named "
        "like a command. Numbers from the index are shown as recorded; nmverify checks them.\n\n"
        "A netCDF-4 or HDF5 file is shown like the NMB file that nmconvert would make: a group is a "

@@ -74,8 +74,8 @@ inline constexpr std::uint64_t kMostRecordRegions = 1 << 16;
 // Returns the layout of an NMB or classic file. Of an NMB file, reads the head, the trailers, the
 // global sections, and all pages: those of the index, data maps, statistics, tags and dead space.
 // Does not read headers and bodies of blocks, values, or the HDF5 view: the index has their
-// positions and lengths. Needs 32 bytes of memory for each region, and memory for a list of the
-// ranges between structures. Errors: kDamaged if damage hides where a structure lies, or if
+// positions and lengths. Needs at most 64 bytes of memory for each region, and memory for a list of
+// the ranges between structures. Errors: kDamaged if damage hides where a structure lies, or if
 // structures share bytes; kUnsupported for other kinds of files, and if the file has structures of
 // a later version of the format; kUnknownKind; kLimit if there are more than kMostRegions regions;
 // kIo.
