@@ -7,11 +7,13 @@
 
 namespace nmb {
 
-NmbVerifier::NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings)
+NmbVerifier::NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings,
+                         RegionList* regions)
     : file_(file, options),
       options_(options),
       level_(options.level),
       findings_(*this, findings),
+      regions_(regions),
       values_(file_, options.threads, options.ranks) {}
 
 Result<VerifySummary> NmbVerifier::run() {
@@ -37,9 +39,11 @@ Result<VerifySummary> NmbVerifier::run() {
           {"R-XC-1", kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});
     });
     check_stamp();
-    check_view();
+    if (!regions_) check_view();
     check_features();
     if (all_walked_ && at_least(VerifyLevel::kData)) check_gaps();
+    if (regions_) add_fixed_regions();
+    found_all_ = all_walked_;
   }
   summary_.bytes_read = file_.bytes();
   return summary_;

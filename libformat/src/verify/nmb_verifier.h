@@ -25,6 +25,7 @@
 #include "verify/chunk_checker.h"
 #include "verify/metered_source.h"
 #include "verify/original_digests.h"
+#include "verify/region_list.h"
 #include "verify/space_map.h"
 #include "verify/value_checker.h"
 
@@ -32,9 +33,15 @@ namespace nmb {
 
 class NmbVerifier {
  public:
-  NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings);
+  // If `regions` is given, the verifier adds all regions of the file to the list. It then also
+  // walks through data maps at level kIndex, and does not check the sums of bytes at a place.
+  NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings,
+              RegionList* regions = nullptr);
   // Fails if nothing could be read.
   Result<VerifySummary> run();
+  // Returns whether run() found all structures of the file.
+  bool found_all() const { return found_all_; }
+  std::uint64_t generation() const { return superblock().generation; }
 
  private:
   // A name in a page, and the position of the name in the file.
@@ -89,7 +96,7 @@ class NmbVerifier {
   void check_original(const ReaderCore& core, std::uint32_t row);
   void check_digests(std::uint32_t row, OriginalDigests* digests);
   bool check_place(const Place& place, const char* rule, std::uint64_t placed_at,
-                   const std::string& object);
+                   const std::string& object, RegionKind kind = RegionKind::kTable);
   void check_sections(const Place& place, const std::string& object,
                       std::initializer_list<std::uint16_t> known);
 
@@ -135,7 +142,8 @@ class NmbVerifier {
   bool walk_map(const Place& root, std::uint64_t placed_at, MapWalk* walk);
   bool check_map_page(const Page& page, MapWalk* walk);
   void check_pieces(const Page& leaf, MapWalk* walk);
-  void check_values(const ValueRange& range, std::uint64_t placed_at);
+  void check_values(const ValueRange& range, std::uint64_t placed_at,
+                    RegionKind kind = RegionKind::kValues);
   void check_external(ValueRange range, std::uint32_t number);
   void tell_values();
 
@@ -166,14 +174,16 @@ class NmbVerifier {
                    const std::string& object);
   // Claims the bytes of the structure whose place is stored at `placed_at` (R-FL-3, R-FL-5).
   // Returns true if the structure can be read.
-  bool claim(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
+  bool claim(RegionKind kind, std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
              const std::string& object);
+  // Adds the regions whose positions are the same in all files.
+  void add_fixed_regions();
   void check_gaps();
   void check_zero(const char* rule, std::uint64_t position, std::span<const std::byte> bytes,
                   const std::string& object);
 
   // Claims the bytes of a page and reads them. Returns nullopt if an error was reported.
-  std::optional<std::vector<std::byte>> read_page_bytes(std::uint64_t position,
+  std::optional<std::vector<std::byte>> read_page_bytes(PageUse use, std::uint64_t position,
                                                         std::uint64_t length,
                                                         std::uint64_t placed_at,
                                                         const std::string& object);
@@ -194,6 +204,7 @@ class NmbVerifier {
   // Records that a part of the file could not be read or was too large to be checked.
   void missed(const Status& status);
   bool at_least(VerifyLevel level) const { return level_ >= level; }
+  bool walks_maps() const { return at_least(VerifyLevel::kBlocks) || regions_ != nullptr; }
   bool checks_originals() const {
     return options_.originals || options_.level >= VerifyLevel::kData;
   }
@@ -226,6 +237,10 @@ class NmbVerifier {
   // cannot be followed.
   std::vector<std::uint64_t> file_lengths_;
   SpaceMap space_;
+  RegionList* const regions_;     // may be nullptr
+  RegionOwner owner_;             // the owner of the regions that are claimed now
+  std::uint32_t next_block_ = 0;  // position of the next block in the order of the index
+  bool found_all_ = false;
   SpaceMap orders_;
   std::uint64_t stamp_ = 0;  // the stamp computed from the pieces checked so far
   bool view_sound_ = false;  // true if the HDF5 view has the recorded sum

@@ -32,7 +32,8 @@ void NmbVerifier::check_block(const EntryRow& row) {
   const std::string object = "block \"" + e.name + "\"";
   const std::uint64_t length =
       e.stored_length >> 62 ? e.stored_length : block_length(e.name.size(), e.stored_length);
-  if (!claim(e.position, length, row.at(kPosition), object) || !at_least(VerifyLevel::kBlocks))
+  if (!claim(RegionKind::kMetadata, e.position, length, row.at(kPosition), object) ||
+      !at_least(VerifyLevel::kBlocks))
     return;
   std::optional<BlockHeader> block_header;
   Result<std::optional<StoredBlock>> checked = core_->check(e, false, findings_, &block_header);
@@ -108,7 +109,8 @@ void NmbVerifier::check_unsupported_block(const EntryRow& row) {
                     "needs that this version can read", Severity::kUnsupported});
   const std::uint64_t length =
       e.stored_length >> 62 ? e.stored_length : block_length(e.name.size(), e.stored_length);
-  if (claim(e.position, length, row.at(kPosition), object) && at_least(VerifyLevel::kBlocks)) {
+  if (claim(RegionKind::kMetadata, e.position, length, row.at(kPosition), object) &&
+      at_least(VerifyLevel::kBlocks)) {
     std::vector<std::byte> bytes(length);
     if (Status status = file_.read_at(e.position, bytes); !status.ok()) return missed(status);
     BlockHeader header;
@@ -174,9 +176,10 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
 
 void NmbVerifier::check_sections_of(const EntryRow& row) {
   const BlockEntry& e = row.entry;
-  if (!at_least(VerifyLevel::kBlocks)) return;
+  if (!walks_maps()) return;
   const std::string object = "storage of block \"" + e.name + "\"";
-  if (!e.storage.absent() && check_place(e.storage, "R-SC-1", row.at(kStoragePosition), object))
+  if (!e.storage.absent() && check_place(e.storage, "R-SC-1", row.at(kStoragePosition), object) &&
+      !regions_)
     check_sections(e.storage, object, {});
   if (metadata_known_ && grown_.empty()) check_statistics(row);
 }

@@ -19,7 +19,7 @@ void NmbVerifier::check_dead_space() {
   std::uint64_t placed_at = field(in_superblock::kDeadMap);
   std::uint64_t above = 0;  // generation of the segment that refers to this segment
   for (bool first = true;; first = false) {
-    auto bytes = read_page_bytes(place.position, place.length, placed_at, object);
+    auto bytes = read_page_bytes(PageUse::kDead, place.position, place.length, placed_at, object);
     if (!bytes) return;
     if (const std::uint64_t sum = first ? sum_of(*bytes) : place.sum; sum != place.sum) {
       report("R-SB-9", field(in_superblock::kDeadMap), object, sum_text(sum), sum_text(place.sum));
@@ -70,7 +70,7 @@ std::optional<Place> NmbVerifier::check_dead_rows(const Page& segment) {
       }
       ValueRange range{place.position, place.length, place.sum, "R-DS-2", nullptr};
       range.sum_at = segment.value_offset(row, kPosition);
-      check_values(range, *range.sum_at);
+      check_values(range, *range.sum_at, RegionKind::kDead);
     }
   }
   return before;

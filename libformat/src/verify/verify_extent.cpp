@@ -36,7 +36,7 @@ void NmbVerifier::check_extent(const EntryRow& row) {
     report("R-EX-6", row.at(kExtentSum), object, "an extent sum other than 0",
            "0 for a block with a data map, a hole or an empty extent");
   if (e.has_map()) {
-    if (at_least(VerifyLevel::kBlocks)) check_data_map(row);
+    if (walks_maps()) check_data_map(row);
     return;
   }
   if (!stored) return;
@@ -63,12 +63,12 @@ void NmbVerifier::check_stamp() {
 }
 
 // Claims a range of values and schedules the check of its sum.
-void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at) {
+void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at, RegionKind kind) {
   const std::string object =
       range.block ? "values of block \"" + range.block->name + "\"" : range.object;
   std::uint64_t padded;
   if (!checked_round_up(range.length, 8, &padded)) padded = range.length;
-  if (!claim(range.position, padded, placed_at, object)) return;
+  if (!claim(kind, range.position, padded, placed_at, object)) return;
   if (range.is_original) file_.keep(range.position, range.position + padded);
   if (!at_least(VerifyLevel::kData)) return;
   if (values_.add(range)) tell_values();
@@ -167,7 +167,8 @@ void NmbVerifier::check_data_map(const EntryRow& row) {
 }
 
 bool NmbVerifier::walk_map(const Place& place, std::uint64_t placed_at, MapWalk* walk) {
-  auto bytes = read_page_bytes(place.position, place.length, placed_at, walk->object);
+  auto bytes =
+      read_page_bytes(PageUse::kDataMap, place.position, place.length, placed_at, walk->object);
   if (!bytes) return false;
   PageExpectation expect = expectation(PageUse::kDataMap, place.position);
   expect.any_level = true;
@@ -191,7 +192,7 @@ bool NmbVerifier::check_map_page(const Page& page, MapWalk* walk) {
       report("R-EX-1", page.value_offset(i, kLogicalOffset), walk->object,
              joined_text("logical offset ", logical), std::to_string(walk->next));
     const std::uint64_t position = page.value(i, kPosition);
-    auto bytes = read_page_bytes(position, page.value(i, kStoredLength),
+    auto bytes = read_page_bytes(PageUse::kDataMap, position, page.value(i, kStoredLength),
                                  page.value_offset(i, kPosition), walk->object);
     if (!bytes) {
       whole = false;
@@ -241,7 +242,8 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     }
     if (here) add_to_stamp(piece.position, piece.sum);
     if (here)
-      check_values(range, leaf.value_offset(i, kPosition));
+      check_values(range, leaf.value_offset(i, kPosition),
+                   walk->is_original ? RegionKind::kOriginal : RegionKind::kValues);
     else if (!walk->is_original && files_ && piece.file <= files_->rows() &&
              stored <= piece.length && lies_in(*files_, piece.file, piece.position, stored))
       check_external(std::move(range), piece.file);

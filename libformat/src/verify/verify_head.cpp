@@ -113,7 +113,8 @@ bool NmbVerifier::check_superblock() {
 
 void NmbVerifier::check_trailer() {
   const std::uint64_t position = superblock().file_length - kSlotUnit;
-  if (!claim(position, kSlotUnit, field(in_superblock::kFileLength), "trailer") ||
+  if (!claim(RegionKind::kSuperblock, position, kSlotUnit, field(in_superblock::kFileLength),
+             "trailer") ||
       head_.rolled_forward)
     return;
   std::array<std::byte, kSlotUnit> trailer;
@@ -159,7 +160,7 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
            "a previous trailer in every generation except the first");
     return false;
   }
-  if (!check_place(place, "R-SB-9", placed_at, object)) return false;
+  if (!check_place(place, "R-SB-9", placed_at, object, RegionKind::kSuperblock)) return false;
   std::array<std::byte, kSlotUnit> bytes{};
   bool good = place.length == kSlotUnit;
   if (good) {

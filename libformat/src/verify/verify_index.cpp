@@ -36,6 +36,12 @@ std::array<std::uint64_t, kTotals> exact_totals(const Page& page) {
   return sums;
 }
 
+RegionKind region_of(PageUse use) {
+  if (use == PageUse::kIndex) return RegionKind::kIndex;
+  return use == PageUse::kDataMap || use == PageUse::kGrowth ? RegionKind::kDataMap
+                                                             : RegionKind::kTable;
+}
+
 }  // namespace
 
 PageExpectation NmbVerifier::expectation(PageUse use, std::uint64_t position,
@@ -45,7 +51,8 @@ PageExpectation NmbVerifier::expectation(PageUse use, std::uint64_t position,
   return expect;
 }
 
-std::optional<std::vector<std::byte>> NmbVerifier::read_page_bytes(std::uint64_t position,
+std::optional<std::vector<std::byte>> NmbVerifier::read_page_bytes(PageUse use,
+                                                                   std::uint64_t position,
                                                                    std::uint64_t length,
                                                                    std::uint64_t placed_at,
                                                                    const std::string& object) {
@@ -57,7 +64,7 @@ std::optional<std::vector<std::byte>> NmbVerifier::read_page_bytes(std::uint64_t
     all_walked_ = false;
     return std::nullopt;
   }
-  if (!claim(position, length, placed_at, object)) return std::nullopt;
+  if (!claim(region_of(use), position, length, placed_at, object)) return std::nullopt;
   std::vector<std::byte> bytes(length);
   if (Status status = file_.read_at(position, bytes); !status.ok()) {
     missed(status);
@@ -111,7 +118,7 @@ std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain
              "at most this number of pages");
       return broken();
     }
-    auto bytes = read_page_bytes(place.position, place.length, placed_at, object);
+    auto bytes = read_page_bytes(use, place.position, place.length, placed_at, object);
     if (!bytes) return std::nullopt;
     PageExpectation expect = expectation(use, place.position);
     if (!pages.empty()) {
@@ -147,8 +154,8 @@ void NmbVerifier::check_index() {
     if (!index_whole_) all_walked_ = false;  // R-SB-7 was reported
     return check_growth_without_blocks();
   }
-  auto bytes = read_page_bytes(s.root_position, s.root_length, field(in_superblock::kRootPosition),
-                               "root of the index");
+  auto bytes = read_page_bytes(PageUse::kIndex, s.root_position, s.root_length,
+                               field(in_superblock::kRootPosition), "root of the index");
   index_whole_ = bytes.has_value();
   if (!bytes) return;
   check_index_run(s.root_position, s.root_length);
@@ -212,8 +219,9 @@ void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> lo
       continue;
     }
     const ChildRow child_row = child_at(page, row);
-    auto bytes = read_page_bytes(child_row.position, page.value(row, kStoredLength),
-                                 page.value_offset(row, kPosition), "page of the index");
+    auto bytes =
+        read_page_bytes(PageUse::kIndex, child_row.position, page.value(row, kStoredLength),
+                        page.value_offset(row, kPosition), "page of the index");
     index_whole_ = index_whole_ && bytes;
     if (!bytes) continue;
     check_index_run(child_row.position, bytes->size());
@@ -272,6 +280,7 @@ void NmbVerifier::check_names(const Page& page, std::optional<Separator> low,
 void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
   const EntryRow row{page, row_number, entry_at(page, row_number)};
   block_ = std::make_shared<BlockVerdict>(BlockVerdict{row.entry.name, false});
+  owner_ = {RegionOwner::Of::kBlock, next_block_++};
   waiting_.push_back(block_);
   used_needs_ = 0;
   metadata_known_ = false;
@@ -293,6 +302,7 @@ void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
   }
   check_needs(row);
   block_.reset();
+  owner_ = {};
   if (waiting_.size() >= ValueChecker::kBatch) tell_values();
 }
 

@@ -14,7 +14,7 @@
 namespace nmb {
 
 bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_t placed_at,
-                              const std::string& object) {
+                              const std::string& object, RegionKind kind) {
   if (place.position == 0 || place.length == 0) {
     all_walked_ = false;
     return false;  // an invalid place is reported where it is decoded
@@ -25,7 +25,8 @@ bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_
     all_walked_ = false;
     return false;
   }
-  if (!claim(place.position, round_up(place.length, 8), placed_at, object)) return false;
+  if (!claim(kind, place.position, round_up(place.length, 8), placed_at, object)) return false;
+  if (regions_) return true;
   CopyBuffer buffer;
   const ValueOutcome outcome =
       check_range(file_, {place.position, place.length, place.sum, rule, nullptr}, buffer);
@@ -51,7 +52,8 @@ void NmbVerifier::check_places() {
   }
   if (!s.view.absent()) {
     used_readonly_compatible_ |= kFeatureView;
-    view_sound_ = check_place(s.view, "R-SB-9", field(in_superblock::kView), "view");
+    view_sound_ =
+        check_place(s.view, "R-SB-9", field(in_superblock::kView), "view", RegionKind::kView);
   }
   check_file_table();
   for (std::size_t i = 0; i < s.later_places.size(); ++i)
@@ -95,13 +97,15 @@ void NmbVerifier::check_original(const ReaderCore& core, std::uint32_t row) {
   if (has_digests)
     digests.emplace(core.external().open(row + 1), superblock().piece_size,
                     files_->sha256(row).has_value());
-  if (files_->size(row) != 0 && (at_least(VerifyLevel::kBlocks) || has_digests)) {
+  if (files_->size(row) != 0 && (walks_maps() || has_digests)) {
     MapWalk walk;
     walk.object = "data map of an original";
     walk.is_original = true;
     walk.digests = digests ? &*digests : nullptr;
+    owner_ = {RegionOwner::Of::kOriginal, row};
     const bool could_be_read =
         walk_map(files_->map(row), files_->value_offset(row, kMapPosition), &walk);
+    owner_ = {};
     if (could_be_read && walk.next != files_->size(row))
       report("R-FT-6", files_->value_offset(row, kStoredLength), "file table",
              joined_text(files_->size(row), " bytes of an original"),
@@ -189,7 +193,8 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
     const Place& place, std::span<const std::byte> copy) {
   const std::string object = "dictionary";
   const std::uint64_t at = place.position, length = block_length(0, place.length);
-  if (!claim(at, length, field(in_superblock::kDictionary), object)) return std::nullopt;
+  if (!claim(RegionKind::kDictionary, at, length, field(in_superblock::kDictionary), object))
+    return std::nullopt;
   std::vector<std::byte> bytes(length);
   if (Status status = file_.read_at(at, bytes); !status.ok()) {
     missed(status);

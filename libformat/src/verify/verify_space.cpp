@@ -20,8 +20,8 @@ bool NmbVerifier::lies_within(std::uint64_t position, std::uint64_t length, std:
   return false;
 }
 
-bool NmbVerifier::claim(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
-                        const std::string& object) {
+bool NmbVerifier::claim(RegionKind kind, std::uint64_t position, std::uint64_t length,
+                        std::uint64_t placed_at, const std::string& object) {
   if (!lies_within(position, length, placed_at, object)) return false;
   if (const auto shared = space_.claim(position, position + length)) {
     report("R-FL-3", *shared, object,
@@ -30,11 +30,25 @@ bool NmbVerifier::claim(std::uint64_t position, std::uint64_t length, std::uint6
     all_walked_ = false;
     return false;
   }
-  if (position + length <= file_.size()) return true;
+  if (position + length <= file_.size()) {
+    if (regions_) regions_->add({position, length, kind, owner_});
+    return true;
+  }
   // The file is too short; read_head() has reported the violation of R-FL-1.
   all_walked_ = false;
   if (block_) block_->damaged = true;
   return false;
+}
+
+void NmbVerifier::add_fixed_regions() {
+  const std::uint64_t size = file_.size(), file_length = superblock().file_length;
+  regions_->add({0, kFirstSlot, RegionKind::kHead, {}});
+  regions_->add({kFirstSlot, 2 * kSlotUnit, RegionKind::kSuperblock, {}});
+  if (!superblock().dictionary.absent())
+    regions_->add(
+        {kDictionaryPosition, superblock().dictionary.length, RegionKind::kDictionary, {}});
+  if (size > file_length)
+    regions_->add({file_length, size - file_length, RegionKind::kUncommitted, {}});
 }
 
 void NmbVerifier::check_gaps() {

@@ -54,7 +54,7 @@ void NmbVerifier::check_table(PageUse use) {
       all_walked_ = false;
       return;
     }
-    auto bytes = read_page_bytes(place.position, place.length, walk.before_at, object);
+    auto bytes = read_page_bytes(use, place.position, place.length, walk.before_at, object);
     if (!bytes) return;
     if (const std::uint64_t sum = trees == 0 ? sum_of(*bytes) : place.sum; sum != place.sum) {
       report("R-SB-9", field(at), object, sum_text(sum), sum_text(place.sum));
@@ -94,7 +94,7 @@ bool NmbVerifier::check_table_page(const std::shared_ptr<const Page>& page, Tabl
   bool all = true;
   for (std::uint32_t row = 0; row < page->rows(); ++row) {
     const TableChild child = table_child_at(*page, row);
-    auto bytes = read_page_bytes(child.position, page->value(row, kStoredLength),
+    auto bytes = read_page_bytes(walk->use, child.position, page->value(row, kStoredLength),
                                  page->value_offset(row, kPosition), "page of " + object);
     PageExpectation expect = expectation(walk->use, child.position);
     expect.level = static_cast<std::uint16_t>(page->level() - 1);
