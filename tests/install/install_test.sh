@@ -29,6 +29,9 @@ library=$(dirname "$(find "$prefix" -name 'libnmb.*' | head -1)")
 for tool in nmcat nmconvert nminspect nmverify; do
   alone "$prefix/bin/$tool" --version | grep -q "^$tool " || failed "$tool does not run"
   [ -s "$prefix/share/man/man1/$tool.1" ] || failed "no manual page of $tool"
+  for completion in "bash-completion/completions/$tool" "zsh/site-functions/_$tool" "fish/vendor_completions.d/$tool.fish"; do
+    [ -s "$prefix/share/$completion" ] || failed "no $completion"
+  done
 done
 [ -s "$prefix/share/nmb/schemas/documents.json" ] || failed "no schema of the JSON documents"
 

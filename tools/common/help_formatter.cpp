@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kWidestName = 24;
-constexpr std::size_t kShortestClause = 12;
 
 // Breaks `text` into lines between words. The caller places the first line at column `indent`; the
 // other lines are indented here.
@@ -37,20 +36,6 @@ std::string filled(std::string_view text, std::size_t indent = 0) {
     at = end < text.size() && text[end] == ' ' ? end + 1 : end;
   }
   return out;
-}
-
-// Shortens `text` to at most `width` characters. First tries to omit a parenthesis at the end of
-// the text. If the text is still too long, returns its first clause. If the first clause is too
-// long, returns as many words as fit. A first clause shorter than kShortestClause is not used: in
-// "join: the dimension of ...", the clause "join" is only the mode of the option.
-std::string brief(const std::string& text, std::size_t width) {
-  if (text.size() <= width) return text;
-  if (const std::size_t end = text.rfind(" ("); text.ends_with(')') && end <= width)
-    return text.substr(0, end);
-  if (const std::size_t end = std::min({text.find("; "), text.find(": "), text.find(" (")});
-      end <= width && end >= kShortestClause)
-    return text.substr(0, end);
-  return text.substr(0, text.rfind(' ', width - 4)) + " ...";
 }
 
 struct Row {

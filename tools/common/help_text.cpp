@@ -1,6 +1,8 @@
 // Parts of help and manual pages (see help_text.h).
 #include "common/help_text.h"
 
+#include <algorithm>
+
 namespace nmb::tools {
 
 std::vector<const CLI::Option*> arguments_of(const CLI::App& command) {
@@ -19,6 +21,18 @@ std::string names_of(const CLI::Option& option) {
 std::string value_of(const CLI::Option& option) {
   if (option.get_positional() || option.get_type_size() == 0) return "";
   return option.get_type_name() + (option.get_expected_max() > 1 ? " ..." : "");
+}
+
+constexpr std::size_t kShortestClause = 12;
+
+std::string brief(const std::string& text, std::size_t width) {
+  if (text.size() <= width) return text;
+  if (const std::size_t end = text.rfind(" ("); text.ends_with(')') && end <= width)
+    return text.substr(0, end);
+  if (const std::size_t end = std::min({text.find("; "), text.find(": "), text.find(" (")});
+      end <= width && end >= kShortestClause)
+    return text.substr(0, end);
+  return text.substr(0, text.rfind(' ', width - 4)) + " ...";
 }
 
 std::string usage_of(const CLI::App& command, const std::string& name) {

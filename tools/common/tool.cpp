@@ -8,8 +8,10 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string_view>
 
+#include "common/completion.h"
 #include "common/help_formatter.h"
 #include "common/interrupt.h"
 #include "common/manual_page.h"
@@ -18,6 +20,9 @@
 #include "common/units.h"
 
 namespace nmb::tools {
+
+// The name of a validator of one_of() begins with this text, and continues with the words.
+static constexpr std::string_view kOneOf = "one of ";
 
 CLI::Validator one_of(std::vector<std::string> words) {
   // All copies of the validator share the words, because CLI11 copies a validator several times.
@@ -29,7 +34,17 @@ CLI::Validator one_of(std::vector<std::string> words) {
       expected += (i + 1 < shared->size() ? ", " : " or ") + (*shared)[i];
     return "found \"" + found + "\", expected " + expected;
   };
-  return CLI::Validator(check, "");
+  return CLI::Validator(check, "", std::string(kOneOf) + CLI::detail::join(*shared, "|"));
+}
+
+std::vector<std::string> words_of(CLI::Option& option) {
+  try {
+    const std::string& name = option.get_validator(0)->get_name();
+    if (!name.starts_with(kOneOf)) return {};
+    return CLI::detail::split(name.substr(kOneOf.size()), '|');
+  } catch (const CLI::OptionNotFound&) {
+    return {};
+  }
 }
 
 CLI::Validator whole_number() {
@@ -234,6 +249,11 @@ int Tool::main(int argc, const char* const* argv, const std::function<Status()>&
     (void)out_.write(manual_page(app_, help_texts_));
     return finish();
   }
+  if (argc == 3 && argv[1] == std::string_view("--completion"))
+    if (const std::optional<std::string> script = completion_script(app_, argv[2])) {
+      (void)out_.write(*script);
+      return finish();
+    }
   if (!parse(argc, argv)) return finish();
   Status status = check_lists();
   if (status.ok() && options_.memory > 0) status = limit_memory(options_.memory);

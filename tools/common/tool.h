@@ -36,6 +36,10 @@ struct CommonOptions {
 // must not be empty.
 CLI::Validator one_of(std::vector<std::string> words);
 
+// Returns the words of one_of() if this validator checks the option's value, otherwise an empty
+// list.
+std::vector<std::string> words_of(CLI::Option& option);
+
 // Returns a validator. The validator checks that the value of an option is a whole number of at
 // least 0 that fits into 64 bits.
 CLI::Validator whole_number();
@@ -102,8 +106,8 @@ class Tool {
   // of `body` to standard error. The exit code is the worst of three codes: the code for the status
   // of `body`, the code for the messages in diagnostics(), and the code for a failed write to
   // standard output. After an interrupt that catch_interrupts() caught, the exit code is 130 or
-  // 143. If --manual-page is the only argument, prints the manual page. Only the build uses
-  // --manual-page, so help does not list it.
+  // 143. --manual-page prints the manual page, and --completion SHELL prints the completions for a
+  // shell. Only the build uses these two, so help does not list them.
   int main(int argc, const char* const* argv, const std::function<Status()>& body);
 
   const CommonOptions& options() const { return options_; }

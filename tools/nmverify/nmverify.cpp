@@ -1,6 +1,5 @@
 // nmverify: checks NMB, classic netCDF and HDF5 files against the rules of their formats.
 #include <limits>
-#include <map>
 
 #include "common/file_list.h"
 #include "common/input_file.h"
@@ -115,21 +114,15 @@ void verify_files(Tool& tool, const Arguments& arguments, VerifyReport& report) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  static const std::map<std::string, VerifyLevel> kLevels{{"index", VerifyLevel::kIndex},
-                                                          {"blocks", VerifyLevel::kBlocks},
-                                                          {"data", VerifyLevel::kData}};
   Tool tool("nmverify", kHelp);
   Arguments arguments;
   CLI::App& app = tool.app();
   app.add_option("FILE", arguments.files, "files to verify");
-  app.add_option_function<std::string>(
-         "--level", [&](const std::string& level) { arguments.verify.level = kLevels.at(level); },
-         "index, blocks or data (default)")
-      ->type_name("LEVEL")
-      ->check([](const std::string& level) {
-        return kLevels.contains(level) ? ""
-                                       : "found \"" + level + "\", expected index, blocks or data";
-      });
+  offer_choice<VerifyLevel>(app, "--level", &arguments.verify.level, "LEVEL",
+                            {{"index", VerifyLevel::kIndex},
+                             {"blocks", VerifyLevel::kBlocks},
+                             {"data", VerifyLevel::kData}},
+                            "index, blocks or data (default)");
   app.add_flag(
       "--originals", arguments.verify.originals,
       "check that each packed file can be written again: read the bytes of HDF5 and netCDF-4 "
