@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/inspected_file.h"
 #include "nmb/layout.h"
-#include "nminspect/inspected_file.h"
 
 namespace nmb::tools {
 

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "merge/dividing/block_template.h"
 #include "merge/dividing/name_splitter.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reporting/conflict_list.h"
+#include "nmb/block_template.h"
 #include "nmb/merge.h"
 #include "nmb/metadata.h"
 #include "nmb/statistics.h"
