@@ -141,15 +141,15 @@ class ChunkUniter {
  public:
   ChunkUniter(const DatasetUnion& united, const Dataset& all,
               const std::vector<std::uint32_t>& levels, const ChunkUnionOptions& options,
-              const std::shared_ptr<SpoolFile>& spool)
+              std::shared_ptr<SpoolFile>* spool)
       : united_(united),
         all_(all),
         from_(all.metadata),
         levels_(levels),
         options_(options),
-        spool_(spool),
+        shared_spool_(*spool),
         values_(united.values()),
-        sources_{all.extent, spool} {
+        sources_{all.extent, nullptr} {
     for (VarId v = 0; v < from_.variable_count(); ++v) {
       UnitedVariable& variable = variables_.emplace_back();
       for (DatasetUnion::Box& box : united.boxes(all, v))
@@ -168,6 +168,7 @@ class ChunkUniter {
     if (!united_.has_growing() &&
         std::ranges::none_of(variables_, [](const UnitedVariable& v) { return !!v.chunking; }))
       return std::optional<UnitedChunks>();
+    NMB_TRY(open_spool());
     NMB_TRY(define());
     NMB_ASSIGN(out_.body, encode_extended_body(to_, 0));
     out_.extent_length = end_;
@@ -180,6 +181,16 @@ class ChunkUniter {
   }
 
  private:
+  // The spool is made when the first union needs it.
+  Status open_spool() {
+    if (!shared_spool_) {
+      NMB_ASSIGN(shared_spool_, SpoolFile::create());
+    }
+    spool_ = shared_spool_;
+    sources_[kSpool] = spool_;
+    return {};
+  }
+
   // Finds the chunks of one dataset.
   Status look_at(std::uint32_t member) {
     NMB_ASSIGN(const std::shared_ptr<const Block> block, block_of(values_[member]));
@@ -757,7 +768,8 @@ class ChunkUniter {
   const Metadata& from_;
   const std::vector<std::uint32_t>& levels_;
   const ChunkUnionOptions options_;
-  const std::shared_ptr<SpoolFile> spool_;
+  std::shared_ptr<SpoolFile>& shared_spool_;
+  std::shared_ptr<SpoolFile> spool_;
   const std::vector<Source> values_;  // by dataset
   std::vector<Source> sources_;       // by SourceIndex
   std::vector<UnitedVariable> variables_;
@@ -773,7 +785,7 @@ class ChunkUniter {
 Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
                                                  const std::vector<std::uint32_t>& levels,
                                                  const ChunkUnionOptions& options,
-                                                 const std::shared_ptr<SpoolFile>& spool) {
+                                                 std::shared_ptr<SpoolFile>* spool) {
   return ChunkUniter(united, all, levels, options, spool).unite();
 }
 
