@@ -631,15 +631,12 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
     levels.push_back(known == entry.levels.end() ? 0 : known->second);
   }
   if (keeps_chunks(options_)) {
-    if (!chunks_) {
-      NMB_ASSIGN(chunks_, SpoolFile::create());
-    }
     NMB_ASSIGN(std::optional<UnitedChunks> chunks,
                unite_chunks(*entry.united, all, levels,
                             {{options_.writer.threads, options_.writer.cancel, helpers_},
                              options_.compression ? &*options_.compression : nullptr,
                              needs_chunks(options_) || entry.united->has_growing()},
-                            chunks_));
+                            &chunks_));
     if (chunks) {
       hdf5::GroupBlock group{
           entry.name.name, chunks->body, chunks->extent_length, chunks->extent, {}};

@@ -228,12 +228,16 @@ class ChunkUniter {
 Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
                                                  const std::vector<std::uint32_t>& levels,
                                                  const ChunkUnionOptions& options,
-                                                 const std::shared_ptr<SpoolFile>& spool) {
+                                                 std::shared_ptr<SpoolFile>* spool) {
   NMB_ASSIGN(std::optional<ChunkPlan> plan,
              plan_chunks(united, all, options.compression, options.is_forced));
   if (!plan) return std::optional<UnitedChunks>();
+  // The file is made when the first union needs it.
+  if (!*spool) {
+    NMB_ASSIGN(*spool, SpoolFile::create());
+  }
   NMB_ASSIGN(UnitedChunks out,
-             ChunkUniter(united, all, levels, options.coding, spool, *std::move(plan)).unite());
+             ChunkUniter(united, all, levels, options.coding, *spool, *std::move(plan)).unite());
   return std::optional(std::move(out));
 }
 
