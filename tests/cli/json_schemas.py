@@ -42,6 +42,8 @@ nminspect stats --json FILE
 nminspect stats --json --histogram FILE
 nminspect find --json statistics.nmb 'd.max > 0'
 nminspect view --json FILE
+nminspect layout --json FILE
+nminspect layout --jsonl FILE
 nminspect digest --json FILE
 nminspect digest --json --total records.nmb
 nminspect diff --json FILE classic_cdf1.nc
@@ -62,7 +64,10 @@ def check(validators, text, is_lines):
     for line in text.splitlines() if is_lines else [text]:
         document = json.loads(line)
         if is_lines:
-            name = "listed_object" if "variable" in document else "listed_block"
+            if set(document) <= {"position", "bytes", "kind", "part", "name"}:
+                name = "region"
+            else:
+                name = "listed_object" if "variable" in document else "listed_block"
         else:
             name = document["schema"].split("/")[1]
         validators[name].validate(document)

@@ -33,7 +33,7 @@ PATHS = {
     "nmcat": {"INPUT": READS, "--files-from": READS, "--blocks-from": READS, "--output": WRITES, "--report": WRITES},
     "nmconvert": {"INPUT": READS, "--files-from": READS, "OUTPUT": WRITES, "--output": WRITES, "--out-dir": WRITES,
                   "--report": WRITES, "--add-hdf5-view": IN_PLACE},
-    "nminspect": {"FILE": READS, "OTHER": READS},
+    "nminspect": {"FILE": READS, "OTHER": READS, "--svg": WRITES, "--html": WRITES},
     "nmverify": {"FILE": READS, "--files-from": READS, "--recover": WRITES},
 }  # fmt: skip
 
@@ -344,6 +344,13 @@ def calls():
     yield "nmconvert", "--report", "made/a.nmb", ["--files-from", "list", "--out-dir", "made", "-f", "--report", "OUT"]
     yield "nmconvert", "--report", "list", ["--files-from", "-", "--out-dir", "new", "--report", "OUT"]
     yield "nmconvert", "--report", "lines.jsonl", ["--files-from", "lines", "--out-dir", "new", "--report", "OUT"]
+    # nminspect layout
+    for option in ("--svg", "--html"):
+        for force in ([], ["-f"]):
+            yield "nminspect", option, "p.nmb", ["layout", option, "OUT", "p.nmb", *force]
+            yield "nminspect", option, "a.nc", ["layout", option, "OUT", "a.nc", *force]
+        for name, input_ in (("b.nc", "view.nmb"), ("raw.bin", "raw.nmb")):
+            yield "nminspect", option, name, ["layout", option, "OUT", input_, "-f"]
     # nmverify --recover
     for force in ([], ["-f"]):
         yield "nmverify", "--recover", "p.nmb", ["--recover", "OUT", "p.nmb", *force]

@@ -10,6 +10,7 @@
 #include "nminspect/files_command.h"
 #include "nminspect/find_command.h"
 #include "nminspect/header_command.h"
+#include "nminspect/layout_command.h"
 #include "nminspect/ls_command.h"
 #include "nminspect/provenance_command.h"
 #include "nminspect/stats_command.h"
@@ -20,7 +21,7 @@ int main(int argc, char** argv) {
   using namespace nmb::tools;
   Tool tool(
       "nminspect",
-      {"Shows the contents of an NMB, classic netCDF (CDF-1, CDF-2, CDF-5), netCDF-4 or HDF5 file.",
+      {"Shows the contents of an NMB, classic netCDF, netCDF-4 or HDF5 file.",
        "`nminspect FILE` means `nminspect summary FILE`; write ./NAME for a file that is named "
        "like a command. Numbers from the index are shown as recorded; nmverify checks them.\n\n"
        "A netCDF-4 or HDF5 file is shown like the NMB file that nmconvert would make: a group is a "
@@ -43,6 +44,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<StatsCommand>(tool));
   commands.push_back(std::make_unique<FindCommand>(tool));
   commands.push_back(std::make_unique<ViewCommand>(tool));
+  commands.push_back(std::make_unique<LayoutCommand>(tool));
   commands.push_back(std::make_unique<DigestCommand>(tool));
   commands.push_back(std::make_unique<DiffCommand>(tool));
   tool.set_default_command("summary");

@@ -1,0 +1,30 @@
+// Maps of a file as a picture (SVG) and as a page (HTML), for `nminspect layout`.
+#pragma once
+
+#include <string>
+
+#include "nmb/dump.h"
+#include "nmb/layout.h"
+#include "nminspect/layout_totals.h"
+
+namespace nmb::tools {
+
+// What a map says about its file.
+struct MappedFile {
+  std::string name;
+  std::string format;  // "NMB", "CDF-5"
+  const Layout& layout;
+  const OwnerNames& names;
+};
+
+// Writes an SVG picture of at most some 200 KB with the map, the kinds and the largest blocks.
+Status write_layout_svg(const MappedFile& file, const LayoutTotals& totals, const TextSink& sink);
+
+// A page may have at most this many regions.
+inline constexpr std::size_t kMostPageRegions = 1'000'000;
+
+// Writes a page that needs no other file and no network. Errors: kLimit if the file has more than
+// kMostPageRegions regions, or 2^53 bytes or more.
+Status write_layout_page(const MappedFile& file, const TextSink& sink);
+
+}  // namespace nmb::tools

@@ -1,0 +1,24 @@
+// How maps of a file show the kinds of regions: letters and colours.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "nmb/layout.h"
+
+namespace nmb::tools {
+
+struct RegionLook {
+  char letter;               // on a terminal
+  std::uint8_t terminal;     // background colour on a terminal with 256 colours
+  const char *light, *dark;  // colours on a light and on a dark page
+};
+
+// The colours can be distinguished by people with colour blindness: most are Paul Tol's "muted".
+const RegionLook& look_of(RegionKind kind);
+
+// Returns the colours of all kinds as custom properties of CSS, "--k0: #444444; ...".
+std::string light_colours();
+std::string dark_colours();
+
+}  // namespace nmb::tools
