@@ -24,20 +24,20 @@ OPTIONS = ("--resume", "report.jsonl", "-j", "2")
 def lines(path, key):
     if not path.exists():
         return 0
-    return sum(key in json.loads(line) for line in path.read_bytes().split(b"\n")[:-1])
+    return path.read_bytes().count(f'"{key}":'.encode())
 
 
 def kill_midway(tools, files, steps):
     """Starts the check and kills it after so many more steps. Whether it was killed."""
     report = tools.work / "report.jsonl"
     begin = lines(report, "checked") + lines(report, "end")
-    run = subprocess.Popen([tools.folder / "nmverify", *files, *OPTIONS, "--rate", "2M"], cwd=tools.work,
+    run = subprocess.Popen([tools.folder / "nmverify", *files, *OPTIONS, "--rate", "8M"], cwd=tools.work,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 30
     while run.poll() is None and time.monotonic() < until:
         if lines(report, "checked") + lines(report, "end") >= begin + steps:
             break
-        time.sleep(0.002)
+        time.sleep(0.005)
     killed = run.poll() is None
     run.kill()
     run.wait()

@@ -67,8 +67,8 @@ struct Layout {
 // A file may have at most this many regions.
 inline constexpr std::size_t kMostRegions = std::size_t{1} << 24;
 
-// In each record of a classic file, the values of each variable are a region. If there would be more
-// than so many of these regions, all records are one region.
+// In each record of a classic file, the values of each variable are a region. If there would be
+// more than so many of these regions, all records are one region.
 inline constexpr std::uint64_t kMostRecordRegions = 1 << 16;
 
 // Returns the layout of an NMB or classic file. Of an NMB file, reads the head, the trailers, the

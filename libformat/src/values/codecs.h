@@ -29,8 +29,8 @@ constexpr const PieceCodecWord* codec_of(std::uint32_t filter) {
   return found == std::end(kPieceCodecs) ? nullptr : found;
 }
 
-// Returns whether the HDF5 library needs a plug-in for the codec's filter. The library includes only
-// filters with numbers up to 255.
+// Returns whether the HDF5 library needs a plug-in for the codec's filter. The library includes
+// only filters with numbers up to 255.
 constexpr bool is_plugin(const PieceCodecWord& word) { return word.hdf5_filter > 255; }
 
 // Returns the names of all codecs, for example "none, deflate or zstd".

@@ -50,8 +50,8 @@ class BlockCounter {
   // Returns the names of all variables in the order of their IDs. A name is empty if netCDF shows
   // the variable only as a dimension. The values of such a variable were never written.
   std::vector<std::string> take_names() { return std::move(names_); }
-  // Returns statistics that list all variables, without results for any of them. Call this instead of finish() for a block
-  // whose values cannot be read.
+  // Returns statistics that list all variables, without results for any of them. Call this instead
+  // of finish() for a block whose values cannot be read.
   BlockStatistics none() const;
   // Returns whether there are values to count.
   bool counts_any() const { return !fixed_.empty() || !record_.empty(); }
