@@ -78,7 +78,9 @@ bool overlap(const BoxInChunks& a, const BoxInChunks& b) {
 }  // namespace
 
 std::span<const Use> ChunkOrigins::parts_of(std::uint64_t chunk, const ChunkGrid& grid) const {
-  const std::span<const Use> found = std::ranges::equal_range(uses, chunk, {}, &Use::chunk);
+  const auto from = std::ranges::lower_bound(uses, chunk, {}, &Use::chunk);
+  const auto past = std::ranges::upper_bound(from, uses.end(), chunk, {}, &Use::chunk);
+  const std::span<const Use> found(from, past);
   const Lengths first = grid.first_of(chunk), count = grid.count_of(first);
   std::uint64_t missing = 1;
   for (const std::uint64_t n : count) missing *= n;
