@@ -78,7 +78,7 @@ def check(tools, files):
 
 def test(tools):
     work = tools.work
-    tools.example("make_graph_samples", work / "graphs", "--files", "1", "--samples", "2500")
+    tools.example("make_graph_samples", work / "graphs", "--files", "1", "--samples", "1500")
     graphs = next((work / "graphs").iterdir())
     tools.run("nmcat", graphs, "-o", "sound.nmb", *SPLIT)
     tools.run("nmcat", graphs, "-o", "coded.nmb", *SPLIT, "--compress", "zstd", "--stats", "basic")
@@ -94,7 +94,7 @@ def test(tools):
     report = work / "report.jsonl"
     report.unlink()
     all_bytes = read_bytes(tools, "sound.nmb", "sound.nmb", "-q")
-    kill_midway(tools, ["sound.nmb"], 6)
+    kill_midway(tools, ["sound.nmb"], 3)
     values = [json.loads(line) for line in report.read_bytes().split(b"\n")[:-1]]
     checked = max(line["checked"]["bytes_read"] for line in values if "checked" in line)
     rest = read_bytes(tools, "sound.nmb", "sound.nmb", *OPTIONS)
