@@ -33,7 +33,7 @@ def found(file):
 
 
 def check_vectors(tools):
-    """What is found since a generation is found in the whole file; nothing is found in a sound file."""
+    """Each finding of a check with --since is also a finding of a check without it. Sound files have no findings."""
     folder = tools.work / "vectors"
     folder.mkdir()
     for text in sorted(VECTORS.glob("*.txt")):

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 TOOLS = ("nmcat", "nmconvert", "nminspect", "nmverify")
-# What is typed, and what bash makes of it after one Tab. The folder has the files run1.nmb, run2.nmb and "a b.nc", and the
+# A typed line, and the line that bash shows after one Tab. The folder has the files run1.nmb, run2.nmb and "a b.nc", and the
 # folder made.
 TYPED = (
     ("nminspect lay", "nminspect layout "),

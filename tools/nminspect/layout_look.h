@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "nmb/layout.h"
 
@@ -20,5 +21,9 @@ const RegionLook& look_of(RegionKind kind);
 // Returns the colours of all kinds as custom properties of CSS, "--k0: #444444; ...".
 std::string light_colours();
 std::string dark_colours();
+
+// Returns a text for HTML and SVG, also for the value of an attribute: '&', '<', '>' and '"' become
+// entities.
+std::string markup_text(std::string_view text);
 
 }  // namespace nmb::tools

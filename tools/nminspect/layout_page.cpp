@@ -26,21 +26,6 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 53;
 
-std::string html_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 // Returns the JSON text without "<", so that no text ends the script that contains the JSON.
 std::string script_json(const Json& json) {
   std::string out;
@@ -152,7 +137,7 @@ Status write_layout_page(const MappedFile& file, const TextSink& sink) {
     if (what == "DATA") NMB_TRY(write_data(file, sink));
     if (what == "SCRIPT") NMB_TRY(sink(layout_page_script()));
     if (what == "HASH") NMB_TRY(sink(hash));
-    if (what == "TITLE") NMB_TRY(sink(html_text("Layout of " + printable(file.name))));
+    if (what == "TITLE") NMB_TRY(sink(markup_text("Layout of " + printable(file.name))));
     if (what == "LIGHT") NMB_TRY(sink(light_colours()));
     if (what == "DARK") NMB_TRY(sink(dark_colours()));
   }

@@ -22,21 +22,6 @@ constexpr double kCharacter = 6.3;  // width of a character of a name in the map
 constexpr double kLeastLabel = 60;  // width of the narrowest region with a name
 constexpr std::size_t kMostLabels = 60;
 
-std::string xml_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 // Returns the first `most` characters of a text, with "…" in place of characters that are left out.
 std::string shortened(const std::string& text, std::size_t most) {
   std::size_t at = 0;
@@ -186,11 +171,12 @@ class Map {
                                    ? std::string(region_name(region.kind))
                                    : printable(file_.names.of(region.owner));
       const double x = (from / row_bytes - static_cast<double>(row)) * kMapWidth;
-      out += fmt::format("<text class=\"name o{}\" x=\"{:.1f}\" y=\"{}\">{}</text>\n",
-                         static_cast<int>(region.kind), kMargin + kGutter + x + 5,
-                         kMapTop + static_cast<int>(row) * kPitch + 15,
-                         xml_text(shortened(name, static_cast<std::size_t>((room * kMapWidth - 10) /
-                                                                           kCharacter))));
+      out +=
+          fmt::format("<text class=\"name o{}\" x=\"{:.1f}\" y=\"{}\">{}</text>\n",
+                      static_cast<int>(region.kind), kMargin + kGutter + x + 5,
+                      kMapTop + static_cast<int>(row) * kPitch + 15,
+                      markup_text(shortened(
+                          name, static_cast<std::size_t>((room * kMapWidth - 10) / kCharacter))));
     }
     return out;
   }
@@ -214,7 +200,7 @@ std::string kinds_text(const LayoutTotals& totals, std::uint64_t size, int top, 
         "<text x=\"{}\" y=\"{}\">{}</text><text class=\"end\" x=\"{}\" y=\"{}\">{}</text>"
         "<text class=\"end soft\" x=\"{}\" y=\"{}\">{}</text>\n",
         k, x, y - 10, x + 20, y, region_name(static_cast<RegionKind>(k)), x + 205, y,
-        human_bytes(totals.bytes[k]), x + 280, y, xml_text(share_text(totals.bytes[k], size)));
+        human_bytes(totals.bytes[k]), x + 280, y, markup_text(share_text(totals.bytes[k], size)));
   }
   *height = (at + kColumns - 1) / kColumns * kLine;
   return out;
@@ -230,9 +216,10 @@ std::string largest_text(const MappedFile& file, const LayoutTotals& totals, std
         "<text x=\"{}\" y=\"{}\">{}</text><text class=\"soft end\" x=\"{}\" y=\"{}\">{}</text>"
         "<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>"
         "<text class=\"end soft\" x=\"{}\" y=\"{}\">{}</text>\n",
-        kMargin, top, xml_text(shortened(printable(file.names.of(total.owner)), 84)),
+        kMargin, top, markup_text(shortened(printable(file.names.of(total.owner)), 84)),
         kWidth - kMargin - 220, top, owner_word(total.owner.of), kWidth - kMargin - 90, top,
-        human_bytes(total.bytes), kWidth - kMargin, top, xml_text(share_text(total.bytes, size)));
+        human_bytes(total.bytes), kWidth - kMargin, top,
+        markup_text(share_text(total.bytes, size)));
   }
   return out;
 }
@@ -251,7 +238,7 @@ Status write_layout_svg(const MappedFile& file, const LayoutTotals& totals, cons
     largest = largest_text(file, totals, size, y + kLine / 2);
     y += kLine * static_cast<int>(totals.largest.size() + 1) + kLine / 2;
   }
-  const std::string name = xml_text(printable(file.name));
+  const std::string name = markup_text(printable(file.name));
   return sink(fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" role=\"img\" aria-label=\"Layout of a file\">\n<title>Layout of {2}</title>\n"
@@ -259,8 +246,8 @@ Status write_layout_svg(const MappedFile& file, const LayoutTotals& totals, cons
       "<text class=\"head\" x=\"{4}\" y=\"36\">{5}</text>\n"
       "<text class=\"soft\" x=\"{4}\" y=\"58\">{6} · {7}{8} · {9} regions</text>\n{10}{11}{12}"
       "</svg>\n",
-      kWidth, y, name, style(), kMargin, xml_text(shortened(printable(file.name), 90)), file.format,
-      human_bytes(size),
+      kWidth, y, name, style(), kMargin, markup_text(shortened(printable(file.name), 90)),
+      file.format, human_bytes(size),
       file.layout.generation > 0 ? fmt::format(" · generation {}", file.layout.generation) : "",
       file.layout.regions.size(), map.text(), kinds, largest));
 }

@@ -13,7 +13,7 @@
 
 namespace nmb {
 
-// What the bytes of a region are. The order is the order in which maps and tables show the kinds.
+// The content of a region. Maps and tables show the kinds in this order.
 enum class RegionKind : std::uint8_t {
   kHead,         // the first 4096 bytes of an NMB file; the header of a classic file
   kSuperblock,   // slots and trailers

@@ -30,7 +30,7 @@ class BlockTagger {
   // invalid, if a template uses a capture that does not exist, or if two rules have one name.
   static Result<BlockTagger> make(const PackOptions& options, ConflictList& conflicts);
 
-  // What the rules use of a block.
+  // The parts of a block from which rules make tags.
   struct Block {
     const BlockName& name;
     std::size_t input;                                   // position in PackOptions::inputs
