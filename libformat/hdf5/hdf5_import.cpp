@@ -9,8 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <fstream>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -317,7 +320,24 @@ class Importer {
     config.min_size = std::min(config.min_size, kMetadataCache);
     NMB_TRY(check_read(H5Pset_mdc_config(access.get(), &config), "file"));
     NMB_TRY(check_read(H5Pset_fapl_sec2(access.get()), "file"));
-    return read_handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "file");
+    Result<Handle> file =
+        read_handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "file");
+    if (!file.ok() && is_one_of_several(path))
+      return unsupported("found one of several files that HDF5 stored for one (driver family, "
+                         "split or multi), expected one file; h5repack makes it");
+    return file;
+  }
+  // Returns whether a superblock of version 0 names a driver that stores several files. The names
+  // begin with NCSAfami and NCSAmult.
+  static bool is_one_of_several(const std::string& path) {
+    constexpr std::size_t kDriverAddress = 48, kDriverName = 8;
+    std::array<char, 4096> bytes{};
+    std::ifstream(path, std::ios::binary).read(bytes.data(), bytes.size());
+    std::uint64_t driver = 0;
+    std::memcpy(&driver, &bytes[kDriverAddress], sizeof driver);
+    if (driver > bytes.size() - 2 * kDriverName) return false;
+    const std::string_view name(&bytes[driver + kDriverName], kDriverName);
+    return name == "NCSAfami" || name == "NCSAmult";
   }
   // Returns HDF5's own file descriptor, which is valid as long as the file is open. Opening the
   // file a second time would make merges of many small files slower.

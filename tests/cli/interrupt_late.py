@@ -16,7 +16,7 @@ from nmcat_faults import make  # noqa: E402
 from tool_runs import Skip, main  # noqa: E402
 
 CALLS = ("pwrite64", "ftruncate", "fdatasync", "link", "linkat", "rename", "fsync", "unlink", "close")
-MOST = 12  # of a call, from the last one back
+MOST = 6  # of a call, from the last one back
 ROWS = 400
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
 OLD = b"what was there"

@@ -200,7 +200,7 @@ def check_opens(tools, netcdf):
         return
     folder = tools.work / "small"
     folder.mkdir()
-    paths = [folder / f"small{i:03}.nc" for i in range(200)]
+    paths = [folder / f"small{i:02}.nc" for i in range(100)]
     for i, path in enumerate(paths):
         with netcdf.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
             file.createDimension("time", None)

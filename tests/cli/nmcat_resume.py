@@ -5,7 +5,7 @@ again, and not believed if it is no longer there.
 
     nmcat_resume.py --tools FOLDER
 
-NMB_ALL=1: killed twelve times, not four.
+NMB_ALL=1: killed twelve times, not three.
 """
 
 import contextlib
@@ -349,7 +349,7 @@ def test(tools):
     check_classic(tools)
     check_hdf5(tools)
     resumed = Resumed(tools)
-    check_kills(resumed, 12 if ALL else 4)
+    check_kills(resumed, 12 if ALL else 3)
     check_reads(resumed)
     check_interrupt(resumed)
     check_damage(resumed)

@@ -59,8 +59,8 @@ def check(tools, files):
     report = tools.work / "report.jsonl"
     report.unlink(missing_ok=True)
     one = {json_: nmverify(tools, [], *files, *json_) for json_ in ((), ("--json",))}
-    killed = sum(kill_midway(tools, files, steps) for steps in (2, 1, 3))
-    tools.check(killed == 3, f"{files}: only {killed} of 3 runs were stopped")
+    killed = sum(kill_midway(tools, files, steps) for steps in (2, 1))
+    tools.check(killed == 2, f"{files}: only {killed} of 2 runs were stopped")
     kept = report.read_bytes()
     for json_, expected in one.items():
         report.write_bytes(kept)
@@ -78,7 +78,7 @@ def check(tools, files):
 
 def test(tools):
     work = tools.work
-    tools.example("make_graph_samples", work / "graphs", "--files", "1", "--samples", "1500")
+    tools.example("make_graph_samples", work / "graphs", "--files", "1", "--samples", "700")
     graphs = next((work / "graphs").iterdir())
     tools.run("nmcat", graphs, "-o", "sound.nmb", *SPLIT)
     tools.run("nmcat", graphs, "-o", "coded.nmb", *SPLIT, "--compress", "zstd", "--stats", "basic")

@@ -95,6 +95,11 @@ def check_failures(test):
     cut = f"cut.h5: at {half}: cut: found {half} bytes, expected {len(whole)}; copy or write the file again"
     for tool, call in (("nminspect", ["cut.h5"]), ("nmconvert", ["cut.h5", "no.nmb"]), ("nmcat", ["cut.h5", "-o", "no.nmb"])):
         test.run(tool, *call, exit_code=1, says=cut)
+    for driver, options, name in (("family", {"memb_size": 4096}, "family%d.h5"), ("split", {}, "split")):
+        with h5py.File(work / name, "w", driver=driver, **options) as file:
+            file["x"] = numpy.arange(3000.0)
+    for member in ("family0.h5", "split-m.h5"):
+        test.run("nmcat", member, "-o", "no.nmb", exit_code=2, says="h5repack")
     said = test.run("nmverify", "cut.h5", exit_code=1)
     test.check(cut in said, f"nmverify cut.h5: {said}")
     test.run("nminspect", "header", "many.h5", "nosuch", exit_code=2, says='found no block "nosuch"')

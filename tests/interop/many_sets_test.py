@@ -314,7 +314,7 @@ def run_sets(tools, first, sets, processes):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tools", type=Path, required=True, help="folder of the tools")
-    parser.add_argument("--sets", type=int, default=100 if "NMB_ALL" in os.environ else 40)
+    parser.add_argument("--sets", type=int, default=100 if "NMB_ALL" in os.environ else 24)
     parser.add_argument("--first", type=int, default=0, help="number of the first set")
     parser.add_argument("-j", type=int, default=min(2, os.cpu_count() or 1), help="processes")
     arguments = parser.parse_args()
@@ -322,7 +322,7 @@ def main():
     problems, refused, features, outputs = run_sets(tools, arguments.first, arguments.sets, arguments.j)
     for feature in file_grammar.FEATURES:
         print(f"{features[feature]:5} {feature}")
-        if features[feature] < LEAST_SHARE * arguments.sets:
+        if features[feature] < int(LEAST_SHARE * arguments.sets):
             problems.append(f"feature {feature}: in {features[feature]} of {arguments.sets} sets, expected a tenth")
     for unknown in features.keys() - set(file_grammar.FEATURES):
         problems.append(f"feature {unknown}: not in the list")

@@ -103,7 +103,8 @@ Result<std::shared_ptr<const Dataset>> InspectedFile::dataset(std::string_view b
   NMB_ASSIGN(const std::optional<BlockEntry> entry, find(block));
   if (!entry)
     return Status(Code::kNotFound, file_->name(), kNoOffset, "",
-                  "found no block \"" + std::string(block) + "\"");
+                  block.empty() ? "found no root block"
+                                : "found no block \"" + std::string(block) + "\"");
   return dataset(*entry);
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/block_name.h"
+#include "common/digest_option.h"
 #include "common/file_list.h"
 #include "common/glob.h"
 #include "common/history_line.h"
@@ -188,13 +189,7 @@ void PackCommand::offer_run(CLI::App& app) {
                  "write the JSON report to FILE, also when the run fails; an existing report is "
                  "replaced, but any other existing file is replaced only with -f")
       ->type_name("FILE");
-  offer_choice<RecordedDigests>(
-      app, "--digest", &digest_, "WHAT",
-      {{"xxh128", RecordedDigests::kXxh3}, {"sha256", RecordedDigests::kSha256}},
-      "xxh128: record the XXH3-128 of each classic file in OUT (that of originals is always "
-      "recorded). sha256: also record the SHA-256 of each classic file and each original in OUT, "
-      "and add the SHA-256 of OUT and of all inputs to the JSON report; for the report, OUT and "
-      "all inputs are read once more");
+  offer_digest(app, &digest_);
   app.add_flag("--no-provenance", no_provenance_,
                "do not record the options and the inputs' names and sizes in OUT (see nminspect "
                "provenance)");

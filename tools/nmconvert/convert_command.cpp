@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "common/digest_option.h"
 #include "common/interrupt.h"
 #include "common/original_files.h"
 #include "common/output_kind.h"
@@ -142,13 +143,7 @@ void ConvertCommand::offer_list(CLI::App& app) {
 }
 
 void ConvertCommand::offer_run(CLI::App& app) {
-  offer_choice<RecordedDigests>(
-      app, "--digest", &digest_, "KIND",
-      {{"xxh128", RecordedDigests::kXxh3}, {"sha256", RecordedDigests::kSha256}},
-      "xxh128: record the XXH3-128 of a classic file in an NMB output (that of an original is "
-      "always recorded). sha256: also record the SHA-256 of a classic file or an original in an "
-      "NMB output, and report the SHA-256 of input and output; for the report, input and output "
-      "are read once more");
+  offer_digest(app, &digest_);
   app.add_flag("--lossy", lossy_,
                "leave out or change content that OUTPUT cannot hold; the number of losses is "
                "printed, and JSON reports list them");

@@ -54,8 +54,9 @@ Result<std::size_t> Hdf5Process::read(std::span<std::byte> bytes) {
 // Returns the failure of a process that ended without a last message.
 Status Hdf5Process::ended() {
   NMB_ASSIGN(const int code, wait());
-  return failure(Code::kDamaged, "found a file on which nmb-hdf5 ended with code ", code,
-                 ", saying nothing");
+  return Hdf5Server::ended_early(
+      Code::kDamaged,
+      joined_text("found a file on which nmb-hdf5 ended with code ", code, ", saying nothing"));
 }
 
 Result<Hdf5Process::Received> Hdf5Process::next() {
@@ -84,7 +85,9 @@ Result<int> Hdf5Process::wait() {
   if (signal == SIGXCPU || signal == SIGKILL)
     return Status(Code::kLimit,
                   "found a file on which the HDF5 library takes more time than is allowed");
-  return failure(Code::kDamaged, "found a file on which the HDF5 library ended by signal ", signal);
+  return Hdf5Server::ended_early(
+      Code::kDamaged,
+      joined_text("found a file on which the HDF5 library ended by signal ", signal));
 }
 
 }  // namespace nmb::hdf5

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <mutex>
 #include <utility>
 
+#include "wire/joined_text.h"
 #include "wire/plugin_folders.h"
 #include "wire/system_error.h"
 
@@ -159,8 +161,13 @@ Status Hdf5Server::ask(const std::vector<std::string>& arguments, int output, in
   passed->cmsg_type = SCM_RIGHTS;
   passed->cmsg_len = CMSG_LEN(bytes);
   std::memcpy(CMSG_DATA(passed), descriptors, bytes);
-  while (sendmsg(socket_, &message, MSG_NOSIGNAL) < 0)
-    if (errno != EINTR) return system_error(errno, {}, "ask nmb-hdf5");
+  while (sendmsg(socket_, &message, MSG_NOSIGNAL) < 0) {
+    if (errno == EPIPE || errno == ECONNRESET) {
+      return ended_early(Code::kIo, "nmb-hdf5 ended before it was asked");
+    } else if (errno != EINTR) {
+      return system_error(errno, {}, "ask nmb-hdf5");
+    }
+  }
   return {};
 }
 
@@ -169,9 +176,19 @@ Result<int> Hdf5Server::answer() {
   ssize_t got;
   while ((got = recv(socket_, &status, sizeof status, 0)) < 0 && errno == EINTR) {
   }
-  if (got < 0) return system_error(errno, {}, "wait for nmb-hdf5");
-  if (got != sizeof status) return Status(Code::kIo, "nmb-hdf5 ended without an answer");
+  if (got < 0 && errno != ECONNRESET) return system_error(errno, {}, "wait for nmb-hdf5");
+  if (got != sizeof status) return ended_early(Code::kIo, "nmb-hdf5 ended without an answer");
   return status;
+}
+
+Status Hdf5Server::ended_early(Code code, std::string text) {
+  rlimit memory{};
+  if (getrlimit(RLIMIT_DATA, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY) {
+    code = Code::kLimit;
+    text += joined_text("; it may need more memory than the limit, which is ", memory.rlim_cur,
+                        " bytes");
+  }
+  return Status(code, std::move(text));
 }
 
 }  // namespace nmb::hdf5

@@ -47,11 +47,16 @@ class Hdf5Server {
 
   // Sends a request. The new process writes its messages to the descriptor `output` and gets the
   // descriptor `shared`. If `shared` is -1, the process gets no such descriptor. The caller may
-  // close both descriptors after the call. Errors: kIo; kLimit for arguments of more than 128 KiB.
+  // close both descriptors after the call. Errors: kIo; kLimit for arguments of more than 128 KiB;
+  // as ended_early().
   Status ask(const std::vector<std::string>& arguments, int output, int shared);
-  // Waits until the process ends and returns its status, as waitpid gives it. Errors: kIo if the
-  // server ended too.
+  // Waits until the process ends and returns its status, as waitpid gives it. Errors: kIo and as
+  // ended_early() if the server ended too.
   Result<int> answer();
+
+  // Returns the failure of a process or server that ended by itself: kLimit if the memory of this
+  // process is limited, which is then the likely reason, and otherwise `code`.
+  static Status ended_early(Code code, std::string text);
 
  private:
   Hdf5Server(std::string program, int socket, pid_t id);
