@@ -5,6 +5,7 @@ with the values that they were of.
     statistics.py --tools FOLDER
 """
 
+import fractions
 import json
 import math
 import os
@@ -181,6 +182,77 @@ def check_values(tools, netcdf, numpy):
     tools.run("nmcat", "--mode", "join", files[0], files[0], "-o", "join.nmb", "--stats", "basic", exit_code=0)
     tools.run("nmverify", "-q", "join.nmb")
     return files
+
+
+def moments(left):
+    """Mean and standard deviation of finite values, each rounded once."""
+    if not len(left):
+        return None, None
+    if left.dtype.kind == "f":
+        unit = 2**1074
+        values = [top * (unit // bottom) for top, bottom in (float(v).as_integer_ratio() for v in left)]
+    else:
+        unit = 1
+        values = [int(v) for v in left]
+    total, squares, count = sum(values), sum(v * v for v in values), len(values)
+    variance = fractions.Fraction(squares * count - total * total, (count * unit) ** 2)
+    return float(fractions.Fraction(total, count * unit)), variance
+
+
+def check_moments(tools, netcdf, numpy):
+    """Statistics of the values of files of all kinds: exact, whoever counts them."""
+    random = numpy.random.default_rng(3)
+    columns = {
+        "near": random.normal(280, 10, 3000),
+        "far_from_0": 1e9 + random.normal(0, 1e-3, 3000),
+        "cancels": numpy.array([1e308, 3.25, -1e308] * 1000),
+        "tiny": random.normal(0, 1, 3000) * 5e-315,
+        "huge": random.normal(0, 1, 3000) * 1e307,
+        "single": random.normal(-7, 3, 3000).astype("f4"),
+        "same": numpy.full(3000, 0.1),
+        "large_integers": random.integers(-(2**63) + 5, 2**63 - 5, 3000),
+        "bytes": random.integers(-128, 127, 3000).astype("i1"),
+        "infinite": numpy.append(random.normal(0, 1, 2999), numpy.inf),
+    }
+    columns["with_missing"] = columns["near"].copy()
+    columns["with_missing"][::7] = -999.0
+    columns["with_missing"][3] = numpy.nan
+    for kind in ("NETCDF3_64BIT_DATA", "NETCDF4"):
+        name = f"moments_{kind}.nc"
+        with netcdf.Dataset(tools.work / name, "w", format=kind) as file:
+            file.createDimension("x", 3000)
+            file.createDimension("t", None)
+            options = {"zlib": True, "chunksizes": (700,)} if kind == "NETCDF4" else {}
+            for column, values in columns.items():
+                fill = {"fill_value": -999.0} if column == "with_missing" else {}
+                variable = file.createVariable(column, values.dtype, ("x",), **fill, **options)
+                variable.set_auto_maskandscale(False)
+                variable[:] = values
+            file.createVariable("never", "f4", ("x",))
+            file.createVariable("records", "i2", ("t", "x"))[:] = numpy.arange(9000).reshape(3, 3000)
+        tools.run("nmconvert", name, "moments.nmb", "-f", "--stats", "basic")
+        found = [
+            [b["variables"] for b in told(tools, path, "--values", "-j", jobs)["blocks"]]
+            for path in (name, "moments.nmb") for jobs in ("1", "3")
+        ]
+        tools.check(all(one == found[0] for one in found), f"{name}: other statistics of another file or number of threads")
+        stored = [b["variables"] for b in told(tools, "moments.nmb")["blocks"]]
+        common = "variable", "elements", "missing", "nan", "min", "max"
+        tools.check([[v[key] for key in common] for v in stored[0]] == [[v[key] for key in common] for v in found[0][0]], name)
+        for here in found[0][0]:
+            if here["variable"] in ("never", "infinite"):
+                tools.check(here["mean"] is None and here["standard_deviation"] is None, f"{name}: {here}")
+                continue
+            values = columns.get(here["variable"], numpy.arange(9000, dtype="i2"))
+            mean, variance = moments(values[(values != -999) & (values == values)])
+            tools.check(here["mean"] == mean, f"{name}: {here}: expected mean {mean}")
+            # The square of a rounded root: within two roundings of the variance.
+            error = abs(fractions.Fraction(here["standard_deviation"]) ** 2 - variance)
+            least = fractions.Fraction(here["standard_deviation"]) * fractions.Fraction(5e-324) * 2
+            tools.check(error <= variance / 2**51 + least, f"{name}: {here}: expected variance {float(variance)}")
+    rows = tools.run("nminspect", "stats", name, "--histogram").stdout.decode().splitlines()
+    tools.check(max(row.count("#") for row in rows) == 40, f"{name}: no bar of 40 characters: {rows[:3]}")
+    tools.run("nminspect", "stats", name, "nosuch", exit_code=2)
 
 
 def check_links(tools, files):
@@ -387,6 +459,7 @@ def test(tools):
 
     check_dimensions(tools, netcdf, numpy)
     files = check_values(tools, netcdf, numpy)
+    check_moments(tools, netcdf, numpy)
     check_refusals(tools, files)
     check_append(tools, files)
     check_links(tools, files)

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/block_name.h"
@@ -39,7 +42,19 @@ Json bound_json(double bound) {
   return json.is_discarded() ? Json(text) : json;
 }
 
-Json variable_json(std::string_view name, const VariableStatistics& v, bool with_histogram) {
+Json finite_json(const std::optional<Moments>& moments, double Moments::*number) {
+  return moments ? Json((*moments).*number) : Json();
+}
+
+// What a table shows of a number of buckets: a bar, whose longest has kLongestBar characters.
+std::string bar(std::uint64_t count, std::uint64_t most) {
+  constexpr double kLongestBar = 40;
+  const double length = kLongestBar * static_cast<double>(count) / static_cast<double>(most);
+  return std::string(static_cast<std::size_t>(std::ceil(length)), '#');
+}
+
+Json variable_json(std::string_view name, const VariableStatistics& v, bool with_histogram,
+                   bool with_moments) {
   Json json{{"variable", json_text(name)}, {"computed", v.computed}};
   if (!v.computed) return json;
   json["type"] = type_name(v.type);
@@ -48,6 +63,10 @@ Json variable_json(std::string_view name, const VariableStatistics& v, bool with
   json["nan"] = v.nans;
   json["min"] = number_json(v, v.minimum);
   json["max"] = number_json(v, v.maximum);
+  if (with_moments) {
+    json["mean"] = finite_json(v.moments, &Moments::mean);
+    json["standard_deviation"] = finite_json(v.moments, &Moments::deviation);
+  }
   if (!with_histogram) return json;
   json["histogram"] = Json::array();
   for (const Histogram::Bucket& bucket : v.histogram.buckets) {
@@ -61,11 +80,13 @@ Json variable_json(std::string_view name, const VariableStatistics& v, bool with
 // Writes the statistics of one block after the other.
 class StatsListing {
  public:
-  StatsListing(Tool& tool, bool histogram)
+  // moments: whether the statistics are computed from the values.
+  StatsListing(Tool& tool, bool histogram, bool moments)
       : out_(tool.out()),
         json_(tool.options().json),
         histogram_(histogram),
-        table_(tool.out(), columns(histogram)) {}
+        moments_(moments),
+        table_(tool.out(), columns(histogram, moments)) {}
 
   Status begin(const InspectedFile& file) {
     if (!json_) return {};
@@ -76,7 +97,7 @@ class StatsListing {
     return out_.write(head + "\"blocks\":[");
   }
   // `statistics` is nullopt if the block has none.
-  Status block(const Block& block, const std::optional<BlockStatistics>& statistics) {
+  Status block(const Dataset& block, const std::optional<BlockStatistics>& statistics) {
     std::vector<VarId> variables;
     for (VarId v = 0; v < block.metadata.variable_count(); ++v)
       if (!is_dimension_only(block.metadata, v)) variables.push_back(v);
@@ -101,48 +122,69 @@ class StatsListing {
   std::uint64_t histograms() const { return histograms_; }
 
  private:
-  static std::vector<Table::Column> columns(bool histogram) {
+  static std::vector<Table::Column> columns(bool histogram, bool moments) {
     using Align = Table::Align;
     if (histogram)
-      return {
-          {"object"}, {"from", Align::kRight}, {"to", Align::kRight}, {"values", Align::kRight}};
-    return {{"object"},
-            {"type"},
-            {"elements", Align::kRight},
-            {"missing", Align::kRight},
-            {"NaN", Align::kRight},
-            {"minimum", Align::kRight},
-            {"maximum", Align::kRight}};
+      return {{"object"},
+              {"from", Align::kRight},
+              {"to", Align::kRight},
+              {"values", Align::kRight},
+              {"share of the largest"}};
+    std::vector<Table::Column> columns{{"object"},
+                                       {"type"},
+                                       {"elements", Align::kRight},
+                                       {"missing", Align::kRight},
+                                       {"NaN", Align::kRight},
+                                       {"minimum", Align::kRight},
+                                       {"maximum", Align::kRight}};
+    if (moments) {
+      columns.push_back({"mean", Align::kRight});
+      columns.push_back({"standard deviation", Align::kRight});
+    }
+    return columns;
   }
   Status row(const std::string& name, const VariableStatistics& v) {
-    if (!v.computed) return table_.row({name, "-", "-", "-", "-", "-", "-"});
-    return table_.row({name, std::string(type_name(v.type)), std::to_string(v.elements),
-                       std::to_string(v.missing), std::to_string(v.nans), value_text(v, v.minimum),
-                       value_text(v, v.maximum)});
+    std::vector<std::string> cells(moments_ ? 9 : 7, "-");
+    cells[0] = name;
+    if (!v.computed) return table_.row(std::move(cells));
+    cells[1] = type_name(v.type);
+    cells[2] = std::to_string(v.elements);
+    cells[3] = std::to_string(v.missing);
+    cells[4] = std::to_string(v.nans);
+    cells[5] = value_text(v, v.minimum);
+    cells[6] = value_text(v, v.maximum);
+    if (moments_ && v.moments) {
+      cells[7] = fmt::format("{:.6g}", v.moments->mean);
+      cells[8] = fmt::format("{:.6g}", v.moments->deviation);
+    }
+    return table_.row(std::move(cells));
   }
   Status bucket_rows(const std::string& name, const VariableStatistics& v) {
+    std::uint64_t most = 0;
+    for (const Histogram::Bucket& bucket : v.histogram.buckets) most = std::max(most, bucket.count);
     for (const Histogram::Bucket& bucket : v.histogram.buckets) {
       const Histogram::Range range = v.histogram.range(bucket);
       NMB_TRY(table_.row({name, fmt::format("{:.6g}", range.least),
-                          fmt::format("{:.6g}", range.greatest), std::to_string(bucket.count)}));
+                          fmt::format("{:.6g}", range.greatest), std::to_string(bucket.count),
+                          bar(bucket.count, most)}));
     }
     return {};
   }
-  Status block_json(const Block& block, const std::vector<VarId>& variables,
+  Status block_json(const Dataset& block, const std::vector<VarId>& variables,
                     const std::optional<BlockStatistics>& statistics, bool has_histogram) {
     Json json{{"block", json_text(block.name)},
               {"level", !statistics ? Json() : Json(has_histogram ? "histogram" : "basic")}};
     if (statistics) {
       json["variables"] = Json::array();
       for (const VarId v : variables)
-        json["variables"].push_back(
-            variable_json(netcdf_name(block.metadata, v), statistics->variables[v], has_histogram));
+        json["variables"].push_back(variable_json(
+            netcdf_name(block.metadata, v), statistics->variables[v], has_histogram, moments_));
     }
     return out_.write((blocks_ == 1 ? "\n" : ",\n") + json.dump(-1, ' ', true));
   }
 
   Output& out_;
-  const bool json_, histogram_;
+  const bool json_, histogram_, moments_;
   Table table_;
   std::uint64_t blocks_ = 0, without_ = 0, histograms_ = 0;
 };
@@ -155,32 +197,60 @@ StatsCommand::StatsCommand(Tool& tool)
           {"Shows statistics of variables, for example minimum and maximum.",
            std::string(
                "Shows the statistics that are stored in an NMB file written with --stats. Values "
-               "are not read. The columns for each variable of the selected blocks are: type, "
+               "are not read. With --values, and for files of other kinds, the statistics are "
+               "computed from the values, and the mean and the standard deviation are shown too; "
+               "they have no rounding errors of sums, and do not depend on the number of threads. "
+               "The columns for each variable of the selected blocks are: type, "
                "number of elements, number of missing values, number of NaNs, and minimum and "
                "maximum of all other values. A value is missing if it equals missing_value or "
                "_FillValue. If the variable has no _FillValue and its type has two bytes or more, "
                "a value is also missing if it equals the default fill value. scale_factor and "
                "add_offset are not applied. A variable that was not counted shows \"-\" in each "
-               "column. With --histogram, the columns show the number of values in each range, and "
-               "not the other statistics. With --json, all statistics are shown. The stored "
+               "column. The standard deviation is that of the values themselves: the sum of "
+               "squares is "
+               "divided by their number. A variable with an infinite value has neither mean nor "
+               "standard deviation. With --histogram, the rows show the number of values in each "
+               "range, and not the other statistics. With --json, all statistics are shown. The "
+               "stored "
                "numbers are checked by nmverify.\n\n") +
                PatternOption::kHelp,
            "  nminspect stats run.nmb\n"
            "  nminspect stats run.nmb 'r4952/**'\n"
            "  nminspect stats --histogram tas.nmb\n"
+           "  nminspect stats --values tas.nc\n"
            "  nminspect stats --json run.nmb r4952/sr0/evt3"}) {
   pattern_.offer(command_, "blocks");
   command_.add_flag("--histogram", histogram_, "show the number of values in each range");
+  command_.add_flag("--values", values_, "compute the statistics from the values");
   tool.offer_json(command_);
+  tool.offer_threads(command_);
 }
 
 Status StatsCommand::run(const InspectedFile& file) {
-  const Reader* const reader = file.reader();
-  if (!reader)
-    return Status(Code::kUnsupported,
-                  "only NMB files have statistics; nmconvert --stats makes an NMB file with them");
   NMB_ASSIGN(const NamePattern pattern, pattern_.names());
-  StatsListing listing(tool_, histogram_);
+  return values_ || !file.reader() ? compute(file, pattern) : show_stored(file, pattern);
+}
+
+Status StatsCommand::compute(const InspectedFile& file, const NamePattern& pattern) {
+  StatsListing listing(tool_, histogram_, true);
+  const StatisticsLevel level =
+      histogram_ || tool_.options().json ? StatisticsLevel::kHistogram : StatisticsLevel::kBasic;
+  bool begun = false;
+  NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(entry));
+    NMB_ASSIGN(const BlockStatistics statistics,
+               compute_statistics(*dataset, level, tool_.options().threads));
+    if (!std::exchange(begun, true)) NMB_TRY(listing.begin(file));
+    NMB_TRY(listing.block(*dataset, statistics));
+    return true;
+  }));
+  if (!begun) return Status(Code::kNotFound, "found no block that matches");
+  return listing.end();
+}
+
+Status StatsCommand::show_stored(const InspectedFile& file, const NamePattern& pattern) {
+  const Reader* const reader = file.reader();
+  StatsListing listing(tool_, histogram_, false);
   // Nothing is written before a block with statistics is found.
   std::uint64_t blocks = 0;
   bool begun = false;

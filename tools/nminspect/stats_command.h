@@ -1,4 +1,4 @@
-// nminspect stats: shows the statistics that are stored in a file.
+// nminspect stats: shows the statistics that are stored in a file, or those of its values.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,13 @@ class StatsCommand final : public InspectCommand {
 
  private:
   Status run(const InspectedFile& file) override;
+  Status compute(const InspectedFile& file, const NamePattern& pattern);
+  Status show_stored(const InspectedFile& file, const NamePattern& pattern);
   Status tell_missing(const std::string& file, std::uint64_t blocks, std::uint64_t without,
                       std::uint64_t histograms);
 
   PatternOption pattern_;
-  bool histogram_ = false;
+  bool histogram_ = false, values_ = false;
 };
 
 }  // namespace nmb::tools

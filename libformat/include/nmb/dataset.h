@@ -10,6 +10,7 @@
 #include "nmb/bytes.h"
 #include "nmb/classic.h"
 #include "nmb/metadata.h"
+#include "nmb/statistics.h"
 #include "nmb/types.h"
 #include "nmb/values.h"
 
@@ -53,6 +54,12 @@ struct Dataset {
     return values;
   }
 };
+
+// Computes the statistics of all variables from the values, which are read once. level: not kNone.
+// VariableStatistics::moments is set too. The result does not depend on `threads`, the number of
+// threads. Each thread needs memory for 1 MiB or for a chunk. Errors: kDamaged, kIo.
+NMB_EXPORT Result<BlockStatistics> compute_statistics(const Dataset& dataset, StatisticsLevel level,
+                                                      unsigned threads);
 
 // Opens a classic file (CDF-1, CDF-2, CDF-5). The dataset keeps `file` open. Errors: kUnknownKind,
 // kDamaged, kIo.

@@ -49,6 +49,14 @@ struct Histogram {
   friend bool operator==(const Histogram&, const Histogram&) = default;
 };
 
+// The mean and the standard deviation of numbers. They are computed without rounding errors in
+// between, so they do not depend on the order of the numbers.
+struct Moments {
+  double mean = 0;
+  double deviation = 0;  // of the numbers themselves: divided by their count, not by one less
+  friend bool operator==(const Moments&, const Moments&) = default;
+};
+
 // Statistics of one variable. Minimum, maximum and histogram ignore missing values and NaN. Numbers
 // are compared as values of their type, and -0 is less than 0. The attributes _Unsigned,
 // scale_factor and add_offset have no effect. Text has no minimum, maximum or histogram.
@@ -63,8 +71,11 @@ struct VariableStatistics {
   // Minimum and maximum in external form: big-endian, type_size(type) bytes, then zeros.
   std::array<std::byte, 8> minimum{}, maximum{};
   Histogram histogram;  // empty unless the type is numeric and the level is kHistogram
+  // Of the same values as the minimum. Files do not store it: only compute_statistics() sets it,
+  // unless a value is infinite.
+  std::optional<Moments> moments{};
 
-  // Returns the number of elements that are used for minimum, maximum and histogram.
+  // Returns the number of elements that are used for minimum, maximum, histogram and moments.
   std::uint64_t ordered() const { return elements - missing - nans; }
   friend bool operator==(const VariableStatistics&, const VariableStatistics&) = default;
 };

@@ -23,9 +23,9 @@ struct Given {
             std::byte* to) const {
     std::memcpy(to, bytes + (from - offset), length);
   }
-  void count(const ValueForm& form, std::uint64_t from, std::uint64_t elements, ValueCounts* counts,
-             HistogramBuilder* histogram) const {
-    count_values(form, bytes + (from - offset), elements, counts, histogram);
+  void count(const ValueForm& form, std::uint64_t from, std::uint64_t elements,
+             ValueTally* tally) const {
+    count_values(form, bytes + (from - offset), elements, tally);
   }
 };
 
@@ -35,9 +35,9 @@ struct Hole {
             std::byte* to) const {
     std::memcpy(to, form.hole.data() + (from - element), length);
   }
-  void count(const ValueForm& form, std::uint64_t, std::uint64_t elements, ValueCounts* counts,
-             HistogramBuilder* histogram) const {
-    count_holes(form, elements, counts, histogram);
+  void count(const ValueForm& form, std::uint64_t, std::uint64_t elements,
+             ValueTally* tally) const {
+    count_holes(form, elements, tally);
   }
 };
 
@@ -46,9 +46,10 @@ struct Hole {
 Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadata,
                                                          const ClassicLayout& layout,
                                                          std::uint64_t records,
-                                                         StatisticsLevel level) {
+                                                         StatisticsLevel level, bool with_moments) {
   auto made = std::make_unique<BlockCounter>();
   made->level_ = level;
+  made->with_moments_ = with_moments;
   made->record_size_ = layout.record_size;
   made->records_ = records;
   made->record_begin_ = layout.record_begin - layout.header_length;
@@ -104,25 +105,37 @@ void BlockCounter::note(Slot* slot, std::uint64_t elements) {
   variables_[slot->variable] = {true, slot->form.type, slot->form.nan_is_missing, elements};
 }
 
-void BlockCounter::begin(const Slot& slot, Local* local) const {
-  local->counts = ValueCounts();
-  local->with_histogram = level_ == StatisticsLevel::kHistogram && slot.form.type != Type::kChar;
-  if (local->with_histogram) local->histogram.begin(slot.most_buckets);
+void BlockCounter::begin(const Slot& slot, ValueTally* tally) const {
+  tally->counts = ValueCounts();
+  if (slot.form.type == Type::kChar) {
+    tally->histogram.reset();
+    tally->sums.reset();
+    return;
+  }
+  if (level_ == StatisticsLevel::kHistogram) {
+    if (!tally->histogram) tally->histogram.emplace();
+    tally->histogram->begin(slot.most_buckets);
+  }
+  if (with_moments_) tally->sums.emplace();
 }
 
-void BlockCounter::keep(const Slot& slot, const Local& local) {
+void BlockCounter::keep(const Slot& slot, const ValueTally& tally) {
   std::lock_guard lock(mutex_);
   Total& total = totals_[slot.variable];
-  total.counts.add(local.counts);
-  if (!local.with_histogram) return;
+  total.counts.add(tally.counts);
+  if (tally.sums) {
+    if (!total.sums) total.sums = std::make_unique<ExactSums>();
+    total.sums->add(*tally.sums);
+  }
+  if (!tally.histogram) return;
   if (total.histogram.buckets.empty()) {
-    total.histogram = local.histogram.take();
+    total.histogram = tally.histogram->take();
     return;
   }
   HistogramBuilder all;
   all.begin(slot.most_buckets);
   all.merge(total.histogram);
-  all.merge(local.histogram.take());
+  all.merge(tally.histogram->take());
   total.histogram = all.take();
 }
 
@@ -130,7 +143,7 @@ void BlockCounter::keep(const Slot& slot, const Local& local) {
 // element when it is complete.
 template <class Bytes>
 void BlockCounter::keep_cut(const Slot& slot, std::uint64_t element, std::uint64_t from,
-                            std::uint64_t to, const Bytes& bytes, Local* local) {
+                            std::uint64_t to, const Bytes& bytes, ValueTally* tally) {
   const std::size_t size = slot.form.size();
   std::lock_guard lock(mutex_);
   const auto cut = cuts_.try_emplace(element).first;
@@ -139,14 +152,14 @@ void BlockCounter::keep_cut(const Slot& slot, std::uint64_t element, std::uint64
   for (std::uint64_t at = from - element; at < to - element; ++at)
     value.there = static_cast<std::uint8_t>(value.there | 1u << at);
   if (value.there != (1u << size) - 1) return;
-  count_values(slot.form, value.bytes.data(), 1, &local->counts, local->builder());
+  count_values(slot.form, value.bytes.data(), 1, tally);
   cuts_.erase(cut);
 }
 
 // Counts those bytes of [from, to) that lie in the slot. slot.begin and slot.end count from `base`.
 template <class Bytes>
 void BlockCounter::count_slot(const Slot& slot, std::uint64_t base, std::uint64_t from,
-                              std::uint64_t to, const Bytes& bytes, Local* local) {
+                              std::uint64_t to, const Bytes& bytes, ValueTally* tally) {
   const std::uint64_t size = slot.form.size();
   const std::uint64_t begin = base + slot.begin;
   from = std::max(from, begin);
@@ -154,24 +167,24 @@ void BlockCounter::count_slot(const Slot& slot, std::uint64_t base, std::uint64_
   if (from >= to) return;
   if (const std::uint64_t behind = (from - begin) % size; behind != 0) {
     const std::uint64_t element = from - behind, end = std::min(to, element + size);
-    keep_cut(slot, element, from, end, bytes, local);
+    keep_cut(slot, element, from, end, bytes, tally);
     from = end;
   }
   const std::uint64_t elements = (to - from) / size;
-  bytes.count(slot.form, from, elements, &local->counts, local->builder());
+  bytes.count(slot.form, from, elements, tally);
   from += elements * size;
-  if (from < to) keep_cut(slot, from, from, to, bytes, local);
+  if (from < to) keep_cut(slot, from, from, to, bytes, tally);
 }
 
 template <class Bytes>
 void BlockCounter::count(std::uint64_t from, std::uint64_t to, const Bytes& bytes) {
-  Local local;
+  ValueTally tally;
   auto slot = std::upper_bound(fixed_.begin(), fixed_.end(), from,
                                [](std::uint64_t at, const Slot& s) { return at < s.end; });
   for (; slot != fixed_.end() && slot->begin < to; ++slot) {
-    begin(*slot, &local);
-    count_slot(*slot, 0, from, to, bytes, &local);
-    keep(*slot, local);
+    begin(*slot, &tally);
+    count_slot(*slot, 0, from, to, bytes, &tally);
+    keep(*slot, tally);
   }
   if (record_.empty() || to <= record_begin_) return;
   const std::uint64_t first = from <= record_begin_ ? 0 : (from - record_begin_) / record_size_;
@@ -192,11 +205,11 @@ void BlockCounter::count_record(std::uint64_t record, std::uint64_t from, std::u
   const std::uint64_t high = std::min(to - base, record_size_);
   auto slot = std::upper_bound(record_.begin(), record_.end(), low,
                                [](std::uint64_t at, const Slot& s) { return at < s.end; });
-  Local local;
+  ValueTally tally;
   const auto count_one = [&](const Slot& each) {
-    begin(each, &local);
-    count_slot(each, base, from, to, bytes, &local);
-    keep(each, local);
+    begin(each, &tally);
+    count_slot(each, base, from, to, bytes, &tally);
+    keep(each, tally);
   };
   if constexpr (std::is_same_v<Bytes, Hole>) {
     // A block may have many holes and many variables. If a variable's part of the record lies
@@ -215,14 +228,14 @@ template <class Bytes>
 void BlockCounter::count_whole_records(std::uint64_t first, std::uint64_t end, const Bytes& bytes) {
   if constexpr (std::is_same_v<Bytes, Hole>)
     return note_hole(record_.begin(), record_.end(), end - first);
-  Local local;
+  ValueTally tally;
   for (const Slot& slot : record_) {
-    begin(slot, &local);
+    begin(slot, &tally);
     for (std::uint64_t record = first; record < end; ++record) {
       const std::uint64_t base = record_begin_ + record * record_size_;
-      count_slot(slot, base, base, base + record_size_, bytes, &local);
+      count_slot(slot, base, base, base + record_size_, bytes, &tally);
     }
-    keep(slot, local);
+    keep(slot, tally);
   }
 }
 
@@ -239,15 +252,14 @@ void BlockCounter::note_hole(std::vector<Slot>::const_iterator first,
 
 void BlockCounter::count_holes_noted() {
   std::uint64_t records = 0;
-  Local local;
+  ValueTally tally;
   for (std::size_t i = 0; i < record_.size() && !in_holes_.empty(); ++i) {
     records += in_holes_[i];
     if (records == 0) continue;
     const Slot& slot = record_[i];
-    begin(slot, &local);
-    count_holes(slot.form, records * ((slot.end - slot.begin) / slot.form.size()), &local.counts,
-                local.builder());
-    keep(slot, local);
+    begin(slot, &tally);
+    count_holes(slot.form, records * ((slot.end - slot.begin) / slot.form.size()), &tally);
+    keep(slot, tally);
   }
   in_holes_.clear();
 }
@@ -289,6 +301,7 @@ Result<BlockStatistics> BlockCounter::finish() {
     key_value(variable.type, total.counts.least, statistics.minimum.data());
     key_value(variable.type, total.counts.greatest, statistics.maximum.data());
     statistics.histogram = std::move(total.histogram);
+    if (total.sums) statistics.moments = total.sums->moments();
   }
   return out;
 }

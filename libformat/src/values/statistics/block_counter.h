@@ -26,11 +26,13 @@ namespace nmb {
 // Thread-safe except for finish().
 class BlockCounter {
  public:
-  // level: must not be kNone. The object keeps no reference to the arguments. Errors: kDamaged if
-  // the definitions contradict each other.
+  // level: must not be kNone. with_moments: whether to compute VariableStatistics::moments. The
+  // object keeps no reference to the arguments. Errors: kDamaged if the definitions contradict each
+  // other.
   static Result<std::unique_ptr<BlockCounter>> make(const Metadata& metadata,
                                                     const ClassicLayout& layout,
-                                                    std::uint64_t records, StatisticsLevel level);
+                                                    std::uint64_t records, StatisticsLevel level,
+                                                    bool with_moments = false);
 
   // Adds bytes of the extent. The first byte is at `offset`.
   void add(std::uint64_t offset, std::span<const std::byte> bytes);
@@ -75,13 +77,7 @@ class BlockCounter {
   struct Total {
     ValueCounts counts;
     Histogram histogram;
-  };
-  // The counts of one variable in a single call.
-  struct Local {
-    ValueCounts counts;
-    HistogramBuilder histogram;
-    bool with_histogram = false;
-    HistogramBuilder* builder() { return with_histogram ? &histogram : nullptr; }
+    std::unique_ptr<ExactSums> sums;
   };
   // An element whose bytes were only partly added.
   struct Cut {
@@ -99,10 +95,10 @@ class BlockCounter {
   void count(std::uint64_t from, std::uint64_t to, const Bytes& bytes);
   template <class Bytes>
   void count_slot(const Slot& slot, std::uint64_t base, std::uint64_t from, std::uint64_t to,
-                  const Bytes& bytes, Local* local);
+                  const Bytes& bytes, ValueTally* tally);
   template <class Bytes>
   void keep_cut(const Slot& slot, std::uint64_t element, std::uint64_t from, std::uint64_t to,
-                const Bytes& bytes, Local* local);
+                const Bytes& bytes, ValueTally* tally);
   template <class Bytes>
   void count_record(std::uint64_t record, std::uint64_t from, std::uint64_t to, const Bytes& bytes);
   template <class Bytes>
@@ -117,10 +113,11 @@ class BlockCounter {
                    std::span<const hdf5::Property> properties, Slot slot);
   Status count_chunks_of(const Chunked& chunked, const std::shared_ptr<const ByteSource>& extent,
                          unsigned threads);
-  void begin(const Slot& slot, Local* local) const;
-  void keep(const Slot& slot, const Local& local);
+  void begin(const Slot& slot, ValueTally* tally) const;
+  void keep(const Slot& slot, const ValueTally& tally);
 
   StatisticsLevel level_ = StatisticsLevel::kBasic;
+  bool with_moments_ = false;
   std::vector<Slot> fixed_, record_;  // ordered by begin, without overlap
   std::vector<Chunked> chunked_;
   std::uint64_t record_begin_ = 0, record_size_ = 0, records_ = 0;

@@ -98,10 +98,10 @@ bool BlockCounter::take_stored(const Metadata& metadata, const Storage& storage,
     chunked_.push_back(std::move(chunked));
     return true;
   }
-  Local local;
-  begin(slot, &local);
-  count_holes(slot.form, *bytes / size, &local.counts, local.builder());
-  keep(slot, local);
+  ValueTally tally;
+  begin(slot, &tally);
+  count_holes(slot.form, *bytes / size, &tally);
+  keep(slot, tally);
   return true;
 }
 
@@ -130,7 +130,7 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
   if (budget / kMostTimes < region) budget = ~std::uint64_t{0};
   const auto at_once = static_cast<unsigned>(std::min<std::uint64_t>(
       threads, std::max<std::uint64_t>(1, memory_room(kDecodedAtOnce) / table.chunk_bytes())));
-  Local all;
+  ValueTally all;
   begin(slot, &all);
   for (std::uint64_t first = 0; first < chunks; first += kRowsAtOnce) {
     NMB_ASSIGN(const std::vector<ChunkRow> rows,
@@ -146,24 +146,24 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
     std::atomic<std::size_t> next{0};
     NMB_TRY(share_work(
         std::min<std::size_t>(at_once, rows.size()), [&](const std::atomic<bool>& stop) -> Status {
-          Local local;
-          begin(slot, &local);
+          ValueTally tally;
+          begin(slot, &tally);
           ChunkShape shape(chunked.lengths, storage.chunk);
           for (std::size_t i; !stop && (i = next++) < rows.size();) {
             shape.set(first + i);
             if (rows[i].stored_length == 0) {
-              count_holes(slot.form, shape.elements(), &local.counts, local.builder());
+              count_holes(slot.form, shape.elements(), &tally);
               continue;
             }
             NMB_ASSIGN(const std::vector<std::byte> values, table.load(first + i, rows[i]));
             shape.for_each_run([&](std::uint64_t at, std::uint64_t count) {
-              count_values(slot.form, values.data() + at * slot.form.size(), count, &local.counts,
-                           local.builder());
+              count_values(slot.form, values.data() + at * slot.form.size(), count, &tally);
             });
           }
           std::lock_guard lock(mutex_);
-          all.counts.add(local.counts);
-          if (local.with_histogram) all.histogram.merge(local.histogram.take());
+          all.counts.add(tally.counts);
+          if (tally.histogram) all.histogram->merge(tally.histogram->take());
+          if (tally.sums) all.sums->add(*tally.sums);
           return {};
         }));
   }

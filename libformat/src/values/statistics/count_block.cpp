@@ -12,10 +12,10 @@
 namespace nmb {
 
 Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRange> holes,
-                                    StatisticsLevel level, unsigned threads) {
+                                    StatisticsLevel level, unsigned threads, bool with_moments) {
   constexpr std::uint64_t kWindow = 1 << 20;
   NMB_ASSIGN(const std::unique_ptr<BlockCounter> counter,
-             BlockCounter::make(block.metadata, block.layout, block.records, level));
+             BlockCounter::make(block.metadata, block.layout, block.records, level, with_moments));
   for (const ByteRange& hole : holes) counter->add_hole(hole.begin, hole.end);
   if (counter->has_chunks()) NMB_TRY(counter->count_chunks(block.extent, threads));
   const std::uint64_t length = counter->counts_any() ? block.extent->size() : 0;
@@ -43,6 +43,11 @@ Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRa
                        return {};
                      }));
   return counter->finish();
+}
+
+Result<BlockStatistics> compute_statistics(const Dataset& dataset, StatisticsLevel level,
+                                           unsigned threads) {
+  return count_block(dataset, {}, level, threads, true);
 }
 
 }  // namespace nmb

@@ -14,6 +14,7 @@ namespace nmb {
 // Reads the extent in windows of 1 MiB. Each thread needs memory for one window. holes: ranges of
 // the extent in ascending order; these ranges are not read. Errors: kDamaged, kIo.
 Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRange> holes,
-                                    StatisticsLevel level, unsigned threads);
+                                    StatisticsLevel level, unsigned threads,
+                                    bool with_moments = false);
 
 }  // namespace nmb

@@ -22,6 +22,12 @@ constexpr std::size_t kBatch = 1024;
 template <class T>
 inline constexpr bool kIsReal = std::is_floating_point_v<T>;
 
+// The type as which ExactSums adds a value.
+template <class T>
+using Summand =
+    std::conditional_t<kIsReal<T>, double,
+                       std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
+
 // Maps a value to an integer of the same size. The integers have the same order as the values. NaNs
 // come before -infinity or after infinity.
 template <class T>
@@ -141,8 +147,7 @@ struct Masks {
 
 // Counts at most kBatch keys.
 template <class T, int kMissing>
-void count_keys(const Key<T>* keys, std::size_t count, const ValueForm& form, ValueCounts* counts,
-                HistogramBuilder* histogram) {
+void count_keys(const Key<T>* keys, std::size_t count, const ValueForm& form, ValueTally* tally) {
   using K = Key<T>;
   using Counter = std::conditional_t<sizeof(K) == 1, std::uint32_t, std::make_unsigned_t<K>>;
   constexpr K kMost = std::numeric_limits<K>::max(), kLeast = std::numeric_limits<K>::min();
@@ -162,13 +167,18 @@ void count_keys(const Key<T>* keys, std::size_t count, const ValueForm& form, Va
     missing_here = static_cast<Counter>(missing_here + (static_cast<Counter>(is_missing) & 1));
     nans = static_cast<Counter>(nans + (static_cast<Counter>(is_nan) & 1));
   }
-  counts->elements += count;
-  counts->missing += missing_here;
-  counts->nans += nans;
+  ValueCounts& counts = tally->counts;
+  counts.elements += count;
+  counts.missing += missing_here;
+  counts.nans += nans;
   if (std::size_t{missing_here} + nans == count) return;
-  counts->least = std::min(counts->least, widened<T>(least));
-  counts->greatest = std::max(counts->greatest, widened<T>(greatest));
-  if (!histogram) return;
+  counts.least = std::min(counts.least, widened<T>(least));
+  counts.greatest = std::max(counts.greatest, widened<T>(greatest));
+  if (tally->sums)
+    for (std::size_t i = 0; i < count; ++i)
+      if ((Masks<T>::template missing<kMissing>(keys[i], missing) | Masks<T>::nan(keys[i])) == 0)
+        tally->sums->add(static_cast<Summand<T>>(number_of<T>(keys[i])));
+  if (!tally->histogram) return;
   std::array<std::uint32_t, kBatch> codes;
   std::size_t coded = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -176,12 +186,12 @@ void count_keys(const Key<T>* keys, std::size_t count, const ValueForm& form, Va
     codes[coded] = code_of<T>(key);
     coded += (Masks<T>::template missing<kMissing>(key, missing) | Masks<T>::nan(key)) == 0;
   }
-  histogram->add({codes.data(), coded});
+  tally->histogram->add({codes.data(), coded});
 }
 
 template <class T>
 void count_typed(const ValueForm& form, const std::byte* values, std::size_t count,
-                 ValueCounts* counts, HistogramBuilder* histogram) {
+                 ValueTally* tally) {
   using Bits = std::make_unsigned_t<Key<T>>;
   std::array<Key<T>, kBatch> keys;
   for (std::size_t at = 0; at < count; at += kBatch) {
@@ -194,13 +204,13 @@ void count_typed(const ValueForm& form, const std::byte* values, std::size_t cou
       for (std::size_t i = 0; i < part; ++i)
         keys[i] = key_of<T>(load_be<Bits>(from + i * sizeof(T)));
     if (form.missing_count == 0)
-      count_keys<T, 0>(keys.data(), part, form, counts, histogram);
+      count_keys<T, 0>(keys.data(), part, form, tally);
     else if (form.missing_count == 1)
-      count_keys<T, 1>(keys.data(), part, form, counts, histogram);
+      count_keys<T, 1>(keys.data(), part, form, tally);
     else if (form.missing_count == 2)
-      count_keys<T, 2>(keys.data(), part, form, counts, histogram);
+      count_keys<T, 2>(keys.data(), part, form, tally);
     else
-      count_keys<T, 4>(keys.data(), part, form, counts, histogram);
+      count_keys<T, 4>(keys.data(), part, form, tally);
   }
 }
 
@@ -313,22 +323,22 @@ void ValueCounts::repeat(std::uint64_t times) {
 }
 
 void count_values(const ValueForm& form, const std::byte* values, std::size_t count,
-                  ValueCounts* counts, HistogramBuilder* histogram) {
-  with_type(form.type,
-            [&](auto t) { count_typed<decltype(t)>(form, values, count, counts, histogram); });
+                  ValueTally* tally) {
+  with_type(form.type, [&](auto t) { count_typed<decltype(t)>(form, values, count, tally); });
 }
 
-void count_holes(const ValueForm& form, std::uint64_t count, ValueCounts* counts,
-                 HistogramBuilder* histogram) {
+void count_holes(const ValueForm& form, std::uint64_t count, ValueTally* tally) {
   if (count == 0) return;
-  ValueCounts one;
-  HistogramBuilder code;
-  if (histogram) code.begin(1);
-  count_values(form, form.hole.data(), 1, &one, histogram ? &code : nullptr);
-  one.repeat(count);
-  counts->add(one);
-  if (!histogram) return;
-  for (const Histogram::Bucket& bucket : code.take().buckets) histogram->add(bucket.code, count);
+  ValueTally one;
+  if (tally->histogram) one.histogram.emplace().begin(1);
+  if (tally->sums) one.sums.emplace();
+  count_values(form, form.hole.data(), 1, &one);
+  one.counts.repeat(count);
+  tally->counts.add(one.counts);
+  if (tally->histogram)
+    for (const Histogram::Bucket& bucket : one.histogram->take().buckets)
+      tally->histogram->add(bucket.code, count);
+  if (tally->sums) tally->sums->add_times(*one.sums, count);
 }
 
 }  // namespace nmb

@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "hdf5/model/hdf5_section.h"
 #include "nmb/metadata.h"
 #include "nmb/statistics.h"
+#include "values/statistics/exact_sums.h"
 #include "values/statistics/histogram_builder.h"
 
 namespace nmb {
@@ -55,14 +57,19 @@ struct ValueCounts {
   void repeat(std::uint64_t times);
 };
 
-// Counts `count` values in their stored form. histogram: may be nullptr. If it is not nullptr,
-// histogram->begin() must have been called.
-void count_values(const ValueForm& form, const std::byte* values, std::size_t count,
-                  ValueCounts* counts, HistogramBuilder* histogram);
+// What is counted of a variable's values.
+struct ValueTally {
+  ValueCounts counts;
+  // What is not counted is nullopt. HistogramBuilder::begin() must have been called.
+  std::optional<HistogramBuilder> histogram{};
+  std::optional<ExactSums> sums{};
+};
 
-// Adds values that are not stored to the counts. Each of these values is form.hole; `count` is
-// their number.
-void count_holes(const ValueForm& form, std::uint64_t count, ValueCounts* counts,
-                 HistogramBuilder* histogram);
+// Counts `count` values in their stored form.
+void count_values(const ValueForm& form, const std::byte* values, std::size_t count,
+                  ValueTally* tally);
+
+// Counts values that are not stored. Each of these values is form.hole; `count` is their number.
+void count_holes(const ValueForm& form, std::uint64_t count, ValueTally* tally);
 
 }  // namespace nmb
