@@ -117,7 +117,8 @@ Status InputPlanner::plan(std::size_t index, Source file, BlockSink& sink) {
   taken_.clear();
   is_surveyed_ = is_surveying_ = false;
   if (by_ == By::kOne)
-    united_.emplace(UnionRules{.distinct_variables = true, .equal_attributes = true},
+    united_.emplace(UnionRules{.distinct_variables = true,
+                               .equal_attributes = EqualAttributes::kPresent},
                     [this](UnionNote note) {
                       // Each group may have its own attributes.
                       if (note.what == UnionNote::What::kDiffers) return;

@@ -54,7 +54,7 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
     rules.complete = rules.drops_parts = true;
     rules.along = is_iceberg(first) ? UnionRules::Along::kRecords : UnionRules::Along::kTiles;
   }
-  rules.equal_attributes = options.strict_attributes;
+  if (options.strict_attributes) rules.equal_attributes = EqualAttributes::kAll;
   rules.equal_values = !options.first_values;
   rules.fills = options.fill_missing;
   rules.skips = options.skip_mismatches;

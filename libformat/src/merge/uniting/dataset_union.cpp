@@ -397,7 +397,7 @@ Status DatasetUnion::add_attribute(VarId known, Type of_variable, const Attribut
 }
 
 bool DatasetUnion::is_strict(std::string_view attribute) const {
-  return rules_.equal_attributes || tells_meaning(attribute);
+  return rules_.equal_attributes != EqualAttributes::kOfMeaning || tells_meaning(attribute);
 }
 
 bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId known,
@@ -410,7 +410,9 @@ bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId
                       std::bind_front(&DatasetUnion::is_same, this),
                       [&](const Attribute* found, const Attribute* expected) {
                         // A dataset may have global attributes that other datasets do not have.
-                        if (known == kGlobal && !(found && expected)) return;
+                        if (known == kGlobal && !(found && expected) &&
+                            rules_.equal_attributes != EqualAttributes::kAll)
+                          return;
                         // A variable that is left out is reported only once.
                         if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
                         const std::string_view name = (found ? found : expected)->name;

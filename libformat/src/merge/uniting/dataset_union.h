@@ -28,6 +28,13 @@
 
 namespace nmb {
 
+// Which attributes must be equal in all datasets.
+enum class EqualAttributes : std::uint8_t {
+  kOfMeaning,  // those for which tells_meaning() is true; a global one may be missing
+  kPresent,    // all; a global one may be missing
+  kAll,        // all
+};
+
 struct UnionRules {
   enum class Along : std::uint8_t { kNothing, kRecords, kDimension, kFirstAxis, kTiles };
   // The dimension along which values are joined.
@@ -42,8 +49,7 @@ struct UnionRules {
   Along along = Along::kNothing;
   std::string dimension{};
   bool distinct_variables = false;  // two datasets must not have variables with the same name
-  bool equal_attributes = false;    // all attributes must be equal, not only those for which
-                                    // tells_meaning() is true
+  EqualAttributes equal_attributes = EqualAttributes::kOfMeaning;
   bool equal_values = true;         // values of variables that are not joined must be equal
   bool complete = false;            // each dataset must have each variable
   // Fill values are used for values that are missing in all datasets or tiles.
