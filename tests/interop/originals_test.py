@@ -138,6 +138,24 @@ def check_together(test, names):
         test.run("nmverify", "-q", packed)
 
 
+def check_beside_damage(test, names):
+    """An original comes back although a block is damaged: also the one that became this block."""
+    with netCDF4.Dataset(test.work / "first.nc", "w") as file:
+        file.createVariable("v", "f8", ())[...] = 1
+    with netCDF4.Dataset(test.work / "second.nc", "w") as file:
+        file.createVariable("v", "f8", ())[...] = 2
+    test.run("nmcat", "--no-sync", "first.nc", "second.nc", "-o", "damaged.nmb")
+    layout = [line.split() for line in test.run("nminspect", "layout", "damaged.nmb").splitlines()]
+    at = next(int(line[-1]) for line in layout if line[:2] == ["block", "second"])
+    content = bytearray((test.work / "damaged.nmb").read_bytes())
+    content[at + 200] ^= 255
+    (test.work / "damaged.nmb").write_bytes(content)
+    test.run("nmverify", "damaged.nmb", exit_code=1)
+    test.check("2 of 2 originals sound" in test.run("nmverify", "--level", "index", "--originals", "damaged.nmb"), test.said)
+    for name in ("first", "second"):
+        expect_back(test, "damaged.nmb", name, test.work / f"{name}.nc", f"{name} beside damage")
+
+
 def check_appended(test, names):
     test.run("nmcat", "--no-sync", names[0], "-o", "grown.nmb")
     for name in names[1:]:
@@ -281,6 +299,7 @@ def check(test):
         check_one(test, test.work / name)
     check_together(test, names)
     check_reads(test)
+    check_beside_damage(test, names)
     check_appended(test, names)
     check_groups_without_file_names(test)
     check_size(test)

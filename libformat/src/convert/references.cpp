@@ -158,8 +158,14 @@ class ReferenceWalk {
     Hdf5Names names(outputs_, file, input_, &nested_);
     return reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
-      NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
-      NMB_TRY(refuse(check_dataset(*block, &names)));
+      const auto block = reader.block(entry);
+      // Other blocks, and originals, can be read although this block is damaged.
+      if (block.status().code() == Code::kDamaged) {
+        NMB_TRY(refuse(outputs_.refuse_unknown(input_, block.status().text())));
+        return true;
+      }
+      NMB_TRY(block.status());
+      NMB_TRY(refuse(check_dataset(**block, &names)));
       return true;
     });
   }

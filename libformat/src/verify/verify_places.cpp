@@ -6,6 +6,7 @@
 #include "format/block/block_header.h"
 #include "model/sections.h"
 #include "verify/nmb_verifier.h"
+#include "verify/status_finding.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
@@ -124,8 +125,15 @@ void NmbVerifier::check_digests(std::uint32_t row, OriginalDigests* digests) {
   const Status& status = digests->status();
   const bool other_bytes = status.rule() == "R-EX-5";
   if (!status.ok() && !other_bytes) {
-    if (status.code() != Code::kDamaged) missed(status);
-    return;  // already reported
+    if (status.code() != Code::kDamaged) {
+      missed(status);
+    } else if (!at_least(VerifyLevel::kData)) {
+      // At level kData, the check of values reports this.
+      Finding finding = finding_of(status);
+      finding.object = joined_text("original in row ", row + 1, " of the file table");
+      findings_.report(std::move(finding));
+    }
+    return;
   }
   const FileDigests found = digests->digests();
   if (other_bytes || found.xxh3 != files_->digest(row))
