@@ -790,8 +790,39 @@ def check_memory(test):
         (test.work / "large.h5").unlink()
 
 
+def check_empty(test):
+    """Chunks, filters and byte order of datasets without records count as those of others do."""
+    chunks = {"chunksizes": (3, 4), "zlib": True, "complevel": 5, "shuffle": True, "fletcher32": True}
+    for number in range(2):
+        with netCDF4.Dataset(test.work / f"empty{number}.nc", "w") as file:
+            file.createDimension("t", None)
+            file.createDimension("x", 4)
+            file.createVariable("t", "f8", ("t",))[:] = [2 * number, 2 * number + 1]
+            file.createGroup("g").createVariable("v", "i4", ("t", "x"), endian="big", **chunks)
+            first = chunks if number == 0 else {"chunksizes": (1, 2)}
+            file.createVariable("never", "f4", ("t", "x"), **chunks)
+        with netCDF4.Dataset(test.work / f"begins{number}.nc", "w") as file:
+            file.createDimension("t", None)
+            file.createDimension("x", 4)
+            v = file.createVariable("v", "i4", ("t", "x"), **first)
+            if number == 1:
+                v[:] = numpy.arange(8).reshape(2, 4)
+    for mode, names in (("join", ("g/v", "never")), ("join", ("v",)), ("union", ("g/v",))):
+        stem = "begins" if names == ("v",) else "empty"
+        inputs = [f"{stem}0.nc", f"{stem}{0 if mode == 'union' else 1}.nc"]
+        if mode == "union":
+            (test.work / "same.nc").write_bytes((test.work / inputs[0]).read_bytes())
+            inputs[1] = "same.nc"
+        test.run("nmcat", "--mode", mode, *inputs, "-o", "empty.nc4", "-f")
+        for name in names:
+            expect_storage(test, f"{mode} of {inputs}", test.work / "empty.nc4", name, test.work / inputs[0])
+    test.run("nmcat", "--mode", "join", "begins0.nc", "begins1.nc", "-o", "empty.nc4", "-f")
+    expect_values(test, "join behind an empty file", test.work / "empty.nc4", "v", numpy.arange(8, dtype="i4").reshape(2, 4))
+
+
 def check(test):
     check_joins(test)
+    check_empty(test)
     check_small(test)
     check_like_ncrcat(test)
     check_differing(test)

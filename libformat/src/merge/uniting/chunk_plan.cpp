@@ -31,18 +31,21 @@ const ReopenedSource* view_in(const ByteSource* values) {
   return dynamic_cast<const ReopenedSource*>(values);
 }
 
+constexpr std::span<const std::byte> kNoBytes;
+
 // Returns the block of kind 6 that supplies the values of a dataset. Returns nullptr if the values
-// have another source, or if the block has no values.
+// have another source.
 Result<std::shared_ptr<const Block>> block_of(const Source& values) {
   const ReopenedSource* const view = view_in(values.get());
-  if (!view || !view->origin().extent) return std::shared_ptr<const Block>();
+  if (!view) return std::shared_ptr<const Block>();
   const ViewOrigin& origin = view->origin();
   hdf5::GroupBlock group;
   group.name = origin.block;
   group.body.resize(origin.body->size());
   NMB_TRY(origin.body->read_at(0, group.body));
-  group.extent = origin.extent;
-  group.extent_length = origin.extent->size();
+  // Without values there is no extent.
+  group.extent = origin.extent ? origin.extent : std::make_shared<MemorySource>(kNoBytes);
+  group.extent_length = group.extent->size();
   return hdf5::decode_group(std::move(group), view->name());
 }
 
@@ -187,7 +190,8 @@ class ChunkPlanner {
     UnitedVariable& united = plan_.variables[variable];
     const auto part = std::ranges::lower_bound(united.parts, member, {},
                                                [](const ChunkedPart& p) { return p.box.member; });
-    if (part == united.parts.end() || part->box.member != member) return;
+    if (part == united.parts.end() || part->box.member != member)
+      return look_at_empty(variable, block, properties);
     const Metadata& metadata = block.metadata;
     const Variable own = metadata_.variable(variable);
     const std::optional<VarId> found = find_netcdf_variable(metadata, own.name);
@@ -234,6 +238,32 @@ class ChunkPlanner {
     if (part != united.parts.begin()) part->own = std::prev(part)->own;
     if (!part->own || *part->own != chunking)
       part->own = std::make_shared<const Chunking>(std::move(chunking));
+  }
+
+  // Looks at a variable that has no values in this dataset. If it has the type of the united
+  // variable, its chunks and filters count as those of the other datasets do.
+  void look_at_empty(VarId variable, const Block& block, std::span<const Property> properties) {
+    UnitedVariable& united = plan_.variables[variable];
+    const Metadata& metadata = block.metadata;
+    const Variable own = metadata_.variable(variable);
+    const std::optional<VarId> found = find_netcdf_variable(metadata, own.name);
+    if (!found || !std::holds_alternative<std::monostate>(united.storage)) return;
+    const Storage* const storage = metadata.extension()->storage_of(*found);
+    if (!storage || storage->kind != StorageKind::kChunked) return;
+    const Variable there = metadata.variable(*found);
+    const TypeTable& types = metadata.extension()->types;
+    const std::uint64_t string_length = length_of_strings(types, there.type);
+    const bool has_type =
+        string_length > 0 ? own.type == Type::kChar : types.classic(there.type) == own.type;
+    if (!has_type || storage->chunk.size() != there.dimensions.size() ||
+        own.dimensions.size() != there.dimensions.size() + (string_length > 0 ? 1 : 0) ||
+        !check_filters(storage->filters).ok())
+      return;
+    StoredType type{{own.type, types.is_swapped(there.type)}, extended_type(types, there.type), {}};
+    type.fill = unstored_value(properties, *found, types.value_size(there.type));
+    Chunking chunking = chunking_of(*storage, std::move(type), properties);
+    if (string_length > 0) make_characters(string_length, &chunking);
+    united.storage = std::move(chunking);
   }
 
   // --- how the united dataset stores them ---
