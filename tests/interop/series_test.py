@@ -149,6 +149,14 @@ def check_refusals(test, files):
     # A folder that the run has made goes with it, and each message is there once.
     test.run("nmconvert", "--files-from", "list", "--one-file-per-variable", "--out-dir", "new/below", exit_code=1)
     test.check(not (test.work / "new").exists(), "a failed run left its folder")
+    with netCDF4.Dataset(test.work / "back.nc", "w") as f:
+        f.createDimension("time", None)
+        f.createVariable("time", "f8", ("time",))[:] = [3, 2]
+        f["time"].units = "days since 2000-01-01"
+        f.createVariable("v", "i4", ("time",))[:] = [1, 2]
+    (test.work / "list").write_text("back.nc\n")
+    series(test, "-f", exit_code=1, says="back.nc")
+    unchanged("time that decreases in one file")
     (test.work / "list").write_text("\n".join([files[0], files[1], "bad.nc"]) + "\n")
     (test.work / "bad.nc").write_bytes((test.work / files[2]).read_bytes()[:-5000])
     series(test, "-f", exit_code=1, says="bad.nc")
@@ -270,7 +278,8 @@ def check_coded_times(test):
     for kind in ("NETCDF3_64BIT_OFFSET", "NETCDF4"):
         for coding in ({"scale_factor": 0.5, "add_offset": 100.0}, {"scale_factor": 0.5}, {"add_offset": numpy.int32(-7)},
                        {"scale_factor": -2.0, "_FillValue": numpy.int16(-1), "missing_value": numpy.int16(9)}):
-            make_coded_time(test, kind, files, **coding)
+            ascend = coding.get("scale_factor", 1) > 0
+            make_coded_time(test, kind, files if ascend else {"a.nc": [4, 3, 2], "b.nc": [1, 0]}, **coding)
             said = series(test, "-f", "--jsonl", "--name", "{variable}.nc")
             line = json.loads(said.splitlines()[0])
             times = []

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
@@ -186,6 +187,8 @@ class SeriesWriter {
                                    char_attribute(metadata, time, "calendar")));
     NMB_ASSIGN(const std::vector<double> values, time_values(dataset, time));
     if (values.empty()) return Status(Code::kConflict, "the inputs have no records");
+    if (std::ranges::adjacent_find(values, std::greater_equal<>()) != values.end())
+      return Status(Code::kConflict, "found times that do not ascend");
     return time_range(calendar, values);
   }
 

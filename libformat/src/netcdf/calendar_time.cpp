@@ -302,9 +302,11 @@ Result<Date> CalendarTime::date(double value) const {
       kSecond;
   if (!std::isfinite(value) || std::fabs(seconds) > 2 * kMost)
     return Status(Code::kUnsupported, joined_text("time ", std::to_string(value), " has no date"));
-  const auto rounded = static_cast<std::int64_t>(std::floor(seconds + 0.5L));
-  const std::int64_t day = floor_div(rounded, kDaySeconds);
-  const auto rest = static_cast<int>(rounded - day * kDaySeconds);
+  // Hours and minutes in units of days are not exact: less than half a millisecond before a second
+  // is this second.
+  const auto whole = static_cast<std::int64_t>(std::floor(seconds + 0.0005L));
+  const std::int64_t day = floor_div(whole, kDaySeconds);
+  const auto rest = static_cast<int>(whole - day * kDaySeconds);
   Date out = date_of_day(calendar_, day);
   out.hour = rest / 3600;
   out.minute = rest / 60 % 60;
