@@ -463,7 +463,9 @@ struct PackConflict {
 // Additional results of a dry run.
 struct PackPlan {
   // For an HDF5 output, the HDF5 library determines the length of the metadata. The planned length
-  // of the file is then that of an NMB file with the same blocks.
+  // of the file is then that of an NMB file with the same blocks. The planned length is also an
+  // estimate if originals are stored: the length of their table depends on digests, which are
+  // computed from the values.
   bool is_estimate = false;
   std::uint64_t bytes_before = 0;    // with PackOptions::append: length of the file before the run
   std::uint64_t metadata_bytes = 0;  // bytes of headers and bodies of blocks

@@ -365,7 +365,8 @@ class Packer {
     for (const std::uint32_t input : blocks_->inputs())
       if (input != WrittenBlocks::kOfOutput) ++plan.blocks_of_input[input - share_.begin];
     NMB_TRY(gather_blocks(ranks_, &plan));
-    plan.is_estimate = options_.hdf5.has_value();
+    // The table of originals is compressed, and its digests are not known yet.
+    plan.is_estimate = options_.hdf5.has_value() || report_.originals > 0;
     plan.bytes_before = bytes_before_;
     report_.plan = std::move(plan);
     return {};
