@@ -249,7 +249,7 @@ def check_moments(tools, netcdf, numpy):
             # The square of a rounded root: within two roundings of the variance.
             error = abs(fractions.Fraction(here["standard_deviation"]) ** 2 - variance)
             least = fractions.Fraction(here["standard_deviation"]) * fractions.Fraction(5e-324) * 2
-            tools.check(error <= variance / 2**51 + least, f"{name}: {here}: expected variance {float(variance)}")
+            tools.check(error <= variance / 2**51 + least, f"{name}: {here}: another standard deviation")
     rows = tools.run("nminspect", "stats", name, "--histogram").stdout.decode().splitlines()
     tools.check(max(row.count("#") for row in rows) == 40, f"{name}: no bar of 40 characters: {rows[:3]}")
     tools.run("nminspect", "stats", name, "nosuch", exit_code=2)
@@ -285,7 +285,6 @@ def check_refusals(tools, files):
         (("nmcat", files[0], "-o", "out.nmb", "--dry-run", "--stats", "basic"), "--dry-run"),
         (("nmcat", files[0], "-o", "out.nmb", "--stats", "all"), "--stats"),
         (("nmconvert", files[0], "out.nc", "--to", "cdf5", "--stats", "basic"), "--stats"),
-        (("nminspect", "stats", files[0]), "only NMB files have statistics"),
         (("nminspect", "stats", "one.nmb", "no_such_block"), "no block"),
         (("nminspect", "stats", "split.nmb", "--histogram"), "no histogram"),
     ):

@@ -51,6 +51,8 @@ Result<std::vector<std::string>> read_file_list(const std::string& path, bool nu
     if (end > at) names.push_back(text.substr(at, end - at));
     at = end + 1;
   }
+  if (names.empty())
+    return Status(Code::kUsage, path, kNoOffset, "", "found no names of files in the list");
   return names;
 }
 

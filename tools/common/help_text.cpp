@@ -15,7 +15,12 @@ std::vector<const CLI::Option*> arguments_of(const CLI::App& command) {
 }
 
 std::string names_of(const CLI::Option& option) {
-  return option.get_positional() ? option.get_name(true) : option.get_name(false, true);
+  if (option.get_positional()) return option.get_name(true);
+  std::string names = option.get_name(false, true);
+  // CLI11 writes "{false}" behind the name of a flag that turns something off.
+  constexpr std::string_view kOff = "{false}";
+  for (std::size_t at; (at = names.find(kOff)) != names.npos;) names.erase(at, kOff.size());
+  return names;
 }
 
 std::string value_of(const CLI::Option& option) {

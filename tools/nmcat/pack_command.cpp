@@ -181,7 +181,8 @@ void PackCommand::offer_run(CLI::App& app) {
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
   app.add_flag("--dry-run", options_.writer.dry_run,
                "write nothing; report all errors that the run would have. If there are no errors, "
-               "report the blocks, bytes, peak memory and Lustre striping of OUT");
+               "report the blocks, bytes, peak memory and Lustre striping of OUT. Excludes --stats and "
+               "--hdf5-view, which depend on the values");
   app.add_flag("--resume", resume_,
                "if the run ends early, keep the finished work; if an earlier run of the same "
                "command ended early, continue from its work");

@@ -96,7 +96,6 @@ class Batch {
     const CommonOptions& common = tool_.options();
     NMB_ASSIGN(std::vector<std::string> inputs,
                read_file_list(common.files_from, common.nul_separated));
-    if (inputs.empty()) return Status(Code::kUsage, "the list has no names of files");
     if (arguments_.sort == "name") std::stable_sort(inputs.begin(), inputs.end(), natural_less);
     NMB_ASSIGN(std::vector<Conversion> conversions,
                plan_conversions(inputs, arguments_.folder, arguments_.to, arguments_.block));

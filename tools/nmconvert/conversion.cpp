@@ -102,8 +102,8 @@ class Converter {
     const auto usage = [&](const std::string& options, const char* needed) {
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
                     options + needed + "; the kind of the input is " +
-                        std::string(kind_name(kind)) +
-                        (to.empty() ? "" : ", that of the output is " + to));
+                        std::string(kind_name(kind)) + ", that of the output is " +
+                        (to.empty() ? "the same" : to));
     };
     if (options_.repack && (kind != FileKind::kNmb || to != "nmb"))
       return usage("--repack", " needs an NMB input and an NMB output");
@@ -120,7 +120,7 @@ class Converter {
     if (options_.digests == RecordedDigests::kXxh3 &&
         (to != "nmb" || kind == FileKind::kNmb || options_.compression || !options_.originals ||
          !record_.of.block_by.empty()))
-      return usage("--digest xxh128", " needs a classic or HDF5 input that is stored whole");
+      return usage("--digest xxh128", " needs a classic or HDF5 input that is stored whole in an NMB output");
     if (options_.hdf5_view.view.value_or(Hdf5View::kOff) != Hdf5View::kOff && to != "nmb")
       return usage("--hdf5-view", " needs an NMB output");
     NMB_TRY(options_.hdf5_view.check(to == "nmb"));
@@ -324,7 +324,7 @@ class Converter {
       NMB_ASSIGN(entry, reader.find(*block));
       if (entry) return *std::move(entry);
       return Status(Code::kNotFound, file_->name(), kNoOffset, "",
-                    "found no block \"" + printable(*block) + "\"");
+                    "found no block \"" + *block + "\"");
     }
     if (reader.totals().blocks != 1) {
       NMB_ASSIGN(entry, reader.find(""));

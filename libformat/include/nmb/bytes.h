@@ -76,7 +76,7 @@ class ByteSource {
 };
 
 // A source that wraps another source. Functions that are not overridden call the wrapped source.
-class ByteSourceLayer : public ByteSource {
+class NMB_EXPORT ByteSourceLayer : public ByteSource {
  public:
   explicit ByteSourceLayer(std::shared_ptr<const ByteSource> base) : base_(std::move(base)) {}
   std::uint64_t size() const override { return base_->size(); }
@@ -99,12 +99,12 @@ class ByteSourceLayer : public ByteSource {
 };
 
 // A source with bytes in memory, which the caller keeps alive.
-class MemorySource final : public ByteSource {
+class NMB_EXPORT MemorySource final : public ByteSource {
  public:
   explicit MemorySource(std::span<const std::byte> bytes, std::string name = {})
       : bytes_(bytes), name_(std::move(name)) {}
   std::uint64_t size() const override { return bytes_.size(); }
-  NMB_EXPORT Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return name_; }
   std::span<const std::byte> bytes() const { return bytes_; }
 
@@ -119,13 +119,13 @@ inline std::shared_ptr<const ByteSource> not_owned(const ByteSource& source) {
 }
 
 // A source that is a range of another source.
-class RangeSource final : public ByteSource {
+class NMB_EXPORT RangeSource final : public ByteSource {
  public:
   // offset + size must not exceed base->size().
   RangeSource(std::shared_ptr<const ByteSource> base, std::uint64_t offset, std::uint64_t size)
       : base_(std::move(base)), offset_(offset), size_(size) {}
   std::uint64_t size() const override { return size_; }
-  NMB_EXPORT Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return base_->name(); }
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
     return base_->is_unallocated(offset_ + offset, length);

@@ -28,6 +28,7 @@ Result<FileStamp> FileSource::stamp_of(const std::string& path) {
 }
 
 Result<std::unique_ptr<FileSource>> FileSource::open(const std::string& path) {
+  if (path.empty()) return Status(Code::kNotFound, "found an empty name of a file");
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_error(errno, path, "open");
   return adopt(fd, path);
