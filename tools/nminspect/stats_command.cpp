@@ -97,7 +97,8 @@ class StatsListing {
     return out_.write(head + "\"blocks\":[");
   }
   // `statistics` is nullopt if the block has none.
-  Status block(const Dataset& block, const std::optional<BlockStatistics>& statistics) {
+  Status block(const std::string& name, const Dataset& block,
+               const std::optional<BlockStatistics>& statistics) {
     std::vector<VarId> variables;
     for (VarId v = 0; v < block.metadata.variable_count(); ++v)
       if (!is_dimension_only(block.metadata, v)) variables.push_back(v);
@@ -106,12 +107,12 @@ class StatsListing {
     if (!statistics) ++without_;
     const bool has_histogram = statistics && statistics->level == StatisticsLevel::kHistogram;
     if (has_histogram) ++histograms_;
-    if (json_) return block_json(block, variables, statistics, has_histogram);
+    if (json_) return block_json(name, block, variables, statistics, has_histogram);
     if (!statistics) return {};
     for (const VarId v : variables) {
-      const std::string name = full_name(block.name, netcdf_name(block.metadata, v));
-      NMB_TRY(histogram_ ? bucket_rows(name, statistics->variables[v])
-                         : row(name, statistics->variables[v]));
+      const std::string variable = full_name(name, netcdf_name(block.metadata, v));
+      NMB_TRY(histogram_ ? bucket_rows(variable, statistics->variables[v])
+                         : row(variable, statistics->variables[v]));
     }
     return {};
   }
@@ -170,9 +171,10 @@ class StatsListing {
     }
     return {};
   }
-  Status block_json(const Dataset& block, const std::vector<VarId>& variables,
+  Status block_json(const std::string& name, const Dataset& block,
+                    const std::vector<VarId>& variables,
                     const std::optional<BlockStatistics>& statistics, bool has_histogram) {
-    Json json{{"block", json_text(block.name)},
+    Json json{{"block", json_text(name)},
               {"level", !statistics ? Json() : Json(has_histogram ? "histogram" : "basic")}};
     if (statistics) {
       json["variables"] = Json::array();
@@ -241,7 +243,7 @@ Status StatsCommand::compute(const InspectedFile& file, const NamePattern& patte
     NMB_ASSIGN(const BlockStatistics statistics,
                compute_statistics(*dataset, level, tool_.options().threads));
     if (!std::exchange(begun, true)) NMB_TRY(listing.begin(file));
-    NMB_TRY(listing.block(*dataset, statistics));
+    NMB_TRY(listing.block(entry.name, *dataset, statistics));
     return true;
   }));
   if (!begun) return Status(Code::kNotFound, "found no block that matches");
@@ -267,10 +269,10 @@ Status StatsCommand::show_stored(const InspectedFile& file, const NamePattern& p
       NMB_TRY(listing.begin(file));
       for (const BlockEntry& before : ahead) {
         NMB_ASSIGN(const std::shared_ptr<const Block> without, reader->block(before));
-        NMB_TRY(listing.block(*without, std::nullopt));
+        NMB_TRY(listing.block(before.name, *without, std::nullopt));
       }
     }
-    return listing.block(*block, statistics);
+    return listing.block(entry.name, *block, statistics);
   };
   NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
     ++blocks;

@@ -25,7 +25,7 @@ enum class LeftOutReason : std::uint8_t {
   kName,            // a name that HDF5 cannot hold
   kLink,            // a link to an object that the view does not show
   kUserBlock,       // bytes before the HDF5 data
-  kReference,       // a copied reference to an object that the view does not show; it is null
+  kReference,       // a reference to an object that the view does not show; it is null
 };
 inline constexpr std::size_t kLeftOutReasons = 11;
 

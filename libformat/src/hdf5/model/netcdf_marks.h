@@ -16,7 +16,8 @@
 namespace nmb {
 
 inline constexpr std::string_view kDimensionId = "_Netcdf4Dimid",
-                                  kCoordinates = "_Netcdf4Coordinates", kList = "DIMENSION_LIST";
+                                  kCoordinates = "_Netcdf4Coordinates", kList = "DIMENSION_LIST",
+                                  kReferenceList = "REFERENCE_LIST";
 inline constexpr std::string_view kScaleClass = "CLASS", kScaleName = "NAME";
 inline constexpr std::string_view kNotAVariable =
     "This is a netCDF dimension but not a netCDF variable";

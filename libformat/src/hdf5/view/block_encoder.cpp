@@ -18,8 +18,8 @@ namespace nmb {
 namespace {
 
 // Attributes in which netCDF-4 stores metadata that classic netCDF stores in the header.
-constexpr std::array<std::string_view, 6> kReserved{kScaleClass,      kScaleName,   kList,
-                                                    "REFERENCE_LIST", kDimensionId, kCoordinates};
+constexpr std::array<std::string_view, 6> kReserved{kScaleClass,    kScaleName,   kList,
+                                                    kReferenceList, kDimensionId, kCoordinates};
 constexpr unsigned kConstant = 1;  // flag of a message
 constexpr unsigned kLayoutVersion = 3, kContiguous = 1, kChunked = 2;
 constexpr unsigned kFillVersion = 3, kFillDefined = 0x20, kWriteIfSet = 2 << 2;

@@ -184,8 +184,7 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   if (*named) shared_.now.count_type_use(**named);
   if (const std::uint64_t lost = storage_.lost_references(); lost > 0)
     NMB_TRY(messages_.leave_out(LeftOutKind::kVariable, variable.name, LeftOutReason::kReference,
-                                joined_text(lost, lost == 1 ? " reference is" : " references are",
-                                            " null, because the view does not show the object")));
+                                null_references_text(lost)));
   links->add(variable.name, address);
   is_shown_[id] = true;
   return {};

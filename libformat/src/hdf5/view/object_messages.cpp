@@ -42,6 +42,11 @@ void put_space(const Space& space, Hdf5Bytes& out) {
   }
 }
 
+std::string null_references_text(std::uint64_t count) {
+  return joined_text(count, count == 1 ? " reference is" : " references are",
+                     " null, because the view does not show the object");
+}
+
 Status ObjectMessages::leave_out(LeftOutKind kind, std::string_view name, LeftOutReason reason,
                                  std::string why) {
   if (!shared_.on_left_out) return {};
@@ -193,7 +198,10 @@ Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t n
   out.put(values.bytes());
   if (header.end()) {
     if (*named) shared_.now.count_type_use(**named);
-    return {};
+    // The list of the variables that use a dimension names only variables that are shown.
+    const std::uint64_t lost = values_.lost_references();
+    if (lost == 0 || attribute.name == kReferenceList) return {};
+    return left_out(LeftOutReason::kReference, null_references_text(lost));
   }
   header.drop();
   return left_out(LeftOutReason::kTooLarge,

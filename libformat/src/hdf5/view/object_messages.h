@@ -19,6 +19,8 @@
 namespace nmb {
 
 void put_space(const hdf5::Space& space, Hdf5Bytes& out);
+// Says that `count` references are null in the view.
+std::string null_references_text(std::uint64_t count);
 
 class ObjectMessages {
  public:
