@@ -436,12 +436,29 @@ void BlockIn::add_run(const Run& run) {
   runs_.push_back(run);
 }
 
+// Checks that the HDF5 library can decode the chunks of a data set. Only values that it must read
+// need this: other chunks are copied as they are stored.
+Status check_filters_installed(hid_t data_set, const std::string& object) {
+  NMB_ASSIGN(const Handle plist, read_handle(H5Dget_create_plist(data_set), object));
+  NMB_ASSIGN(const std::vector<Filter> filters, filters_in(plist.get(), object));
+  const OpeningAllowed plugins;
+  for (const Filter& filter : filters)
+    if (H5Zfilter_avail(static_cast<H5Z_filter_t>(filter.id)) <= 0) {
+      H5Eclear2(H5E_DEFAULT);
+      return unsupported(object, ": found filter ", filter.id, " (", filter.name,
+                         "), which HDF5 needs to read values of variable length and references, "
+                         "expected an installed filter");
+    }
+  return {};
+}
+
 Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& object, hid_t data_set,
                                         hid_t type, Type code, const Space& space,
                                         const MissingChunks* missing) {
   const TypeTable& table = types_.table();
   const std::uint64_t size = table.value_size(code), step = H5Tget_size(type);
   NMB_ASSIGN(const std::uint64_t count, elements_of(space, object));
+  NMB_TRY(check_filters_installed(data_set, object));
   const bool has_heap = table.needs_heap(code);
   const std::uint64_t array = count * size;
   const std::uint64_t begin = has_heap ? region_begin(extent_end_) : extent_end_;

@@ -322,8 +322,14 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
 
 Status write_file(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file, WriteStyle style) {
   Status status = Hdf5Export(blocks, form, file, std::move(style)).write();
-  if (status.ok()) status = check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
-  return status;
+  if (!status.ok()) return status;
+  // HDF5's messages about metadata do not have the reason of the system.
+  errno = 0;
+  const herr_t flushed = H5Fflush(file, H5F_SCOPE_LOCAL);
+  const int error = errno;
+  if (flushed < 0 && (error == ENOSPC || error == EDQUOT || error == EFBIG))
+    return Status(Code::kNoSpace, joined_text("flush: ", std::strerror(error)));
+  return check_hdf5(flushed, "flush");
 }
 
 Result<std::shared_ptr<SourceBlock>> root_of(const NamedBlocks& blocks, NamedTypes& named) {

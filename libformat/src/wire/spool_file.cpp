@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 
 #include "wire/system_error.h"
@@ -14,7 +15,12 @@ namespace nmb {
 
 Result<std::shared_ptr<SpoolFile>> SpoolFile::create() {
   std::error_code error;
-  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  // An empty variable counts as one that is not set.
+  if (const char* set = std::getenv("TMPDIR"); error && set && *set == '\0') {
+    folder = "/tmp";
+    error.clear();
+  }
   if (error) return Status(Code::kIo, "there is no folder for temporary files; set TMPDIR");
   const int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) return system_error(errno, folder.string(), "make a temporary file");

@@ -8,6 +8,7 @@
 #include "merge/reporting/pack_report.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -117,22 +118,37 @@ Status InputPlanner::plan(std::size_t index, Source file, BlockSink& sink) {
   taken_.clear();
   is_surveyed_ = is_surveying_ = false;
   if (by_ == By::kOne)
-    united_.emplace(UnionRules{.distinct_variables = true,
-                               .equal_attributes = EqualAttributes::kPresent},
-                    [this](UnionNote note) {
-                      // Each group may have its own attributes.
-                      if (note.what == UnionNote::What::kDiffers) return;
-                      conflicts_.add(note.kind, std::move(note.object), std::move(note.found),
-                                     std::move(note.expected));
-                    });
+    united_.emplace(
+        UnionRules{.distinct_variables = true, .equal_attributes = EqualAttributes::kPresent},
+        [this](UnionNote note) {
+          // Each group may have its own attributes.
+          if (note.what == UnionNote::What::kDiffers) return;
+          std::pair key(note.kind, note.object);
+          const auto [known, is_new] = in_groups_.try_emplace(std::move(key), std::move(note), 0);
+          if (!is_new) ++known->second.second;
+        });
   NMB_TRY(reader_->read(index, std::move(file),
                         [this](InputBlock& block) { return plan_block(block); }));
+  tell_conflicts_of_groups();
   if (by_ == By::kOne && united_->has_any()) return take_union();
   find_clashes();
   if (splitter_ && splitter_->rule().names_object() && input_.blocks > 0 && !input_.is_divided)
     conflicts_.add(by_ == By::kDimension ? ConflictKind::kDimension : ConflictKind::kAttribute,
                    splitter_->rule().name(), "no variable that has it", "at least one");
   return {};
+}
+
+// Reports conflicts between groups that become one block. A file may have very many groups.
+void InputPlanner::tell_conflicts_of_groups() {
+  for (auto& [key, conflict] : in_groups_) {
+    auto& [note, more] = conflict;
+    if (more > 0)
+      note.found +=
+          joined_text(", and the same in ", more, more == 1 ? " more group" : " more groups");
+    conflicts_.add(note.kind, std::move(note.object), std::move(note.found),
+                   std::move(note.expected));
+  }
+  in_groups_.clear();
 }
 
 // Returns false if a conflict prevents planning the block.

@@ -78,6 +78,7 @@ class InputPlanner {
   void prepare_reader(Communicator& ranks, BlockChooser* chooser);
 
   Result<bool> plan_block(InputBlock& block);
+  void tell_conflicts_of_groups();
   bool check_template(const InputBlock& block);
   const BlockTemplate& names_of(bool has_groups) const { return names_->of(has_groups); }
   Result<BlockName> name_of(const std::string& group) const;
@@ -134,6 +135,9 @@ class InputPlanner {
   bool is_surveying_ = false;  // true during the survey, which records no conflicts because
                                // divide() finds them again
   std::optional<DatasetUnion> united_;  // for kOne: the dataset that unites all groups of the input
+  // For kOne: conflicts between the groups of the input; of each kind about an object, the first
+  // one and the number of further ones.
+  std::map<std::pair<ConflictKind, std::string>, std::pair<UnionNote, std::uint64_t>> in_groups_;
 };
 
 }  // namespace nmb
