@@ -1,10 +1,12 @@
 // consumer write FILE.nmb | read FILE.h5 | ranks: what an installed libnmb does for a program. It
 // writes a file, reads HDF5 by nmb-hdf5, and joins the processes of an MPI job by a plug-in.
+#include <nmb/bytes.h>
 #include <nmb/communicator.h>
 #include <nmb/files.h>
 #include <nmb/hdf5.h>
 #include <nmb/writer.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -28,7 +30,17 @@ nmb::Status write(const std::string& path) {
   return writer->close();
 }
 
+// A program makes sources of its own bytes. With a shared library, this needs their virtual tables.
+nmb::Status read_memory() {
+  const std::vector<std::byte> bytes(16);
+  const auto memory = std::make_shared<nmb::MemorySource>(bytes);
+  const nmb::RangeSource range(memory, 8, 8);
+  std::vector<std::byte> out(8);
+  return range.read_at(0, out);
+}
+
 nmb::Status read(const std::string& path) {
+  NMB_TRY(read_memory());
   NMB_ASSIGN(std::shared_ptr<const nmb::ByteSource> file, nmb::FileSource::open(path));
   NMB_ASSIGN(const std::vector<std::shared_ptr<const nmb::Block>> blocks, nmb::open_hdf5(file));
   for (const std::shared_ptr<const nmb::Block>& block : blocks) {
