@@ -23,10 +23,10 @@ PAGES = {
 
 # What README.md says, what it is beside, and the page, section and row of the figures.
 FASTER = [
-    ("pack 64 files of 1.6 GB", "`cat`", "all", "Pack", "pack 64 files without sync, compared with `cat`"),
-    ("pack 64 files of 1.6 GB and wait until they are on the device", "`cat` and `sync`", "all", "Pack",
+    ("pack 64 files with 1.6 GB in total", "`cat`", "all", "Pack", "pack 64 files without sync, compared with `cat`"),
+    ("pack 64 files with 1.6 GB in total and wait until they are on the device", "`cat` and `sync`", "all", "Pack",
      "pack 64 files with sync, compared with `cat` and `sync FILE`"),
-    ("join 64 classic files of 1.6 GB into a classic file", "ncrcat", "all", "Join",
+    ("join 64 classic files with 1.6 GB in total into a classic file", "ncrcat", "all", "Join",
      "join 64 files to a classic file, compared with ncrcat"),
     ("join 32 HDF5 files of tables", "ph5_concat", "all", "Join",
      "join 32 HDF5 files of tables, compared with ph5_concat"),
@@ -54,7 +54,7 @@ SLOWER = [
      "1,000 growing blocks, 300 commits: wall time, compared with PnetCDF"),
     ("6,000 commits of one growing block", "PnetCDF, whose sync is not atomic", "ranks", "Steps",
      "1 growing block, 6,000 commits: wall time, compared with PnetCDF"),
-    ("pack 64 HDF5 files of 1.6 GB with 32,000 data sets", "`cat`", "hdf5", "Pack hdf5",
+    ("pack 64 HDF5 files with 1.6 GB and 32,000 data sets in total", "`cat`", "hdf5", "Pack hdf5",
      "pack 64 HDF5 files, compared with `cat`"),
     ("CPU time to pack 64 HDF5 files", "`cat`", "hdf5", "Pack hdf5", "pack 64 HDF5 files: CPU, compared with `cat`"),
     ("memory of a rank that writes alone, arrays divided along z", "PnetCDF", "ranks", "Arrays",

@@ -332,8 +332,8 @@ class Writer {
   // kLimit for more than 64 MiB in one generation. A failed call adds nothing.
   NMB_EXPORT Status add_provenance(std::string_view json);
   // Defines a dimension; the length kUnlimited means the record dimension. Errors: kUsage; kExists
-  // if the name is taken. In a block with more than 3,584 dimensions or variables, a taken name may
-  // be reported only by end_define() (see nmb/metadata.h).
+  // if the name is already used. In a block with more than 3,584 dimensions or variables, this
+  // error may come later, from end_define() (see nmb/metadata.h).
   NMB_EXPORT Result<DimId> def_dim(BlockId block, std::string_view name, std::uint64_t length);
   NMB_EXPORT Result<VarId> def_var(BlockId block, std::string_view name, Type type,
                                    std::span<const DimId> dimensions);

@@ -26,7 +26,8 @@ namespace {
 // A version of a block that may be recovered.
 struct Candidate {
   const ScannedBlock* block = nullptr;
-  const BlockEntry* entry = nullptr;  // the entry of the newest generation that leads to the block
+  // Of the entries that point to the block, the one of the newest generation.
+  const BlockEntry* entry = nullptr;
   BlockDoubt doubt = BlockDoubt::kNone;
   // The version to take if this version is not whole; nullptr if there is none.
   const ScannedBlock* instead = nullptr;

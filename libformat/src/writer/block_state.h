@@ -88,7 +88,7 @@ enum class BlockStage : std::uint8_t {
 
 // The change that the next commit makes to the committed entry of a block.
 enum class EntryFate : std::uint8_t {
-  kStays,     // keeps the entry, or there is no committed entry
+  kStays,     // the committed entry stays, if there is one
   kReplaced,  // removes the entry; a new block may take its name
   kRenamed,   // gives the entry another name
 };

@@ -65,7 +65,8 @@ class ExtentState {
   // become zero in the file. If the new end lies inside a committed piece, the rest of the piece
   // gets a new place when places are planned.
   Status resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead);
-  // Writes bytes at `offset` of the extent. Bytes that have no uncommitted space wait in `stage`.
+  // Writes bytes at `offset` of the extent. `stage` holds the bytes for which the file has no
+  // uncommitted space yet.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
                Stage& stage);
 

@@ -1,4 +1,4 @@
-// Names feature bits and needs (see format/superblock/features.h).
+// Returns names of feature bits and of what a reader needs (see format/superblock/features.h).
 #include "format/superblock/features.h"
 
 #include "wire/joined_text.h"

@@ -135,6 +135,35 @@ Creation ExtendedEncoder::creation_of(VarId id) const {
   return creation;
 }
 
+// NetCDF takes the length of an unlimited dimension from the variables that it sees. Returns what
+// netCDF programs see differently if the view leaves out the variable, or nothing.
+Result<std::string> ExtendedEncoder::shorter_dimensions(VarId id, const Space& space) const {
+  const NetcdfView view = netcdf_view(block_);
+  const auto self = std::ranges::find(view.variables, id, &NetcdfView::Variable::id);
+  std::string text;
+  if (self == view.variables.end()) return text;
+  for (std::size_t axis = 0; axis < std::min(self->dimensions.size(), space.lengths.size());
+       ++axis) {
+    const NetcdfView::Dimension& dimension = view.dimensions[self->dimensions[axis]];
+    if (!dimension.may_grow) continue;
+    std::uint64_t shown = 0;
+    for (const NetcdfView::Variable& other : view.variables) {
+      if (types_.needs_heap(metadata_.variable(other.id).type)) continue;
+      NMB_ASSIGN(const Space there, properties_.space(metadata_, block_.records, other.id));
+      for (std::size_t i = 0; i < std::min(other.dimensions.size(), there.lengths.size()); ++i)
+        if (other.dimensions[i] == self->dimensions[axis])
+          shown = std::max(shown, there.lengths[i]);
+    }
+    if (shown < space.lengths[axis])
+      text += joined_text("; of dimension \"", printable(dimension.name), "\", it has ",
+                          space.lengths[axis],
+                          ", and the variables that netCDF programs see in "
+                          "this group have ",
+                          shown);
+  }
+  return text;
+}
+
 Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   const Variable variable = metadata_.variable(id);
   NMB_ASSIGN(const Space space, properties_.space(metadata_, block_.records, id));
@@ -143,9 +172,11 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
     NMB_TRY(messages_.leave_out(LeftOutKind::kVariable, variable.name, reason, std::move(why)));
     return is_dimension_scale(metadata_, id) ? encode_dimension(id, space, links) : Status();
   };
-  if (types_.needs_heap(variable.type) && !shared_.copies)
+  if (types_.needs_heap(variable.type) && !shared_.copies) {
+    NMB_ASSIGN(const std::string shorter, shorter_dimensions(id, space));
     return left_out(LeftOutReason::kVariableLength,
-                    joined_text("the values have type ", types_.text(variable.type)));
+                    joined_text("the values have type ", types_.text(variable.type), shorter));
+  }
   if (properties_.find(Number::kVirtual, id))
     return left_out(LeftOutReason::kVirtual, "the values are in other data sets");
   if (properties_.find(Number::kExternalFiles, id))

@@ -44,6 +44,7 @@ class ExtendedEncoder {
  private:
   Status encode_types(LinkList* links);
   void add_to_known(std::vector<std::optional<std::int64_t>> numbers, unsigned link_order);
+  Result<std::string> shorter_dimensions(VarId id, const hdf5::Space& space) const;
   Status encode_variable(VarId id, LinkList* links);
   std::optional<std::uint64_t> added_number(VarId id) const;
   Status encode_dimension(VarId id, const hdf5::Space& space, LinkList* links);

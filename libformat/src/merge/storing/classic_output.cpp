@@ -1,6 +1,7 @@
 // Writes the result of a merge as a classic file (see merge/storing/classic_output.h).
 #include "merge/storing/classic_output.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "merge/reading/classic_form.h"
@@ -51,10 +52,14 @@ Status ClassicOutput::take_part(const BlockName& name, BlockPart part) {
 void ClassicOutput::check() {
   if (only_)
     for (const Loss& loss : type_losses(only_->metadata, *options_.classic)) {
-      const std::string_view text = loss.text;
-      const std::size_t from = text.find(' ') + 1;  // position after the word "found"
+      // "found type ubyte, expected one of CDF-2; use ..."
+      constexpr std::string_view kFound = "found ", kExpected = ", expected ";
+      std::string_view found = std::string_view(loss.text).substr(0, loss.text.rfind(';'));
+      found.remove_prefix(found.starts_with(kFound) ? kFound.size() : 0);
+      const std::size_t end = std::min(found.find(kExpected), found.size());
+      const std::size_t begin = std::min(end + kExpected.size(), found.size());
       conflicts_.add_at({0, 0}, ConflictKind::kLoss, loss.object, 0, ConflictList::kNone,
-                        std::string(text.substr(from, text.rfind(';') - from)), "");
+                        std::string(found.substr(0, end)), std::string(found.substr(begin)));
     }
   if (only_ || conflicts_.size() > 0) return;
   conflicts_.add_at({0, 0}, ConflictKind::kBlocks, "OUT", 0, ConflictList::kNone,
