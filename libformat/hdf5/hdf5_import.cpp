@@ -320,11 +320,11 @@ class Importer {
     config.min_size = std::min(config.min_size, kMetadataCache);
     NMB_TRY(check_read(H5Pset_mdc_config(access.get(), &config), "file"));
     NMB_TRY(check_read(H5Pset_fapl_sec2(access.get()), "file"));
-    Result<Handle> file =
-        read_handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "file");
+    Result<Handle> file = read_handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "file");
     if (!file.ok() && is_one_of_several(path))
-      return unsupported("found one of several files that HDF5 stored for one (driver family, "
-                         "split or multi), expected one file; h5repack makes it");
+      return unsupported(
+          "found one of several files that HDF5 stored for one (driver family, "
+          "split or multi), expected one file; h5repack makes it");
     return file;
   }
   // Returns whether a superblock of version 0 names a driver that stores several files. The names

@@ -1,6 +1,6 @@
 // Whatever the bytes, a file that is given back whole has the length and the digests that the NMB
-// file records, and nmverify counts as whole what can be given back. Every input is run as it is and
-// with its sums made right.
+// file records, and nmverify counts as whole what can be given back. Every input is run as it is
+// and with its sums made right.
 #include <xxhash.h>
 
 #include <cstdint>
@@ -63,8 +63,7 @@ static Status count_originals(const Reader& reader, Counts& counts) {
   for (std::uint32_t number = 1; number <= files.size(); ++number) {
     const ExternalFile& file = files[number - 1];
     Received received;
-    const Status given =
-        reader.give_back(number, [&](auto bytes) { return received.take(bytes); });
+    const Status given = reader.give_back(number, [&](auto bytes) { return received.take(bytes); });
     if (given.ok() && !file.is_original) fail("given back, but no original", file.path);
     if (!file.is_original) continue;
     ++counts.originals;
@@ -81,8 +80,7 @@ static Status count_originals(const Reader& reader, Counts& counts) {
 static Status check_blocks(const Reader& reader) {
   return reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     Received received;
-    const Status given =
-        reader.give_back(entry, [&](auto bytes) { return received.take(bytes); });
+    const Status given = reader.give_back(entry, [&](auto bytes) { return received.take(bytes); });
     if (!given.ok()) return true;
     const FileDigests& digests = entry.file_digests;
     if (!digests.has_xxh3()) fail("given back without a digest", entry.name);

@@ -63,7 +63,9 @@ class DatasetUnionTest : public testing::Test {
 // Groups of one file.
 class GroupUnionTest : public DatasetUnionTest {
  protected:
-  void SetUp() override { use({.distinct_variables = true, .equal_attributes = EqualAttributes::kPresent}); }
+  void SetUp() override {
+    use({.distinct_variables = true, .equal_attributes = EqualAttributes::kPresent});
+  }
 };
 
 using Along = UnionRules::Along;

@@ -102,9 +102,9 @@ Result<std::shared_ptr<const Dataset>> InspectedFile::dataset(const BlockEntry& 
 Result<std::shared_ptr<const Dataset>> InspectedFile::dataset(std::string_view block) const {
   NMB_ASSIGN(const std::optional<BlockEntry> entry, find(block));
   if (!entry)
-    return Status(Code::kNotFound, file_->name(), kNoOffset, "",
-                  block.empty() ? "found no root block"
-                                : "found no block \"" + std::string(block) + "\"");
+    return Status(
+        Code::kNotFound, file_->name(), kNoOffset, "",
+        block.empty() ? "found no root block" : "found no block \"" + std::string(block) + "\"");
   return dataset(*entry);
 }
 

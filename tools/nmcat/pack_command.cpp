@@ -179,10 +179,11 @@ void PackCommand::offer_run(CLI::App& app) {
                "with --append: write even if the file system has no locks; use it only if nothing "
                "else writes to OUT");
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
-  app.add_flag("--dry-run", options_.writer.dry_run,
-               "write nothing; report all errors that the run would have. If there are no errors, "
-               "report the blocks, bytes, peak memory and Lustre striping of OUT. Excludes --stats and "
-               "--hdf5-view, which depend on the values");
+  app.add_flag(
+      "--dry-run", options_.writer.dry_run,
+      "write nothing; report all errors that the run would have. If there are no errors, "
+      "report the blocks, bytes, peak memory and Lustre striping of OUT. Excludes --stats and "
+      "--hdf5-view, which depend on the values");
   app.add_flag("--resume", resume_,
                "if the run ends early, keep the finished work; if an earlier run of the same "
                "command ended early, continue from its work");

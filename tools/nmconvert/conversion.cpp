@@ -120,7 +120,8 @@ class Converter {
     if (options_.digests == RecordedDigests::kXxh3 &&
         (to != "nmb" || kind == FileKind::kNmb || options_.compression || !options_.originals ||
          !record_.of.block_by.empty()))
-      return usage("--digest xxh128", " needs a classic or HDF5 input that is stored whole in an NMB output");
+      return usage("--digest xxh128",
+                   " needs a classic or HDF5 input that is stored whole in an NMB output");
     if (options_.hdf5_view.view.value_or(Hdf5View::kOff) != Hdf5View::kOff && to != "nmb")
       return usage("--hdf5-view", " needs an NMB output");
     NMB_TRY(options_.hdf5_view.check(to == "nmb"));

@@ -43,10 +43,12 @@ void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option("-o,--output", output_option_,
                  "output file; may be given in place of the argument OUTPUT")
       ->type_name("OUTPUT");
-  offer_word(app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
-             "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of "
-             "OUTPUT; for .nc, the kind of a classic INPUT or, if INPUT is an NMB file, the kind of "
-             "the file from which it was made; with --files-from, nmb, or .nc for inputs that end in .nmb)");
+  offer_word(
+      app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
+      "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of "
+      "OUTPUT; for .nc, the kind of a classic INPUT or, if INPUT is an NMB file, the kind of "
+      "the file from which it was made; with --files-from, nmb, or .nc for inputs that end in "
+      ".nmb)");
   app.add_option("--extract", batch_.block,
                  "write only the blocks of an NMB input that match; --to or the ending of OUTPUT "
                  "determines the kind. .nc without --to means the classic kind of the block, and "

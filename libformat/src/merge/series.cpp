@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
 #include <system_error>

@@ -28,9 +28,9 @@ class CalendarTime {
   // 0 in calendars that do not have this year.
   NMB_EXPORT static Result<CalendarTime> parse(std::string_view units, std::string_view calendar);
 
-  // Returns a date without fractions of a second. Errors: kUnsupported for values that are not finite, for
-  // years after 999,999, and for years before the first year. The first year is 0 in calendars that
-  // have year 0, and 1 in all other calendars.
+  // Returns a date without fractions of a second. Errors: kUnsupported for values that are not
+  // finite, for years after 999,999, and for years before the first year. The first year is 0 in
+  // calendars that have year 0, and 1 in all other calendars.
   NMB_EXPORT Result<Date> date(double value) const;
 
  private:

@@ -50,8 +50,8 @@ struct UnionRules {
   std::string dimension{};
   bool distinct_variables = false;  // two datasets must not have variables with the same name
   EqualAttributes equal_attributes = EqualAttributes::kOfMeaning;
-  bool equal_values = true;         // values of variables that are not joined must be equal
-  bool complete = false;            // each dataset must have each variable
+  bool equal_values = true;  // values of variables that are not joined must be equal
+  bool complete = false;     // each dataset must have each variable
   // Fill values are used for values that are missing in all datasets or tiles.
   bool fills = false;
   bool skips = false;  // leaves out an object that differs from the first object with the same name
