@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 NAMESPACE = re.compile(r"namespace ([\w:]+) \{")
-TYPE = re.compile(r"(?:class|struct|union|enum class) (\w+)[^;]*$")
+TYPE = re.compile(r"(?:class|struct|union|enum class) (?:NMB_EXPORT )?(\w+)[^;]*$")
 
 
 def types_of(header):

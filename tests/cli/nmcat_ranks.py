@@ -90,7 +90,7 @@ def check_list(tools, launcher, files):
         tools.check(one.returncode == many.returncode == 0, f"{what}: {one.stderr}, {many.stderr}")
         tools.check_equal_bytes(tools.work / "one.nmb", tools.work / "many.nmb", what)
     none = nmcat(tools, launcher, "--files-from", "-", "-o", "none.nmb", listed="")
-    expected = "nmcat: no inputs; name files or use --files-from"
+    expected = "nmcat: -: found no names of files in the list"
     tools.check(none.returncode == 2, f"no inputs: exit code {none.returncode}")
     tools.check(words_of(none) == [expected], f"no inputs: found {words_of(none)}, expected {expected}")
 

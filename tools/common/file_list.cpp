@@ -42,7 +42,7 @@ Result<std::string> read_text(const std::string& path) {
 
 }  // namespace
 
-Result<std::vector<std::string>> read_file_list(const std::string& path, bool nul_separated) {
+Result<std::vector<std::string>> read_list(const std::string& path, bool nul_separated) {
   NMB_ASSIGN(const std::string text, read_text(path));
   std::vector<std::string> names;
   const char separator = nul_separated ? '\0' : '\n';
@@ -51,6 +51,11 @@ Result<std::vector<std::string>> read_file_list(const std::string& path, bool nu
     if (end > at) names.push_back(text.substr(at, end - at));
     at = end + 1;
   }
+  return names;
+}
+
+Result<std::vector<std::string>> read_file_list(const std::string& path, bool nul_separated) {
+  NMB_ASSIGN(std::vector<std::string> names, read_list(path, nul_separated));
   if (names.empty())
     return Status(Code::kUsage, path, kNoOffset, "", "found no names of files in the list");
   return names;

@@ -9,9 +9,11 @@
 
 namespace nmb::tools {
 
-// Reads file names from the file `path`, or from standard input if `path` is "-". Each name ends
-// with a line feed or, if `nul_separated`, with a NUL. Empty names are ignored. Errors: kNotFound;
-// kIo; kUsage if the list has no names; kLimit if it is larger than 1 GiB.
+// Reads names from the file `path`, or from standard input if `path` is "-". Each name ends with a
+// line feed or, if `nul_separated`, with a NUL. Empty names are ignored. Errors: kNotFound; kIo;
+// kLimit if the list is larger than 1 GiB.
+Result<std::vector<std::string>> read_list(const std::string& path, bool nul_separated);
+// Reads a list of files. Errors: those of read_list(); kUsage if the list has no names.
 Result<std::vector<std::string>> read_file_list(const std::string& path, bool nul_separated);
 
 // Checks that no output would replace the list at `path`. `path` has the same meaning as in

@@ -377,7 +377,7 @@ std::string PackCommand::choice_option() const {
 Status PackCommand::read_block_list() {
   if (blocks_from_.empty()) return {};
   const bool is_split_at_nul = tool_.options().nul_separated;
-  NMB_ASSIGN(std::vector<std::string> names, read_file_list(blocks_from_, is_split_at_nul));
+  NMB_ASSIGN(std::vector<std::string> names, read_list(blocks_from_, is_split_at_nul));
   for (std::string& name : names) {
     if (name.find('\0') != name.npos)
       return Status(Code::kUsage, blocks_from_, kNoOffset, "",
