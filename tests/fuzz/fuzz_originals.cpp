@@ -1,6 +1,6 @@
 // Whatever the bytes, a file that is given back whole has the length and the digests that the NMB
-// file records, and nmverify counts as whole what can be given back. Every input is run as it is
-// and with its sums made right.
+// file records. If nmverify has no findings, every original can be given back. Every input is run
+// as it is and with its sums made right.
 #include <xxhash.h>
 
 #include <cstdint>
@@ -25,7 +25,7 @@ static void fail(const char* what, const std::string& text) {
   std::abort();
 }
 
-// What a sink received.
+// Keeps the bytes of a file that is given back.
 class Received {
  public:
   Status take(std::span<const std::byte> bytes) {

@@ -91,6 +91,7 @@ def check_failures(test):
         test.run(tool, "text.h5", exit_code=2, says="found no known signature")
         test.run(tool, "many.h5", exit_code=2, says="nmb-hdf5", environment={"NMB_PLUGIN_PATH": "/nowhere"})
         test.run(tool, "many.h5", exit_code=2, says="temporary", environment={"TMPDIR": "/nowhere"})
+    test.run("nminspect", "many.h5", environment={"TMPDIR": ""})
     half = len(whole) // 2
     cut = f"cut.h5: at {half}: cut: found {half} bytes, expected {len(whole)}; copy or write the file again"
     for tool, call in (("nminspect", ["cut.h5"]), ("nmconvert", ["cut.h5", "no.nmb"]), ("nmcat", ["cut.h5", "-o", "no.nmb"])):

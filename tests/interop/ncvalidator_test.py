@@ -27,8 +27,8 @@ except ImportError as missing:
 
 FILES = 5000 if "NMB_ALL" in os.environ else 150
 FORMATS = "NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"
-# What ncvalidator alone refuses, and why it is sound: it takes such a file, which has records but no record variable, for
-# one of 0 bytes. netCDF shows the number of records as the length of the unlimited dimension.
+# ncvalidator says this of a file that has records but no record variable, because it expects 0 bytes. The file is sound:
+# netCDF shows the number of records as the length of the unlimited dimension.
 NO_RECORD_VARIABLES = "is larger than expected (0)!"
 
 

@@ -46,7 +46,7 @@ Json finite_json(const std::optional<Moments>& moments, double Moments::*number)
   return moments ? Json((*moments).*number) : Json();
 }
 
-// What a table shows of a number of buckets: a bar, whose longest has kLongestBar characters.
+// Returns a bar for a bucket in a table. The bucket with `most` values has the longest bar.
 std::string bar(std::uint64_t count, std::uint64_t most) {
   constexpr double kLongestBar = 40;
   const double length = kLongestBar * static_cast<double>(count) / static_cast<double>(most);

@@ -71,8 +71,8 @@ struct VariableStatistics {
   // Minimum and maximum in external form: big-endian, type_size(type) bytes, then zeros.
   std::array<std::byte, 8> minimum{}, maximum{};
   Histogram histogram;  // empty unless the type is numeric and the level is kHistogram
-  // Of the same values as the minimum. Files do not store it: only compute_statistics() sets it,
-  // unless a value is infinite.
+  // Mean and deviation of the values that are used for the minimum. compute_statistics() sets them
+  // if all these values are finite. Files do not store them.
   std::optional<Moments> moments{};
 
   // Returns the number of elements that are used for minimum, maximum, histogram and moments.

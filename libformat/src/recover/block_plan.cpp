@@ -26,7 +26,7 @@ namespace {
 // A version of a block that may be recovered.
 struct Candidate {
   const ScannedBlock* block = nullptr;
-  // Of the entries that point to the block, the one of the newest generation.
+  // Several entries may point to the block. This one has the newest generation.
   const BlockEntry* entry = nullptr;
   BlockDoubt doubt = BlockDoubt::kNone;
   // The version to take if this version is not whole; nullptr if there is none.

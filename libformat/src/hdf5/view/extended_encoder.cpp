@@ -136,31 +136,39 @@ Creation ExtendedEncoder::creation_of(VarId id) const {
   return creation;
 }
 
+// Computes the view of netCDF programs. Variables without values that the view shows do not count.
+Status ExtendedEncoder::look_at_dimensions() {
+  NetcdfLengths seen{netcdf_view(block_), {}, {}};
+  seen.lengths.resize(seen.view.dimensions.size());
+  seen.dimensions.resize(metadata_.variable_count());
+  for (NetcdfView::Variable& variable : seen.view.variables) {
+    if (!types_.needs_heap(metadata_.variable(variable.id).type)) {
+      NMB_ASSIGN(const Space space, properties_.space(metadata_, block_.records, variable.id));
+      for (std::size_t i = 0; i < std::min(variable.dimensions.size(), space.lengths.size()); ++i) {
+        std::uint64_t& length = seen.lengths[variable.dimensions[i]];
+        length = std::max(length, space.lengths[i]);
+      }
+    }
+    seen.dimensions[variable.id] = std::move(variable.dimensions);
+  }
+  seen_ = std::move(seen);
+  return {};
+}
+
 // NetCDF takes the length of an unlimited dimension from the variables that it sees. Returns what
 // netCDF programs see differently if the view leaves out the variable, or nothing.
-Result<std::string> ExtendedEncoder::shorter_dimensions(VarId id, const Space& space) const {
-  const NetcdfView view = netcdf_view(block_);
-  const auto self = std::ranges::find(view.variables, id, &NetcdfView::Variable::id);
+Result<std::string> ExtendedEncoder::shorter_dimensions(VarId id, const Space& space) {
   std::string text;
-  if (self == view.variables.end()) return text;
-  for (std::size_t axis = 0; axis < std::min(self->dimensions.size(), space.lengths.size());
-       ++axis) {
-    const NetcdfView::Dimension& dimension = view.dimensions[self->dimensions[axis]];
-    if (!dimension.may_grow) continue;
-    std::uint64_t shown = 0;
-    for (const NetcdfView::Variable& other : view.variables) {
-      if (types_.needs_heap(metadata_.variable(other.id).type)) continue;
-      NMB_ASSIGN(const Space there, properties_.space(metadata_, block_.records, other.id));
-      for (std::size_t i = 0; i < std::min(other.dimensions.size(), there.lengths.size()); ++i)
-        if (other.dimensions[i] == self->dimensions[axis])
-          shown = std::max(shown, there.lengths[i]);
-    }
-    if (shown < space.lengths[axis])
-      text += joined_text("; of dimension \"", printable(dimension.name), "\", it has ",
-                          space.lengths[axis],
-                          ", and the variables that netCDF programs see in "
-                          "this group have ",
-                          shown);
+  if (!shared_.on_left_out) return text;
+  if (!seen_) NMB_TRY(look_at_dimensions());
+  const std::vector<std::uint32_t>& dimensions = seen_->dimensions[id];
+  for (std::size_t i = 0; i < std::min(dimensions.size(), space.lengths.size()); ++i) {
+    const NetcdfView::Dimension& dimension = seen_->view.dimensions[dimensions[i]];
+    const std::uint64_t shown = seen_->lengths[dimensions[i]];
+    if (dimension.may_grow && shown < space.lengths[i])
+      text += joined_text(
+          "; of dimension \"", printable(dimension.name), "\", it has ", space.lengths[i],
+          ", and the variables that netCDF programs see in this group have ", shown);
   }
   return text;
 }

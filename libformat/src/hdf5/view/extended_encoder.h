@@ -17,6 +17,7 @@
 #include "hdf5/view/object_messages.h"
 #include "hdf5/view/storage_encoder.h"
 #include "hdf5/view/value_places.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/reader.h"
 
 namespace nmb {
@@ -44,7 +45,8 @@ class ExtendedEncoder {
  private:
   Status encode_types(LinkList* links);
   void add_to_known(std::vector<std::optional<std::int64_t>> numbers, unsigned link_order);
-  Result<std::string> shorter_dimensions(VarId id, const hdf5::Space& space) const;
+  Status look_at_dimensions();
+  Result<std::string> shorter_dimensions(VarId id, const hdf5::Space& space);
   Status encode_variable(VarId id, LinkList* links);
   std::optional<std::uint64_t> added_number(VarId id) const;
   Status encode_dimension(VarId id, const hdf5::Space& space, LinkList* links);
@@ -61,6 +63,13 @@ class ExtendedEncoder {
   ObjectHeader header_;
   ObjectMessages messages_;
   StorageEncoder storage_;
+  // The dimensions that netCDF programs see. Set when the first variable is left out.
+  struct NetcdfLengths {
+    NetcdfView view;
+    std::vector<std::uint64_t> lengths;                  // by dimension: longest shown variable
+    std::vector<std::vector<std::uint32_t>> dimensions;  // by VarId
+  };
+  std::optional<NetcdfLengths> seen_;
   std::vector<bool> is_shown_;  // by variable
   std::size_t scales_ = 0;      // number of dimension scales so far
   std::unordered_set<std::string> left_out_links_;

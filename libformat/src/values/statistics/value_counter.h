@@ -57,10 +57,10 @@ struct ValueCounts {
   void repeat(std::uint64_t times);
 };
 
-// What is counted of a variable's values.
+// The results for those values of a variable that were counted so far.
 struct ValueTally {
   ValueCounts counts;
-  // What is not counted is nullopt. HistogramBuilder::begin() must have been called.
+  // Both are nullopt if they are not requested. HistogramBuilder::begin() must have been called.
   std::optional<HistogramBuilder> histogram{};
   std::optional<ExactSums> sums{};
 };
