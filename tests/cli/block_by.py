@@ -13,6 +13,7 @@ import json
 import os
 import re
 import subprocess
+import shutil
 import sys
 
 sys.dont_write_bytecode = True
@@ -242,6 +243,12 @@ def check_again(tools, netcdf):
     tools.check(b"variable name sea_t: found a second object with this name in group /NETCDF3_CLASSIC, expected one object as in "
                 b"/NETCDF3_64BIT_DATA: two.nmb" in done.stderr, f"one of two: {done.stderr}")
     tools.check(b"dimension" not in done.stderr and b"attribute" not in done.stderr, f"one of two: {done.stderr}")
+    # Further groups with the same conflict are only counted.
+    shutil.copy(tools.work / source, tools.work / "again.nc")
+    tools.run("nmcat", source, "NETCDF3_64BIT_DATA.nc", "again.nc", "-o", "three.nmb")
+    done = convert(tools, "three.nmb", "one", exit_code=1)
+    tools.check(done.stderr.count(b"variable name sea_t: ") == 1 and b", and the same in 1 more group, expected" in done.stderr,
+                f"one of three: {done.stderr}")
     convert(tools, source, "key:source")
     (tools.work / "out.nmb").rename(tools.work / "keyed.nmb")
     check_rule(tools, "keyed.nmb", "one", {"": united(divided(blocks, by_key("source")))})
