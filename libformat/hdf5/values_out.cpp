@@ -18,6 +18,7 @@
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
+#include "wire/memory_room.h"
 
 namespace nmb::hdf5 {
 
@@ -146,7 +147,7 @@ class ValuesOut {
   }
 
   Status write_array() {
-    const std::uint64_t most = std::max<std::uint64_t>(kSlab / value_size_, 1);
+    const std::uint64_t most = std::max<std::uint64_t>(memory_room(kSlab) / value_size_, 1);
     std::vector<std::byte> values;
     return for_each_slab(space_.lengths, most, rows_of_chunk(), [&](const Slab& slab) -> Status {
       values.resize(slab.elements * value_size_);

@@ -82,6 +82,7 @@ def test(tools):
         target.unlink()
     test_wide(tools)
     test_threads(tools)
+    test_recoding(tools)
     for text, expected in (("0", "expected at least 1 byte"), ("1K", "expected more than"), ("much", "--mem")):
         done = tools.run("nmcat", source, "-o", target, "--mem", text, exit_code=2)
         tools.check(expected in done.stderr.decode(), f"--mem {text}: found {done.stderr.decode()}")
@@ -104,6 +105,21 @@ def test_threads(tools):
     tools.run("nmcat", chunked, "-o", target, "--compress", "zstd", "-j", "8", "--mem", "64M", "--no-sync")
     done = tools.run("nmcat", chunked, "-o", target, "-f", "--compress", "zstd", "--mem", "16M", "--no-sync", exit_code=2)
     tools.check("--mem allows 16" in done.stderr.decode(), f"large chunks under --mem 16M: found {done.stderr.decode()}")
+
+
+def test_recoding(tools):
+    """Chunks that are compressed anew: the memory depends neither on the number of files nor on their lengths."""
+    inputs = [tools.work / f"run{i}.nc4" for i in range(3)]
+    chunks = ("--to", "nc4", "--compress", "deflate:1", "--chunk", "y:1,x:65536", "--no-sync")
+    for path in inputs:
+        tools.run("nmconvert", tools.work / "wide.nc", path, *chunks)
+    target = tools.work / "recoded.nmb"
+    tools.run("nmcat", *inputs, "-o", target, "--compress", "zstd", "--mem", "24M", "--no-sync")
+    plain = tools.work / "recoded_without_limit.nmb"
+    tools.run("nmcat", *inputs, "-o", plain, "--compress", "zstd", "--no-sync")
+    tools.check_equal_bytes(plain, target, "files that are compressed anew under --mem 24M")
+    done = tools.run("nmcat", *inputs, "-o", target, "-f", "--compress", "zstd", "--mem", "4M", "--no-sync", exit_code=2)
+    tools.check(f"{target}: out of memory" in done.stderr.decode(), f"--mem 4M: found {done.stderr.decode()}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,12 @@
 
 namespace nmb::tools {
 
+namespace {
+
+constexpr std::uint64_t kRankMemory = 64 << 20;  // with --mem: bytes for each rank
+
+}  // namespace
+
 Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts, Needs needs,
                     const std::function<Status(Communicator&, unsigned)>& body) {
   const unsigned threads = tool.options().threads;
@@ -29,7 +35,10 @@ Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts, Need
     if (!status.ok()) ranks->fail(status);
     return status;
   }
-  const auto count = static_cast<unsigned>(std::min<std::size_t>(threads, parts));
+  // All ranks share the memory of this process.
+  const std::uint64_t memory = tool.options().memory;
+  const std::size_t most = memory == 0 ? parts : std::max<std::size_t>(1, memory / kRankMemory);
+  const auto count = static_cast<unsigned>(std::min<std::size_t>({threads, parts, most}));
   if (count < 2) {
     Communicator alone;
     return body(alone, threads);

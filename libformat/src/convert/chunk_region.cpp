@@ -8,6 +8,12 @@
 
 namespace nmb {
 
+namespace {
+
+constexpr std::uint64_t kSmall = 1 << 20;  // bytes of chunks that are written together
+
+}  // namespace
+
 void ChunkRuns::add(const SplicedSource::Run& run) {
   if (!runs_.empty() && runs_.back().from == run.from && runs_.back().end() == run.offset &&
       runs_.back().source + runs_.back().length == run.source)
@@ -24,10 +30,14 @@ Result<std::uint64_t> store_chunks(const ChunksToCode& chunks, const FindStored&
   if (table_bytes == 0) return std::uint64_t{0};
   runs->add({begin, table_bytes, table, runs->spool()});
   std::uint64_t spooled = table + table_bytes, end = table_bytes;
-  std::vector<std::byte> rows, bytes;
+  std::vector<std::byte> rows, small;  // `small`: chunks that are written together
+  const auto write_small = [&]() -> Status {
+    NMB_TRY(spool.write_at(spooled - small.size(), small));
+    small.clear();
+    return {};
+  };
   const auto take = [&](std::uint64_t first, std::span<const CodedChunk> coded) -> Status {
     rows.assign(coded.size() * ChunkRow::kLength, std::byte{0});
-    bytes.clear();
     for (std::size_t i = 0; i < coded.size(); ++i) {
       const auto kept = stored ? stored(first + i) : std::optional<StoredChunk>();
       const std::uint64_t length = kept ? kept->stored_length : coded[i].bytes.size();
@@ -40,15 +50,18 @@ Result<std::uint64_t> store_chunks(const ChunksToCode& chunks, const FindStored&
       if (kept) {
         runs->add({begin + end, length, kept->offset, kept->source});
       } else {
-        runs->add({begin + end, length, spooled + bytes.size(), runs->spool()});
-        bytes.insert(bytes.end(), coded[i].bytes.begin(), coded[i].bytes.end());
+        runs->add({begin + end, length, spooled, runs->spool()});
+        if (small.size() + length > kSmall) NMB_TRY(write_small());
+        if (length > kSmall)
+          NMB_TRY(spool.write_at(spooled, coded[i].bytes));
+        else
+          small.insert(small.end(), coded[i].bytes.begin(), coded[i].bytes.end());
+        spooled += length;
       }
       end += length;
     }
     NMB_TRY(spool.write_at(table + first * ChunkRow::kLength, rows));
-    NMB_TRY(spool.write_at(spooled, bytes));
-    spooled += bytes.size();
-    return {};
+    return write_small();
   };
   NMB_TRY(code_chunks(chunks, rules, take));
   return end;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <new>
 
 #include "merge/reading/input_order.h"
 #include "merge/reporting/pack_report.h"
@@ -169,7 +170,11 @@ bool PlannedInputs::open_and_plan(std::size_t index, BlockSink& sink, PlannedInp
 void PlannedInputs::plan_source(Source source, BlockSink& sink, PlannedInput* input) {
   input->is_opened = true;
   input->size = source->size();
-  input->status = planner_->plan(input->index, std::move(source), sink);
+  try {
+    input->status = planner_->plan(input->index, std::move(source), sink);
+  } catch (const std::bad_alloc&) {
+    input->status = Status(Code::kLimit, "out of memory");
+  }
   if (input->status.ok()) input->extras = planner_->take_extras();
 }
 

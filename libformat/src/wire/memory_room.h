@@ -17,10 +17,11 @@ inline std::uint64_t memory_limit() {
   return allowed.rlim_cur;
 }
 
-// Returns how many bytes a cache may take. The result is `usual`, or a quarter of the process's
-// memory limit if that is less. Data that do not fit into the cache are read or decoded again.
+// Returns how many bytes a cache may take. The result is `usual`, or an eighth of the process's
+// memory limit if that is less, because several caches may be in use at a time. Data that do not
+// fit into the cache are read or decoded again.
 inline std::uint64_t memory_room(std::uint64_t usual) {
-  return std::min<std::uint64_t>(usual, memory_limit() / 4);
+  return std::min<std::uint64_t>(usual, memory_limit() / 8);
 }
 
 }  // namespace nmb

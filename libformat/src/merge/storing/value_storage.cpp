@@ -197,13 +197,15 @@ Status ValueStorage::code_all(Writer& writer, std::vector<PartBlock>& parts,
   return code(coder, std::move(batch), writer);
 }
 
-Status ValueStorage::code(ValueCoder& coder, Batch batch, Writer& writer) {
+Status ValueStorage::code(ValueCoder& coder, Batch batch, Writer& writer) const {
   if (batch.values.empty()) return {};
-  NMB_ASSIGN(std::vector<std::optional<CodedValues>> coded, coder.code(batch.values));
-  for (std::size_t i = 0; i < coded.size(); ++i) {
-    if (!coded[i]) continue;
-    NMB_TRY(take_pieces(writer, batch.ids[i], std::move(coded[i]->pieces),
-                        std::move(coded[i]->stored)));
+  Result<std::vector<std::optional<CodedValues>>> coded = coder.code(batch.values);
+  if (!coded.ok()) return coded.status().in_file(options_.output);
+  for (std::size_t i = 0; i < coded->size(); ++i) {
+    std::optional<CodedValues>& values = (*coded)[i];
+    if (!values) continue;
+    NMB_TRY(take_pieces(writer, batch.ids[i], std::move(values->pieces),
+                        std::move(values->stored)));
     if (batch.parts[i]) batch.parts[i]->coded = true;
   }
   return {};

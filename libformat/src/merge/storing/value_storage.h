@@ -70,7 +70,7 @@ class ValueStorage {
   void note_dimensions(const Metadata& metadata);
   Status recode(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                 PackedBlock* block);
-  static Status code(ValueCoder& coder, Batch batch, Writer& writer);
+  Status code(ValueCoder& coder, Batch batch, Writer& writer) const;
 
   const PackOptions& options_;
   std::vector<std::string>& warnings_;
