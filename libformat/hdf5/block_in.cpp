@@ -2,7 +2,6 @@
 #include "block_in.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "alike_data_sets.h"
@@ -20,6 +19,7 @@
 #include "scales_in.h"
 #include "slabs.h"
 #include "space_in.h"
+#include "virtual_sources.h"
 #include "wire/checked.h"
 #include "wire/items.h"
 #include "wire/joined_text.h"
@@ -372,7 +372,7 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
   if (space.space_class == SpaceClass::kNull || (elsewhere && !file_.materialise))
     return add_nothing(variable);
   if (elsewhere) {
-    NMB_TRY(check_sources(object, plist));
+    NMB_TRY(check_sources(object, file_.file, file_.path, plist));
     set_layout_of_copy(space, creation);
     if (count == 0) return add_nothing(variable);
     return add_read(variable, object, data_set, type, code, space, nullptr);
@@ -516,29 +516,6 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
   if (has_heap) storage_.push_back({variable, StorageKind::kHeap, region, {}, {}});
   extent_end_ = begin + region;
   return begin;
-}
-
-// Checks that the sources of a virtual data set exist, because HDF5 reads fill values if a source
-// is missing.
-Status BlockIn::check_sources(const std::string& object, hid_t plist) const {
-  if (H5Pget_layout(plist) != H5D_VIRTUAL) return {};
-  std::size_t count = 0;
-  NMB_TRY(check_read(H5Pget_virtual_count(plist, &count), object));
-  namespace fs = std::filesystem;
-  for (std::size_t i = 0; i < count; ++i) {
-    char name[4097] = {};
-    NMB_TRY(check_read(H5Pget_virtual_filename(plist, i, name, sizeof name - 1), object));
-    const std::string source = name;
-    if (source == ".") continue;
-    if (source.find('%') != source.npos)
-      return unsupported(object + ": the name of the source file is a pattern, " + source +
-                         "; values can be copied only from single files");
-    std::error_code none;
-    if (!fs::exists(fs::path(file_.path).parent_path() / source, none) && !fs::exists(source, none))
-      return Status(Code::kNotFound, object + ": values cannot be copied from the file " + source +
-                                         ", because it does not exist");
-  }
-  return {};
 }
 
 Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& object, hid_t data_set,

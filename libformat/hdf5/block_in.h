@@ -80,7 +80,6 @@ class BlockIn {
   Result<std::uint64_t> add_read(VarId variable, const std::string& object, hid_t data_set,
                                  hid_t type, Type code, const Space& space,
                                  const MissingChunks* missing);
-  Status check_sources(const std::string& object, hid_t plist) const;
   Status add_external(VarId variable, const std::string& object, hid_t plist);
   Status add_virtual(VarId variable, const std::string& object, hid_t plist);
   Result<Run> find_chunk(const std::string& object, hid_t data_set, const hsize_t* at, bool copied,

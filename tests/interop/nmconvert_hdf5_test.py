@@ -289,6 +289,21 @@ def check_materialise(test):
     test.run("nmconvert", "elsewhere.h5", "no.nmb", "--materialise", exit_code=1, says="outside")
     (test.work / "away_raw.bin").rename(test.work / "raw.bin")
     test.run("nmconvert", "elsewhere.h5", "no.nmb", "--materialise", exit_code=2, says="source_0.h5")
+    with h5py.File(test.work / "there.h5", "w") as f:
+        f["x"] = numbers[:20]
+        layout = h5py.VirtualLayout(shape=(20,), dtype="<f4")
+        layout[:] = h5py.VirtualSource("source_0.h5", "x", shape=(20,))
+        f.create_virtual_dataset("virtual", layout)
+    for source, name, said in (("there.h5", "y", "the data set y in the file"), (".", "gone", "the data set gone"),
+                               (".", "dangling", "the data set dangling"), ("there.h5", "x", "dimension 0 has length 20, expected at least 21"),
+                               ("there.h5", "virtual", "the file source_0.h5")):  # fmt: skip
+        layout = h5py.VirtualLayout(shape=(2, 20), dtype="<f4")
+        layout[0] = h5py.VirtualSource("there.h5", "x", shape=(20,))
+        layout[1] = h5py.VirtualSource(source, name, shape=(21,))[1:] if "21" in said else h5py.VirtualSource(source, name, shape=(20,))
+        with h5py.File(test.work / "partly.h5", "w") as f:
+            f["dangling"] = h5py.ExternalLink("not_there.h5", "/x")
+            f.create_virtual_dataset("rows", layout, fillvalue=-1)
+        test.run("nmconvert", "partly.h5", "no.nmb", "--materialise", exit_code=2, says=said)
     test.check(not (test.work / "no.nmb").exists(), "no.nmb: written")
 
 
