@@ -707,6 +707,34 @@ def check_unlimited(test):
                 test.check(file["both"].shape == (4, 10), f"along station: found shape {file['both'].shape}")
 
 
+def check_unlimited_orders(test):
+    """Two unlimited dimensions that the files define, and use, in different orders."""
+    def make_ordered(path, order, first, count):
+        with netCDF4.Dataset(path, "w") as out:
+            for name in order:
+                out.createDimension(name, 3 if name == "x" else None)
+            for name in order:
+                if name == "time":
+                    out.createVariable("v", "f8", ("time", "x"))[:] = numpy.arange(first, first + count)[:, None] + numpy.arange(3) / 8
+                if name == "obs":
+                    out.createVariable("w", "i4", ("obs",))[:] = [5, 6]
+    orders = ("time obs x", "obs time x", "x obs time")
+    for i, order in enumerate(orders):
+        make_ordered(test.work / f"order{i}.nc", order.split(), 2 * i, 2)
+    expected = numpy.arange(6)[:, None] + numpy.arange(3) / 8
+    for first in range(3):
+        files = [f"order{i}.nc" for i in (first, *(k for k in range(3) if k != first))]
+        rows = numpy.concatenate([expected[2 * i : 2 * i + 2] for i in (first, *(k for k in range(3) if k != first))])
+        for words in ([], ["-j", "3"]):
+            test.run("nmcat", "--mode", "join", "--along", "time", *files, "-o", "orders.nc4", "-f", *words)
+            expect_values(test, f"orders from {first}", test.work / "orders.nc4", "v", rows)
+            expect_values(test, f"orders from {first}", test.work / "orders.nc4", "w", numpy.array([5, 6], "i4"))
+            with netCDF4.Dataset(test.work / "orders.nc4") as file:
+                grow = [file.dimensions[name].isunlimited() for name in ("time", "obs")]
+                test.check(grow == [True, True], f"orders from {first}: found growing dimensions {grow}")
+    test.run("nmcat", "--mode", "join", "order0.nc", "order1.nc", "-o", "orders.nmb", exit_code=1, says="dimension")
+
+
 def check_late_variables(test):
     """The unlimited dimension is not the slowest of a variable that the first file lacks."""
     def make_late(path, first, has_late, size=None):
@@ -839,6 +867,7 @@ def check(test):
     check_large(test)
     check_dry_runs(test)
     check_unlimited(test)
+    check_unlimited_orders(test)
     check_late_variables(test)
     check_memory(test)
 

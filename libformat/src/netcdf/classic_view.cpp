@@ -72,13 +72,14 @@ class Properties {
 class ClassicMaker {
  public:
   ClassicMaker(std::shared_ptr<const Dataset> dataset, Kind target, const DimensionLengths* lengths,
-               std::optional<std::int64_t> first_made_up)
+               std::optional<std::int64_t> first_made_up, std::string_view record)
       : dataset_(std::move(dataset)),
         from_(dataset_->metadata),
         types_(from_.extension()->types),
         target_(target),
         view_(netcdf_view(*dataset_, lengths, first_made_up)),
-        cache_(std::make_shared<ChunkCache>(kCache)) {
+        cache_(std::make_shared<ChunkCache>(kCache)),
+        wanted_record_(record) {
     to_.check_names_at_once();
   }
 
@@ -254,11 +255,14 @@ class ClassicMaker {
         used[chosen.shown->dimensions[i]] = true;
         if (i > 0) slowest[chosen.shown->dimensions[i]] = false;
       }
+    const auto may_be_record = [&](std::uint32_t d) {
+      return view_.dimensions[d].may_grow && slowest[d] && (used[d] || keeps_unused);
+    };
+    for (std::uint32_t d = 0; d < count && !record_; ++d)
+      if (may_be_record(d) && view_.dimensions[d].name == wanted_record_) record_ = d;
     for (const bool by_use : {true, false})
       for (std::uint32_t d = 0; d < count && !record_; ++d)
-        if (view_.dimensions[d].may_grow && slowest[d] && used[d] == by_use &&
-            (used[d] || keeps_unused))
-          record_ = d;
+        if (may_be_record(d) && used[d] == by_use) record_ = d;
     ids_.resize(count);
     for (std::uint32_t d = 0; d < count; ++d)
       if (used[d] || keeps_unused) define_dimension(d, slowest[d], used[d]);
@@ -433,6 +437,7 @@ class ClassicMaker {
   const Kind target_;
   const NetcdfView view_;
   const std::shared_ptr<ChunkCache> cache_;
+  const std::string_view wanted_record_;
   std::optional<Properties> properties_;
   std::vector<Chosen> chosen_;
   std::vector<const Chosen*> written_;     // the variables of the output, in order
@@ -453,8 +458,9 @@ Loss lost_type(std::string object, Type type, Kind target) {
 // the types of the target.
 Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind target,
                                   const DimensionLengths* lengths,
-                                  std::optional<std::int64_t> first_made_up) {
-  ClassicMaker maker(std::move(dataset), target, lengths, first_made_up);
+                                  std::optional<std::int64_t> first_made_up,
+                                  std::string_view record) {
+  ClassicMaker maker(std::move(dataset), target, lengths, first_made_up, record);
   NMB_ASSIGN(ClassicView all, maker.make());
   NMB_ASSIGN(ClassicView view, with_types_of(all.dataset, target, maker.unheld()));
   const std::vector<VarId> origins = maker.origins();
@@ -494,13 +500,15 @@ std::vector<Loss> type_losses(const Metadata& metadata, Kind target) {
 
 Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
                                  const DimensionLengths* lengths,
-                                 std::optional<std::int64_t> first_made_up) {
+                                 std::optional<std::int64_t> first_made_up,
+                                 std::string_view record) {
   if (has_classic_values(dataset->metadata))
     return with_types_of(as_classic(std::move(dataset)), target);
   const std::string file = dataset->extent->name();
   const bool is_file = dataset->name == file;
   const std::string block = is_file ? "" : "block " + in_quotes(dataset->name) + ": ";
-  Result<ClassicView> view = view_of_types(std::move(dataset), target, lengths, first_made_up);
+  Result<ClassicView> view =
+      view_of_types(std::move(dataset), target, lengths, first_made_up, record);
   if (view.ok()) return view;
   const Status& status = view.status();
   return Status(status.code(), file, status.offset(), status.rule(), block + status.message());

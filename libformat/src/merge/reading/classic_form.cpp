@@ -40,16 +40,18 @@ bool is_record_unused(const InputBlock& block, const Dataset& dataset, const std
 
 }  // namespace
 
-Result<Source> open_view(std::shared_ptr<const Dataset> block, const DimensionLengths* lengths) {
+Result<Source> open_view(std::shared_ptr<const Dataset> block, const DimensionLengths* lengths,
+                         std::string_view record) {
   auto both = std::make_shared<OpenView>();
   both->block = std::move(block);
-  NMB_ASSIGN(ClassicView view, classic_view(both->block, Kind::kCdf5, lengths));
+  NMB_ASSIGN(ClassicView view, classic_view(both->block, Kind::kCdf5, lengths, {}, record));
   both->view = std::move(view.dataset);
   const ByteSource* const extent = both->view->extent.get();
   return Source(std::move(both), extent);
 }
 
-Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool) {
+Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool,
+                                 const std::string& record) {
   if (has_classic_values(block.dataset.metadata)) {
     std::vector<std::uint32_t> levels = levels_above(block.dataset.metadata);
     levels.resize(block.dataset.metadata.dimension_count());
@@ -67,29 +69,31 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
   NMB_ASSIGN(std::shared_ptr<const Dataset> opened, block.open());
   const auto paths = paths_of(*opened);
   const std::string name = opened->name;
-  NMB_ASSIGN(ClassicView view, classic_view(std::move(opened), Kind::kCdf5, block.lengths.get()));
-  const auto open = [open = block.open, lengths = block.lengths]() -> Result<Source> {
+  NMB_ASSIGN(ClassicView view,
+             classic_view(std::move(opened), Kind::kCdf5, block.lengths.get(), {}, record));
+  const auto open = [open = block.open, lengths = block.lengths, record]() -> Result<Source> {
     NMB_ASSIGN(std::shared_ptr<const Dataset> again, open());
-    return open_view(std::move(again), lengths.get());
+    return open_view(std::move(again), lengths.get(), record);
   };
   const ByteSource& extent = *view.dataset->extent;
   auto values = std::make_shared<ReopenedSource>(
       extent.name(), extent.size(), open, std::move(pool),
-      ViewOrigin{block.dataset.name, block.packed.body, block.values, block.lengths});
+      ViewOrigin{block.dataset.name, block.packed.body, block.values, block.lengths, record});
   const Dataset& dataset = *view.dataset;
   // This list is empty, unless the block is a classic dataset whose values are stored in chunks.
   const std::vector<std::uint32_t> above = levels_above(block.dataset.metadata);
   std::vector<std::uint32_t> levels;
-  std::string record;
+  std::string path_of_record;
   for (DimId d = 0; d < dataset.metadata.dimension_count(); ++d) {
     const std::string_view dimension = dataset.metadata.dimension(d).name;
     const auto path = paths.find(dimension);
     levels.push_back(path == paths.end() ? 0 : levels_between(name, path->second));
     if (const auto own = block.dataset.metadata.find_dimension(dimension); own && !above.empty())
       levels.back() = above[*own];
-    if (path != paths.end() && dataset.metadata.record_dimension() == d) record = path->second;
+    if (path != paths.end() && dataset.metadata.record_dimension() == d)
+      path_of_record = path->second;
   }
-  const bool is_unused = is_record_unused(block, dataset, record);
+  const bool is_unused = is_record_unused(block, dataset, path_of_record);
   return ClassicForm{dataset,
                      std::move(values),
                      std::move(view.losses),

@@ -32,12 +32,14 @@ struct ClassicForm {
 };
 
 // Converts a block. A block of kind 6 is opened again through `pool` when its values are read.
-// Errors: kDamaged, kLimit.
-Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool);
+// record: see classic_view(). Errors: kDamaged, kLimit.
+Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool,
+                                 const std::string& record = {});
 
-// Returns the values of a block of kind 6 as the extent of the converted dataset. Errors: kDamaged,
-// kLimit.
-Result<Source> open_view(std::shared_ptr<const Dataset> block, const DimensionLengths* lengths);
+// Returns the values of a block of kind 6 as the extent of the converted dataset. record: see
+// classic_view(). Errors: kDamaged, kLimit.
+Result<Source> open_view(std::shared_ptr<const Dataset> block, const DimensionLengths* lengths,
+                         std::string_view record);
 
 // Returns the losses of a block that becomes classic. why: the reason for which the block becomes
 // classic.

@@ -68,6 +68,7 @@ struct ViewOrigin {
   std::string block;
   Source body, extent;  // extent is nullptr if the block has no values
   std::shared_ptr<const DimensionLengths> lengths;
+  std::string record;  // see classic_view()
 };
 
 class ReopenedSource final : public ByteSource {

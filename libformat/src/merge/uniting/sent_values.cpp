@@ -246,7 +246,7 @@ class Sender {
     const ViewOrigin& origin = view.origin();
     put(SentKind::kView, origin.block, view.name(), view.size());
     NMB_TRY(origin.body->read_at(0, out_.put_room(origin.body->size())));
-    put(origin.lengths ? std::optional(*origin.lengths) : std::nullopt);
+    put(origin.lengths ? std::optional(*origin.lengths) : std::nullopt, origin.record);
     return send_all(origin.extent);
   }
 
@@ -425,15 +425,17 @@ class Receiver {
     std::shared_ptr<DimensionLengths> lengths;
     if (auto sent = in_.next<std::optional<DimensionLengths>>())
       lengths = std::make_shared<DimensionLengths>(*std::move(sent));
+    std::string record = text();
     NMB_ASSIGN(group.extent, receive());
     group.extent_length = group.extent ? group.extent->size() : 0;
-    ViewOrigin origin{group.name, body, group.extent, lengths};
-    const auto open = [group = std::move(group), body, lengths, name]() -> Result<Source> {
+    ViewOrigin origin{group.name, body, group.extent, lengths, record};
+    const auto open = [group = std::move(group), body, lengths, name,
+                       record = std::move(record)]() -> Result<Source> {
       hdf5::GroupBlock again = group;
       again.body.resize(body->size());
       NMB_TRY(body->read_at(0, again.body));
       NMB_ASSIGN(std::shared_ptr<const Block> decoded, hdf5::decode_group(std::move(again), name));
-      return open_view(std::move(decoded), lengths.get());
+      return open_view(std::move(decoded), lengths.get(), record);
     };
     return Source(
         std::make_shared<ReopenedSource>(name, size, open, from_.views, std::move(origin)));

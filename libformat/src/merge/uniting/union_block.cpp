@@ -35,7 +35,10 @@ BlockFacts facts_of(const InputBlock& block, const PackOptions& options) {
 Status visit_union_block(const InputBlock& block, const PackOptions& options,
                          std::shared_ptr<SourcePool> views, std::uint64_t* room,
                          const std::function<Status(const UnionBlock&)>& visit) {
-  NMB_ASSIGN(ClassicForm form, classic_form(block, std::move(views)));
+  // A join needs the same record dimension in all inputs.
+  NMB_ASSIGN(ClassicForm form,
+             classic_form(block, std::move(views),
+                          options.mode == MergeMode::kJoin ? options.along : std::string()));
   NMB_ASSIGN(Source values, hold_small(form.dataset, form.values, room));
   UnionBlock united{DatasetUnion::member_of(form.dataset, std::move(values))};
   if (options.widen_types)
