@@ -305,6 +305,43 @@ def check_materialise(test):
             f.create_virtual_dataset("rows", layout, fillvalue=-1)
         test.run("nmconvert", "partly.h5", "no.nmb", "--materialise", exit_code=2, says=said)
     test.check(not (test.work / "no.nmb").exists(), "no.nmb: written")
+    # Data sets that may grow.
+    with h5py.File(test.work / "growing.h5", "w") as f:
+        f.create_dataset("x", data=numbers.reshape(3, 20), maxshape=(None, 20))
+    layout = h5py.VirtualLayout((3, 20), "<f4", maxshape=(None, 20))
+    source = h5py.VirtualSource("growing.h5", "x", (3, 20), "<f4", maxshape=(None, 20))
+    layout[0 : h5py.h5s.UNLIMITED, :] = source[0 : h5py.h5s.UNLIMITED, :]
+    with h5py.File(test.work / "elsewhere_growing.h5", "w", libver="latest") as f:
+        f.create_virtual_dataset("rows", layout)
+        create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        create.set_external(b"raw.bin", 0, h5py.h5f.UNLIMITED)
+        h5py.h5d.create(f.id, b"outside", h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple((12, 5), (h5py.h5s.UNLIMITED, 5)), create)
+    test.run("nmconvert", "elsewhere_growing.h5", "growing_at_once.h5", "--materialise")
+    test.run("nmconvert", "elsewhere_growing.h5", "growing.nmb", "--materialise")
+    test.run("nmconvert", "growing.nmb", "growing_later.h5")
+    for path in ("growing_at_once.h5", "growing_later.h5"):
+        with h5py.File(test.work / path) as f:
+            test.check(numpy.array_equal(f["outside"], numbers.reshape(12, 5)), f"{path}: outside: other values")
+            test.check(numpy.array_equal(f["rows"], numbers.reshape(3, 20)), f"{path}: rows: other values")
+            test.check(f["rows"].maxshape == (None, 20) and f["outside"].maxshape == (None, 5), f"{path}: other lengths")
+
+
+def check_groups_below(test):
+    """A block from netCDF-4, with groups below, as a classic file."""
+    with netCDF4.Dataset(test.work / "nested.nc", "w") as out:
+        out.createDimension("x", 3)
+        out.createVariable("v", "f4", ("x",))[:] = [1, 2, 3]
+        out.createGroup("below").createVariable("w", "f4", ("x",))[:] = [4, 5, 6]
+        out.createGroup("empty")
+    test.run("nmcat", "nested.nc", "-o", "nested.nmb")
+    for words in ([], ["--to", "cdf5"]):
+        test.run("nmconvert", "nested.nmb", "nested_v.nc", "--extract", "nested", *words, exit_code=1, says='group "/nested/below": found 1 variable')
+        test.check(not (test.work / "nested_v.nc").exists(), "nested_v.nc: written")
+    test.run("nmconvert", "nested.nmb", "nested_w.nc", "--extract", "nested/below")
+    test.run("nmconvert", "nested.nmb", "nested_v.nc", "--extract", "nested", "--lossy")
+    for path, name, values in (("nested_v.nc", "v", [1, 2, 3]), ("nested_w.nc", "w", [4, 5, 6])):
+        with netCDF4.Dataset(test.work / path) as file:
+            test.check(list(file.variables) == [name] and numpy.array_equal(file[name], values), f"{path}: found {file}")
 
 
 def make_unwritten(path):
@@ -410,6 +447,7 @@ def check(test):
     check_direct(test)
     check_old_scaleoffset(test)
     check_materialise(test)
+    check_groups_below(test)
     check_unwritten(test)
     test.run("nmconvert", "many.h5", "many.nmb", "-f")
     check_options(test)

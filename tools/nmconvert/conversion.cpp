@@ -353,8 +353,9 @@ class Converter {
     const auto load = [&]() -> Status {
       NMB_ASSIGN(block, reader.block(entry));
       NMB_ASSIGN(dimensions, FileDimensionsReader(blocks_of(reader)).of(*block));
-      if (record_.of.block || !is_extended(entry)) return {};
-      return reader.for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
+      if (!is_extended(entry)) return {};
+      const std::string below = entry.name.empty() ? "" : entry.name + "/";
+      return reader.for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
         if (other.name == entry.name) return true;
         NMB_TRY(lose_group(
             other, [&] { return reader.block(other); }, &losses));

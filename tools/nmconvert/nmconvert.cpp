@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
        "with the ending .h5, --extract writes HDF5. In an HDF5 output of --extract, a classic "
        "block becomes the root group. A block that came from HDF5 becomes a group with the name of "
        "the block, so that references to this block still work. All blocks below the extracted "
-       "block are written too.\n"
+       "block are written too; in a classic output they are losses.\n"
        "With --to cdf1, cdf2 or cdf5, or with --extract, HDF5 and netCDF-4 files become classic "
        "files. Blocks that came from HDF5 or netCDF-4 files become classic files too. If a classic "
        "file cannot hold some content, this content is listed and nothing is written. With "
