@@ -136,7 +136,7 @@ def main():
 
 
 # Options of all commands of nminspect: one call suffices.
-COMMON = "-h --help --version --quiet --color --io-stats --external --strict".split()
+COMMON = "-h --help --version --quiet --color --io-stats --external --strict --no-pager".split()
 
 if __name__ == "__main__":
     sys.exit(main())

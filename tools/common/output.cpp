@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 #include "common/io_failure.h"
 #include "common/terminal.h"
@@ -21,6 +23,10 @@ void take_closed_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
       (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+std::size_t line_count(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
 }  // namespace
@@ -45,7 +51,20 @@ Status Output::write(std::string_view text) {
   return buffer_.size() >= kBuffer ? flush() : Status();
 }
 
+Status Output::start_pager() {
+  const std::string command = Pager::command();
+  if (command.empty()) return {};
+  NMB_ASSIGN(pager_, Pager::start(command));
+  is_paged_ = true;
+  fd_ = pager_->fd();
+  return {};
+}
+
 Status Output::flush() {
+  if (buffer_.empty()) return status_;
+  if (before_writing_) before_writing_();
+  if (std::exchange(may_page_, false) && status_.ok() && line_count(buffer_) >= terminal_height())
+    status_ = start_pager();
   std::string_view rest = buffer_;
   while (status_.ok() && !rest.empty()) {
     const ssize_t done = ::write(fd_, rest.data(), rest.size());
@@ -59,7 +78,16 @@ Status Output::flush() {
 }
 
 Status Output::close() {
-  NMB_TRY(flush());
+  const Status flushed = flush();
+  if (pager_) {
+    is_paged_ = false;
+    fd_ = STDOUT_FILENO;
+    if (const Status ended = pager_->finish(); !ended.ok()) {
+      pipe_closed_ = false;
+      return status_ = ended;
+    }
+  }
+  NMB_TRY(flushed);
   if (::close(fd_) != 0 && errno != EINTR) fail(errno);
   return status_;
 }

@@ -1,9 +1,15 @@
-// Output: buffered standard output; every write is checked.
+// Output: buffered standard output; every write is checked. Long text for a terminal goes to the
+// user's pager.
 #pragma once
 
+#include <atomic>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "common/pager.h"
 #include "nmb/dump.h"
 #include "nmb/status.h"
 
@@ -20,6 +26,12 @@ class Output {
   // After the first failure, writes nothing more and returns this failure.
   Status write(std::string_view text);
   Status flush();
+  // `call` is called before text is written to the descriptor; nullptr: nothing is called.
+  void set_before_writing(std::function<void()> call) { before_writing_ = std::move(call); }
+  // From now on, text that does not fit on the terminal goes to the user's pager. Nothing changes
+  // if standard output is not a terminal.
+  void use_pager() { may_page_ = terminal_; }
+  bool is_paged() const { return is_paged_; }
   // Flushes and closes standard output, because some file systems report failures only when a file
   // is closed. No other call may follow.
   Status close();
@@ -35,11 +47,16 @@ class Output {
  private:
   static constexpr std::size_t kBuffer = 64 * 1024;
   void fail(int error);
+  Status start_pager();
 
   int fd_;
   bool terminal_;
   bool pipe_closed_ = false;
+  bool may_page_ = false;
+  std::optional<Pager> pager_;
+  std::atomic<bool> is_paged_{false};
   std::string buffer_;
+  std::function<void()> before_writing_;
   Status status_;
 };
 

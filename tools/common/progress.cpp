@@ -26,9 +26,17 @@ void offer_progress(Tool&, CLI::App& command) {
 }
 
 Progress::Progress(Tool& tool, std::string what)
-    : what_(std::move(what)),
+    : tool_(tool),
+      what_(std::move(what)),
       on_(is_terminal(STDERR_FILENO) && !tool.options().quiet && !no_progress),
-      start_(std::chrono::steady_clock::now()) {}
+      start_(std::chrono::steady_clock::now()),
+      last_(start_) {
+  if (on_) tool_.out().set_before_writing([this] { finish(); });
+}
+
+Progress::~Progress() {
+  if (on_) tool_.out().set_before_writing(nullptr);
+}
 
 std::function<void(std::uint64_t, std::uint64_t)> Progress::callback() {
   if (!on_) return nullptr;
@@ -36,6 +44,8 @@ std::function<void(std::uint64_t, std::uint64_t)> Progress::callback() {
 }
 
 void Progress::show(std::uint64_t done, std::uint64_t total) {
+  if (tool_.out().is_paged()) return;
+  const std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
   if (now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
@@ -48,6 +58,7 @@ void Progress::show(std::uint64_t done, std::uint64_t total) {
 }
 
 void Progress::finish() {
+  const std::lock_guard lock(mutex_);
   if (shown_) write_line("\r\x1b[K");
   shown_ = false;
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 
 #include "common/tool.h"
@@ -13,10 +14,14 @@ namespace nmb::tools {
 // Adds --no-progress.
 void offer_progress(Tool& tool, CLI::App& command);
 
-// Shows nothing if standard error is not a terminal, or if -q or --no-progress is given.
+// Shows nothing if standard error is not a terminal, or if -q or --no-progress is given. Clears the
+// line whenever the tool's output is written. Thread-safe.
 class Progress {
  public:
   Progress(Tool& tool, std::string what);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
   // Returns a function that the library calls with the bytes done and the total bytes. Returns
   // nullptr if nothing is to be shown.
   std::function<void(std::uint64_t, std::uint64_t)> callback();
@@ -25,10 +30,14 @@ class Progress {
 
  private:
   void show(std::uint64_t done, std::uint64_t total);
-  std::string what_;
-  bool on_;
+
+  Tool& tool_;
+  const std::string what_;
+  const bool on_;
+  std::mutex mutex_;
   bool shown_ = false;
-  std::chrono::steady_clock::time_point start_, last_;
+  const std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point last_;
 };
 
 }  // namespace nmb::tools

@@ -26,6 +26,8 @@ inline constexpr std::string_view kEndOfColour = "\x1b[0m";
 
 // Returns the number of columns of the terminal on standard output; 80 if the number is unknown.
 std::size_t terminal_width();
+// Returns the number of lines of the terminal on standard output; 24 if the number is unknown.
+std::size_t terminal_height();
 
 // Returns how many columns a valid UTF-8 text occupies on a terminal, if each character occupies
 // one column.

@@ -133,6 +133,12 @@ void Tool::offer_external(CLI::App& command) {
       "which external files with values may be opened: none; beneath (default): files in the "
       "folder of the NMB file or below, without symbolic links; any");
 }
+void Tool::offer_pager(CLI::App& command) {
+  options_.pager = true;
+  command.add_flag_callback(
+      "--no-pager", [this] { options_.pager = false; },
+      "do not show long output with the pager (NMB_PAGER, PAGER or less)");
+}
 void Tool::offer_threads(CLI::App& command) {
   options_.threads = default_threads();
   command.add_option("-j", options_.threads, "number of threads (default: number of cores)")
@@ -229,6 +235,7 @@ bool Tool::parse(int argc, const char* const* argv) {
   diagnostics_.set_colour(use_colour(options_.colour, STDERR_FILENO));
   diagnostics_.set_quiet(options_.quiet);
   diagnostics_.set_strict(options_.strict);
+  if (options_.pager) out_.use_pager();
   return true;
 }
 

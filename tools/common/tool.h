@@ -25,6 +25,7 @@ struct CommonOptions {
   bool json = false;
   bool jsonl = false;
   bool bytes = false;  // show exact numbers of bytes
+  bool pager = false;  // whether long output for a terminal goes to the user's pager
   unsigned threads = 1;
   std::uint64_t memory = 0;  // bytes; 0: no limit
   ExternalPaths external = ExternalPaths::kBeneath;
@@ -101,6 +102,8 @@ class Tool {
   void offer_list(CLI::App& command, const std::string& option, std::string* path,
                   const std::string& help);
   void offer_external(CLI::App& command);  // --external
+  // Adds --no-pager. Without it, long output for a terminal goes to the user's pager.
+  void offer_pager(CLI::App& command);
 
   // Parses the arguments, runs `body` and returns the exit code of the process. Writes the status
   // of `body` to standard error. The exit code is the worst of three codes: the code for the status

@@ -155,6 +155,7 @@ DiffCommand::DiffCommand(Tool& tool)
   tool.offer_threads(command_);
   tool.offer_memory(command_);
   tool.offer_json(command_);
+  offer_progress();
 }
 
 Status DiffCommand::execute() {
@@ -169,7 +170,7 @@ Status DiffCommand::execute() {
 Status DiffCommand::run(const InspectedFile& file) {
   options_.content.threads = tool_.options().threads;
   options_.content.set_memory(tool_.options().memory);
-  NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(other_));
+  NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(other_, meter()));
   Result<InspectedFile> opened = InspectedFile::open(input, tool_.options().external);
   if (!opened.ok()) return opened.status().in_file(other_);
   const InspectedFile& other = *opened;

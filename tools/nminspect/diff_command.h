@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "nmb/compare.h"
 #include "nminspect/inspect_command.h"
@@ -16,6 +17,7 @@ class DiffCommand final : public InspectCommand {
 
  private:
   Status run(const InspectedFile& file) override;
+  std::vector<std::string> other_files() const override { return {other_}; }
 
   std::string other_;
   std::string tolerance_;

@@ -37,6 +37,7 @@ DigestCommand::DigestCommand(Tool& tool)
   tool.offer_threads(command_);
   tool.offer_memory(command_);
   tool.offer_json(command_);
+  offer_progress();
 }
 
 ContentOptions DigestCommand::options() const {

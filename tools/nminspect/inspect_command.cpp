@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
+#include "common/progress.h"
+
 namespace nmb::tools {
 
 InspectCommand::InspectCommand(Tool& tool, const std::string& name, const HelpText& help)
@@ -11,7 +15,13 @@ InspectCommand::InspectCommand(Tool& tool, const std::string& name, const HelpTe
   command_.add_flag("--io-stats", io_stats_,
                     "print on standard error how many reads and bytes of FILE were needed");
   tool.offer_external(command_);
+  tool.offer_pager(command_);
   tool.offer_strict(command_);
+}
+
+void InspectCommand::offer_progress() {
+  shows_progress_ = true;
+  tools::offer_progress(tool_, command_);
 }
 
 Status InspectCommand::run_on(std::shared_ptr<const InputFile> file) {
@@ -24,8 +34,21 @@ Status InspectCommand::run_on(std::shared_ptr<const InputFile> file) {
 }
 
 Status InspectCommand::execute() {
-  NMB_ASSIGN(const std::shared_ptr<const InputFile> file, InputFile::open(path_));
+  Progress progress(tool_, path_);
+  if (auto callback = shows_progress_ ? progress.callback() : nullptr) {
+    std::vector<std::string> files = other_files();
+    files.push_back(path_);
+    std::uint64_t bytes = 0;
+    for (const std::string& file : files) {
+      std::error_code missing;
+      const std::uintmax_t size = std::filesystem::file_size(file, missing);
+      if (!missing) bytes += size;
+    }
+    meter_ = std::make_shared<ReadMeter>(0, bytes, std::move(callback));
+  }
+  NMB_ASSIGN(const std::shared_ptr<const InputFile> file, InputFile::open(path_, meter_));
   const Status status = run_on(file).in_file(path_);
+  progress.finish();
   if (io_stats_) {
     const IoCounts counts = file->counts();
     tool_.diagnostics().note(

@@ -1,7 +1,9 @@
 // InspectCommand: a subcommand of nminspect with its options.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "common/inspected_file.h"
 #include "common/tool.h"
@@ -24,6 +26,14 @@ class InspectCommand {
   // Adds FILE, --strict and --io-stats.
   InspectCommand(Tool& tool, const std::string& name, const HelpText& help);
 
+  // Adds --no-progress. Then the bytes that are read of the files are shown as progress. A
+  // subcommand that reads all values should call this.
+  void offer_progress();
+  // Returns the names of the files that are read besides FILE.
+  virtual std::vector<std::string> other_files() const { return {}; }
+  // The meter of all files that are read; may be nullptr.
+  const std::shared_ptr<ReadMeter>& meter() const { return meter_; }
+
   virtual Status run(const InspectedFile& file) = 0;
 
   Tool& tool_;
@@ -34,6 +44,8 @@ class InspectCommand {
 
   std::string path_;
   bool io_stats_ = false;
+  bool shows_progress_ = false;
+  std::shared_ptr<ReadMeter> meter_;
 };
 
 }  // namespace nmb::tools

@@ -85,7 +85,9 @@ LsCommand::LsCommand(Tool& tool)
            "  nminspect ls -l --sort=size --limit 10 run.nmb\n"
            "  nminspect ls --what=objects --jsonl run.nmb '**/energy'\n"
            "  nminspect ls --tags run.nmb\n"
-           "  nminspect ls -l tas.nc"}) {
+           "  nminspect ls -l tas.nc",
+           {"-e", "--view", "-l", "--tags", "--what", "--sort", "--limit", "--json", "--jsonl",
+            "--bytes", "--strict"}}) {
   pattern_.offer(command_, "names to list");
   view_.offer(command_);
   command_.add_flag("-l", long_, "also show counts, shapes and bytes");

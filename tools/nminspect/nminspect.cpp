@@ -29,7 +29,9 @@ int main(int argc, char** argv) {
        "nmb-hdf5, reads all their metadata and all values of variable length. The option "
        "--io-stats does not count the reads of this process. In netCDF-4, HDF5 and classic files, "
        "a block with an object counts as one sample.\n\n"
-       "Columns are aligned on a terminal and separated by tabs elsewhere. Control characters in "
+       "Columns are aligned on a terminal and separated by tabs elsewhere. On a terminal, output "
+       "that does not fit on the screen goes to the pager that NMB_PAGER or PAGER names, or to "
+       "less. Control characters in "
        "names are shown as \\xHH.\nExit codes: 0 done, 1 the file is damaged (or, with --strict, a "
        "warning), 2 could not run.",
        ""});

@@ -226,6 +226,7 @@ StatsCommand::StatsCommand(Tool& tool)
   command_.add_flag("--values", values_, "compute the statistics from the values");
   tool.offer_json(command_);
   tool.offer_threads(command_);
+  offer_progress();
 }
 
 Status StatsCommand::run(const InspectedFile& file) {
