@@ -320,16 +320,21 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
                 joined_text("user block: ", std::strerror(error)));
 }
 
+// Returns the failure of an HDF5 call. error: the value of errno after the call, because HDF5's
+// messages about metadata do not have the reason of the system.
+Status failed_call(std::string_view what, int error) {
+  const Status status = hdf5_failure(what);
+  if (error != ENOSPC && error != EDQUOT && error != EFBIG) return status;
+  return Status(Code::kNoSpace, joined_text(what, ": ", std::strerror(error)));
+}
+
 Status write_file(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file, WriteStyle style) {
   Status status = Hdf5Export(blocks, form, file, std::move(style)).write();
   if (!status.ok()) return status;
-  // HDF5's messages about metadata do not have the reason of the system.
   errno = 0;
   const herr_t flushed = H5Fflush(file, H5F_SCOPE_LOCAL);
   const int error = errno;
-  if (flushed < 0 && (error == ENOSPC || error == EDQUOT || error == EFBIG))
-    return Status(Code::kNoSpace, joined_text("flush: ", std::strerror(error)));
-  return check_hdf5(flushed, "flush");
+  return flushed < 0 ? failed_call("flush", error) : Status();
 }
 
 Result<std::shared_ptr<SourceBlock>> root_of(const NamedBlocks& blocks, NamedTypes& named) {
@@ -353,11 +358,13 @@ Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle 
   }
   NMB_ASSIGN(const Handle fcpl, creation_properties(root.get(), before.size()));
   NMB_TRY(set_versions(fapl, root && has_large_attribute(root->metadata(), kGlobal)));
-  hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl);
-  Status status = file < 0 ? hdf5_failure("cannot create").in_file(path) : Status();
+  errno = 0;
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl);
+  Status status = file < 0 ? failed_call("cannot create", errno).in_file(path) : Status();
   if (status.ok() && on_open) status = on_open(file);
   if (status.ok()) status = write_file(blocks, form, file, std::move(style));
-  if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");
+  errno = 0;
+  if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = failed_call("close", errno);
   if (status.ok() && !before.empty()) status = write_user_block(path, before);
   return status;
 }

@@ -339,7 +339,10 @@ def check_groups_below(test):
         test.check(not (test.work / "nested_v.nc").exists(), "nested_v.nc: written")
     test.run("nmconvert", "nested.nmb", "nested_w.nc", "--extract", "nested/below")
     test.run("nmconvert", "nested.nmb", "nested_v.nc", "--extract", "nested", "--lossy")
-    for path, name, values in (("nested_v.nc", "v", [1, 2, 3]), ("nested_w.nc", "w", [4, 5, 6])):
+    # "/" is the root block, as listings show it.
+    test.run("nmconvert", "nested.nc", "nested_root.nmb")
+    test.run("nmconvert", "nested_root.nmb", "nested_root.nc", "--extract", "/", "--lossy")
+    for path, name, values in (("nested_v.nc", "v", [1, 2, 3]), ("nested_w.nc", "w", [4, 5, 6]), ("nested_root.nc", "v", [1, 2, 3])):
         with netCDF4.Dataset(test.work / path) as file:
             test.check(list(file.variables) == [name] and numpy.array_equal(file[name], values), f"{path}: found {file}")
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "common/block_name.h"
 #include "common/digest_option.h"
 #include "common/interrupt.h"
 #include "common/original_files.h"
@@ -352,6 +353,7 @@ Status ConvertCommand::execute() {
   if (!add_hdf5_view_.empty()) return add_view();
   if (no_lock_) return Status(Code::kUsage, "--no-lock needs --add-hdf5-view");
   if (!original_) NMB_TRY(check_arguments());
+  if (batch_.block) batch_.block = std::string(name_from_user(*batch_.block));
   batch_.block_by = regroup_.empty() ? block_by_ : regroup_;
   batch_.options = deciding_options();
   ConversionOptions options;
