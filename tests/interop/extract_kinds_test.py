@@ -98,7 +98,7 @@ def check_lengths(test):
     for source, stem in ("grows.nmb", ""), ("two.nmb", "grows"):
         for block, name in ("", "a"), ("g", "b"), ("g/h", "c"):
             block_name = "/".join(part for part in (stem, block) if part)
-            test.run("nmconvert", source, "long.nc", "--to", "cdf5", "--extract", block_name, "-f")
+            test.run("nmconvert", source, "long.nc", "--to", "cdf5", "--extract", block_name, "-f", *(["--lossy"] if block != "g/h" else []))
             with netCDF4.Dataset(test.work / "long.nc") as one, netCDF4.Dataset(test.work / "grows.nc") as file:
                 one.set_auto_mask(False)
                 file.set_auto_mask(False)
