@@ -238,10 +238,37 @@ class ValuesOut {
 
   Status write_chunks(const Storage& storage) {
     NMB_TRY(use_filters(storage.filters, FilterUse::kKeep, data_set_));
+    if (creation_.allocation == Allocation::kLate) NMB_TRY(allocate_first(storage));
     std::vector<std::byte> bytes;
     return for_each_chunk(storage, [&](const ChunkRow& row, const std::vector<hsize_t>& start) {
       return write_chunk(row, storage, start, &bytes);
     });
+  }
+
+  // Allocates only the first chunk. With late allocation, HDF5 allocates all chunks when the first
+  // one is written, so the data set is made small meanwhile. Chunks that the source lacks stay
+  // absent.
+  Status allocate_first(const Storage& storage) {
+    const std::size_t rank = storage.chunk.size();
+    if (rank != space_.lengths.size() || region_ < ChunkRow::kLength) return {};
+    std::vector<hsize_t> whole(space_.lengths.begin(), space_.lengths.end()), small = whole;
+    for (std::size_t i = 0; i < rank; ++i) small[i] = std::min<hsize_t>(small[i], storage.chunk[i]);
+    std::array<std::byte, ChunkRow::kLength> row;
+    NMB_TRY(source_.block().extent->read_at(begin_, row));
+    const ChunkRow first{load_le<std::uint64_t>(row.data()), load_le<std::uint64_t>(row.data() + 8),
+                         load_le<std::uint32_t>(row.data() + 16)};
+    if (small == whole || first.stored_length == 0) return {};
+    NMB_TRY(check_hdf5(H5Dset_extent(data_set_, small.data()), "an extent"));
+    const std::vector<hsize_t> start(rank, 0);
+    std::vector<std::byte> bytes;
+    if (storage.filters.empty()) {
+      NMB_TRY(write_chunk(first, storage, start, &bytes));
+    } else {
+      // The chunk is written again, so it must have another length now (see forget_mask()).
+      bytes.resize(first.stored_length == 1 ? 2 : 1);
+      NMB_TRY(put_chunk(start, 0, bytes));
+    }
+    return check_hdf5(H5Dset_extent(data_set_, whole.data()), "an extent");
   }
 
   // Calls visit(row, start) for each chunk of the table, in order. `start` is the index of the
@@ -317,7 +344,8 @@ class ValuesOut {
   // chunk.
   Status forget_mask(const std::vector<hsize_t>& start, std::size_t bytes) {
     hsize_t allocated = 0;
-    NMB_TRY(check_hdf5(H5Dget_chunk_storage_size(data_set_, start.data(), &allocated), "a chunk"));
+    // The call fails if the chunk is not allocated.
+    if (H5Dget_chunk_storage_size(data_set_, start.data(), &allocated) < 0) return {};
     if (allocated != 0 && allocated != bytes) return {};
     constexpr std::array<std::byte, 2> kOther{};
     const std::size_t length = bytes == 1 ? 2 : 1;

@@ -326,6 +326,33 @@ def check_materialise(test):
             test.check(f["rows"].maxshape == (None, 20) and f["outside"].maxshape == (None, 5), f"{path}: other lengths")
 
 
+def check_late(test):
+    """Chunks that are allocated with the first value, of a data set that then grew."""
+    with h5py.File(test.work / "late.h5", "w") as f:
+        for name, deflate, later in (("plain", False, False), ("deflate", True, False), ("later", False, True), ("whole", False, None)):
+            create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            create.set_chunk((2,))
+            create.set_alloc_time(h5py.h5d.ALLOC_TIME_LATE)
+            create.set_fill_value(numpy.array(7, "<i4"))
+            if deflate:
+                create.set_deflate(4)
+            space = h5py.h5s.create_simple((5,), (h5py.h5s.UNLIMITED,))
+            data = h5py.Dataset(h5py.h5d.create(f.id, name.encode(), h5py.h5t.STD_I32LE, space, create))
+            data[:] = numpy.arange(5)
+            if later is not None:
+                data.resize((20,))
+            if later:
+                data[18] = 3
+    test.run("nmconvert", "late.h5", "late.nmb")
+    test.run("nmconvert", "late.nmb", "late_again.h5")
+    with h5py.File(test.work / "late.h5") as before, h5py.File(test.work / "late_again.h5") as after:
+        for name in before:
+            test.check(numpy.array_equal(before[name], after[name]), f"late: {name}: found {after[name][:]}")
+            counts = [file[name].id.get_num_chunks() for file in (before, after)]
+            test.check(counts[0] == counts[1] and after[name].id.get_create_plist().get_alloc_time() == h5py.h5d.ALLOC_TIME_LATE,
+                       f"late: {name}: found {counts[1]} chunks, expected {counts[0]}")
+
+
 def check_groups_below(test):
     """A block from netCDF-4, with groups below, as a classic file."""
     with netCDF4.Dataset(test.work / "nested.nc", "w") as out:
@@ -451,6 +478,7 @@ def check(test):
     check_old_scaleoffset(test)
     check_materialise(test)
     check_groups_below(test)
+    check_late(test)
     check_unwritten(test)
     test.run("nmconvert", "many.h5", "many.nmb", "-f")
     check_options(test)

@@ -204,8 +204,8 @@ Status ValueStorage::code(ValueCoder& coder, Batch batch, Writer& writer) const 
   for (std::size_t i = 0; i < coded->size(); ++i) {
     std::optional<CodedValues>& values = (*coded)[i];
     if (!values) continue;
-    NMB_TRY(take_pieces(writer, batch.ids[i], std::move(values->pieces),
-                        std::move(values->stored)));
+    NMB_TRY(
+        take_pieces(writer, batch.ids[i], std::move(values->pieces), std::move(values->stored)));
     if (batch.parts[i]) batch.parts[i]->coded = true;
   }
   return {};
