@@ -33,6 +33,9 @@ if not same:
 sys.exit({SAME} if same else {DIFFERENT})
 """
 MOST_DUMPED = 2 << 20  # bytes of files of which all values are printed
+# Files whose copies h5repack 1.10 makes unreadable: of a fill value of variable length in a data set without values, it copies
+# the address in place of the text. HDF5 1.14 copies the text.
+NOT_REPACKED = {"ref_tst_econst2.nc4.nc"}
 SHOWN = ("reference",)  # reasons of objects that the view shows with a change
 
 
@@ -142,6 +145,8 @@ class Pairs:
         with tempfile.TemporaryDirectory() as folder:
             copies = [Path(folder) / name for name in ("source.h5", "view.h5")]
             if said("h5repack", source, copies[0])[0] != 0 or said("h5diff", source, copies[0])[0] != 0:
+                return
+            if Path(source).name in NOT_REPACKED and b"1.10." in subprocess.run(["h5repack", "--version"], capture_output=True).stdout:
                 return
             self.counts["h5repack and h5diff"] += 1
             code, lines = said("h5repack", view, copies[1])
