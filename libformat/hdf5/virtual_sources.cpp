@@ -33,7 +33,7 @@ std::optional<std::string> find_file(const std::string& source, const std::strin
   return std::nullopt;
 }
 
-// What a virtual data set takes from a source.
+// One source of a virtual data set.
 struct Mapping {
   const std::string& data_set;  // path of the source
   hid_t selection;              // the elements of the source that are used

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from tool_runs import main  # noqa: E402
+from tool_runs import classic_array_header, main  # noqa: E402
 
 VARIABLES = 200_000
 LIMIT = 12 << 20
@@ -34,13 +34,7 @@ def write_classic(path):
 def write_wide(path):
     """A CDF-5 file of one array of 16 rows, of 32 MiB."""
     rows, columns = 16, 1 << 18
-
-    def named(name):
-        return struct.pack(">q4s", 1, name)
-
-    head = b"CDF\x05" + struct.pack(">qiq", 0, 10, 2) + named(b"y") + struct.pack(">q", rows) + named(b"x")
-    head += struct.pack(">q", columns) + bytes(12) + struct.pack(">iq", 11, 1) + named(b"v") + struct.pack(">qqq", 2, 0, 1)
-    head += bytes(12) + struct.pack(">iqq", 6, 8 * rows * columns, len(head) + 12 + 20)
+    head = classic_array_header(rows, columns)
     with path.open("wb") as out:
         out.write(head)
         for row in range(rows):

@@ -15,7 +15,7 @@ import sys
 import termios
 
 sys.dont_write_bytecode = True
-from tool_runs import main  # noqa: E402
+from tool_runs import classic_array_header, main  # noqa: E402
 
 LINE = re.compile(r"\r\x1b\[K[^\r]*: [0-9.]+ [KMG]?i?B(ytes)? of [0-9.]+ [KMG]?i?B(ytes)?, [^\r]* s left")
 
@@ -23,20 +23,14 @@ LINE = re.compile(r"\r\x1b\[K[^\r]*: [0-9.]+ [KMG]?i?B(ytes)? of [0-9.]+ [KMG]?i
 def write_zeros(path):
     """A CDF-5 file of one array of 256 MiB, as a hole."""
     rows, columns = 256, 1 << 17
-
-    def named(name):
-        return struct.pack(">q4s", 1, name)
-
-    head = b"CDF\x05" + struct.pack(">qiq", 0, 10, 2) + named(b"y") + struct.pack(">q", rows) + named(b"x")
-    head += struct.pack(">q", columns) + bytes(12) + struct.pack(">iq", 11, 1) + named(b"v") + struct.pack(">qqq", 2, 0, 1)
-    head += bytes(12) + struct.pack(">iqq", 6, 8 * rows * columns, len(head) + 12 + 20)
+    head = classic_array_header(rows, columns)
     with path.open("wb") as out:
         out.write(head)
         out.truncate(len(head) + 8 * rows * columns)
 
 
 def on_terminal(tools, *words, pager="", exit_code=0, height=24):
-    """What the terminal gets of standard output and standard error."""
+    """Runs a program on a terminal. Returns what it writes there."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", height, 80, 0, 0))
     with subprocess.Popen([tools.folder / words[0], *words[1:]], cwd=tools.work, stdin=subprocess.DEVNULL, stdout=follower, stderr=follower,

@@ -3,6 +3,7 @@ NMB_CORPUS names."""
 
 import argparse
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,16 @@ class Skip(Exception):
 def some(items, every):
     """Each of so many items; with NMB_ALL=1, all."""
     return list(items)[:: 1 if ALL else every]
+
+
+def classic_array_header(rows, columns):
+    """The header of a CDF-5 file whose only content is an array v(y, x) of doubles. Its values follow the header."""
+    def named(name):
+        return struct.pack(">q4s", 1, name)
+
+    head = b"CDF\x05" + struct.pack(">qiq", 0, 10, 2) + named(b"y") + struct.pack(">q", rows) + named(b"x")
+    head += struct.pack(">q", columns) + bytes(12) + struct.pack(">iq", 11, 1) + named(b"v") + struct.pack(">qqq", 2, 0, 1)
+    return head + bytes(12) + struct.pack(">iqq", 6, 8 * rows * columns, len(head) + 12 + 20)
 
 
 class Tools:

@@ -1,6 +1,6 @@
 // Whatever the bytes, a file that is given back whole has the length and the digests that the NMB
-// file records. If nmverify has no findings, every original can be given back. Every input is run
-// as it is and with its sums made right.
+// file records. If nmverify has no findings, every original can be given back. Each input is
+// tried twice: unchanged, and with corrected checksums.
 #include <xxhash.h>
 
 #include <cstdint>

@@ -220,10 +220,10 @@ NMB_EXPORT std::vector<Loss> type_losses(const Metadata& metadata, Kind target);
 // losses: internal attributes of netCDF and HDF5 (NetcdfView::hides), chunks, filters, byte orders,
 // and blocks below this block. If other groups may use the same dimensions, `lengths` must give the
 // lengths of dimensions in the whole file. `lengths` is not needed after the call. `first_made_up`
-// has the same meaning as in netcdf_view(). Of the unlimited dimensions that are always the
-// slowest, the record dimension is the one named `record`, or else the first that a variable uses.
-// Errors: kDamaged if the hdf5 section, values of attributes, or values that are read are damaged;
-// kLimit if sizes exceed 2^62.
+// has the same meaning as in netcdf_view(). The record dimension is an unlimited dimension that is
+// the slowest one in every variable that uses it. If there are several, the dimension named
+// `record` is chosen, or else the first that a variable uses. Errors: kDamaged if the hdf5 section,
+// values of attributes, or values that are read are damaged; kLimit if sizes exceed 2^62.
 NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
                                             const DimensionLengths* lengths = nullptr,
                                             std::optional<std::int64_t> first_made_up = {},
