@@ -961,7 +961,7 @@ def chain_of_pages(file, what, magic, place, at, most=None):
 
 
 class Row:
-    statistics = None  # in the entry of a block: counts of the statistics that were checked
+    statistics = None  # in the entry of a block: the rows of statistics that were checked, by name of the variable
     grown = {}  # in the entry of a block with growth rows: records and extent length including these rows
 
     def __init__(self, page, row):
@@ -1932,28 +1932,38 @@ def check_statistics(file, entry, c, told):
     entry.statistics = {}
     properties = c.extension.properties if c.extension else []
     fills = {p[1]: p[3].fill for p in properties if p[0] == extended.CREATION and p[2] == extended.NO_ATTRIBUTE}
-    stray, counted = [], []
+    stray, of_variables = [], []
     for name, row in rows.items():
-        v, what = variables.get(name), f"statistics of {text(entry.name)}: {name!r}"
+        v, what = variables.get(statistics.variable_of(name)), f"statistics of {text(entry.name)}: {name!r}"
         type_ = v and statistics.classic_type(c, v.type)
         if not v:
             stray += [(row, what)]
-        elif not type_ or type_[0] != row.row["kind"]:
+        elif not isinstance(row.decoded, statistics.Function) and (not type_ or type_[0] != row.row["kind"]):
             file.find("R-ST-2", row.row.at("order"), f"{what}: of another type")
         else:
-            counted += [(name, row, v, what)]
+            of_variables += [(row, v, what)]
     sound = len(file.findings) == told
     for row, what in stray:
         file.find("R-ST-2", row.row.at("order"), f"{what}: of no variable")
-    for name, row, v, what in counted if sound else []:
-        entry.statistics[name] = row.counts
-        raw = read_values(file, entry, c, v, properties)[0]
-        if raw is None:
+    for row, v, what in of_variables if sound else []:
+        entry.statistics.setdefault(v.name, []).append(row.decoded)
+        if isinstance(row.decoded, statistics.Function):
             continue
-        expected = statistics.count(c, v, bytes(raw), fills.get(v.number), row.counts.histogram is not None)
-        if row.counts != expected:
+        raw = read_values(file, entry, c, v, properties)[0]
+        if not statistics.is_counted(c, v):
+            file.find("R-ST-3", row.row.at("order"), f"{what}: of a variable that is not counted")
+        elif raw is not None and row.decoded != computed(entry, c, v, bytes(raw), fills.get(v.number), row.decoded):
             file.find("R-ST-3", row.row.at("order"), f"{what}: not those of its values")
     return sound
+
+
+def computed(entry, c, v, raw, fill_set, stored):
+    """Computes what a row of statistics about a variable must say. stored: what the row says."""
+    if isinstance(stored, statistics.Row):
+        return statistics.count(c, v, raw, fill_set, stored.histogram is not None)
+    storage = c.extension and c.extension.storage.get(v.number)
+    chunk = storage.chunk if storage and storage.kind == extended.CHUNKS else None
+    return statistics.parts_of(c, v, raw, fill_set, shape_of(entry, c, v), chunk)
 
 
 # --- 10. Values ------------------------------------------------------------------------------------
@@ -2735,7 +2745,7 @@ def as_of(file, superblock):
 
 # --- Output ----------------------------------------------------------------------------------------
 
-SMALL = 64  # values are shown if a variable has at most this number of them
+SMALL = 64  # values, and ranges of parts, are shown if a variable has at most this number of them
 
 
 def name_text(raw):
@@ -2868,14 +2878,25 @@ def block_document(file, entry, header, c):
         if raw is not None and len(raw) // size <= SMALL:
             item["values"] = values
         if entry.statistics:
-            item["statistics"] = statistics_document(c, v, entry.statistics.get(v.name))
+            item |= statistics_document(c, v, entry.statistics.get(v.name, []))
         document["variables"].append(item)
     return document
 
 
-def statistics_document(c, variable, row):
-    if not row:
-        return None
+def statistics_document(c, variable, rows):
+    """Returns the members of a variable's document about its rows of statistics."""
+    out = {"statistics": None}
+    for row in rows:
+        if isinstance(row, statistics.Row):
+            out["statistics"] = row_document(c, variable, row)
+        elif isinstance(row, statistics.Parts):
+            out["parts"] = parts_document(c, variable, row)
+        else:
+            out.setdefault("functions", []).append(function_document(row))
+    return out
+
+
+def row_document(c, variable, row):
     out = dict(zip(("elements", "missing", "nan"), row.counts))
     code = statistics.classic_type(c, variable.type)[0]
     if row.range:
@@ -2883,6 +2904,25 @@ def statistics_document(c, variable, row):
     if row.histogram:
         out["histogram"] = {"bits": row.histogram[0], "buckets": [list(b) for b in row.histogram[1]]}
     return out
+
+
+def parts_document(c, variable, parts):
+    code = statistics.classic_type(c, variable.type)[0]
+    out = {"number": len(parts.ranges), "shift": parts.shift}
+    if len(parts.ranges) > SMALL:
+        return out
+    ranges = [[values_text(code, value)[0] for value in ends] for ends in parts.ranges]
+    return out | {"ranges": ranges, "unordered": parts.unordered}
+
+
+def function_document(function):
+    out, result = {"name": name_text(function.name)}, function.result
+    if function.kind == statistics.TEXT:
+        return out | {"kind": "text", "result": name_text(result)}
+    kinds = {statistics.INT64: "int64", statistics.UINT64: "uint64", statistics.DOUBLE: "double"}
+    kind = kinds[function.kind]
+    code = next(code for code, name in classic.TYPES.items() if name == kind)
+    return out | {"kind": kind, "result": values_text(code, result)[0]}
 
 
 def what_writers_do(file):

@@ -3,6 +3,7 @@
 This module is a part of nmb_reference.py. The module is slow, because it handles only one value at a time.
 """
 
+import itertools
 import math
 import struct
 
@@ -12,10 +13,19 @@ import extended_reference as extended
 ELEMENTS, MISSING, NAN = range(3)
 NO_RANGE, RANGE = range(2)
 MOST_BITS = 24
+MOST_PARTS = 1024
+NULL_SPACE = 2  # class of a space in the hdf5 section
+RUN = 4096  # number of values in a unit of a variable that is not stored in chunks
+TEXT, INT64, UINT64, DOUBLE = range(1, 5)  # kinds of tags and of results of functions
+NAMES_OF_STATISTICS = (b"elements", b"missing", b"nan", b"min", b"max")
 
 
 class Broken(Exception):
-    """The row breaks R-ST-1."""
+    """The row breaks `rule`."""
+
+    def __init__(self, rule, message):
+        super().__init__(message)
+        self.rule = rule
 
 
 class Row:
@@ -29,6 +39,25 @@ class Row:
 
     def __eq__(self, other):
         return vars(self) == vars(other)
+
+
+class Parts:
+    """Ranges of the parts of one variable."""
+
+    def __init__(self, shift, ranges, unordered):
+        self.shift = shift
+        self.ranges = ranges  # minimum and maximum of each part, in external form
+        self.unordered = unordered  # number of values in each part that are not ordered
+
+    def __eq__(self, other):
+        return other is not None and vars(self) == vars(other)
+
+
+class Function:
+    """The result of a function: a number in external form, or text."""
+
+    def __init__(self, name, kind, result):
+        self.name, self.kind, self.result = name, kind, result
 
 
 def width_of(largest):
@@ -69,56 +98,123 @@ def classic_type(c, code):
 # --- Rows ------------------------------------------------------------------------------------------
 
 
-def decode(row, data):
-    """Returns the Row for the columns `row` and the bytes `data`. Raises Broken if the row breaks R-ST-1."""
+def variable_of(name):
+    """Returns the name of the variable that a row of this name is about."""
+    return name.partition(b"\0")[0]
+
+
+def decode(name, row, data):
+    """Returns the Row, Parts or Function for the name, the columns `row` and the bytes `data` of a row.
+
+    Raises Broken if the row breaks R-ST-1, R-ST-4 or R-ST-5.
+    """
+    if b"\0" not in name:
+        return decode_row(row, data)
+    function = name.partition(b"\0")[2]
+    return decode_function(function, row, data) if function else decode_parts(row, data)
+
+
+def decode_row(row, data):
+    broken = lambda message: Broken("R-ST-1", message)
     code, out = row["kind"], Row(NO_RANGE)
     out.counts = [row["elements"], row["missing"], row["NaN"]]
     elements, missing, nan = out.counts
     left = elements - missing - nan
     if code not in classic.SIZES:
-        raise Broken(f"type {code}")
+        raise broken(f"type {code}")
     if left < 0 or elements >> 63 or nan and code not in (5, 6):
-        raise Broken(f"counts {out.counts} of type {code}")
+        raise broken(f"counts {out.counts} of type {code}")
     bits = row["minimum"], row["maximum"]
     if code == classic.CHAR or left == 0:
         if any(bits) or data:
-            raise Broken("a range or a histogram of no values")
+            raise broken("a range or a histogram of no values")
         return out
     size = classic.SIZES[code]
     if max(bits) >> 8 * size:
-        raise Broken(f"a range of more than {size} bytes")
+        raise broken(f"a range of more than {size} bytes")
     out.kind, out.range = RANGE, tuple(value.to_bytes(size, "big") for value in bits)
     numbers = [number_of(code, value) for value in out.range]
     if any(map(is_nan, numbers)) or order_of(numbers[0]) > order_of(numbers[1]):
-        raise Broken(f"minimum {numbers[0]}, maximum {numbers[1]}")
+        raise broken(f"minimum {numbers[0]}, maximum {numbers[1]}")
     if data:
-        items = Payload(data)
+        items = Payload(data, "R-ST-1")
         out.histogram = decode_histogram(items, out.counts)
         if items.at != len(data):
-            raise Broken(f"{len(data) - items.at} bytes behind the last count")
+            raise broken(f"{len(data) - items.at} bytes behind the last count")
     return out
 
 
 def decode_histogram(items, counts):
+    broken = lambda message: Broken("R-ST-1", message)
     bits, width, count = items.number(1), items.number(1), items.number(2)
     if not (1 <= bits <= MOST_BITS and 1 <= width <= 8 and 1 <= count <= most_buckets(counts[ELEMENTS])):
-        raise Broken(f"a histogram of {bits} bits, width {width}, {count} buckets")
+        raise broken(f"a histogram of {bits} bits, width {width}, {count} buckets")
     codes = [items.number(3) for _ in range(count)]
     values = [items.number(width) for _ in range(count)]
     if codes != sorted(set(codes)) or codes[-1] >> bits or min(values) == 0:
-        raise Broken("buckets that do not ascend, or are empty")
+        raise broken("buckets that do not ascend, or are empty")
     if width_of(max(values)) != width or sum(values) != counts[ELEMENTS] - counts[MISSING] - counts[NAN]:
-        raise Broken("buckets that do not hold what was counted")
+        raise broken("buckets that do not hold what was counted")
     return bits, list(zip(codes, values))
 
 
+def decode_parts(row, data):
+    broken = lambda message: Broken("R-ST-4", message)
+    code, count, items = row["kind"], row["elements"], Payload(data, "R-ST-4")
+    if code not in classic.SIZES or code == classic.CHAR:
+        raise broken(f"type {code}")
+    if not 2 <= count <= MOST_PARTS:
+        raise broken(f"{count} parts")
+    if any(row[column] for column in ("missing", "NaN", "minimum", "maximum")):
+        raise broken("other columns that are not 0")
+    shift, width = items.number(1), items.number(1)
+    if shift > 63 or width > 8:
+        raise broken(f"shift {shift}, width {width}")
+    minima, maxima = ([items.take(classic.SIZES[code]) for _ in range(count)] for _ in range(2))
+    unordered = [items.number(width) for _ in range(count)]
+    if items.at != len(data):
+        raise broken(f"{len(data) - items.at} bytes behind the last number")
+    if width_of(max(unordered)) != width:
+        raise broken(f"width {width}, the largest number is {max(unordered)}")
+    for ends in zip(minima, maxima):
+        low, high = (number_of(code, value) for value in ends)
+        if is_nan(low) or is_nan(high) or order_of(low) > order_of(high):
+            raise broken(f"minimum {low}, maximum {high}")
+    return Parts(shift, list(zip(minima, maxima)), unordered)
+
+
+def decode_function(name, row, data):
+    broken = lambda message: Broken("R-ST-5", message)
+    if not is_tag_value(row, data):
+        raise broken(f"kind {row['kind']}, {len(data)} bytes")
+    if any(row[column] for column in ("elements", "missing", "NaN", "maximum")):
+        raise broken("other columns that are not 0")
+    if not is_text(name) or name in NAMES_OF_STATISTICS:
+        raise broken(f"a function of the name {name!r}")
+    return Function(name, row["kind"], data if row["kind"] == TEXT else row["minimum"].to_bytes(8, "big"))
+
+
+def is_tag_value(row, data):
+    """Returns whether kind, value and bytes of a row are those of a tag (section 9.4)."""
+    if row["kind"] == TEXT:
+        return row["minimum"] == 0 and is_text(data)
+    return row["kind"] in (INT64, UINT64, DOUBLE) and not data
+
+
+def is_text(data):
+    try:
+        return "\0" not in data.decode()
+    except UnicodeDecodeError:
+        return False
+
+
 class Payload:
-    def __init__(self, data):
-        self.data, self.at = data, 0
+    def __init__(self, data, rule):
+        self.data, self.at, self.rule = data, 0, rule
 
     def take(self, n):
         if n > len(self.data) - self.at:
-            raise Broken(f"{len(self.data) - self.at} bytes, expected at least {n}")
+            raise Broken(self.rule, f"{len(self.data) - self.at} bytes, expected at least {n}")
         self.at += n
         return self.data[self.at - n : self.at]
 
@@ -168,11 +264,30 @@ def missing_of(c, variable, code, little, fill_set):
     return out
 
 
+def values_of(c, variable, raw):
+    """Returns the values of a variable, given their stored bytes `raw`."""
+    code, little = classic_type(c, variable.type)
+    return [v[0] for v in struct.iter_unpack(("<" if little else ">") + classic.CODES[code], raw)]
+
+
+def is_counted(c, variable):
+    """Returns whether the values of a variable of a countable type are counted."""
+    same = [a for a in variable.attributes if a.name == b"missing_value" and a.type == variable.type]
+    if any(a.count > 1 for a in same):
+        return False
+    if not c.extension or variable.number not in c.extension.storage:
+        return True
+    mine = [p for p in c.extension.properties if p[1:3] == (variable.number, extended.NO_ATTRIBUTE)]
+    return not any(
+        number in (extended.EXTERNAL, extended.VIRTUAL) or number == extended.SPACE and content[0] == NULL_SPACE
+        for number, _, _, content in mine
+    )
+
+
 def count(c, variable, raw, fill_set, with_histogram):
     """Computes the Row of a variable from the stored bytes `raw` of its values."""
     code, little = classic_type(c, variable.type)
-    size = classic.SIZES[code]
-    values = [v[0] for v in struct.iter_unpack(("<" if little else ">") + classic.CODES[code], raw)]
+    values = values_of(c, variable, raw)
     missing = missing_of(c, variable, code, little, fill_set)
     row, left = Row(NO_RANGE), []
     for value in values:
@@ -190,6 +305,49 @@ def count(c, variable, raw, fill_set, with_histogram):
         if with_histogram:
             row.histogram = histogram_of(left, most_buckets(len(values)))
     return row
+
+
+def parts_of(c, variable, raw, fill_set, shape, chunk):
+    """Computes the Parts of a variable from the stored bytes `raw` of its values.
+
+    shape: lengths of the dimensions. chunk: lengths of a chunk, or None if the variable is not stored in chunks.
+    Returns None if the variable has no row of parts.
+    """
+    code, little = classic_type(c, variable.type)
+    missing = missing_of(c, variable, code, little, fill_set)
+    is_ordered = lambda value: not is_nan(value) and not any(equal(value, m) for m in missing)
+    units = units_of(values_of(c, variable, raw), shape, chunk)
+    shift = 0
+    while -(-len(units) >> shift) > MOST_PARTS:
+        shift += 1
+    parts, out, any_ordered = [], Parts(shift, [], []), False
+    for first in range(0, len(units), 2**shift):
+        parts.append([value for unit in units[first : first + 2**shift] for value in unit])
+    pack = struct.Struct(">" + classic.CODES[code]).pack
+    for values in parts:
+        ordered = [value for value in values if is_ordered(value)]
+        any_ordered = any_ordered or bool(ordered)
+        ends = (f(ordered, key=order_of, default=0) for f in (min, max))
+        out.ranges.append(tuple(map(pack, ends)))
+        out.unordered.append(len(values) - len(ordered))
+    return out if len(parts) >= 2 and any_ordered else None
+
+
+def units_of(values, shape, chunk):
+    """Divides values, which are in row-major order, into the values of each chunk, or into runs."""
+    if chunk is None:
+        return [values[i : i + RUN] for i in range(0, len(values), RUN)]
+    units = []
+    for corner in itertools.product(*(range(0, n, step) for n, step in zip(shape, chunk))):
+        inside = [range(at, min(at + step, n)) for at, step, n in zip(corner, chunk, shape)]
+        unit = []
+        for index in itertools.product(*inside):
+            number = 0
+            for i, n in zip(index, shape):
+                number = number * n + i
+            unit.append(values[number])
+        units.append(unit)
+    return units
 
 
 def histogram_of(values, most):

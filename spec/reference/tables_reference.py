@@ -9,14 +9,13 @@ MOST_TREES = 64
 ROW, BEFORE, GONE = range(3)  # state
 PLACE = ("position", "stored length", "sum")
 SAID = ("kind", "elements", "missing", "NaN", "minimum", "maximum")
-TEXT, INT64, UINT64, DOUBLE = range(1, 5)
 
 
 class TableRow:
     def __init__(self, row, name, data):
         self.row, self.name, self.data = row, name, data
         self.state, self.order = row["state"], row["order"]
-        self.counts = None  # in statistics, the decoded row
+        self.decoded = None  # in statistics, a statistics.Row, Parts or Function
 
     def key(self):
         return (self.state == ROW, self.name, self.order)
@@ -33,7 +32,7 @@ def names_of(page):
 def rows_of(file, leaves, table):
     """Returns all rows of a tree, in the order of its leaves.
 
-    Checks R-TB-1 and R-TB-3 for each row; also checks R-ST-1 or R-TG-1.
+    Checks R-TB-1 and R-TB-3 for each row; also checks R-ST-1, R-ST-4 and R-ST-5, or R-TG-1.
     """
     out = []
     for page in leaves:
@@ -60,23 +59,8 @@ def rows_of(file, leaves, table):
 def check_row(file, table, row, at, what):
     try:
         if table == "statistics":
-            row.counts = statistics.decode(row.row, row.data)
-        elif not is_tag(row):
+            row.decoded = statistics.decode(row.name, row.row, row.data)
+        elif not statistics.is_text(row.name) or not statistics.is_tag_value(row.row, row.data):
             file.find("R-TG-1", at, f"{what}: kind {row.row['kind']}, {len(row.data)} bytes")
     except statistics.Broken as broken:
-        file.find("R-ST-1", at, f"{what}: {broken}")
-
-
-def is_tag(row):
-    if not is_text(row.name):
-        return False
-    if row.row["kind"] == TEXT:
-        return row.row["minimum"] == 0 and is_text(row.data)
-    return row.row["kind"] in (INT64, UINT64, DOUBLE) and not row.data
-
-
-def is_text(data):
-    try:
-        return "\0" not in data.decode()
-    except UnicodeDecodeError:
-        return False
+        file.find(broken.rule, at, f"{what}: {broken}")

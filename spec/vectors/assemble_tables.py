@@ -3,10 +3,10 @@
 import struct
 
 TYPES = ["byte", "char", "short", "int", "float", "double", "ubyte", "ushort", "uint", "int64", "uint64"]
-KINDS = {"statistics": TYPES, "tags": ["text", "int64", "uint64", "double"]}
+TAGS = {"text": 1, "int64": 2, "uint64": 3, "double": 4}  # kinds of tags and of results of functions
 FEATURES = {"statistics": 4, "tags": 8}  # read-only compatible feature bits
 MAGIC = {"statistics": b"STAT", "tags": b"TAGS"}
-WORD = {"statistics": "statistics", "tag": "tags"}
+WORD = {"statistics": "statistics", "parts": "statistics", "function": "statistics", "tag": "tags"}
 ROW, BEFORE, GONE = range(3)  # state
 LEAF = ["name end", "kind", "position", "stored length", "sum", "order", "state"]
 NUMBERS = ["elements", "missing", "NaN", "minimum", "maximum", "bytes end"]
@@ -25,25 +25,31 @@ def parse_row(words, encode_values, encode_bytes):
 
     statistics NAME of BLOCK TYPE ELEMENTS MISSING NAN [MINIMUM MAXIMUM] [histogram BYTES]
     statistics gone of BLOCK
-    tag NAME of BLOCK text TEXT | bytes BYTES | int64 N | uint64 N | double X
+    parts NAME of BLOCK TYPE PARTS BYTES
+    function FUNCTION of NAME of BLOCK VALUE
+    tag NAME of BLOCK VALUE
     tag gone of BLOCK
+
+    VALUE: text TEXT | bytes BYTES | int64 N | uint64 N | double X
     """
-    table, name, of, block = WORD[words[0]], words[1], words[2], words[3]
+    word, name, of, block = words[:4]
+    if word == "function":
+        name, of, block, words = f"{words[3]}\0{name}", words[4], words[5], words[2:]
+    elif word == "parts":
+        name += "\0"
+    table = WORD[word]
     if of != "of":
         raise ValueError("a row without its block")
     block = int(block, 0) if block.isdigit() and not is_text(block) else str(block)
     if name == "gone" and not is_text(name):
         return table, None, block, {}, b""
     type_, rest = str(words[4]), words[5:]
-    columns, data = {"kind": (KINDS[table] + ["bytes"]).index(type_) + 1}, b""
-    if table == "tags":
-        if type_ == "text":
-            data = str(rest[0]).encode()
-        elif type_ == "bytes":
-            columns["kind"], data = 1, encode_bytes(rest)
-        else:
-            columns["minimum"] = int.from_bytes(encode_values(type_, rest), "big")
+    if word in ("tag", "function"):
+        columns, data = tag_value(type_, rest, encode_values, encode_bytes)
         return table, str(name), block, columns, data
+    columns, data = {"kind": TYPES.index(type_) + 1}, b""
+    if word == "parts":
+        return table, str(name), block, columns | {"elements": int(rest[0], 0)}, encode_bytes(rest[1:])
     if "histogram" in rest:
         at = rest.index("histogram")
         rest, data = rest[:at], encode_bytes(rest[at + 1 :])
@@ -53,8 +59,26 @@ def parse_row(words, encode_values, encode_bytes):
     return table, str(name), block, columns, data
 
 
+def tag_value(type_, words, encode_values, encode_bytes):
+    """Returns (columns, bytes) of a tag or of the result of a function."""
+    kind = TAGS["text" if type_ == "bytes" else type_]
+    if type_ in ("text", "bytes"):
+        return {"kind": kind}, str(words[0]).encode() if type_ == "text" else encode_bytes(words)
+    return {"kind": kind, "minimum": int.from_bytes(encode_values(type_, words), "big")}, b""
+
+
 def is_text(word):
     return type(word) is not str
+
+
+def label_of(word, name, quote):
+    """Returns how the places of a row are named, without its block."""
+    if name is None:
+        return f"{word} gone"
+    variable, nul, function = name.partition("\0")
+    if function:
+        return f"function {quote(function)} of {quote(variable)}"
+    return f"{'parts' if nul else word} {quote(variable)}"
 
 
 def write(a, tables, rows, takes, quote, sum64):
@@ -72,9 +96,9 @@ def write(a, tables, rows, takes, quote, sum64):
     for _, name, block, columns, data in rows:
         order = block if isinstance(block, int) else a.entries[block].row["order"]
         where = block if isinstance(block, int) else quote(block)
-        label = f"{word} {'gone' if name is None else quote(name)} of {where}"
-        state = GONE if name is None else ROW
-        out.append({"label": label, "state": state, "order": order, "name": (name or "").encode(), "bytes": data} | columns)
+        row = {"label": f"{label_of(word, name, quote)} of {where}", "state": GONE if name is None else ROW}
+        row |= {"order": order, "name": (name or "").encode("utf-8", "surrogateescape"), "bytes": data}
+        out.append(row | columns)
     out.sort(key=lambda row: (row["state"] == ROW, row["name"], row["order"]))
     if tables.trees:
         position, length, total = tables.trees[-1][0]
