@@ -2912,7 +2912,7 @@ def parts_document(c, variable, parts):
     if len(parts.ranges) > SMALL:
         return out
     ranges = [[values_text(code, value)[0] for value in ends] for ends in parts.ranges]
-    return out | {"ranges": ranges, "unordered": parts.unordered}
+    return out | {"ranges": ranges, "ordered": parts.ordered}
 
 
 def function_document(function):

@@ -44,10 +44,10 @@ class Row:
 class Parts:
     """Ranges of the parts of one variable."""
 
-    def __init__(self, shift, ranges, unordered):
+    def __init__(self, shift, ranges, ordered):
         self.shift = shift
         self.ranges = ranges  # minimum and maximum of each part, in external form
-        self.unordered = unordered  # number of values in each part that are not ordered
+        self.ordered = ordered  # number of ordered values in each part
 
     def __eq__(self, other):
         return other is not None and vars(self) == vars(other)
@@ -168,19 +168,21 @@ def decode_parts(row, data):
     if any(row[column] for column in ("missing", "NaN", "minimum", "maximum")):
         raise broken("other columns that are not 0")
     shift, width = items.number(1), items.number(1)
-    if shift > 63 or width > 8:
+    if shift > 63 or not 1 <= width <= 8:
         raise broken(f"shift {shift}, width {width}")
     minima, maxima = ([items.take(classic.SIZES[code]) for _ in range(count)] for _ in range(2))
-    unordered = [items.number(width) for _ in range(count)]
+    ordered = [items.number(width) for _ in range(count)]
     if items.at != len(data):
         raise broken(f"{len(data) - items.at} bytes behind the last number")
-    if width_of(max(unordered)) != width:
-        raise broken(f"width {width}, the largest number is {max(unordered)}")
-    for ends in zip(minima, maxima):
+    if width_of(max(ordered)) != width or max(ordered) >> 63:
+        raise broken(f"width {width}, the largest number is {max(ordered)}")
+    for number, ends in zip(ordered, zip(minima, maxima)):
+        if number == 0 and any(b"".join(ends)):
+            raise broken("a range of no values")
         low, high = (number_of(code, value) for value in ends)
         if is_nan(low) or is_nan(high) or order_of(low) > order_of(high):
             raise broken(f"minimum {low}, maximum {high}")
-    return Parts(shift, list(zip(minima, maxima)), unordered)
+    return Parts(shift, list(zip(minima, maxima)), ordered)
 
 
 def decode_function(name, row, data):
@@ -320,17 +322,16 @@ def parts_of(c, variable, raw, fill_set, shape, chunk):
     shift = 0
     while -(-len(units) >> shift) > MOST_PARTS:
         shift += 1
-    parts, out, any_ordered = [], Parts(shift, [], []), False
+    parts, out = [], Parts(shift, [], [])
     for first in range(0, len(units), 2**shift):
         parts.append([value for unit in units[first : first + 2**shift] for value in unit])
     pack = struct.Struct(">" + classic.CODES[code]).pack
     for values in parts:
         ordered = [value for value in values if is_ordered(value)]
-        any_ordered = any_ordered or bool(ordered)
         ends = (f(ordered, key=order_of, default=0) for f in (min, max))
         out.ranges.append(tuple(map(pack, ends)))
-        out.unordered.append(len(values) - len(ordered))
-    return out if len(parts) >= 2 and any_ordered else None
+        out.ordered.append(len(ordered))
+    return out if len(parts) >= 2 and any(out.ordered) else None
 
 
 def units_of(values, shape, chunk):
