@@ -174,7 +174,7 @@ def decode_parts(row, data):
     ordered = [items.number(width) for _ in range(count)]
     if items.at != len(data):
         raise broken(f"{len(data) - items.at} bytes behind the last number")
-    if width_of(max(ordered)) != width or max(ordered) >> 63:
+    if width_of(max(ordered)) != width or sum(ordered) >> 63:
         raise broken(f"width {width}, the largest number is {max(ordered)}")
     for number, ends in zip(ordered, zip(minima, maxima)):
         if number == 0 and any(b"".join(ends)):
