@@ -43,7 +43,7 @@ struct Sample {
   std::vector<std::byte> extent;
 
   std::unique_ptr<BlockCounter> counter(StatisticsLevel level = StatisticsLevel::kHistogram) const {
-    auto made = BlockCounter::make(metadata, layout, records, level);
+    auto made = BlockCounter::make(metadata, layout, records, {.level = level});
     EXPECT_TRUE(made.ok()) << made.status().text();
     return std::move(*made);
   }
@@ -308,28 +308,205 @@ TEST(BlockCounter, MakesTheHistogramOfTheSpecification) {
     EXPECT_LT(histogram.range(histogram.buckets[i]).greatest, std::ldexp(1.0, i == 0 ? 60 : 64));
 }
 
+// Calls take(first, count) for the elements of each part.
+template <class Take>
+void for_each_part(std::uint64_t elements, unsigned shift, Take take) {
+  const std::uint64_t length = PartRanges::kUnitValues << shift;
+  for (std::uint64_t at = 0; at < elements; at += length) take(at, std::min(length, elements - at));
+}
+
+// Adds the extent in parts of random lengths, in random order; whole windows of zeros as holes.
+BlockStatistics in_random_order(const Sample& s, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<ByteRange> ranges;
+  for (std::uint64_t at = 0; at < s.extent.size();) {
+    const std::uint64_t end = std::min<std::uint64_t>(s.extent.size(), at + 1 + random() % 30000);
+    ranges.push_back({at, end});
+    at = end;
+  }
+  std::ranges::shuffle(ranges, random);
+  const auto counter = s.counter(StatisticsLevel::kParts);
+  for (const ByteRange& range : ranges)
+    counter->add(range.begin, std::span(s.extent).subspan(range.begin, range.length()));
+  return *counter->finish();
+}
+
+TEST(BlockCounter, RangesOfPartsAreThoseOfTheirValues) {
+  std::mt19937 random(3);
+  for (const std::size_t count : {4096u, 4097u, 9000u, 4'194'304u, 4'194'305u}) {
+    std::vector<float> values(count);
+    for (float& value : values)
+      value = static_cast<float>(static_cast<int>(random() % 2001) - 1000);
+    for (std::size_t i = 0; i < count; i += 7) values[i] = static_cast<float>(kNan);
+    std::fill_n(values.begin(), 4096, -999.0f);
+    const Sample s = one<float>(Type::kFloat, values, {-999.0f});
+    const VariableStatistics v = s.whole(StatisticsLevel::kParts).variables[0];
+    EXPECT_EQ(in_random_order(s, 1).variables[0], v);
+    if (count < 4097) {
+      EXPECT_TRUE(v.parts.parts.empty());
+      continue;
+    }
+    EXPECT_EQ(v.parts.shift, count > 4'194'304 ? 1u : 0u);
+    std::size_t part = 0;
+    for_each_part(count, v.parts.shift, [&](std::uint64_t first, std::uint64_t length) {
+      const Sample alone = one<float>(Type::kFloat,
+                                      {values.begin() + static_cast<long>(first),
+                                       values.begin() + static_cast<long>(first + length)},
+                                      {-999.0f});
+      const VariableStatistics expected = alone.whole(StatisticsLevel::kBasic).variables[0];
+      const PartRanges::Part& found = v.parts.parts.at(part++);
+      EXPECT_EQ(found.ordered, expected.ordered());
+      EXPECT_EQ(found.minimum, expected.minimum);
+      EXPECT_EQ(found.maximum, expected.maximum);
+    });
+    EXPECT_EQ(part, v.parts.parts.size());
+  }
+}
+
+// Each record has a part of each variable's rows.
+TEST(BlockCounter, PartsOfRecordVariablesCrossRecords) {
+  Sample s;
+  const DimId t = *s.metadata.def_dim("t", kUnlimited);
+  const DimId x = *s.metadata.def_dim("x", 700);
+  (void)*s.metadata.def_var("a", Type::kInt, std::vector<DimId>{t, x});
+  (void)*s.metadata.def_var("b", Type::kByte, std::vector<DimId>{t, x});
+  (void)*s.metadata.def_var("few", Type::kShort, std::vector<DimId>{t});
+  s.records = 20;
+  s.layout = *layout_classic(s.metadata, Kind::kCdf5);
+  std::mt19937 random(5);
+  s.extent.resize(s.layout.record_size * s.records);
+  for (std::byte& byte : s.extent) byte = static_cast<std::byte>(random() % 128);
+  const BlockStatistics whole = s.whole(StatisticsLevel::kParts);
+  EXPECT_EQ(in_random_order(s, 2).variables, whole.variables);
+  for (const VarId v : {VarId{0}, VarId{1}}) {
+    ASSERT_EQ(whole.variables[v].parts.parts.size(), 4u);
+    std::uint64_t ordered = 0;
+    std::array<std::byte, 8> least = whole.variables[v].parts.parts[0].minimum;
+    for (const auto& part : whole.variables[v].parts.parts) {
+      ordered += part.ordered;
+      least = std::min(least, part.minimum);  // no value is negative
+    }
+    EXPECT_EQ(ordered, 14000u);
+    EXPECT_EQ(least, whole.variables[v].minimum);
+  }
+  EXPECT_TRUE(whole.variables[2].parts.parts.empty());
+  // The elements of the last part, which begins in record 17.
+  std::array<std::byte, 8> least{};
+  least.fill(std::byte{0xff});
+  for (std::uint64_t element = 3 * 4096; element < 14000; ++element) {
+    const std::uint64_t at = element / 700 * s.layout.record_size + element % 700 * 4;
+    std::array<std::byte, 8> value{};
+    std::copy_n(s.extent.begin() + static_cast<long>(at), 4, value.begin());
+    least = std::min(least, value);
+  }
+  EXPECT_EQ(whole.variables[0].parts.parts[3].minimum, least);
+  // Records in a hole count as fill values, which are missing for ints and not for bytes.
+  const auto counter = s.counter(StatisticsLevel::kParts);
+  const std::uint64_t hole = 3 * s.layout.record_size + 100, end = 19 * s.layout.record_size - 100;
+  counter->add(0, std::span(s.extent).first(hole));
+  counter->add_hole(hole, end);
+  counter->add(end, std::span(s.extent).subspan(end));
+  Sample filled = s;
+  for (std::uint64_t at = hole; at < end; ++at) {
+    const std::uint64_t in_record = at % s.layout.record_size;
+    const std::vector<std::byte> fill = fill_value(s.metadata, in_record < 2800   ? 0
+                                                               : in_record < 3500 ? 1
+                                                                                  : 2);
+    const std::uint64_t base = in_record < 2800 ? 0 : in_record < 3500 ? 2800 : 3500;
+    filled.extent[at] = fill[(in_record - base) % fill.size()];
+  }
+  EXPECT_EQ((*counter->finish()).variables, filled.whole(StatisticsLevel::kParts).variables);
+}
+
+// Sums values, and counts them.
+class Sum final : public ValueAccumulator {
+ public:
+  std::unique_ptr<ValueAccumulator> fresh() const override { return std::make_unique<Sum>(); }
+  void add(const ValueBatch& batch) override {
+    for (std::size_t i = 0; i < batch.count(); ++i)
+      sum_ += static_cast<std::int64_t>(batch.number(i)) * static_cast<std::int64_t>(batch.times);
+  }
+  void merge(const ValueAccumulator& other) override {
+    sum_ += static_cast<const Sum&>(other).sum_;
+  }
+  TagValue result() const override { return sum_; }
+
+ private:
+  std::int64_t sum_ = 0;
+};
+
+TEST(BlockCounter, FunctionsReceiveEachOrderedValueOnce) {
+  Sample s;
+  const DimId t = *s.metadata.def_dim("t", kUnlimited);
+  const DimId x = *s.metadata.def_dim("x", 10000);
+  (void)*s.metadata.def_var("fixed", Type::kDouble, std::vector<DimId>{x});
+  (void)*s.metadata.def_var("records", Type::kShort, std::vector<DimId>{t, x});
+  (void)*s.metadata.def_var("text", Type::kChar, std::vector<DimId>{x});
+  (void)*s.metadata.def_var("bytes", Type::kByte, std::vector<DimId>{t, x});
+  s.records = 3;
+  s.layout = *layout_classic(s.metadata, Kind::kCdf5);
+  std::vector<double> fixed(10000);
+  std::iota(fixed.begin(), fixed.end(), -100);
+  fixed[7] = kNan;                    // -93
+  fixed[8] = 9.9692099683868690e+36;  // -92, the default fill value
+  s.extent = external(Type::kDouble, fixed);
+  s.extent.resize(s.layout.record_begin - s.layout.header_length + 3 * s.layout.record_size,
+                  std::byte{1});
+  const std::vector<ValueFunction> functions{
+      {"sum", [](const Metadata&, VarId) { return std::make_unique<Sum>(); }},
+      {"not of bytes", [](const Metadata& m, VarId v) {
+         return m.variable(v).name == "bytes" ? nullptr : std::make_unique<Sum>();
+       }}};
+  CountRequest request;
+  request.functions = functions;
+  auto counter = *BlockCounter::make(s.metadata, s.layout, s.records, request);
+  const std::uint64_t middle = s.extent.size() - s.layout.record_size - 5;
+  counter->add(0, std::span(s.extent).first(middle));
+  counter->add_hole(middle, s.extent.size());
+  const BlockStatistics found = *counter->finish();
+  const std::int64_t sum = (9899 - 100) * 10000 / 2 + 93 + 92;
+  EXPECT_EQ(found.variables[0].functions,
+            (std::vector<FunctionResult>{{"not of bytes", TagValue(sum)}, {"sum", TagValue(sum)}}));
+  // Two records of 0x0101; the third is missing.
+  EXPECT_EQ(found.variables[1].functions[0].value, TagValue(std::int64_t{2 * 10000 * 0x0101}));
+  EXPECT_TRUE(found.variables[2].functions.empty());
+  // The last 5 bytes of the second record, and the third, are the fill value -127.
+  EXPECT_EQ(found.variables[3].functions,
+            (std::vector<FunctionResult>{
+                {"sum", TagValue(std::int64_t{10000 + 9995 - 127 * (10000 + 5)})}}));
+}
+
 TEST(BlockCounter, StatisticsComeBackFromTheirRows) {
-  for (const StatisticsLevel level : {StatisticsLevel::kBasic, StatisticsLevel::kHistogram}) {
+  for (const StatisticsLevel level :
+       {StatisticsLevel::kBasic, StatisticsLevel::kHistogram, StatisticsLevel::kParts}) {
     const Sample s = many(3, false);
     std::mt19937 random(5);
-    for (const VariableStatistics& statistics : s.whole(level).variables) {
+    for (VariableStatistics statistics : s.whole(level).variables) {
       ASSERT_TRUE(statistics.computed);
-      std::vector<std::byte> histogram;
-      const TableRow row = statistics_row("v", 7, statistics, &histogram);
-      const auto decoded = row_statistics(row);
-      ASSERT_TRUE(decoded.ok()) << decoded.status().text();
-      EXPECT_EQ(*decoded, statistics);
-      for (std::size_t cut = 1; cut < histogram.size(); ++cut) {
-        TableRow bad = row;
-        bad.bytes = std::span(histogram).first(cut);
-        ASSERT_EQ(row_statistics(bad).status().rule(), "R-ST-1") << cut;
-      }
-      // Whatever a byte is: no crash, and no more memory than there are bytes.
-      for (std::byte& byte : histogram) {
-        const std::byte before =
-            std::exchange(byte, byte ^ static_cast<std::byte>(1 + random() % 255));
-        (void)row_statistics(row).ok();
-        byte = before;
+      if (statistics.has_range && level == StatisticsLevel::kParts)
+        statistics.parts = {3, {{statistics.minimum, statistics.maximum, 300}, {{}, {}, 0}}};
+      statistics.functions = {{"a", TagValue("text")}, {"b", TagValue(-0.5)}};
+      TableRows rows;
+      add_statistics_rows("v", 7, statistics, &rows);
+      VariableStatistics decoded;
+      for (std::size_t i = 0; i < rows.count(); ++i)
+        ASSERT_TRUE(add_statistics_row(rows[i], &decoded).ok()) << rows[i].name;
+      EXPECT_EQ(decoded, statistics);
+      for (std::size_t i = 0; i < rows.count(); ++i) {
+        std::vector<std::byte> bytes(rows[i].bytes.begin(), rows[i].bytes.end());
+        TableRow bad = rows[i];
+        for (std::size_t cut = 1; cut < bytes.size() && bad.name.size() < 3; ++cut) {
+          bad.bytes = std::span(bytes).first(cut);
+          ASSERT_EQ(check_statistics_row(bad).rule(), bad.name == "v" ? "R-ST-1" : "R-ST-4") << cut;
+        }
+        // Whatever a byte is: no crash, and no more memory than there are bytes.
+        bad.bytes = bytes;
+        for (std::byte& byte : bytes) {
+          const std::byte before =
+              std::exchange(byte, byte ^ static_cast<std::byte>(1 + random() % 255));
+          (void)check_statistics_row(bad).ok();
+          byte = before;
+        }
       }
     }
   }

@@ -150,7 +150,7 @@ class ExtentOriginTest : public ::testing::Test {
             layout_};
   }
   Result<std::unique_ptr<BlockCounter>> counter() const {
-    return BlockCounter::make(metadata_, layout_, 0, StatisticsLevel::kBasic);
+    return BlockCounter::make(metadata_, layout_, 0, {});
   }
 
   const TemporaryFolder folder_;

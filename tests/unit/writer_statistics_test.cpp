@@ -114,6 +114,86 @@ TEST_F(WriterStatisticsTest, OrGetNewOnes) {
   expect("a", 12, 0, -7, 100);
 }
 
+// The largest value, and the number of values, as text.
+class Largest final : public ValueAccumulator {
+ public:
+  std::unique_ptr<ValueAccumulator> fresh() const override { return std::make_unique<Largest>(); }
+  void add(const ValueBatch& batch) override {
+    for (std::size_t i = 0; i < batch.count(); ++i) take(batch.number(i));
+    count_ += batch.count() * batch.times;
+  }
+  void merge(const ValueAccumulator& other) override {
+    const auto& from = static_cast<const Largest&>(other);
+    take(from.largest_);
+    count_ += from.count_;
+  }
+  TagValue result() const override {
+    return std::to_string(count_) + " to " + std::to_string(static_cast<int>(largest_));
+  }
+
+ private:
+  void take(double value) { largest_ = std::max(largest_, value); }
+  double largest_ = -1e9;
+  std::uint64_t count_ = 0;
+};
+
+TEST_F(WriterStatisticsTest, ResultsOfFunctionsLieBesideThem) {
+  const ValueFunction largest{"largest",
+                              [](const Metadata&, VarId) { return std::make_unique<Largest>(); }};
+  options_.functions = {largest};
+  write_two_blocks();
+  const auto result = [&](const std::string& block) {
+    const auto found = statistics(block);
+    return found && found->variables.at(0).functions.size() == 1
+               ? tag_text(found->variables[0].functions[0].value)
+               : "none";
+  };
+  EXPECT_EQ(result("a"), "6 to 6");
+  EXPECT_EQ(result("b"), "3 to 9");
+  std::map<std::string, std::string> listed;
+  const auto reader = *Reader::open(path());
+  ASSERT_TRUE(
+      reader
+          ->for_each_result("v", "largest",
+                            [&](std::uint64_t order, const TagValue& value) -> Result<bool> {
+                              listed[std::to_string(order)] = tag_text(value);
+                              return true;
+                            })
+          .ok());
+  EXPECT_EQ(listed.size(), 2u);
+
+  // Changed values get another result, or none.
+  auto writer = open(StatisticsLevel::kBasic);
+  ASSERT_TRUE(writer->end_define().ok());
+  put(*writer, *writer->find_block("a"), 1, {4, 5, 60});
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(result("a"), "6 to 60");
+  EXPECT_EQ(result("b"), "3 to 9");
+  options_.functions = {};
+  writer = open(StatisticsLevel::kBasic);
+  ASSERT_TRUE(writer->end_define().ok());
+  put(*writer, *writer->find_block("a"), 1, {4, 5, 6});
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(result("a"), "none");
+  EXPECT_EQ(result("b"), "3 to 9");
+}
+
+TEST_F(WriterStatisticsTest, FunctionsMustHaveNamesOfTheirOwn) {
+  const auto make = [](const Metadata&, VarId) { return std::make_unique<Largest>(); };
+  const auto status = [&](std::vector<ValueFunction> functions) {
+    options_.functions = std::move(functions);
+    return Writer::create(path(), options_).status().code();
+  };
+  EXPECT_EQ(status({{"sum", make}}), Code::kOk);
+  EXPECT_EQ(status({{"sum", make}, {"sum", make}}), Code::kUsage);
+  for (const char* name : {"", "min", "elements", "\xff"})
+    EXPECT_EQ(status({{name, make}}), Code::kUsage) << name;
+  EXPECT_EQ(status({{std::string("a\0b", 3), make}}), Code::kUsage);
+  EXPECT_EQ(status({{"sum", {}}}), Code::kUsage);
+  options_.statistics = StatisticsLevel::kNone;
+  EXPECT_EQ(status({{"sum", make}}), Code::kUsage);
+}
+
 TEST_F(WriterStatisticsTest, ADefinitionThatChangesIsAnotherBlock) {
   for (const StatisticsLevel level : {StatisticsLevel::kNone, StatisticsLevel::kBasic}) {
     options_.statistics = StatisticsLevel::kBasic;

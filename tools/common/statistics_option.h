@@ -12,15 +12,17 @@ namespace nmb::tools {
 
 inline void offer_statistics(CLI::App& app, std::string* level) {
   offer_word(
-      app, "--stats", level, "LEVEL", {"none", "basic", "histogram"},
+      app, "--stats", level, "LEVEL", {"none", "basic", "histogram", "parts"},
       "statistics of each variable in an NMB output: none (default); basic (counts, missing "
-      "values, NaNs, minimum, maximum); histogram (basic and a histogram). A block of an NMB "
+      "values, NaNs, minimum, maximum); histogram (basic and a histogram); parts (histogram, and "
+      "minimum and maximum of each part of the values). A block of an NMB "
       "input keeps its statistics if it is copied whole. See nminspect stats");
 }
 
 inline StatisticsLevel statistics_level(std::string_view text) {
   return text == "basic"       ? StatisticsLevel::kBasic
          : text == "histogram" ? StatisticsLevel::kHistogram
+         : text == "parts"     ? StatisticsLevel::kParts
                                : StatisticsLevel::kNone;
 }
 

@@ -53,9 +53,38 @@ std::string bar(std::uint64_t count, std::uint64_t most) {
   return std::string(static_cast<std::size_t>(std::ceil(length)), '#');
 }
 
+const char* level_name(StatisticsLevel level) {
+  switch (level) {
+    case StatisticsLevel::kNone:
+      return "none";
+    case StatisticsLevel::kBasic:
+      return "basic";
+    case StatisticsLevel::kHistogram:
+      return "histogram";
+    case StatisticsLevel::kParts:
+      break;
+  }
+  return "parts";
+}
+
+// Returns the value of a part's range in the type of the variable, or null if all values of the
+// part are missing or NaN.
+Json part_json(const VariableStatistics& v, const PartRanges::Part& part,
+               const std::array<std::byte, 8>& value) {
+  return part.ordered > 0 ? number_json(v, value) : Json();
+}
+
+Json result_json(const TagValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return json_text(*text);
+  if (const auto* number = std::get_if<double>(&value)) return bound_json(*number);
+  return Json::parse(tag_text(value));
+}
+
 Json variable_json(std::string_view name, const VariableStatistics& v, bool with_histogram,
                    bool with_moments) {
   Json json{{"variable", json_text(name)}, {"computed", v.computed}};
+  for (const FunctionResult& result : v.functions)
+    json["functions"][result.function] = result_json(result.value);
   if (!v.computed) return json;
   json["type"] = type_name(v.type);
   json["elements"] = v.elements;
@@ -67,6 +96,10 @@ Json variable_json(std::string_view name, const VariableStatistics& v, bool with
     json["mean"] = finite_json(v.moments, &Moments::mean);
     json["standard_deviation"] = finite_json(v.moments, &Moments::deviation);
   }
+  for (const PartRanges::Part& part : v.parts.parts)
+    json["parts"].push_back(Json{{"min", part_json(v, part, part.minimum)},
+                                 {"max", part_json(v, part, part.maximum)},
+                                 {"ordered", part.ordered}});
   if (!with_histogram) return json;
   json["histogram"] = Json::array();
   for (const Histogram::Bucket& bucket : v.histogram.buckets) {
@@ -81,12 +114,12 @@ Json variable_json(std::string_view name, const VariableStatistics& v, bool with
 class StatsListing {
  public:
   // moments: whether the statistics are computed from the values.
-  StatsListing(Tool& tool, bool histogram, bool moments)
+  StatsListing(Tool& tool, StatsRows rows, bool moments)
       : out_(tool.out()),
         json_(tool.options().json),
-        histogram_(histogram),
+        rows_(rows),
         moments_(moments),
-        table_(tool.out(), columns(histogram, moments)) {}
+        table_(tool.out(), columns(rows, moments)) {}
 
   Status begin(const InspectedFile& file) {
     if (!json_) return {};
@@ -105,15 +138,12 @@ class StatsListing {
     if (variables.empty()) return {};  // a block without variables has no statistics
     ++blocks_;
     if (!statistics) ++without_;
-    const bool has_histogram = statistics && statistics->level == StatisticsLevel::kHistogram;
+    const bool has_histogram = statistics && statistics->level >= StatisticsLevel::kHistogram;
     if (has_histogram) ++histograms_;
     if (json_) return block_json(name, block, variables, statistics, has_histogram);
     if (!statistics) return {};
-    for (const VarId v : variables) {
-      const std::string variable = full_name(name, netcdf_name(block.metadata, v));
-      NMB_TRY(histogram_ ? bucket_rows(variable, statistics->variables[v])
-                         : row(variable, statistics->variables[v]));
-    }
+    for (const VarId v : variables)
+      NMB_TRY(rows_of(full_name(name, netcdf_name(block.metadata, v)), statistics->variables[v]));
     return {};
   }
   Status end() { return json_ ? out_.write("\n]}\n") : table_.finish(); }
@@ -121,16 +151,24 @@ class StatsListing {
   std::uint64_t blocks() const { return blocks_; }
   std::uint64_t without() const { return without_; }
   std::uint64_t histograms() const { return histograms_; }
+  std::uint64_t rows() const { return row_count_; }
 
  private:
-  static std::vector<Table::Column> columns(bool histogram, bool moments) {
+  static std::vector<Table::Column> columns(StatsRows rows, bool moments) {
     using Align = Table::Align;
-    if (histogram)
+    if (rows == StatsRows::kBuckets)
       return {{"object"},
               {"from", Align::kRight},
               {"to", Align::kRight},
               {"values", Align::kRight},
               {"share of the largest"}};
+    if (rows == StatsRows::kParts)
+      return {{"object"},
+              {"part", Align::kRight},
+              {"minimum", Align::kRight},
+              {"maximum", Align::kRight},
+              {"ordered values", Align::kRight}};
+    if (rows == StatsRows::kFunctions) return {{"object"}, {"function"}, {"result"}};
     std::vector<Table::Column> columns{{"object"},
                                        {"type"},
                                        {"elements", Align::kRight},
@@ -143,6 +181,33 @@ class StatsListing {
       columns.push_back({"standard deviation", Align::kRight});
     }
     return columns;
+  }
+  Status rows_of(const std::string& name, const VariableStatistics& v) {
+    switch (rows_) {
+      case StatsRows::kVariables:
+        return row(name, v);
+      case StatsRows::kBuckets:
+        return bucket_rows(name, v);
+      case StatsRows::kParts:
+        return part_rows(name, v);
+      case StatsRows::kFunctions:
+        break;
+    }
+    for (const FunctionResult& result : v.functions) {
+      ++row_count_;
+      NMB_TRY(table_.row({name, printable(result.function), printable(tag_text(result.value))}));
+    }
+    return {};
+  }
+  Status part_rows(const std::string& name, const VariableStatistics& v) {
+    for (std::size_t i = 0; i < v.parts.parts.size(); ++i) {
+      const PartRanges::Part& part = v.parts.parts[i];
+      const bool has = part.ordered > 0;
+      ++row_count_;
+      NMB_TRY(table_.row({name, std::to_string(i), has ? value_text(v, part.minimum) : "-",
+                          has ? value_text(v, part.maximum) : "-", std::to_string(part.ordered)}));
+    }
+    return {};
   }
   Status row(const std::string& name, const VariableStatistics& v) {
     std::vector<std::string> cells(moments_ ? 9 : 7, "-");
@@ -175,7 +240,7 @@ class StatsListing {
                     const std::vector<VarId>& variables,
                     const std::optional<BlockStatistics>& statistics, bool has_histogram) {
     Json json{{"block", json_text(name)},
-              {"level", !statistics ? Json() : Json(has_histogram ? "histogram" : "basic")}};
+              {"level", !statistics ? Json() : Json(level_name(statistics->level))}};
     if (statistics) {
       json["variables"] = Json::array();
       for (const VarId v : variables)
@@ -186,9 +251,11 @@ class StatsListing {
   }
 
   Output& out_;
-  const bool json_, histogram_, moments_;
+  const bool json_;
+  const StatsRows rows_;
+  const bool moments_;
   Table table_;
-  std::uint64_t blocks_ = 0, without_ = 0, histograms_ = 0;
+  std::uint64_t blocks_ = 0, without_ = 0, histograms_ = 0, row_count_ = 0;
 };
 
 }  // namespace
@@ -212,9 +279,12 @@ StatsCommand::StatsCommand(Tool& tool)
                "squares is "
                "divided by their number. A variable with an infinite value has neither mean nor "
                "standard deviation. With --histogram, the rows show the number of values in each "
-               "range, and not the other statistics. With --json, all statistics are shown. The "
-               "stored "
-               "numbers are checked by nmverify.\n\n") +
+               "range, and not the other statistics. With --parts, the rows show the range of each "
+               "part of "
+               "the values: of a number of chunks, or of a number of runs of 4096 values (--stats "
+               "parts). With --functions, the rows show results that the program which wrote the "
+               "file has stored. With --json, all statistics are shown. The stored numbers are "
+               "checked by nmverify, except results of functions.\n\n") +
                PatternOption::kHelp,
            "  nminspect stats run.nmb\n"
            "  nminspect stats run.nmb 'r4952/**'\n"
@@ -222,7 +292,14 @@ StatsCommand::StatsCommand(Tool& tool)
            "  nminspect stats --values tas.nc\n"
            "  nminspect stats --json run.nmb r4952/sr0/evt3"}) {
   pattern_.offer(command_, "blocks");
-  command_.add_flag("--histogram", histogram_, "show the number of values in each range");
+  auto* const histogram =
+      command_.add_flag("--histogram", histogram_, "show the number of values in each range");
+  auto* const parts =
+      command_.add_flag("--parts", parts_, "show the range of each part of the values");
+  auto* const functions =
+      command_.add_flag("--functions", functions_, "show stored results of functions");
+  parts->excludes(histogram);
+  functions->excludes(histogram)->excludes(parts);
   command_.add_flag("--values", values_, "compute the statistics from the values");
   tool.offer_json(command_);
   tool.offer_threads(command_);
@@ -231,13 +308,23 @@ StatsCommand::StatsCommand(Tool& tool)
 
 Status StatsCommand::run(const InspectedFile& file) {
   NMB_ASSIGN(const NamePattern pattern, pattern_.names());
+  if (functions_ && (values_ || !file.reader()))
+    return Status(Code::kUsage, "--functions shows stored results; only NMB files have them");
   return values_ || !file.reader() ? compute(file, pattern) : show_stored(file, pattern);
 }
 
+StatsRows StatsCommand::wanted_rows() const {
+  return histogram_   ? StatsRows::kBuckets
+         : parts_     ? StatsRows::kParts
+         : functions_ ? StatsRows::kFunctions
+                      : StatsRows::kVariables;
+}
+
 Status StatsCommand::compute(const InspectedFile& file, const NamePattern& pattern) {
-  StatsListing listing(tool_, histogram_, true);
-  const StatisticsLevel level =
-      histogram_ || tool_.options().json ? StatisticsLevel::kHistogram : StatisticsLevel::kBasic;
+  StatsListing listing(tool_, wanted_rows(), true);
+  const StatisticsLevel level = parts_                               ? StatisticsLevel::kParts
+                                : histogram_ || tool_.options().json ? StatisticsLevel::kHistogram
+                                                                     : StatisticsLevel::kBasic;
   bool begun = false;
   NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
     NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(entry));
@@ -253,7 +340,7 @@ Status StatsCommand::compute(const InspectedFile& file, const NamePattern& patte
 
 Status StatsCommand::show_stored(const InspectedFile& file, const NamePattern& pattern) {
   const Reader* const reader = file.reader();
-  StatsListing listing(tool_, histogram_, false);
+  StatsListing listing(tool_, wanted_rows(), false);
   // Nothing is written before a block with statistics is found.
   std::uint64_t blocks = 0;
   bool begun = false;
@@ -287,6 +374,10 @@ Status StatsCommand::show_stored(const InspectedFile& file, const NamePattern& p
         fmt::format("{} no statistics; --stats writes them",
                     blocks == 1 ? "the block has" : fmt::format("{} blocks have", blocks)));
   NMB_TRY(listing.end());
+  if ((parts_ || functions_) && listing.rows() == 0 && !tool_.options().json)
+    return Status(Code::kNotFound, parts_ ? "no variable has ranges of parts; --stats parts writes "
+                                            "them for variables with at least 2 parts"
+                                          : "no variable has results of functions");
   return tell_missing(file.file().name(), listing.blocks(), listing.without(),
                       listing.histograms());
 }

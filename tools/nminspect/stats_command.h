@@ -9,19 +9,23 @@
 
 namespace nmb::tools {
 
+// What the rows of the output are about.
+enum class StatsRows : std::uint8_t { kVariables, kBuckets, kParts, kFunctions };
+
 class StatsCommand final : public InspectCommand {
  public:
   explicit StatsCommand(Tool& tool);
 
  private:
   Status run(const InspectedFile& file) override;
+  StatsRows wanted_rows() const;
   Status compute(const InspectedFile& file, const NamePattern& pattern);
   Status show_stored(const InspectedFile& file, const NamePattern& pattern);
   Status tell_missing(const std::string& file, std::uint64_t blocks, std::uint64_t without,
                       std::uint64_t histograms);
 
   PatternOption pattern_;
-  bool histogram_ = false, values_ = false;
+  bool histogram_ = false, parts_ = false, functions_ = false, values_ = false;
 };
 
 }  // namespace nmb::tools

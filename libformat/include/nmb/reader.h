@@ -185,9 +185,10 @@ class Reader {
   // Returns whether the file has statistics of any block.
   NMB_EXPORT bool has_statistics() const;
   // Returns the stored statistics of a block's values (spec/format.md, section 9.3) without reading
-  // any values. Returns nullopt if no variable of the block has statistics. The pages that were
-  // read last stay in a cache. Errors: kDamaged, also if a stored type differs from the type of the
-  // variable; kIo.
+  // any values: those of the variables, the ranges of their parts, and results of functions. A
+  // variable that has only results of functions is not `computed`. Returns nullopt if no variable
+  // of the block has statistics. The pages that were read last stay in a cache. Errors: kDamaged,
+  // also if a stored type differs from the type of the variable; kIo.
   NMB_EXPORT Result<std::optional<BlockStatistics>> statistics(const Block& block) const;
   // Visits the statistics of all variables named `variable` in all blocks, until `visit` returns
   // false or fails. `visit` gets BlockEntry::order of the block, and the statistics. The function
@@ -197,6 +198,16 @@ class Reader {
   NMB_EXPORT Status for_each_statistics(
       std::string_view variable,
       const std::function<Result<bool>(std::uint64_t, const VariableStatistics&)>& visit) const;
+  // Returns the stored ranges of the parts of a variable in the block with the given
+  // BlockEntry::order, or nullopt if there are none. variable: the stored name. Errors: kDamaged,
+  // kIo.
+  NMB_EXPORT Result<std::optional<PartRanges>> part_ranges(std::string_view variable,
+                                                           std::uint64_t order) const;
+  // Visits the results of a function (ValueFunction) for all variables named `variable`, in the
+  // same way.
+  NMB_EXPORT Status
+  for_each_result(std::string_view variable, std::string_view function,
+                  const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
   // Visits all tags named `name`, in the same way as for_each_statistics() (spec/format.md, section
   // 9.4).
   NMB_EXPORT Status

@@ -1,16 +1,20 @@
-// Statistics of a block's values (counts, range and histogram of each variable; spec/format.md,
-// section 9.3), and the tags of a block (section 9.4). A file stores statistics and tags separately
-// from definitions.
+// Statistics of a block's values (counts, range, histogram, ranges of parts, and a program's own
+// functions of each variable; spec/format.md, section 9.3), and the tags of a block (section 9.4).
+// A file stores statistics and tags separately from definitions.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "nmb/metadata.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
 
@@ -20,7 +24,23 @@ enum class StatisticsLevel : std::uint8_t {
   kNone,
   kBasic,      // counts of values, missing values and NaN; minimum, maximum
   kHistogram,  // everything in kBasic, and a histogram
+  kParts,      // everything in kHistogram, and the range of each part of the values
 };
+
+// The value of a tag that a user gave to a block, or the result of a function of values. Text is
+// UTF-8 without NUL.
+using TagValue = std::variant<std::string, std::int64_t, std::uint64_t, double>;
+
+struct Tag {
+  std::string name;  // 1 to 65,535 bytes of UTF-8 without NUL
+  TagValue value;
+};
+
+// Returns the value as text. A double is written with the fewest digits from which the same value
+// can be read back, and always differs from the text of an integer.
+NMB_EXPORT std::string tag_text(const TagValue& value);
+// Returns whether two values have the same type and the same bits.
+NMB_EXPORT bool is_same_tag(const TagValue& a, const TagValue& b);
 
 // Counts of values in buckets of a logarithmic scale. Values are converted to binary64, rounding
 // toward zero. Values whose first `bits` bits are equal share a bucket. The value -0 counts as 0.
@@ -57,11 +77,76 @@ struct Moments {
   friend bool operator==(const Moments&, const Moments&) = default;
 };
 
+// The ranges of the parts of a variable's values. A search reads only the parts that can have
+// values for which it looks. The values are divided into units: the values of a chunk, or runs of
+// kUnitValues values in row-major order. A part consists of 2^shift units.
+struct PartRanges {
+  struct Part {
+    // Minimum and maximum in external form: big-endian, then zeros. All bytes are 0 if all values
+    // are missing or NaN.
+    std::array<std::byte, 8> minimum{}, maximum{};
+    std::uint64_t ordered = 0;  // number of values that are neither missing nor NaN
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+  static constexpr std::uint64_t kUnitValues = 4096, kMostParts = 1024;
+
+  unsigned shift = 0;       // the smallest number with which there are at most kMostParts parts
+  std::vector<Part> parts;  // empty, or at least 2 parts
+  friend bool operator==(const PartRanges&, const PartRanges&) = default;
+};
+
+// Values of one variable that are neither missing nor NaN.
+struct ValueBatch {
+  Type type = Type::kByte;            // the classic type of the values
+  std::span<const std::byte> values;  // numbers in the byte order of this machine, aligned
+  std::uint64_t times = 1;            // how often each of the numbers occurs
+
+  std::size_t count() const { return values.size() / type_size(type); }
+  // Returns number i. 64-bit integers are rounded.
+  NMB_EXPORT double number(std::size_t i) const;
+};
+
+// A program's own function of the values of a variable, for example their sum. An accumulator
+// receives some values of one variable. Each object is used by one thread at a time, but several
+// threads use several objects at the same time. The functions must not throw.
+class ValueAccumulator {
+ public:
+  virtual ~ValueAccumulator() = default;
+  // Returns a new accumulator of the same function and variable, which has received no values.
+  virtual std::unique_ptr<ValueAccumulator> fresh() const = 0;
+  // Receives values. The order of batches and of values in a batch is not specified.
+  virtual void add(const ValueBatch& batch) = 0;
+  // Receives all values that `other` has received. `other` was made by fresh() of an accumulator of
+  // the same function and variable.
+  virtual void merge(const ValueAccumulator& other) = 0;
+  // Returns the result for all values received. It must not depend on their order, or the bytes of
+  // the file depend on the number of threads. Text must be UTF-8 without NUL.
+  virtual TagValue result() const = 0;
+};
+
+struct ValueFunction {
+  // Name of the function: UTF-8 without NUL, not empty, and none of elements, missing, nan, min and
+  // max.
+  std::string name;
+  // Makes an accumulator for a variable, which has a numeric type. Returns nullptr if the function
+  // is not for this variable. May be called by several threads at the same time.
+  std::function<std::unique_ptr<ValueAccumulator>(const Metadata&, VarId)> make;
+};
+
+struct FunctionResult {
+  std::string function;  // ValueFunction::name
+  TagValue value;
+  friend bool operator==(const FunctionResult& a, const FunctionResult& b) {
+    return a.function == b.function && is_same_tag(a.value, b.value);
+  }
+};
+
 // Statistics of one variable. Minimum, maximum and histogram ignore missing values and NaN. Numbers
 // are compared as values of their type, and -0 is less than 0. The attributes _Unsigned,
 // scale_factor and add_offset have no effect. Text has no minimum, maximum or histogram.
 struct VariableStatistics {
-  bool computed = false;  // if false, the statistics are unknown, and all other fields are 0
+  // If false, the statistics are unknown, and all other fields except `functions` are 0.
+  bool computed = false;
   // The classic type of the values; it does not depend on their byte order in the file.
   Type type = Type::kByte;
   std::uint64_t elements = 0;  // total number
@@ -70,7 +155,12 @@ struct VariableStatistics {
   bool has_range = false;      // true if the type is numeric and ordered() is at least 1
   // Minimum and maximum in external form: big-endian, type_size(type) bytes, then zeros.
   std::array<std::byte, 8> minimum{}, maximum{};
-  Histogram histogram;  // empty unless the type is numeric and the level is kHistogram
+  // Empty unless the type is numeric and the level is kHistogram or kParts.
+  Histogram histogram;
+  // Empty unless the level is kParts and the variable has at least 2 parts and has_range is true.
+  PartRanges parts{};
+  // Results of functions, ordered by their names.
+  std::vector<FunctionResult> functions{};
   // Mean and deviation of the values that are used for the minimum. compute_statistics() sets them
   // if all these values are finite. Files do not store them.
   std::optional<Moments> moments{};
@@ -92,20 +182,6 @@ struct BlockStatistics {
     return count;
   }
 };
-
-// The value of a tag that a user gave to a block. Text is UTF-8 without NUL.
-using TagValue = std::variant<std::string, std::int64_t, std::uint64_t, double>;
-
-struct Tag {
-  std::string name;  // 1 to 65,535 bytes of UTF-8 without NUL
-  TagValue value;
-};
-
-// Returns the value as text. A double is written with the fewest digits from which the same value
-// can be read back, and always differs from the text of an integer.
-NMB_EXPORT std::string tag_text(const TagValue& value);
-// Returns whether two values have the same type and the same bits.
-NMB_EXPORT bool is_same_tag(const TagValue& a, const TagValue& b);
 
 struct TagCounts {
   std::uint64_t tags = 0, blocks = 0;  // `blocks` is the number of blocks with at least one tag

@@ -88,6 +88,10 @@ struct WriterOptions {
   // run (kUsage). Statistics of values that the commit moves are computed during the move; other
   // values are read again. A block that changes while this option is kNone loses its statistics.
   StatisticsLevel statistics = StatisticsLevel::kNone;
+  // Functions of values whose results are stored beside the statistics, each with its own name.
+  // Only allowed with statistics (kUsage). A block that is packed from another NMB file keeps its
+  // results of other functions.
+  std::vector<ValueFunction> functions{};
   // Stripe size of the file in bytes, a power of 2 from 4096 to 2^30 (striping_unit in MPI-IO). New
   // extents and pieces of at least this length begin at multiples of the stripe size, and the
   // metadata in a stripe is written by one rank. If this is 0, extents of 1 MiB and more begin at

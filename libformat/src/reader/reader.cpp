@@ -361,6 +361,15 @@ Status Reader::give_back(const BlockEntry& entry,
 
 bool Reader::has_statistics() const { return !state_->core().statistics().absent(); }
 
+namespace {
+
+StatisticsLevel level_of(const VariableStatistics& variable) {
+  if (!variable.parts.parts.empty()) return StatisticsLevel::kParts;
+  return variable.histogram.buckets.empty() ? StatisticsLevel::kBasic : StatisticsLevel::kHistogram;
+}
+
+}  // namespace
+
 Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) const {
   std::optional<BlockStatistics> out;
   if (block.entry.growth != 0) return out;  // the statistics describe the block before it grew
@@ -370,19 +379,20 @@ Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) co
   found.variables.resize(block.metadata.variable_count());
   bool any = false;
   for (VarId v = 0; v < found.variables.size(); ++v) {
-    NMB_ASSIGN(const std::optional<FoundRow> row,
-               table.find(block.metadata.variable(v).name, block.entry.order));
-    if (!row) continue;
-    const std::string object = "block \"" + block.name + "\": statistics: ";
-    Result<VariableStatistics> statistics = row_statistics(row->value());
-    if (!statistics.ok()) return placed(statistics.status(), file(), *row, object);
-    if (statistics->type != counted_type(block.metadata, v))
-      return placed(Status(Code::kDamaged, {}, kNoOffset, "R-ST-2",
-                           "found statistics of a variable with another type"),
-                    file(), *row, object);
-    any = true;
-    if (!statistics->histogram.buckets.empty()) found.level = StatisticsLevel::kHistogram;
-    found.variables[v] = std::move(*statistics);
+    VariableStatistics& variable = found.variables[v];
+    NMB_TRY(table.for_each_of(
+        block.metadata.variable(v).name, block.entry.order,
+        [&](const FoundRow& row) -> Result<bool> {
+          Status status = add_statistics_row(row.value(), &variable);
+          if (status.ok() && !fits_variable(block.metadata, row.value()))
+            status = Status(Code::kDamaged, {}, kNoOffset, "R-ST-2",
+                            "found statistics of a variable with another type");
+          if (!status.ok())
+            return placed(status, file(), row, "block \"" + block.name + "\": statistics: ");
+          return true;
+        }));
+    any |= variable.computed || !variable.functions.empty();
+    found.level = std::max(found.level, level_of(variable));
   }
   if (any) out = std::move(found);
   return out;
@@ -400,6 +410,33 @@ Status Reader::for_each_statistics(
     if (!statistics.ok()) return placed(statistics.status(), file(), found);
     return visit(row.order, *statistics);
   });
+}
+
+Result<std::optional<PartRanges>> Reader::part_ranges(std::string_view variable,
+                                                      std::uint64_t order) const {
+  NMB_ASSIGN(const bool has_grown, state_->core().index().growth().has_rows(order));
+  if (has_grown) return std::optional<PartRanges>();
+  NMB_ASSIGN(const std::optional<FoundRow> row,
+             state_->core().statistics().find(statistics_row_name(variable, {}), order));
+  if (!row) return std::optional<PartRanges>();
+  Result<PartRanges> ranges = row_parts(row->value());
+  if (!ranges.ok()) return placed(ranges.status(), file(), *row);
+  return std::optional<PartRanges>(*std::move(ranges));
+}
+
+Status Reader::for_each_result(
+    std::string_view variable, std::string_view function,
+    const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const {
+  const Growth& growth = state_->core().index().growth();
+  return state_->core().statistics().for_each(
+      statistics_row_name(variable, function), [&](const FoundRow& found) -> Result<bool> {
+        const TableRow row = found.value();
+        NMB_ASSIGN(const bool has_grown, growth.has_rows(row.order));
+        if (has_grown) return true;  // the result describes the block before it grew
+        const Result<FunctionResult> result = row_function(row);
+        if (!result.ok()) return placed(result.status(), file(), found);
+        return visit(row.order, result->value);
+      });
 }
 
 Status Reader::for_each_tag(

@@ -19,7 +19,7 @@ std::string difference(const VariableStatistics& found, const VariableStatistics
   if (found.nans != expected.nans) return "number of NaN";
   if (found.minimum != expected.minimum) return "minimum";
   if (found.maximum != expected.maximum) return "maximum";
-  return found == expected ? "" : "histogram";
+  return found.histogram == expected.histogram ? "" : "histogram";
 }
 
 std::string statistics_of(std::string_view block, std::string_view variable) {
@@ -41,12 +41,14 @@ void NmbVerifier::check_statistics(const EntryRow& row) {
     std::uint64_t found_rows = 0;
     for (VarId v = 0; v < header.metadata.variable_count(); ++v) {
       const std::string_view name = header.metadata.variable(v).name;
-      NMB_ASSIGN(const auto found, core_->statistics().find(name, entry.order));
-      if (!found) continue;
-      ++found_rows;
-      if (counted_type(header.metadata, v) != static_cast<Type>(found->value().kind))
-        report("R-ST-2", found->offset(), statistics_of(entry.name, name),
-               joined_text("statistics of type ", found->value().kind), "the variable's type");
+      NMB_TRY(core_->statistics().for_each_of(
+          name, entry.order, [&](const FoundRow& found) -> Result<bool> {
+            ++found_rows;
+            if (!fits_variable(header.metadata, found.value()))
+              report("R-ST-2", found.offset(), statistics_of(entry.name, name),
+                     joined_text("statistics of type ", found.value().kind), "the variable's type");
+            return true;
+          }));
     }
     if (found_rows != rows->second) {
       auto& names = variables_of_[entry.order];
@@ -71,7 +73,8 @@ void NmbVerifier::find_stray_statistics() {
       core_->statistics().for_each(std::nullopt, [&](const FoundRow& found) -> Result<bool> {
         const TableRow row = found.value();
         const auto names = variables_of_.find(row.order);
-        if (names != variables_of_.end() && !names->second.contains(row.name))
+        const std::string variable(statistics_name(row.name).variable);
+        if (names != variables_of_.end() && !names->second.contains(variable))
           report("R-ST-2", found.offset(), joined_text("statistics \"", row.name, "\""),
                  joined_text("a name that no variable has in block ", row.order),
                  "the name of a variable of the block");
@@ -87,29 +90,57 @@ void NmbVerifier::count_again(const BlockEntry& entry) {
     NMB_ASSIGN(StoredBlock stored, core_->load(entry, true));
     NMB_ASSIGN(const std::shared_ptr<const Block> block,
                core_->decode(entry, stored, nullptr, false));
-    std::vector<std::optional<FoundRow>> found(block->metadata.variable_count());
-    auto level = StatisticsLevel::kBasic;
-    for (VarId v = 0; v < found.size(); ++v) {
-      NMB_ASSIGN(found[v], core_->statistics().find(block->metadata.variable(v).name, entry.order));
-      if (found[v] && !found[v]->value().bytes.empty()) level = StatisticsLevel::kHistogram;
-    }
+    const std::size_t variables = block->metadata.variable_count();
+    std::vector<std::optional<FoundRow>> found(variables), parts(variables);
+    CountRequest request;
+    request.divided.emplace(variables);
+    for (VarId v = 0; v < variables; ++v)
+      NMB_TRY(core_->statistics().for_each_of(block->metadata.variable(v).name, entry.order,
+                                              [&](const FoundRow& row) -> Result<bool> {
+                                                const TableRow value = row.value();
+                                                switch (statistics_name(value.name).kind) {
+                                                  case StatisticsName::Kind::kVariable:
+                                                    found[v] = row;
+                                                    if (!value.bytes.empty())
+                                                      request.level = StatisticsLevel::kHistogram;
+                                                    break;
+                                                  case StatisticsName::Kind::kParts:
+                                                    parts[v] = row;
+                                                    (*request.divided)[v] = true;
+                                                    break;
+                                                  case StatisticsName::Kind::kFunction:
+                                                    break;
+                                                }
+                                                return true;
+                                              }));
     std::vector<ByteRange> holes;
     NMB_TRY(core_->for_each_piece(entry, [&](const Piece& piece) -> Status {
       if (piece.hole) holes.push_back({piece.logical, piece.end()});
       return {};
     }));
-    NMB_ASSIGN(const BlockStatistics expected, count_block(*block, holes, level, options_.threads));
-    for (VarId v = 0; v < found.size(); ++v) {
-      if (!found[v]) continue;
-      NMB_ASSIGN(const VariableStatistics recorded, row_statistics(found[v]->value()));
-      // The recorded statistics may have no histogram.
+    NMB_ASSIGN(const BlockStatistics expected,
+               count_block(*block, holes, request, options_.threads));
+    for (VarId v = 0; v < variables; ++v) {
+      const auto differs = [&](const FoundRow& row, const std::string& what) {
+        report("R-ST-3", row.offset(), statistics_of(entry.name, block->metadata.variable(v).name),
+               "another " + what, "the result computed from the values");
+      };
       VariableStatistics counted = expected.variables[v];
-      if (recorded.histogram.buckets.empty()) counted.histogram = {};
-      const std::string what = difference(recorded, counted);
-      if (!what.empty())
-        report("R-ST-3", found[v]->offset(),
-               statistics_of(entry.name, block->metadata.variable(v).name), "another " + what,
-               "the result computed from the values");
+      if (!counted.computed) {
+        NMB_ASSIGN(const bool is_unknown, may_be_counted(block->metadata, v));
+        if (is_unknown) continue;  // the values cannot be decoded here
+      }
+      if (found[v]) {
+        NMB_ASSIGN(const VariableStatistics recorded, row_statistics(found[v]->value()));
+        // The recorded statistics may have no histogram.
+        if (recorded.histogram.buckets.empty()) counted.histogram = {};
+        const std::string what = difference(recorded, counted);
+        if (!what.empty()) differs(*found[v], what);
+      }
+      if (parts[v]) {
+        NMB_ASSIGN(const PartRanges recorded, row_parts(parts[v]->value()));
+        if (counted.parts != recorded || !counted.has_range) differs(*parts[v], "range of a part");
+      }
     }
     return {};
   };

@@ -130,7 +130,7 @@ void NmbVerifier::check_table_rows(const std::shared_ptr<const Page>& leaf, Tabl
     if (value.state == TableRow::State::kBefore || leaf->value(row, kState) > kLastState) continue;
     walk->orders.insert(value.order);
     if (value.state != TableRow::State::kRow) continue;
-    const Status status = is_statistics ? row_statistics(value).status() : row_tag(value).status();
+    const Status status = is_statistics ? check_statistics_row(value) : row_tag(value).status();
     if (!status.ok()) {
       Finding finding = finding_of(status);
       finding.offset = leaf->value_offset(row, kOrder);

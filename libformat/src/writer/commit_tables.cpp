@@ -32,13 +32,19 @@ Status add_statistics(WriterCore& w, const BlockCommit& c, TableRows* rows) {
   if (w.options.statistics != StatisticsLevel::kNone) {
     NMB_ASSIGN(const CountedBlock counted, count_block(w, c.id));
     w.without_statistics += counted.not_computed();
-    std::vector<std::byte> histogram;
-    for (std::size_t v = 0; v < counted.names.size(); ++v) {
-      const VariableStatistics& statistics = counted.statistics.variables[v];
-      const std::size_t length = counted.names[v].size();
-      if (statistics.computed && length > 0 && length <= kMostRowName)
-        rows->add(statistics_row(counted.names[v], block.next.order, statistics, &histogram));
-    }
+    for (std::size_t v = 0; v < counted.names.size(); ++v)
+      if (const VariableStatistics& statistics = counted.statistics.variables[v];
+          statistics.computed)
+        add_statistics_rows(counted.names[v], block.next.order, statistics, rows);
+    if (block.keeps_rows())
+      block.packed()->kept->add_to(PageUse::kStatistics, block.packed()->kept_order,
+                                   block.next.order, rows, [&](const TableRow& row) {
+                                     const StatisticsName name = statistics_name(row.name);
+                                     return name.kind == StatisticsName::Kind::kFunction &&
+                                            std::ranges::find(w.options.functions, name.function,
+                                                              &ValueFunction::name) ==
+                                                w.options.functions.end();
+                                   });
   } else if (block.keeps_rows()) {
     block.packed()->kept->add_to(PageUse::kStatistics, block.packed()->kept_order, block.next.order,
                                  rows);

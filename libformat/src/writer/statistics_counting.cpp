@@ -10,12 +10,13 @@ namespace nmb {
 
 Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id) {
   const BlockState& block = w.blocks[id];
+  CountRequest request;
+  request.level = w.options.statistics;
+  request.functions = w.options.functions;
   if (block.metadata && !block.partial)
-    return BlockCounter::make(*block.metadata, block.layout, block.next.records,
-                              w.options.statistics);
+    return BlockCounter::make(*block.metadata, block.layout, block.next.records, request);
   NMB_ASSIGN(const ClassicHeader header, stored_header(w, id));
-  return BlockCounter::make(header.metadata, header.layout, block.next.records,
-                            w.options.statistics);
+  return BlockCounter::make(header.metadata, header.layout, block.next.records, request);
 }
 
 namespace {

@@ -58,6 +58,9 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
                                             ", expected 0 or a power of 2 from 4096 to 2^30"));
   if (options.statistics != StatisticsLevel::kNone && options.dry_run)
     return Status(Code::kUsage, "a dry run cannot have statistics: their length depends on values");
+  if (options.statistics == StatisticsLevel::kNone && !options.functions.empty())
+    return Status(Code::kUsage, "functions of values need statistics");
+  NMB_TRY(check_functions(options.functions));
   if (options.dry_run && options.hdf5_view != Hdf5View::kOff)
     return Status(Code::kUsage,
                   "a dry run cannot have an HDF5 view: it is made from the written file");
@@ -85,6 +88,13 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
 std::string text_of(const MpiIo::Hints& hints) {
   std::string text;
   for (const auto& [key, value] : hints) text += (text.empty() ? "" : ", ") + key + "=" + value;
+  return in_quotes(text);
+}
+
+std::string text_of(const std::vector<ValueFunction>& functions) {
+  std::string text;
+  for (const ValueFunction& function : functions)
+    text += (text.empty() ? "" : ", ") + function.name;
   return in_quotes(text);
 }
 
@@ -117,6 +127,7 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
           {"dimensions of the HDF5 view", text_of(options.view_dimensions)},
           {"copies in the HDF5 view", text_of(options.view_copies)},
           {"statistics", number(options.statistics)},
+          {"functions of values", text_of(options.functions)},
           {"resume key", in_quotes(options.resume_key)}};
 }
 

@@ -2,6 +2,7 @@
 #include "format/table/block_table.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "format/page/far_scan.h"
@@ -176,6 +177,71 @@ Status BlockTable::for_each(std::optional<std::string_view> name, const Visit& v
       return true;
     };
     NMB_TRY(visit_leaves((*all)[i].root, name, in_leaf, &go_on));
+  }
+  return {};
+}
+
+Result<std::optional<FoundRow>> BlockTable::first_from(const Tree& tree,
+                                                       std::string_view name) const {
+  // The page after the last row that is less may be below the next child of any node on the way.
+  std::vector<std::pair<std::shared_ptr<const Page>, std::uint32_t>> way;
+  std::shared_ptr<const Page> page = tree.root;
+  while (page->level() > 0) {
+    const std::uint32_t row = table_child_row(*page, name, 0);
+    way.emplace_back(page, row + 1);
+    NMB_ASSIGN(page, child(*page, row));
+  }
+  std::uint32_t row = table_lower_bound(*page, name, 0);
+  if (row < page->rows()) return std::optional<FoundRow>({std::move(page), row});
+  while (!way.empty() && way.back().second == way.back().first->rows()) way.pop_back();
+  if (way.empty()) return std::optional<FoundRow>();
+  NMB_ASSIGN(page, child(*way.back().first, way.back().second));
+  while (page->level() > 0) {
+    NMB_ASSIGN(page, child(*page, 0));
+  }
+  row = table_lower_bound(*page, name, 0);
+  if (row == page->rows()) return std::optional<FoundRow>();
+  return std::optional<FoundRow>({std::move(page), row});
+}
+
+Result<std::shared_ptr<const std::vector<std::string>>> BlockTable::names_below(
+    std::string_view name) const {
+  constexpr std::size_t kMostRemembered = 4096;
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto known = names_below_.find(name); known != names_below_.end())
+      return known->second;
+  }
+  NMB_ASSIGN(const auto all, ordered_trees());
+  const std::string prefix = std::string(name) + '\0';
+  std::set<std::string> names;
+  for (const Tree& tree : *all)
+    for (std::string from = prefix;;) {
+      NMB_ASSIGN(const std::optional<FoundRow> found, first_from(tree, from));
+      if (!found) break;
+      const std::string_view next = found->value().name;
+      if (!next.starts_with(prefix)) break;
+      names.emplace(next);
+      from = std::string(next) + '\0';  // the first name that is greater
+    }
+  auto out = std::make_shared<const std::vector<std::string>>(names.begin(), names.end());
+  std::lock_guard lock(mutex_);
+  if (names_below_.size() >= kMostRemembered) names_below_.clear();
+  names_below_.insert_or_assign(std::string(name), out);
+  return std::shared_ptr<const std::vector<std::string>>(std::move(out));
+}
+
+Status BlockTable::for_each_of(std::string_view name, std::uint64_t order,
+                               const Visit& visit) const {
+  if (name.find('\0') != name.npos) return {};  // such a name has no rows
+  NMB_ASSIGN(const auto below, names_below(name));
+  const auto visit_row = [&](std::string_view row_name) -> Result<bool> {
+    NMB_ASSIGN(const std::optional<FoundRow> found, find(row_name, order));
+    return found ? visit(*found) : Result(true);
+  };
+  NMB_ASSIGN(bool go_on, visit_row(name));
+  for (std::size_t i = 0; go_on && i < below->size(); ++i) {
+    NMB_ASSIGN(go_on, visit_row((*below)[i]));
   }
   return {};
 }

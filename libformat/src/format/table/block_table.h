@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +49,11 @@ class BlockTable {
   // false or fails. Errors: kDamaged, kIo.
   Status for_each(std::optional<std::string_view> name, const Visit& visit) const;
 
+  // Visits the rows of one block whose name is `name`, or begins with `name` and NUL, in ascending
+  // order of their names. `name` has no rows if it contains NUL. Remembers the names that begin
+  // with `name` and NUL. Errors: kDamaged, kIo.
+  Status for_each_of(std::string_view name, std::uint64_t order, const Visit& visit) const;
+
   struct Tree {
     std::shared_ptr<const Page> root;
     Place place;                  // place of the root
@@ -65,6 +72,10 @@ class BlockTable {
                        const std::function<Status(const Page&)>& visit) const;
 
  private:
+  // Returns the first row of a tree that is not less than (name, 0), or nullopt if there is none.
+  Result<std::optional<FoundRow>> first_from(const Tree& tree, std::string_view name) const;
+  // Returns the names in the table that begin with `name` and NUL, in ascending order.
+  Result<std::shared_ptr<const std::vector<std::string>>> names_below(std::string_view name) const;
   Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
   Result<std::shared_ptr<const Page>> load(const PageExpectation& expect) const;
   Result<std::shared_ptr<const Page>> root_at(const Place& place, bool newest) const;
@@ -85,6 +96,9 @@ class BlockTable {
   mutable PageCache cache_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const std::vector<Tree>> trees_;
+  // Results of names_below() by name, for some names.
+  mutable std::map<std::string, std::shared_ptr<const std::vector<std::string>>, std::less<>>
+      names_below_;
 };
 
 // Returns the superblock's field for the table: `statistics` or `tags`.

@@ -31,8 +31,7 @@ Status KeptRows::read(PageUse use, const BlockTable& table, const ByteSource& fi
     const TableRow row = found.value();
     NMB_ASSIGN(const bool is_wanted, wants(row.order));
     if (!is_wanted) return true;
-    const Status sound =
-        use == PageUse::kTags ? row_tag(row).status() : row_statistics(row).status();
+    const Status sound = use == PageUse::kTags ? row_tag(row).status() : check_statistics_row(row);
     if (!sound.ok()) return sound.at(file.name(), found.offset());
     out.by_order.emplace_back(row.order, out.rows.count());
     out.rows.add(row);
@@ -70,10 +69,9 @@ Status KeptRows::check_statistics(const Metadata& metadata, std::uint64_t order)
   const auto [begin, end] = rows_of(statistics_.by_order, order);
   for (auto at = begin; at != end; ++at) {
     const TableRow row = statistics_.rows[at->second];
-    const std::optional<VarId> variable = metadata.find_variable(row.name);
-    if (!variable || counted_type(metadata, *variable) != static_cast<Type>(row.kind))
+    if (!fits_variable(metadata, row))
       return Status(Code::kDamaged, {}, kNoOffset, "R-ST-2",
-                    "the statistics of variable " + in_quotes(row.name) +
+                    "the statistics of variable " + in_quotes(statistics_name(row.name).variable) +
                         " do not fit the block: the block has no such variable, or the variable "
                         "has another type");
   }

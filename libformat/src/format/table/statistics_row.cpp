@@ -1,4 +1,4 @@
-// Encodes and decodes the statistics of a variable as a row (see format/table/statistics_row.h).
+// Encodes and decodes the statistics of a variable as rows (see format/table/statistics_row.h).
 #include "format/table/statistics_row.h"
 
 #include <algorithm>
@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "format/table/tag_row.h"
+#include "model/name_rules.h"
 #include "values/statistics/value_counter.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -17,6 +19,29 @@ namespace nmb {
 namespace {
 
 constexpr const char* kRule = "R-ST-1";
+constexpr const char* kPartsRule = "R-ST-4";
+constexpr const char* kFunctionRule = "R-ST-5";
+constexpr std::string_view kStatisticNames[] = {"elements", "missing", "nan", "min", "max"};
+constexpr unsigned kMostShift = 63;
+
+Status wrong_row(const char* rule, std::string what) {
+  return Status(Code::kDamaged, {}, kNoOffset, rule, std::move(what));
+}
+
+bool is_number(std::uint64_t kind) {
+  return kind >= static_cast<std::uint64_t>(Type::kByte) &&
+         kind <= static_cast<std::uint64_t>(Type::kUInt64) &&
+         kind != static_cast<std::uint64_t>(Type::kChar);
+}
+
+// Returns whether the range is valid. minimum, maximum: in external form.
+bool is_range(Type type, const std::array<std::byte, 8>& minimum,
+              const std::array<std::byte, 8>& maximum) {
+  const std::int64_t least = value_key(type, minimum.data());
+  const std::int64_t greatest = value_key(type, maximum.data());
+  const bool is_real = type == Type::kFloat || type == Type::kDouble;
+  return least <= greatest && !(is_real && (is_nan_key(type, least) || is_nan_key(type, greatest)));
+}
 constexpr std::size_t kCodeBytes = 3;
 
 std::uint8_t width_of(std::uint64_t largest) {
@@ -65,6 +90,20 @@ void put_histogram(const Histogram& histogram, std::vector<std::byte>* bytes) {
   for (const auto& bucket : histogram.buckets) put_number(bucket.count, width_of(largest), &out);
 }
 
+void put_parts(Type type, const PartRanges& ranges, std::vector<std::byte>* bytes) {
+  ItemsOut out(bytes);
+  std::uint64_t largest = 0;
+  for (const auto& part : ranges.parts) largest = std::max(largest, part.ordered);
+  out.put(static_cast<std::uint8_t>(ranges.shift));
+  out.put(width_of(largest));
+  const std::size_t size = type_size(type);
+  for (const auto& part : ranges.parts)
+    out.put(std::span<const std::byte>(part.minimum).first(size));
+  for (const auto& part : ranges.parts)
+    out.put(std::span<const std::byte>(part.maximum).first(size));
+  for (const auto& part : ranges.parts) put_number(part.ordered, width_of(largest), &out);
+}
+
 void take_histogram(ItemsIn* in, VariableStatistics* v) {
   Histogram& histogram = v->histogram;
   histogram.bits = in->number<std::uint8_t>(kRule);
@@ -97,35 +136,64 @@ void take_histogram(ItemsIn* in, VariableStatistics* v) {
 
 }  // namespace
 
-std::optional<Type> counted_type(const Metadata& metadata, VarId variable) {
-  const Type type = metadata.variable(variable).type;
-  return TypeTable::is_extended(type) ? metadata.extension()->types.classic(type)
-                                      : std::optional<Type>(type);
+StatisticsName statistics_name(std::string_view row_name) {
+  using RowKind = StatisticsName::Kind;
+  const std::size_t end = row_name.find('\0');
+  if (end == row_name.npos) return {RowKind::kVariable, row_name, {}};
+  const std::string_view function = row_name.substr(end + 1);
+  return {function.empty() ? RowKind::kParts : RowKind::kFunction, row_name.substr(0, end),
+          function};
 }
 
-TableRow statistics_row(std::string_view name, std::uint64_t order,
-                        const VariableStatistics& statistics, std::vector<std::byte>* histogram) {
-  histogram->clear();
+std::string statistics_row_name(std::string_view variable, std::string_view function) {
+  std::string name(variable);
+  name += '\0';
+  name += function;
+  return name;
+}
+
+void add_statistics_rows(std::string_view variable, std::uint64_t order,
+                         const VariableStatistics& statistics, TableRows* rows) {
+  // The first NUL of a row's name ends the name of the variable.
+  if (variable.empty() || variable.find('\0') != variable.npos) return;
+  std::vector<std::byte> bytes;
+  const auto add = [&](TableRow row) {
+    row.order = order;
+    if (row.name.size() <= kMostRowName) rows->add(row);
+  };
+  const Type type = statistics.type;
   TableRow row;
-  row.name = name;
-  row.order = order;
-  row.kind = static_cast<std::uint8_t>(statistics.type);
+  row.name = variable;
+  row.kind = static_cast<std::uint8_t>(type);
   row.elements = statistics.elements;
   row.missing = statistics.missing;
   row.nans = statistics.nans;
-  if (!statistics.has_range) return row;
-  row.minimum = bits_of(statistics.type, statistics.minimum);
-  row.maximum = bits_of(statistics.type, statistics.maximum);
-  if (statistics.histogram.buckets.empty()) return row;
-  put_histogram(statistics.histogram, histogram);
-  row.bytes = *histogram;
-  return row;
+  if (statistics.has_range) {
+    row.minimum = bits_of(type, statistics.minimum);
+    row.maximum = bits_of(type, statistics.maximum);
+    if (!statistics.histogram.buckets.empty()) put_histogram(statistics.histogram, &bytes);
+    row.bytes = bytes;
+  }
+  add(row);
+  if (statistics.has_range && !statistics.parts.parts.empty()) {
+    const std::string name = statistics_row_name(variable, {});
+    TableRow parts;
+    parts.name = name;
+    parts.kind = static_cast<std::uint8_t>(type);
+    parts.elements = statistics.parts.parts.size();
+    bytes.clear();
+    put_parts(type, statistics.parts, &bytes);
+    parts.bytes = bytes;
+    add(parts);
+  }
+  for (const FunctionResult& result : statistics.functions) {
+    const Tag tag{statistics_row_name(variable, result.function), result.value};
+    add(tag_row(tag, order));
+  }
 }
 
 Result<VariableStatistics> row_statistics(const TableRow& row) {
-  const auto wrong = [](std::string what) {
-    return Status(Code::kDamaged, {}, kNoOffset, kRule, std::move(what));
-  };
+  const auto wrong = [](std::string what) { return wrong_row(kRule, std::move(what)); };
   VariableStatistics v;
   if (row.kind < static_cast<std::uint8_t>(Type::kByte) ||
       row.kind > static_cast<std::uint8_t>(Type::kUInt64))
@@ -150,9 +218,7 @@ Result<VariableStatistics> row_statistics(const TableRow& row) {
     return wrong("found a minimum or maximum with more bits than the type has");
   v.minimum = external_of(v.type, row.minimum);
   v.maximum = external_of(v.type, row.maximum);
-  const std::int64_t least = value_key(v.type, v.minimum.data());
-  const std::int64_t greatest = value_key(v.type, v.maximum.data());
-  if (least > greatest || (is_real && (is_nan_key(v.type, least) || is_nan_key(v.type, greatest))))
+  if (!is_range(v.type, v.minimum, v.maximum))
     return wrong("found a minimum greater than the maximum, or a NaN in the range");
   if (row.bytes.empty()) return v;
   ItemsIn in(row.bytes, 0);
@@ -161,6 +227,114 @@ Result<VariableStatistics> row_statistics(const TableRow& row) {
     in.fail(kRule, joined_text("found ", in.remaining(), " bytes after the last count"));
   if (!in.status().ok()) return wrong(in.status().message());
   return v;
+}
+
+Result<PartRanges> row_parts(const TableRow& row) {
+  const auto wrong = [](std::string what) { return wrong_row(kPartsRule, std::move(what)); };
+  if (!is_number(row.kind)) return wrong("found ranges of parts of a type that is not numeric");
+  const auto type = static_cast<Type>(row.kind);
+  if (row.elements < 2 || row.elements > PartRanges::kMostParts)
+    return wrong(
+        joined_text("found ", row.elements, " parts, expected 2 to ", PartRanges::kMostParts));
+  if (row.missing != 0 || row.nans != 0 || row.minimum != 0 || row.maximum != 0)
+    return wrong("found values beside the ranges of parts");
+  PartRanges ranges;
+  ItemsIn in(row.bytes, 0);
+  ranges.shift = in.number<std::uint8_t>(kPartsRule);
+  const unsigned width = in.number<std::uint8_t>(kPartsRule);
+  const std::size_t count = static_cast<std::size_t>(row.elements), size = type_size(type);
+  if (in.ok() && (ranges.shift > kMostShift || width < 1 || width > 8 ||
+                  in.remaining() != count * (2 * size + width)))
+    return wrong(joined_text("found a shift of ", ranges.shift, ", numbers of ", width,
+                             " bytes and ", in.remaining(), " bytes of ranges"));
+  if (!in.ok()) return wrong(in.status().message());
+  ranges.parts.resize(count);
+  for (auto& part : ranges.parts)
+    std::ranges::copy(in.take(size, kPartsRule), part.minimum.begin());
+  for (auto& part : ranges.parts)
+    std::ranges::copy(in.take(size, kPartsRule), part.maximum.begin());
+  std::uint64_t largest = 0, sum = 0;
+  for (auto& part : ranges.parts) {
+    part.ordered = take_number(width, &in);
+    largest = std::max(largest, part.ordered);
+    if (!checked_add(sum, part.ordered, &sum) || sum >> 63 != 0)
+      return wrong("found parts with more than 2^63 - 1 values");
+    if (!is_range(type, part.minimum, part.maximum))
+      return wrong("found a part whose minimum is greater than its maximum, or a NaN in its range");
+    if (part.ordered == 0 && (bits_of(type, part.minimum) | bits_of(type, part.maximum)) != 0)
+      return wrong("found a range of a part without ordered values");
+  }
+  if (width_of(largest) != width)
+    return wrong(joined_text("found numbers of ", width, " bytes, expected ", width_of(largest)));
+  return ranges;
+}
+
+Result<FunctionResult> row_function(const TableRow& row) {
+  const auto wrong = [](std::string what) { return wrong_row(kFunctionRule, std::move(what)); };
+  const std::string_view function = statistics_name(row.name).function;
+  if (function.find('\0') != function.npos || !is_utf8(function) ||
+      std::ranges::find(kStatisticNames, function) != std::end(kStatisticNames))
+    return wrong("found a function with the name " + in_quotes(function));
+  if (row.elements != 0 || row.missing != 0 || row.nans != 0 || row.maximum != 0)
+    return wrong("found values beside the result of a function");
+  TableRow tag = row;
+  tag.name = function;
+  Result<TagValue> value = row_tag(tag);
+  if (!value.ok()) return wrong(value.status().message());
+  return FunctionResult{std::string(function), *std::move(value)};
+}
+
+Status add_statistics_row(const TableRow& row, VariableStatistics* variable) {
+  switch (statistics_name(row.name).kind) {
+    case StatisticsName::Kind::kVariable: {
+      NMB_ASSIGN(VariableStatistics statistics, row_statistics(row));
+      *variable = std::move(statistics);
+      return {};
+    }
+    case StatisticsName::Kind::kParts: {
+      NMB_ASSIGN(variable->parts, row_parts(row));
+      return {};
+    }
+    case StatisticsName::Kind::kFunction:
+      break;
+  }
+  NMB_ASSIGN(FunctionResult result, row_function(row));
+  variable->functions.push_back(std::move(result));
+  return {};
+}
+
+bool fits_variable(const Metadata& metadata, const TableRow& row) {
+  const StatisticsName name = statistics_name(row.name);
+  const std::optional<VarId> variable = metadata.find_variable(name.variable);
+  return variable && (name.kind == StatisticsName::Kind::kFunction ||
+                      counted_type(metadata, *variable) == static_cast<Type>(row.kind));
+}
+
+Status check_statistics_row(const TableRow& row) {
+  switch (statistics_name(row.name).kind) {
+    case StatisticsName::Kind::kVariable:
+      return row_statistics(row).status();
+    case StatisticsName::Kind::kParts:
+      return row_parts(row).status();
+    case StatisticsName::Kind::kFunction:
+      break;
+  }
+  return row_function(row).status();
+}
+
+Status check_functions(std::span<const ValueFunction> functions) {
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    const std::string& name = functions[i].name;
+    if (name.empty() || name.find('\0') != name.npos || !is_utf8(name) ||
+        std::ranges::find(kStatisticNames, name) != std::end(kStatisticNames))
+      return Status(Code::kUsage, "invalid name of a function of values: " + in_quotes(name));
+    if (!functions[i].make)
+      return Status(Code::kUsage, "function of values " + in_quotes(name) + " cannot be made");
+    if (std::ranges::find(functions.first(i), name, &ValueFunction::name) !=
+        functions.first(i).end())
+      return Status(Code::kUsage, "found two functions of values with the name " + in_quotes(name));
+  }
+  return {};
 }
 
 }  // namespace nmb

@@ -76,8 +76,7 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   read.piece_size = options_.writer.piece_size;
   read.origins = ranks.size() > 1;
   read.provenance = options_.provenance != nullptr;
-  read.statistics =
-      options_.keep_statistics && options_.writer.statistics == StatisticsLevel::kNone;
+  read.statistics = options_.keep_statistics;
   // Groups may share dimensions. The lengths of shared dimensions are needed to divide or unite
   // blocks, and to count samples along a dimension.
   read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack ||

@@ -3,11 +3,14 @@
 // divided among several parts.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,16 +26,50 @@
 
 namespace nmb {
 
+// How the values of a variable are divided into parts (see PartRanges in nmb/statistics.h).
+class PartDivision {
+ public:
+  // No division: the values are not divided.
+  PartDivision() = default;
+  static PartDivision of_units(std::uint64_t units);
+  // The division of an array without chunks.
+  static PartDivision of_elements(std::uint64_t elements);
+  unsigned shift() const { return shift_; }
+  // Returns the number of parts, or 0 if the values are not divided.
+  std::size_t parts() const { return parts_; }
+  std::size_t part_of(std::uint64_t unit) const { return static_cast<std::size_t>(unit >> shift_); }
+  // Returns the first unit of the part after the part of `unit`.
+  std::uint64_t next_part(std::uint64_t unit) const { return ((unit >> shift_) + 1) << shift_; }
+
+ private:
+  unsigned shift_ = 0;
+  std::size_t parts_ = 0;
+};
+
+// What to compute from the values of a block.
+struct CountRequest {
+  StatisticsLevel level = StatisticsLevel::kBasic;  // not kNone
+  bool with_moments = false;                        // whether to set VariableStatistics::moments
+  std::span<const ValueFunction> functions{};
+  // If set, only the values of this variable are counted.
+  std::optional<VarId> only{};
+  // If not empty: for each part of the values of `only`, whether it is counted.
+  std::vector<bool> wanted{};
+  // If set: for each variable, whether to compute PartRanges; the level then does not matter for
+  // parts. If not set, a block has PartRanges for at most 2^20 parts, and the other variables have
+  // none.
+  std::optional<std::vector<bool>> divided{};
+};
+
 // Thread-safe except for finish().
 class BlockCounter {
  public:
-  // level: must not be kNone. with_moments: whether to compute VariableStatistics::moments. The
-  // object keeps no reference to the arguments. Errors: kDamaged if the definitions contradict each
-  // other.
+  // The object keeps no reference to the arguments. Errors: kDamaged if the definitions contradict
+  // each other.
   static Result<std::unique_ptr<BlockCounter>> make(const Metadata& metadata,
                                                     const ClassicLayout& layout,
-                                                    std::uint64_t records, StatisticsLevel level,
-                                                    bool with_moments = false);
+                                                    std::uint64_t records,
+                                                    const CountRequest& request);
 
   // Adds bytes of the extent. The first byte is at `offset`.
   void add(std::uint64_t offset, std::span<const std::byte> bytes);
@@ -55,16 +92,22 @@ class BlockCounter {
   // Returns statistics that list all variables, without results for any of them. Call this instead
   // of finish() for a block whose values cannot be read.
   BlockStatistics none() const;
-  // Returns whether there are values to count.
-  bool counts_any() const { return !fixed_.empty() || !record_.empty(); }
+  // Returns the first range of the extent, from `offset` on, that has values to count. Returns
+  // nullopt if there is none. The range ends at the latest where values begin that are not counted.
+  // length: that of the extent. Does not find values in chunks.
+  std::optional<ByteRange> next_range(std::uint64_t offset, std::uint64_t length) const;
 
  private:
   // The range of a variable's elements in the extent or, for a record variable, in a record.
   struct Slot {
     std::uint64_t begin = 0, end = 0;
     VarId variable = 0;
+    bool is_record = false;  // whether the slot is in record_
     ValueForm form;
     std::uint64_t most_buckets = 0;
+    PartDivision division;
+
+    std::uint64_t elements() const { return (end - begin) / form.size(); }
   };
   // A variable that is stored in chunks. slot.form.hole is the value of chunks that were never
   // written.
@@ -74,10 +117,18 @@ class BlockCounter {
     Storage storage;
     std::uint64_t begin = 0;  // offset of the variable's region
   };
+  struct PartCounts {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    std::int64_t greatest = std::numeric_limits<std::int64_t>::min();
+    std::uint64_t ordered = 0;
+  };
   struct Total {
     ValueCounts counts;
     Histogram histogram;
     std::unique_ptr<ExactSums> sums;
+    std::vector<PartCounts> parts;
+    // For each function of the variable, the accumulator of all values.
+    std::vector<std::unique_ptr<ValueAccumulator>> functions;
   };
   // An element whose bytes were only partly added.
   struct Cut {
@@ -89,46 +140,60 @@ class BlockCounter {
     Type type = Type::kByte;
     bool nan_is_missing = false;
     std::uint64_t elements = 0;
+    unsigned shift = 0;                  // PartRanges::shift
+    std::vector<std::string> functions;  // names
   };
 
   template <class Bytes>
   void count(std::uint64_t from, std::uint64_t to, const Bytes& bytes);
   template <class Bytes>
-  void count_slot(const Slot& slot, std::uint64_t base, std::uint64_t from, std::uint64_t to,
+  void count_slot(const Slot& slot, std::uint64_t record, std::uint64_t from, std::uint64_t to,
                   const Bytes& bytes, ValueTally* tally);
+  template <class Count>
+  void count_elements(const Slot& slot, std::uint64_t first, std::uint64_t end, ValueTally* tally,
+                      const Count& count);
+  template <class Count>
+  void count_part(const Slot& slot, std::size_t part, ValueTally* tally, const Count& count);
   template <class Bytes>
-  void keep_cut(const Slot& slot, std::uint64_t element, std::uint64_t from, std::uint64_t to,
-                const Bytes& bytes, ValueTally* tally);
+  std::optional<std::array<std::byte, 8>> keep_cut(const Slot& slot, std::uint64_t offset,
+                                                   std::uint64_t from, std::uint64_t to,
+                                                   const Bytes& bytes);
+  bool wants(std::size_t part) const { return request_.wanted.empty() || request_.wanted[part]; }
   template <class Bytes>
   void count_record(std::uint64_t record, std::uint64_t from, std::uint64_t to, const Bytes& bytes);
   template <class Bytes>
   void count_whole_records(std::uint64_t first, std::uint64_t end, const Bytes& bytes);
-  void note_hole(std::vector<Slot>::const_iterator first, std::vector<Slot>::const_iterator end,
-                 std::uint64_t records);
+  void note_hole(std::size_t first, std::size_t end, ByteRange records);
   void count_holes_noted();
-  void note(Slot* slot, std::uint64_t elements);
-  // Prepares a variable whose values are not a plain array. Returns false if the variable is not
-  // counted.
-  bool take_stored(const Metadata& metadata, const Storage& storage,
+  void note(Slot* slot, std::uint64_t elements, PartDivision division);
+  void add_functions(const Metadata& metadata, VarId variable,
+                     std::span<const ValueFunction> functions);
+  // Prepares a variable whose values are not a plain array.
+  void take_stored(const Metadata& metadata, const Storage& storage,
                    std::span<const hdf5::Property> properties, Slot slot);
   Status count_chunks_of(const Chunked& chunked, const std::shared_ptr<const ByteSource>& extent,
                          unsigned threads);
   void begin(const Slot& slot, ValueTally* tally) const;
   void keep(const Slot& slot, const ValueTally& tally);
 
-  StatisticsLevel level_ = StatisticsLevel::kBasic;
-  bool with_moments_ = false;
+  CountRequest request_;  // without functions
+  std::size_t parts_left_ = 1 << 20;
   std::vector<Slot> fixed_, record_;  // ordered by begin, without overlap
+  // Indices in record_ of the variables whose values are divided into parts.
+  std::vector<std::size_t> divided_;
   std::vector<Chunked> chunked_;
   std::uint64_t record_begin_ = 0, record_size_ = 0, records_ = 0;
   std::vector<Variable> variables_;
+  // For each variable and function: an accumulator that receives no values.
+  std::vector<std::vector<std::unique_ptr<ValueAccumulator>>> functions_;
   std::vector<std::string> names_;
 
   std::mutex mutex_;                   // protects the members below
   std::vector<Total> totals_;          // totals for each variable
   std::map<std::uint64_t, Cut> cuts_;  // incomplete elements, by their offsets
   // One number for each variable in record_: how many of its records are completely in holes. Each
-  // number is stored as its difference from the number before it.
+  // number is stored as its difference from the number before it. The numbers of variables in
+  // divided_ are not used.
   std::vector<std::uint64_t> in_holes_;
 };
 

@@ -22,14 +22,11 @@ constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
 // and many rows of the table could refer to the same bytes.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 
-// Returns true if the file stores no values of the variable, or if other files store them.
-bool has_none(std::span<const hdf5::Property> properties, VarId variable) {
-  using Number = hdf5::Property::Number;
-  return std::ranges::any_of(properties, [&](const hdf5::Property& p) {
-    return p.owner == variable && p.attribute == hdf5::kNoAttribute &&
-           (p.number == Number::kExternalFiles || p.number == Number::kVirtual ||
-            (p.number == Number::kSpace && p.space.space_class == hdf5::SpaceClass::kNull));
-  });
+std::uint64_t chunk_count(const std::vector<std::uint64_t>& lengths,
+                          const std::vector<std::uint64_t>& chunk) {
+  std::uint64_t chunks = 1;
+  for (std::size_t i = 0; i < chunk.size(); ++i) chunks *= (lengths[i] - 1) / chunk[i] + 1;
+  return chunks;
 }
 
 // The position of a chunk, and the part of it that lies within the array.
@@ -80,29 +77,31 @@ class ChunkShape {
 
 }  // namespace
 
-bool BlockCounter::take_stored(const Metadata& metadata, const Storage& storage,
+void BlockCounter::take_stored(const Metadata& metadata, const Storage& storage,
                                std::span<const hdf5::Property> properties, Slot slot) {
   const VarId v = slot.variable;
   const std::uint64_t size = slot.form.size();
   const auto bytes = metadata.array_bytes(v);
-  if (!bytes || storage.kind == StorageKind::kHeap || has_none(properties, v)) return false;
+  if (!bytes || !has_counted_values(storage, v, properties)) return;
   slot.form.hole = {};
   std::ranges::copy(fill_value_set(properties, v, size), slot.form.hole.begin());
   const bool in_chunks = storage.kind == StorageKind::kChunked && *bytes > 0;
-  if (in_chunks && unknown_filter(storage.filters)) return false;
-  note(&slot, *bytes / size);
+  if (in_chunks && unknown_filter(storage.filters)) return;
+  const std::uint64_t elements = *bytes / size;
   if (in_chunks) {
-    Chunked chunked{slot, {}, storage, metadata.begin(v)};
+    std::vector<std::uint64_t> lengths;
     for (const DimId d : metadata.variable(v).dimensions)
-      chunked.lengths.push_back(metadata.dimension(d).length);
-    chunked_.push_back(std::move(chunked));
-    return true;
+      lengths.push_back(metadata.dimension(d).length);
+    note(&slot, elements, PartDivision::of_units(chunk_count(lengths, storage.chunk)));
+    chunked_.push_back({slot, std::move(lengths), storage, metadata.begin(v)});
+    return;
   }
+  note(&slot, elements, PartDivision::of_elements(elements));
   ValueTally tally;
   begin(slot, &tally);
-  count_holes(slot.form, *bytes / size, &tally);
+  count_elements(slot, 0, elements, &tally,
+                 [&](std::uint64_t, std::uint64_t n) { count_holes(slot.form, n, &tally); });
   keep(slot, tally);
-  return true;
 }
 
 Status BlockCounter::count_chunks(const std::shared_ptr<const ByteSource>& extent,
@@ -123,20 +122,21 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
     return Status(Code::kDamaged, "found chunks outside of the extent, expected them inside");
   const ChunkTable table(std::make_shared<RangeSource>(extent, chunked.begin, region), storage,
                          slot.form.size());
-  std::uint64_t chunks = 1;
-  for (std::size_t i = 0; i < storage.chunk.size(); ++i)
-    chunks *= (chunked.lengths[i] - 1) / storage.chunk[i] + 1;
+  const std::uint64_t chunks = chunk_count(chunked.lengths, storage.chunk);
   std::uint64_t budget = kMostDecoded + kMostTimes * region;
   if (budget / kMostTimes < region) budget = ~std::uint64_t{0};
   const auto at_once = static_cast<unsigned>(std::min<std::uint64_t>(
       threads, std::max<std::uint64_t>(1, memory_room(kDecodedAtOnce) / table.chunk_bytes())));
+  const auto wants_chunk = [&](std::uint64_t chunk) {
+    return slot.division.parts() == 0 || wants(slot.division.part_of(chunk));
+  };
   ValueTally all;
   begin(slot, &all);
   for (std::uint64_t first = 0; first < chunks; first += kRowsAtOnce) {
     NMB_ASSIGN(const std::vector<ChunkRow> rows,
                table.rows(first, std::min(kRowsAtOnce, chunks - first)));
-    for (const ChunkRow& row : rows) {
-      if (row.stored_length == 0) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].stored_length == 0 || !wants_chunk(first + i)) continue;
       if (table.chunk_bytes() > budget) {
         variables_[slot.variable] = {};
         return {};
@@ -150,23 +150,33 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
           begin(slot, &tally);
           ChunkShape shape(chunked.lengths, storage.chunk);
           for (std::size_t i; !stop && (i = next++) < rows.size();) {
+            if (!wants_chunk(first + i)) continue;
             shape.set(first + i);
-            if (rows[i].stored_length == 0) {
-              count_holes(slot.form, shape.elements(), &tally);
-              continue;
+            std::vector<std::byte> values;
+            if (rows[i].stored_length > 0) {
+              NMB_ASSIGN(values, table.load(first + i, rows[i]));
             }
-            NMB_ASSIGN(const std::vector<std::byte> values, table.load(first + i, rows[i]));
-            shape.for_each_run([&](std::uint64_t at, std::uint64_t count) {
-              count_values(slot.form, values.data() + at * slot.form.size(), count, &tally);
-            });
+            const auto count_chunk = [&] {
+              if (values.empty()) return count_holes(slot.form, shape.elements(), &tally);
+              shape.for_each_run([&](std::uint64_t at, std::uint64_t count) {
+                count_values(slot.form, values.data() + at * slot.form.size(), count, &tally);
+              });
+            };
+            if (slot.division.parts() == 0)
+              count_chunk();
+            else
+              count_part(slot, slot.division.part_of(first + i), &tally, count_chunk);
           }
           std::lock_guard lock(mutex_);
           all.counts.add(tally.counts);
           if (tally.histogram) all.histogram->merge(tally.histogram->take());
           if (tally.sums) all.sums->add(*tally.sums);
+          for (std::size_t f = 0; f < tally.functions.size(); ++f)
+            all.functions[f]->merge(*tally.functions[f]);
           return {};
         }));
   }
+  if (!request_.wanted.empty()) variables_[slot.variable].elements = all.counts.elements;
   keep(slot, all);
   return {};
 }

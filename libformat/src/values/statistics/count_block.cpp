@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "parallel/workers.h"
@@ -12,22 +13,38 @@
 namespace nmb {
 
 Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRange> holes,
-                                    StatisticsLevel level, unsigned threads, bool with_moments) {
+                                    const CountRequest& request, unsigned threads) {
   constexpr std::uint64_t kWindow = 1 << 20;
+  // Values that are not wanted are read too if there are fewer bytes of them than this between
+  // values that are wanted.
+  constexpr std::uint64_t kGap = 1 << 16;
   NMB_ASSIGN(const std::unique_ptr<BlockCounter> counter,
-             BlockCounter::make(block.metadata, block.layout, block.records, level, with_moments));
+             BlockCounter::make(block.metadata, block.layout, block.records, request));
   for (const ByteRange& hole : holes) counter->add_hole(hole.begin, hole.end);
   if (counter->has_chunks()) NMB_TRY(counter->count_chunks(block.extent, threads));
-  const std::uint64_t length = counter->counts_any() ? block.extent->size() : 0;
+  const std::uint64_t length = block.extent->size();
   std::mutex mutex;
   std::uint64_t at = 0;
   auto hole = holes.begin();
   const auto next = [&](ByteRange* window) {
     std::lock_guard lock(mutex);
-    for (; hole != holes.end() && hole->begin <= at; ++hole) at = std::max(at, hole->end);
-    if (at >= length) return false;
-    const std::uint64_t limit = hole == holes.end() ? length : std::min(length, hole->begin);
-    *window = {at, std::min(limit, (at / kWindow + 1) * kWindow)};
+    std::optional<ByteRange> range;
+    for (;;) {
+      range = counter->next_range(at, length);
+      if (!range) return false;
+      at = range->begin;
+      for (; hole != holes.end() && hole->begin <= at; ++hole) at = std::max(at, hole->end);
+      if (at == range->begin) break;
+    }
+    const std::uint64_t limit =
+        std::min(hole == holes.end() ? length : hole->begin, (at / kWindow + 1) * kWindow);
+    std::uint64_t end = range->end;
+    while (end < limit) {
+      range = counter->next_range(end, length);
+      if (!range || range->begin - end > kGap) break;
+      end = range->end;
+    }
+    *window = {at, std::min(end, limit)};
     at = window->end;
     return true;
   };
@@ -47,7 +64,10 @@ Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRa
 
 Result<BlockStatistics> compute_statistics(const Dataset& dataset, StatisticsLevel level,
                                            unsigned threads) {
-  return count_block(dataset, {}, level, threads, true);
+  CountRequest request;
+  request.level = level;
+  request.with_moments = true;
+  return count_block(dataset, {}, request, threads);
 }
 
 }  // namespace nmb

@@ -8,13 +8,14 @@
 #include "nmb/dataset.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"
+#include "values/statistics/block_counter.h"
 
 namespace nmb {
 
-// Reads the extent in windows of 1 MiB. Each thread needs memory for one window. holes: ranges of
-// the extent in ascending order; these ranges are not read. Errors: kDamaged, kIo.
+// Reads the extent in windows of 1 MiB, or only those parts of it that have values to count. Each
+// thread needs memory for one window. holes: ranges of the extent in ascending order; these ranges
+// are not read. Errors: kDamaged, kIo.
 Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRange> holes,
-                                    StatisticsLevel level, unsigned threads,
-                                    bool with_moments = false);
+                                    const CountRequest& request, unsigned threads);
 
 }  // namespace nmb

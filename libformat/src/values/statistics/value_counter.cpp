@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "hdf5/model/hdf5_section.h"
+#include "nmb/extension.h"
 #include "nmb/values.h"
 #include "wire/endian.h"
 
@@ -145,6 +146,15 @@ struct Masks {
   static K yes(bool is) { return static_cast<K>(-static_cast<K>(is)); }
 };
 
+// Passes numbers to the functions of the tally.
+template <class T>
+void call_functions(const ValueForm& form, std::span<const T> numbers, std::uint64_t times,
+                    const ValueTally& tally) {
+  if (numbers.empty()) return;
+  for (const auto& function : tally.functions)
+    function->add({form.type, std::as_bytes(numbers), times});
+}
+
 // Counts at most kBatch keys.
 template <class T, int kMissing>
 void count_keys(const Key<T>* keys, std::size_t count, const ValueForm& form, ValueTally* tally) {
@@ -178,6 +188,16 @@ void count_keys(const Key<T>* keys, std::size_t count, const ValueForm& form, Va
     for (std::size_t i = 0; i < count; ++i)
       if ((Masks<T>::template missing<kMissing>(keys[i], missing) | Masks<T>::nan(keys[i])) == 0)
         tally->sums->add(static_cast<Summand<T>>(number_of<T>(keys[i])));
+  if (!tally->functions.empty()) {
+    std::array<T, kBatch> numbers;
+    std::size_t ordered = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      numbers[ordered] = number_of<T>(keys[i]);
+      ordered +=
+          (Masks<T>::template missing<kMissing>(keys[i], missing) | Masks<T>::nan(keys[i])) == 0;
+    }
+    call_functions<T>(form, std::span(numbers).first(ordered), 1, *tally);
+  }
   if (!tally->histogram) return;
   std::array<std::uint32_t, kBatch> codes;
   std::size_t coded = 0;
@@ -262,10 +282,24 @@ void key_value(Type type, std::int64_t key, std::byte* external) {
   });
 }
 
+double ValueBatch::number(std::size_t i) const {
+  return with_type(type, [&](auto t) {
+    decltype(t) number;
+    std::memcpy(&number, values.data() + i * sizeof number, sizeof number);
+    return static_cast<double>(number);
+  });
+}
+
 bool is_nan_key(Type type, std::int64_t key) {
   const std::int64_t infinity =
       type == Type::kFloat ? infinity_key<float>() : infinity_key<double>();
   return key > infinity || key < -infinity - 1;
+}
+
+std::optional<Type> counted_type(const Metadata& metadata, VarId variable) {
+  const Type type = metadata.variable(variable).type;
+  return TypeTable::is_extended(type) ? metadata.extension()->types.classic(type)
+                                      : std::optional<Type>(type);
 }
 
 bool value_form(const Metadata& metadata, VarId variable,
@@ -274,14 +308,10 @@ bool value_form(const Metadata& metadata, VarId variable,
   const Extension* const extension = metadata.extension().get();
   const bool own = TypeTable::is_extended(v.type);
   *form = ValueForm();
-  if (own) {
-    const std::optional<Type> same = extension->types.classic(v.type);
-    if (!same) return false;
-    form->type = *same;
-    form->swapped = extension->types.is_swapped(v.type);
-  } else {
-    form->type = v.type;
-  }
+  const std::optional<Type> type = counted_type(metadata, variable);
+  if (!type) return false;
+  form->type = *type;
+  form->swapped = own && extension->types.is_swapped(v.type);
   const std::size_t size = form->size();
   if (!own) {
     const std::vector<std::byte> fill = fill_value(metadata, variable);
@@ -306,6 +336,29 @@ bool value_form(const Metadata& metadata, VarId variable,
   // listed twice.
   if (form->missing_count == 3) form->missing[form->missing_count++] = form->missing[2];
   return true;
+}
+
+bool has_counted_values(const Storage& storage, VarId variable,
+                        std::span<const hdf5::Property> properties) {
+  using Number = hdf5::Property::Number;
+  return storage.kind != StorageKind::kHeap &&
+         std::ranges::none_of(properties, [&](const hdf5::Property& p) {
+           return p.owner == variable && p.attribute == hdf5::kNoAttribute &&
+                  (p.number == Number::kExternalFiles || p.number == Number::kVirtual ||
+                   (p.number == Number::kSpace && p.space.space_class == hdf5::SpaceClass::kNull));
+         });
+}
+
+Result<bool> may_be_counted(const Metadata& metadata, VarId variable) {
+  const Extension* const extension = metadata.extension().get();
+  std::vector<hdf5::Property> properties;
+  if (extension) {
+    NMB_ASSIGN(properties, hdf5::decode_properties(extension->hdf5));
+  }
+  ValueForm form;
+  if (!value_form(metadata, variable, properties, &form)) return false;
+  const Storage* const storage = extension ? extension->storage_of(variable) : nullptr;
+  return !storage || has_counted_values(*storage, variable, properties);
 }
 
 void ValueCounts::add(const ValueCounts& other) {
@@ -339,6 +392,12 @@ void count_holes(const ValueForm& form, std::uint64_t count, ValueTally* tally) 
     for (const Histogram::Bucket& bucket : one.histogram->take().buckets)
       tally->histogram->add(bucket.code, count);
   if (tally->sums) tally->sums->add_times(*one.sums, count);
+  if (one.counts.missing + one.counts.nans > 0) return;
+  with_type(form.type, [&](auto t) {
+    using T = decltype(t);
+    const T number = number_of<T>(narrowed<T>(one.counts.least));
+    call_functions<T>(form, {&number, 1}, count, *tally);
+  });
 }
 
 }  // namespace nmb

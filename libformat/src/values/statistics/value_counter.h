@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "hdf5/model/hdf5_section.h"
 #include "nmb/metadata.h"
 #include "nmb/statistics.h"
+#include "nmb/status.h"
 #include "values/statistics/exact_sums.h"
 #include "values/statistics/histogram_builder.h"
 
@@ -31,11 +34,21 @@ struct ValueForm {
   std::size_t size() const { return type_size(type); }
 };
 
+// Returns the classic type that the variable's values have when they are counted. Returns nullopt
+// if the values cannot be counted.
+std::optional<Type> counted_type(const Metadata& metadata, VarId variable);
 // Determines how the values of a variable are stored, and sets *form to the result. Returns false
 // if the values are neither numbers nor text, or if missing_value has several values. properties:
 // the properties in the block's hdf5 section.
 bool value_form(const Metadata& metadata, VarId variable,
                 std::span<const hdf5::Property> properties, ValueForm* form);
+// Returns whether the values of a variable with a storage entry can be counted: they are neither of
+// variable length nor in other files, and there are any.
+bool has_counted_values(const Storage& storage, VarId variable,
+                        std::span<const hdf5::Property> properties);
+// Returns whether a variable may have statistics (spec/format.md, section 9.3). Its values may be
+// stored in a way that this program cannot decode. Errors: kDamaged.
+Result<bool> may_be_counted(const Metadata& metadata, VarId variable);
 // Returns the fill value that the properties set for the variable. The result is in stored form. If
 // the properties set no fill value of `size` bytes, the result is empty.
 std::span<const std::byte> fill_value_set(std::span<const hdf5::Property> properties,
@@ -52,6 +65,7 @@ struct ValueCounts {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   std::int64_t greatest = std::numeric_limits<std::int64_t>::min();
 
+  std::uint64_t ordered() const { return elements - missing - nans; }
   void add(const ValueCounts& other);
   // Multiplies the counts, as if the same values were counted `times` times.
   void repeat(std::uint64_t times);
@@ -63,6 +77,7 @@ struct ValueTally {
   // Both are nullopt if they are not requested. HistogramBuilder::begin() must have been called.
   std::optional<HistogramBuilder> histogram{};
   std::optional<ExactSums> sums{};
+  std::vector<std::unique_ptr<ValueAccumulator>> functions{};
 };
 
 // Counts `count` values in their stored form.
