@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""nmcat --where, --exclude, --blocks-from and --shard: random conditions choose the blocks that a scan of the source files
-with numpy chooses, and the chosen blocks have the values of the sources. Tags that nmcat made from attributes and names take
-part too.
+"""nmcat --where, --exclude, --blocks-from and --shard, and nminspect find: random conditions choose the blocks that a scan of
+the source files with numpy chooses, and the chosen blocks have the values of the sources. Tags that nmcat made from attributes
+and names take part too. Conditions of values are decided by stored statistics of each level, or by the values.
 
     selection_test.py --tools FOLDER
 
@@ -10,6 +10,7 @@ NMB_ALL=1: 300 expressions, not 12.
 
 import copy
 import json
+import operator
 import random
 import re
 import sys
@@ -26,6 +27,9 @@ NUMBERS = ["i2", "i4", "f4", "f8"]
 FILLS = {"i2": -32767, "i4": -2147483647, "f4": 9.969209968386869e36, "f8": 9.969209968386869e36}
 SITES = ["north", "south", "Zürich", "a'b", ""]
 GROUPS = 32  # with the other blocks, more than one leaf of the index
+LEVELS = ["none", "basic", "histogram", "parts"]
+PIECE = 1 << 20  # bytes that share a sum
+LONG = 30_000  # values of the variable "long": 8 parts
 # Integers, doubles and text. The tag `weight` comes before the attribute.
 TAGS = ["--tag", "r=@run", "--tag", "w=@weight", "--tag", "s=@site", "--tag-names", "([0-9])$", "--tag", "id={1}",
         "--tag", "label:text={1}", "--tag", "weight={1}.5"]
@@ -66,7 +70,18 @@ def random_block(name, rng, types):
         if rng.random() < 0.5:
             attributes["level"] = numpy.float32(rng.choice([0.1, 850, 1e9]))
         block.variables[variable] = (values, attributes, missing)
+    if rng.random() < 0.3:
+        block.variables["long"] = long_variable(rng)
     return block
+
+
+def long_variable(rng):
+    """Values that ascend, as those of a coordinate do, with some missing ones; a whole part may be missing."""
+    values = (numpy.arange(LONG) // 50 - rng.randrange(300)).astype("i4")
+    values[rng.randrange(LONG)::rng.choice([3, 977])] = FILLS["i4"]
+    first = rng.choice([0, 4096, 20_000, LONG])
+    values[first:first + 9000] = FILLS["i4"]
+    return values, {}, [FILLS["i4"]]
 
 
 def with_tags(block):
@@ -85,7 +100,9 @@ def write_netcdf(group, block):
     for name, value in block.attributes.items():
         group.setncattr(name, value)
     for name, (values, attributes, _) in block.variables.items():
-        made = group.createVariable(name, values.dtype, ("x",), fill_value=attributes.get("_FillValue"))
+        dimension = "x" if values.size == 6 else "y"
+        chunks = {"chunksizes": (3001,), "zlib": True} if dimension == "y" and group.data_model == "NETCDF4" else {}
+        made = group.createVariable(name, values.dtype, (dimension,), fill_value=attributes.get("_FillValue"), **chunks)
         made.set_auto_maskandscale(False)
         for key, value in attributes.items():
             if key != "_FillValue":
@@ -112,10 +129,12 @@ def make_sources(folder, rng):
         inputs.append(f"day{number}.nc")
         with netCDF4.Dataset(folder / inputs[-1], "w", format="NETCDF3_64BIT_DATA") as file:
             file.createDimension("x", 6)
+            file.createDimension("y", LONG)
             write_netcdf(file, blocks[-1])
     inputs.append("groups.nc")
     with netCDF4.Dataset(folder / "groups.nc", "w") as file:
         file.createDimension("x", 6)
+        file.createDimension("y", LONG)
         blocks.append(Block("groups"))
         for number in range(GROUPS):
             blocks.append(random_block(f"groups/g{number:02}", rng, types))
@@ -132,13 +151,32 @@ def make_sources(folder, rng):
 # --- Expressions -------------------------------------------------------------------------------------
 
 
-def statistic(block, variable, which):
-    if variable not in block.variables:
-        return None
+COMPARE = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+QUANTIFIED = re.compile("(count|any|all)\\(([a-z]+) *([=!<>]+) *([-.0-9e]+)\\)")
+
+
+def ordered_values(block, variable):
+    """Returns (all values, which are missing, which are NaN, all others)."""
     values, _, missing = block.variables[variable]
     is_missing = numpy.isin(values, numpy.array(missing, values.dtype))
     is_nan = numpy.isnan(values) & ~is_missing
-    left = values[~is_missing & ~is_nan]
+    return values, is_missing, is_nan, values[~is_missing & ~is_nan]
+
+
+def quantified(block, name):
+    """Returns the number of values that match, or whether any or all values match."""
+    kind, variable, compare, number = QUANTIFIED.fullmatch(name).groups()
+    if variable not in block.variables:
+        return None
+    left = ordered_values(block, variable)[3].astype(real)
+    matches = COMPARE[compare](left, real(number))
+    return real(matches.sum()) if kind == "count" else real(bool(getattr(matches, kind)()))
+
+
+def statistic(block, variable, which):
+    if variable not in block.variables:
+        return None
+    values, is_missing, is_nan, left = ordered_values(block, variable)
     if which in ("min", "max"):
         return real(getattr(left, which)()) if left.size else None
     return real({"elements": values.size, "missing": is_missing.sum(), "nan": is_nan.sum()}[which])
@@ -151,28 +189,43 @@ def number_or_text(value):
 class Expression:
     """A random expression: its text, and holds(block), which is True, False or None if a value is missing."""
 
-    def __init__(self, rng, with_statistics, depth=0):
+    def __init__(self, rng, with_tags, depth=0):
         self.kind = rng.choice(["and", "or", "not"]) if depth < 3 and rng.random() < 0.6 else "compare"
         if self.kind == "compare":
-            self.text = self.random_comparison(rng, with_statistics)
+            self.text = self.random_condition(rng) if rng.random() < 0.4 else self.random_comparison(rng, with_tags)
             return
         count = 1 if self.kind == "not" else rng.randrange(2, 4)
-        self.parts = [Expression(rng, with_statistics, depth + 1) for _ in range(count)]
+        self.parts = [Expression(rng, with_tags, depth + 1) for _ in range(count)]
         texts = [f"({part.text})" for part in self.parts]
         self.text = "!" + texts[0] if self.kind == "not" else {"and": " && ", "or": "||"}[self.kind].join(texts)
 
-    def random_comparison(self, rng, with_statistics):
+    def random_condition(self, rng):
+        """A condition of values."""
+        kind = rng.choice(["count", "any", "all"])
+        variable = rng.choice("abcd") if rng.random() < 0.6 else "long"
+        numbers = ["0", "1", "7.5", "250", "-3", "1e300", "0.1"] if variable != "long" else ["-290", "0", "299", "150.5", "599", "1e9"]
+        name = f"{kind}({variable} {rng.choice(list(COMPARE))} {rng.choice(numbers)})"
+        self.names = [name]
+        if kind != "count":
+            self.operator, self.constant = "==", real(1)
+            return name
+        self.operator, shown = rng.choice(list(COMPARE)), rng.choice(["0", "1", "3", "100", "15000"])
+        self.constant = real(shown)
+        return f"{name} {self.operator} {shown}"
+
+    def random_comparison(self, rng, with_tags):
         self.operator = rng.choice(["==", "!=", "<", "<=", ">", ">="])
         if rng.random() < 0.3:
-            name = rng.choice(["site", rng.choice("abcd") + "@units"] + (["s", "label"] if with_statistics else []))
+            name = rng.choice(["site", rng.choice("abcd") + "@units"] + (["s", "label"] if with_tags else []))
             constant = rng.choice([site for site in SITES if "'" not in site] + ["K", "m"])
             constant = rng.choice("0257") if name == "label" else constant
             self.names, self.constant, shown = [name], constant, f"'{constant}'"
         else:
-            names = ["run", "weight"] + [f"{v}@level" for v in "abcd"]
-            if with_statistics:
-                names = ["run", "weight", "r", "w", "id"]
-                names += [f"{v}.{s}" for v in "abcd" for s in ("elements", "missing", "nan", "min", "max")]
+            names = ["run", "weight", *(["r", "w", "id"] if with_tags else [])]
+            if rng.random() < 0.3:
+                names = [f"{v}@level" for v in "abcd"]
+            if rng.random() < 0.5:
+                names = [f"{v}.{s}" for v in (*"abcd", "long") for s in ("elements", "missing", "nan", "min", "max")]
             shown = rng.choice(["0", "1", "3", "6", "0.1", "-3", "250", "1e300", "849.5", "2"])
             self.names, self.constant = [rng.choice(names)], real(shown)
             if rng.random() < 0.2:
@@ -182,6 +235,8 @@ class Expression:
 
     @staticmethod
     def value(block, name):
+        if QUANTIFIED.fullmatch(name):
+            return quantified(block, name)
         if "@" in name:
             variable, key = name.split("@")
             return number_or_text(block.variables[variable][1].get(key)) if variable in block.variables else None
@@ -197,8 +252,7 @@ class Expression:
             if None in [v if v is None else 0 for v in values]:
                 return None
             a, b = (v.encode() if isinstance(v, str) else v for v in values)
-            compare = {"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}
-            return bool(compare[self.operator])
+            return bool(COMPARE[self.operator](a, b))
         found = [part.holds(block) for part in self.parts]
         if self.kind == "not":
             return None if found[0] is None else not found[0]
@@ -215,7 +269,7 @@ class Expression:
 def check_values(tools, path, block):
     """The chosen block has the values of its source."""
     for name, (values, _, _) in block.variables.items():
-        back = json.loads(tools.run("nminspect", "dump", path, f"{block.name}/{name}", "--json"))
+        back = json.loads(tools.run("nminspect", "dump", path, f"{block.name}/{name}", "--json", exit_code=0))
         shown = [{"NaN": numpy.nan, "Infinity": numpy.inf}.get(v, v) for v in back["values"]]
         tools.check(numpy.array_equal(numpy.array(shown, values.dtype), values, equal_nan=values.dtype.kind == "f"),
                     f"{path}: {block.name}/{name}: found {shown}, expected {values}")
@@ -231,13 +285,13 @@ def missing_name(blocks, expression):
 
 
 def check_round(tools, rng, blocks, inputs, number):
-    with_statistics = rng.random() < 0.6
-    expression = Expression(rng, with_statistics)
+    from_merged = rng.random() < 0.6
+    expression = Expression(rng, from_merged)
     options = []
-    left = blocks = [with_tags(block) for block in blocks] if with_statistics else blocks
+    left = blocks = [with_tags(block) for block in blocks] if from_merged else blocks
     # The names of blocks in an input: those of all.nmb, or those in the source.
     in_input = {block.name: block.name for block in blocks}
-    if not with_statistics:
+    if not from_merged:
         in_input = {block.name: block.name.partition("/")[2] or ("/" if block.name in ("groups", "plain") else block.name)
                     for block in blocks}
     if rng.random() < 0.3:
@@ -258,7 +312,8 @@ def check_round(tools, rng, blocks, inputs, number):
         options += ["--shard", f"{shard}/{shards}"]
         chosen = chosen[shard - 1::shards]
     out = f"out{number}.nmb"
-    names = ["all.nmb", "--block-name", "{group}"] if with_statistics else inputs
+    level = rng.choice(LEVELS)
+    names = [f"{level}.nmb", "--block-name", "{group}"] if from_merged else inputs
     tools.run("nmcat", *names, "-o", out, "--where", expression.text, *options, "--no-sync", "--hdf5-view", "off",
               exit_code=None)
     what = f"{expression.text} {options}: "
@@ -273,23 +328,59 @@ def check_round(tools, rng, blocks, inputs, number):
     if any(name.startswith("groups/") for name in expected) and "groups" not in expected:
         expected = sorted([*expected, "groups"])
     tools.check(found == expected, f"{what}found {found}, expected {expected}")
-    if not options and with_statistics:
-        listed = tools.run("nminspect", "find", "all.nmb", expression.text).split()
-        tools.check(listed == [block.name for block in chosen], f"{what}nminspect find: {listed}")
+    if not options and from_merged:
+        for level in LEVELS:
+            listed = tools.run("nminspect", "find", f"{level}.nmb", expression.text, "-q").split()
+            tools.check(listed == [block.name for block in chosen], f"{what}nminspect find {level}.nmb: {listed}")
     check_values(tools, out, rng.choice(chosen))
     (tools.work / out).unlink()
     return 1
 
 
+def bytes_read(tools, *arguments):
+    tools.run("nminspect", "find", *arguments, "--io-stats", exit_code=None)
+    return int(re.search(r"bytes (\d+)", tools.said)[1])
+
+
+def check_bytes_read(tools):
+    """Values are read only where statistics do not decide, and of parts only those that do not decide."""
+    values = numpy.arange(2_000_000, dtype="i4")
+    with netCDF4.Dataset(tools.work / "ids.nc", "w", format="NETCDF3_64BIT_DATA") as file:
+        file.createDimension("x", values.size)
+        file.createVariable("id", "i4", ("x",))[:] = values
+        file.createVariable("other", "f8", ("x",))[:] = numpy.sqrt(values)
+    with netCDF4.Dataset(tools.work / "chunks.nc", "w") as file:
+        file.createDimension("x", values.size)
+        for name in ("id", "other"):
+            file.createVariable(name, "i4", ("x",), chunksizes=(10_000,), zlib=True, complevel=1)[:] = values
+    for source in ("ids.nc", "chunks.nc"):
+        sizes = {}
+        for level in LEVELS:
+            tools.run("nmconvert", source, f"ids_{level}.nmb", "-f", "--stats", level, "--no-sync")
+            for expression in ("any(id == 1234567)", "any(id == 2000000)", "id.max > 5 || any(other == 3)"):
+                sizes[level, expression] = bytes_read(tools, f"ids_{level}.nmb", expression)
+        whole = values.nbytes if source == "ids.nc" else 100_000
+        for level in LEVELS:
+            unknown, absent, decided = (sizes[level, e] for e in
+                                        ("any(id == 1234567)", "any(id == 2000000)", "id.max > 5 || any(other == 3)"))
+            label = f"{source}, {level}: {unknown}, {absent}, {decided} bytes read"
+            # A read of values checks the sum of the whole piece in which they lie.
+            tools.check(unknown < PIECE + 100_000 if level == "parts" else whole <= unknown < 1.2 * values.nbytes, label)
+            if level != "none":
+                tools.check(absent < 60_000 and decided < 60_000, label)
+
+
 def test(tools):
     rng = random.Random(20)
     inputs, blocks = make_sources(tools.work, rng)
-    tools.run("nmcat", *inputs, "-o", "all.nmb", "--stats", "basic", *TAGS)
+    for level in LEVELS:
+        tools.run("nmcat", *inputs, "-o", f"{level}.nmb", "--stats", level, *TAGS)
+        tools.run("nmverify", f"{level}.nmb")
     # In the order of the inputs; the names in all.nmb have the same order.
     assert [block.name for block in blocks] == sorted(block.name for block in blocks)
     written = sum(check_round(tools, rng, blocks, inputs, number) for number in range(ROUNDS))
     tools.check(written >= ROUNDS // 3, f"only {written} of {ROUNDS} expressions chose a block")
-    tools.run("nmverify", "all.nmb")
+    check_bytes_read(tools)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ namespace {
 
 using Values = std::map<std::string, FindValue>;
 
+FindValue exact(long double number) { return FindNumber{number, number}; }
+
 // "true", "false", "unknown", or what is wrong.
 std::string says(std::string_view text, const Values& values = {}) {
   const Result<FindExpression> expression = FindExpression::parse(text);
@@ -25,7 +27,8 @@ std::string says(std::string_view text, const Values& values = {}) {
 }
 
 TEST(FindExpression, ComparesNumbersExactly) {
-  const Values values{{"x.max", 9223372036854775807.0L}, {"y.max", 18446744073709551615.0L}};
+  const Values values{{"x.max", exact(9223372036854775807.0L)},
+                      {"y.max", exact(18446744073709551615.0L)}};
   EXPECT_EQ(says("x.max == 9223372036854775807", values), "true");
   EXPECT_EQ(says("x.max > 9223372036854775806", values), "true");
   EXPECT_EQ(says("x.max >= 9223372036854775808", values), "false");
@@ -50,23 +53,80 @@ TEST(FindExpression, NothingIsNeitherTrueNorFalse) {
   EXPECT_EQ(says("a > 1 && 1 == 1"), "unknown");
 }
 
-TEST(FindExpression, KnowsNamesByTheirKind) {
-  const auto expression =
-      *FindExpression::parse("run == 1 && tas@units == 'K' && `a.b c`.min > run && tas.min > 2");
+TEST(FindExpression, ANumberWithinBoundsMayDecide) {
+  const Values values{{"count(v > 1)", FindNumber{3, 5}}, {"count(v < 1)", FindNumber{5, 9}}};
+  EXPECT_EQ(says("count(v > 1) >= 3", values), "true");
+  EXPECT_EQ(says("count(v > 1) > 3", values), "unknown");
+  EXPECT_EQ(says("count(v > 1) > 5", values), "false");
+  EXPECT_EQ(says("2 < count(v > 1)", values), "true");
+  EXPECT_EQ(says("5 <= count(v > 1)", values), "unknown");
+  EXPECT_EQ(says("count(v > 1) == 4", values), "unknown");
+  EXPECT_EQ(says("count(v > 1) != 6", values), "true");
+  EXPECT_EQ(says("count(v > 1) == 2", values), "false");
+  EXPECT_EQ(says("count(v > 1) <= count(v < 1)", values), "true");
+  EXPECT_EQ(says("count(v > 1) < count(v < 1)", values), "unknown");
+  EXPECT_EQ(says("count(v > 1) > count(v < 1)", values), "false");
+  EXPECT_EQ(says("count(v > 1) == count(v < 1)", values), "unknown");
+  EXPECT_EQ(says("any(v > 1)", {{"any(v > 1)", FindNumber{1, 2}}}), "true");
+  EXPECT_EQ(says("any(v > 1)", {{"any(v > 1)", FindNumber{0, 2}}}), "unknown");
+  EXPECT_EQ(says("all(v > 1)", {{"all(v > 1)", FindNumber{0, 0}}}), "true");
+  EXPECT_EQ(says("!all(v > 1)", {{"all(v > 1)", FindNumber{1, 2}}}), "true");
+}
+
+TEST(FindExpression, CountsValuesThatMatch) {
+  const auto expression = *FindExpression::parse("all( `a b` <= -1.5e3 ) && any (v==2)||any == 1");
   const auto& names = expression.names();
-  ASSERT_EQ(names.size(), 4u);
+  ASSERT_EQ(names.size(), 3u);
+  EXPECT_EQ(names[0].kind, FindName::Kind::kCount);
+  EXPECT_EQ(names[0].variable, "a b");
+  EXPECT_EQ(names[0].condition, (ValueCondition{Comparison::kMore, -1500}));
+  EXPECT_EQ(names[0].text, "all( `a b` <= -1.5e3 )");
+  EXPECT_EQ(names[1].condition, (ValueCondition{Comparison::kEqual, 2}));
+  EXPECT_EQ(names[2].kind, FindName::Kind::kBlockAttribute);
+  EXPECT_EQ(names[2].name, "any");
+  EXPECT_EQ((*FindExpression::parse("count(v<1)>count(v<1)&&count(v<1)==2")).names().size(), 1u);
+}
+
+TEST(FindExpression, KnowsNamesByTheirKind) {
+  const auto expression = *FindExpression::parse(
+      "run == 1 && tas@units == 'K' && `a.b c`.min > run && tas.min > 2 && tas.sum > 1");
+  const auto& names = expression.names();
+  ASSERT_EQ(names.size(), 5u);
   EXPECT_EQ(names[0].kind, FindName::Kind::kBlockAttribute);
   EXPECT_EQ(names[1].kind, FindName::Kind::kVariableAttribute);
   EXPECT_EQ(names[1].variable, "tas");
   EXPECT_EQ(names[2].kind, FindName::Kind::kStatistic);
   EXPECT_EQ(names[2].variable, "a.b c");
   EXPECT_EQ(names[3].name, "min");
+  EXPECT_EQ(names[4].kind, FindName::Kind::kFunction);
+  EXPECT_EQ(names[4].name, "sum");
 }
 
 TEST(FindExpression, TellsWhatIsNone) {
-  for (const char* text :
-       {"", "a", "a >", "> 1", "a > 1 &&", "(a > 1", "a > 1)", "a = 1", "a.b > 1", "'a > 1",
-        "`a > 1", "a > 1x", "a..min > 1", "!", "a > b c", "@a > 1"})
+  for (const char* text : {"",
+                           "a",
+                           "a >",
+                           "> 1",
+                           "a > 1 &&",
+                           "(a > 1",
+                           "a > 1)",
+                           "a = 1",
+                           "'a > 1",
+                           "any(a > 1",
+                           "any(a)",
+                           "count(a > 1)",
+                           "any(1 < a)",
+                           "any(a > b)",
+                           "any(a > 'x')",
+                           "all(a@b > 1)",
+                           "any(a > 1) > 1",
+
+                           "`a > 1",
+                           "a > 1x",
+                           "a..min > 1",
+                           "!",
+                           "a > b c",
+                           "@a > 1"})
     EXPECT_TRUE(says(text).starts_with("expression: at ")) << text << ": " << says(text);
   EXPECT_TRUE(says(std::string(100000, '(') + "1 == 1").starts_with("expression: at "));
   EXPECT_TRUE(says(std::string(100000, '!') + "1 == 1").starts_with("expression: at "));

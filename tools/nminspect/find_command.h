@@ -16,6 +16,7 @@ class FindCommand final : public InspectCommand {
   Status run(const InspectedFile& file) override;
 
   std::string expression_;
+  bool no_values_ = false;
   PatternOption pattern_;
 };
 

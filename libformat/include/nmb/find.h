@@ -1,13 +1,17 @@
-// Finds blocks by expressions over their tags, attributes and statistics. An expression has this
-// syntax:
+// Finds blocks by expressions over their tags, attributes, statistics and values. An expression has
+// this syntax:
 //
 //   or         = and { "||" and }
 //   and        = not { "&&" not }
-//   not        = "!" not | "(" or ")" | operand ( "==" "!=" "<" "<=" ">" ">=" ) operand
-//   operand    = number | 'text' | "text" | name
-//   name       = word                an attribute of the block
+//   not        = "!" not | "(" or ")" | ( "any" | "all" ) values | operand compare operand
+//   compare    = "==" | "!=" | "<" | "<=" | ">" | ">="
+//   operand    = number | 'text' | "text" | name | "count" values
+//   values     = "(" word compare number ")"   the values of a variable that match, without missing
+//                                              values and NaN
+//   name       = word                a tag of the block or, without such a tag, an attribute
 //              | word "@" word       an attribute of a variable
-//              | word "." statistic  of a variable: elements, missing, nan, min or max
+//              | word "." word       a statistic of a variable: elements, missing, nan, min or max,
+//                                    or a stored result of a function (ValueFunction)
 //   word       = letters, digits, "_", "-", "/", ":", "+" and bytes above 127; or any bytes in ` `
 //
 // An operand that begins with a digit, "-", "+" or "." is a number.
@@ -32,17 +36,39 @@
 
 namespace nmb {
 
-struct FindName {
-  enum class Kind : std::uint8_t { kBlockAttribute, kVariableAttribute, kStatistic };
-  Kind kind = Kind::kBlockAttribute;
-  std::string variable;  // empty for an attribute of the block
-  std::string name;      // name of the attribute or statistic
-  std::string text;      // the whole name as the user wrote it
+enum class Comparison : std::uint8_t { kEqual, kNotEqual, kLess, kLessEqual, kMore, kMoreEqual };
+
+// A comparison of each value of a variable with a number. A long double can hold the numbers of all
+// types exactly, because its mantissa has at least 64 bits.
+struct ValueCondition {
+  Comparison comparison = Comparison::kEqual;
+  long double number = 0;
+  friend bool operator==(const ValueCondition&, const ValueCondition&) = default;
 };
 
-// A long double can hold the numbers of all types exactly, because its mantissa has at least 64
-// bits.
-using FindValue = std::variant<long double, std::string>;
+struct FindName {
+  enum class Kind : std::uint8_t {
+    kBlockAttribute,
+    kVariableAttribute,
+    kStatistic,
+    kFunction,  // the result of a function
+    kCount,     // the number of values for which `condition` holds
+  };
+  Kind kind = Kind::kBlockAttribute;
+  std::string variable;        // empty for an attribute of the block
+  std::string name;            // name of the attribute, statistic or function; empty for kCount
+  ValueCondition condition{};  // for kCount
+  std::string text;            // the whole name as the user wrote it
+
+  // Returns what the name names, for messages: for example "attribute".
+  NMB_EXPORT const char* kind_text() const;
+};
+
+// A number that is at least `least` and at most `most`. It is known exactly if both are equal.
+struct FindNumber {
+  long double least = 0, most = 0;
+};
+using FindValue = std::variant<FindNumber, std::string>;
 
 class FindExpression {
  public:
@@ -52,14 +78,13 @@ class FindExpression {
   // Returns all names in the expression, each once.
   const std::vector<FindName>& names() const { return names_; }
   // Evaluates the expression. value(i) returns the value of names()[i], or nullopt if this value is
-  // missing. Returns nullopt if the result depends on a missing value. Errors: kUsage if a number
-  // is compared with text.
+  // missing. Returns nullopt if the result depends on a missing value, or on a number that is not
+  // known exactly. Errors: kUsage if a number is compared with text.
   using ValueOf = std::function<Result<std::optional<FindValue>>(std::size_t)>;
   NMB_EXPORT Result<std::optional<bool>> holds(const ValueOf& value) const;
 
  private:
   friend class FindParser;
-  enum class Compare : std::uint8_t { kEqual, kNotEqual, kLess, kLessEqual, kMore, kMoreEqual };
   struct Operand {
     std::optional<FindValue> constant;
     std::size_t name = 0;
@@ -69,7 +94,7 @@ class FindExpression {
     Kind kind = Kind::kCompare;
     std::vector<std::size_t> children;
     Operand left, right;
-    Compare compare = Compare::kEqual;
+    Comparison comparison = Comparison::kEqual;
   };
   Result<std::optional<bool>> holds(const Node& node, const ValueOf& value) const;
   Result<std::optional<bool>> compared(const Node& node, const ValueOf& value) const;
@@ -78,23 +103,35 @@ class FindExpression {
   std::vector<Node> nodes_;  // each node comes after its children
 };
 
+struct FindOptions {
+  // Whether the values of a block are read if the expression depends on statistics or counts that
+  // are not stored. If false, they are missing.
+  bool reads_values = true;
+  unsigned threads = 1;  // number of threads that read values
+};
+
 // Decides for each block of one file whether an expression holds. The blocks are visited one after
 // the other. Not thread-safe.
 class BlockFinder {
  public:
-  // reader: the NMB file; nullptr for a file of another kind, which has no tags and no statistics.
-  // Both arguments must outlive the object.
-  BlockFinder(const FindExpression& expression, const Reader* reader)
-      : expression_(expression), reader_(reader), found_(expression.names().size()) {}
+  // reader: the NMB file; nullptr for a file of another kind, which has no tags and no stored
+  // statistics. `expression` and *reader must outlive the object.
+  BlockFinder(const FindExpression& expression, const Reader* reader, FindOptions options = {})
+      : expression_(expression),
+        reader_(reader),
+        options_(options),
+        found_(expression.names().size()),
+        counts_(expression.names().size()) {}
 
   // Reads the tags and statistics that the expression names, for all blocks at once, because the
   // file stores all rows of one name together. Call this function before the first block.
   NMB_EXPORT Status read_tables();
   // Returns whether the expression holds for a block. If the block lacks an attribute, a tag or a
   // statistic on which the result depends, returns false. order: BlockEntry::order of the block.
-  // load: a function that reads the block; it is called only if the block must be read, and at most
-  // once. Errors: those of `load`; kUsage if a number is compared with text; kUnsupported if an
-  // attribute is neither text nor one number.
+  // load: a function that reads the definitions of the block; it is called only if they are needed,
+  // and at most once. Values are read only if nothing else decides. Errors: those of `load`; kUsage
+  // if a number is compared with text; kUnsupported if an attribute is neither text nor one number;
+  // kDamaged and kIo for values.
   using Load = std::function<Result<std::shared_ptr<const Dataset>>()>;
   NMB_EXPORT Result<bool> holds(std::uint64_t order, Load load);
 
@@ -110,37 +147,61 @@ class BlockFinder {
   const std::vector<bool>& found() const { return found_; }
   // Returns the number of blocks for which the expression was evaluated.
   std::uint64_t blocks() const { return blocks_; }
-  // Returns the text of a warning if some blocks have a variable of the expression, but no
-  // statistics of this variable. file: the path of the file.
-  NMB_EXPORT std::optional<std::string> warning(const std::string& file) const;
+  // Returns the number of blocks of which values were read.
+  std::uint64_t blocks_with_values_read() const { return values_read_; }
+  // Returns warnings about blocks for which the expression could not be decided: because values
+  // are not read, or because the values of a variable cannot be counted. file: the path of the
+  // file.
+  NMB_EXPORT std::vector<std::string> warnings(const std::string& file) const;
 
  private:
-  Status read_tags();
+  using Evaluated = Result<std::optional<bool>>;
+  // Where values of names come from.
+  enum class Source : std::uint8_t { kTables, kDefinitions, kValues };
+
+  Status read_tags(const FindName& name);
+  Status read_results(const FindName& name);
+  Status read_statistics(const FindName& name);
+  Status read_counts(std::size_t i);
   bool may_hold(std::uint64_t order);
+  void begin(std::uint64_t order);
+  Evaluated evaluate(Source source);
   Result<std::optional<FindValue>> value(std::size_t i);
+  Result<std::optional<FindValue>> attribute_or_tag(const FindName& name);
+  Result<std::optional<FindValue>> statistic(std::size_t i);
+  Result<std::optional<FindValue>> count(std::size_t i);
   const FindValue* tag_of(const FindName& name) const;
-  std::optional<FindValue> statistic(const FindName& name, std::size_t i);
-  Status note_missing(const FindName& name);
+  std::optional<FindValue> statistic_of(const VariableStatistics& v, std::size_t i);
+  Result<std::optional<VarId>> counted_variable(std::size_t i);
+  void note_values_read();
   Status load_block();
   Result<std::optional<FindValue>> attribute(VarId owner, const FindName& name) const;
 
   const FindExpression& expression_;
   const Reader* const reader_;
+  const FindOptions options_;
   std::vector<bool> found_;
   Load load_;
   std::shared_ptr<const Dataset> dataset_;  // nullptr if not read yet
   std::uint64_t order_ = 0;                 // order number of the current block
   std::uint64_t blocks_ = 0;
-  bool reads_blocks_ = true;  // if false, value() does not load the current block
-  bool needs_block_ = false;  // true if value() would have loaded the current block
-  bool is_noted_ = false;     // true if without_statistics_ includes the current block
-  // Number of blocks that have a variable of the expression, but no statistics of this variable.
-  std::uint64_t without_statistics_ = 0;
-  bool has_histograms_ = false;  // some block has a histogram of a variable of the expression
+  Source source_ = Source::kValues;  // what value() may read of the current block
+  bool needs_block_ = false;         // true if value() would have loaded the current block
+  bool needs_values_ = false;        // true if value() would have read values
+  bool has_read_values_ = false;     // true if value() has read values of the current block
+  std::uint64_t values_read_ = 0;
+  bool has_uncounted_ = false;  // the current block has a variable that cannot be counted
+  // Numbers of blocks for which the expression depends on values that were not read, and on values
+  // that cannot be counted.
+  std::uint64_t undecided_ = 0, uncounted_ = 0;
+  // Statistics of the current block that were computed from its values.
+  std::map<VarId, VariableStatistics> computed_;
+  // For each name of kind kCount: bounds by the order number of the block.
+  std::vector<std::unordered_map<std::uint64_t, FindNumber>> counts_;
   // Statistics by two keys: the name of the variable, and the order number of the block.
   std::map<std::string, std::unordered_map<std::uint64_t, VariableStatistics>, std::less<>>
       statistics_;
-  // Tags by two keys: the name of the tag, and the order number of the block.
+  // Tags and results of functions by two keys: FindName::text, and the order number of the block.
   std::map<std::string, std::unordered_map<std::uint64_t, FindValue>, std::less<>> tags_;
 };
 

@@ -1,35 +1,29 @@
 // Evaluates expressions for the blocks of a file (see BlockFinder in nmb/find.h).
+#include <array>
 #include <string_view>
 #include <utility>
 
 #include "find/attribute_value.h"
+#include "find/count_where.h"
 #include "nmb/find.h"
 #include "nmb/netcdf_view.h"
 #include "nmb/text.h"
-#include "nmb/values.h"
+#include "values/statistics/count_block.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
 
 namespace {
 
-// Returns the exact value of a number of a classic type.
-long double number_of(Type type, const std::byte* external) {
-  const auto as = [&]<class T>(T value) {
-    (void)convert_from_external(type, external, 1, memory_type_of<T>(), &value);
-    return static_cast<long double>(value);
-  };
-  if (type == Type::kFloat || type == Type::kDouble) return as(double{});
-  return type == Type::kUInt64 ? as(std::uint64_t{}) : as(std::int64_t{});
-}
+FindValue exact(long double number) { return FindNumber{number, number}; }
 
 FindValue value_of(const TagValue& tag) {
   if (const auto* text = std::get_if<std::string>(&tag)) return *text;
   if (const auto* number = std::get_if<std::int64_t>(&tag))
-    return static_cast<long double>(*number);
+    return exact(static_cast<long double>(*number));
   if (const auto* number = std::get_if<std::uint64_t>(&tag))
-    return static_cast<long double>(*number);
-  return static_cast<long double>(std::get<double>(tag));
+    return exact(static_cast<long double>(*number));
+  return exact(static_cast<long double>(std::get<double>(tag)));
 }
 
 // Returns `text` as one word of a shell command line. Does not use backslashes, because messages
@@ -52,48 +46,118 @@ std::string shell_word(const std::string& text) {
 }  // namespace
 
 Status BlockFinder::read_tables() {
-  NMB_TRY(read_tags());
-  for (const FindName& name : expression_.names()) {
-    if (!reader_ || name.kind != FindName::Kind::kStatistic) continue;
-    const auto inserted = statistics_.try_emplace(std::string(name.variable));
-    if (!inserted.second) continue;
-    auto& rows = inserted.first->second;
-    // The values of a variable `x` may be stored as `x`, or under the name that
-    // stored_as_no_coordinate(`x`) returns. If a block has both names, `x` is only a dimension in
-    // this block. In this case, the row of the other name replaces the row of `x`.
-    for (const std::string& stored :
-         {std::string(name.variable), stored_as_no_coordinate(name.variable)})
-      NMB_TRY(reader_->for_each_statistics(
-          stored, [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
-            has_histograms_ |= !v.histogram.buckets.empty();
-            rows[order] = v;
-            rows[order].histogram = {};
-            return true;
-          }));
+  if (!reader_) return {};
+  const std::vector<FindName>& names = expression_.names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const FindName& name = names[i];
+    switch (name.kind) {
+      case FindName::Kind::kVariableAttribute:
+        break;
+      case FindName::Kind::kBlockAttribute:
+        NMB_TRY(read_tags(name));
+        break;
+      case FindName::Kind::kStatistic:
+        NMB_TRY(read_statistics(name));
+        break;
+      case FindName::Kind::kFunction:
+        NMB_TRY(read_results(name));
+        break;
+      case FindName::Kind::kCount:
+        NMB_TRY(read_counts(i));
+    }
   }
   return {};
 }
 
+namespace {
+
+// The values of a variable `x` may be stored as `x`, or under the name that
+// stored_as_no_coordinate(`x`) returns. If a block has both names, `x` is only a dimension in this
+// block. In this case, the row of the other name, which comes second here, replaces the row of `x`.
+std::array<std::string, 2> stored_names(const std::string& variable) {
+  return {variable, stored_as_no_coordinate(variable)};
+}
+
+}  // namespace
+
+Status BlockFinder::read_tags(const FindName& name) {
+  auto& rows = tags_[name.text];
+  return reader_->for_each_tag(name.name,
+                               [&](std::uint64_t order, const TagValue& tag) -> Result<bool> {
+                                 rows.insert_or_assign(order, value_of(tag));
+                                 return true;
+                               });
+}
+
+Status BlockFinder::read_results(const FindName& name) {
+  auto& rows = tags_[name.text];
+  for (const std::string& stored : stored_names(name.variable))
+    NMB_TRY(reader_->for_each_result(stored, name.name,
+                                     [&](std::uint64_t order, const TagValue& v) -> Result<bool> {
+                                       rows.insert_or_assign(order, value_of(v));
+                                       return true;
+                                     }));
+  return {};
+}
+
+Status BlockFinder::read_statistics(const FindName& name) {
+  const auto inserted = statistics_.try_emplace(name.variable);
+  if (!inserted.second) return {};
+  auto& rows = inserted.first->second;
+  for (const std::string& stored : stored_names(name.variable))
+    NMB_TRY(reader_->for_each_statistics(
+        stored, [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
+          rows[order] = v;
+          rows[order].histogram = {};
+          return true;
+        }));
+  return {};
+}
+
+Status BlockFinder::read_counts(std::size_t i) {
+  const FindName& name = expression_.names()[i];
+  for (const std::string& stored : stored_names(name.variable))
+    NMB_TRY(reader_->for_each_statistics(
+        stored, [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
+          if (v.type != Type::kChar) counts_[i][order] = count_bounds(v, name.condition);
+          return true;
+        }));
+  return {};
+}
+
+void BlockFinder::begin(std::uint64_t order) {
+  dataset_.reset();
+  computed_.clear();
+  order_ = order;
+  needs_block_ = needs_values_ = has_read_values_ = has_uncounted_ = false;
+}
+
+BlockFinder::Evaluated BlockFinder::evaluate(Source source) {
+  source_ = source;
+  return expression_.holds([this](std::size_t i) { return value(i); });
+}
+
 Result<bool> BlockFinder::holds(std::uint64_t order, Load load) {
   load_ = std::move(load);
-  dataset_.reset();
-  order_ = order;
-  is_noted_ = false;
+  begin(order);
   ++blocks_;
-  NMB_ASSIGN(const std::optional<bool> holds,
-             expression_.holds([this](std::size_t i) { return value(i); }));
+  NMB_ASSIGN(std::optional<bool> holds, evaluate(Source::kDefinitions));
+  if (!holds && needs_values_ && options_.reads_values) {
+    NMB_ASSIGN(holds, evaluate(Source::kValues));
+  } else if (!holds && needs_values_) {
+    ++undecided_;
+    return false;
+  }
+  if (!holds) uncounted_ += has_uncounted_;
   return holds.value_or(false);
 }
 
 // Returns false if tags and statistics show that the expression does not hold for a block.
 bool BlockFinder::may_hold(std::uint64_t order) {
-  dataset_.reset();
-  order_ = order;
-  is_noted_ = reads_blocks_ = needs_block_ = false;
-  const Result<std::optional<bool>> holds =
-      expression_.holds([this](std::size_t i) { return value(i); });
-  reads_blocks_ = true;
-  return needs_block_ || !holds.ok() || holds->value_or(false);
+  begin(order);
+  const Evaluated holds = evaluate(Source::kTables);
+  if (needs_block_ || !holds.ok()) return true;
+  return *holds ? **holds : needs_values_;
 }
 
 Status BlockFinder::for_each_match(
@@ -110,26 +174,21 @@ Status BlockFinder::for_each_match(
   return {};
 }
 
-std::optional<std::string> BlockFinder::warning(const std::string& file) const {
-  if (without_statistics_ == 0) return std::nullopt;
-  return joined_text(without_statistics_, " of ", blocks_, " blocks ",
-                     without_statistics_ == 1 ? "has" : "have",
-                     " no statistics of a variable in the expression and cannot match; to add "
-                     "statistics: nmconvert --repack --stats ",
-                     has_histograms_ ? "histogram " : "basic ", shell_word(file), " counted.nmb");
-}
-
-Status BlockFinder::read_tags() {
-  for (const FindName& name : expression_.names()) {
-    if (!reader_ || name.kind != FindName::Kind::kBlockAttribute) continue;
-    auto& rows = tags_[name.name];
-    NMB_TRY(reader_->for_each_tag(name.name,
-                                  [&](std::uint64_t order, const TagValue& tag) -> Result<bool> {
-                                    rows.emplace(order, value_of(tag));
-                                    return true;
-                                  }));
-  }
-  return {};
+std::vector<std::string> BlockFinder::warnings(const std::string& file) const {
+  std::vector<std::string> out;
+  if (undecided_ > 0)
+    out.push_back(joined_text(
+        undecided_, " of ", blocks_,
+        " blocks cannot match, because stored statistics do not decide and values are not read; "
+        "to store statistics: nmconvert --repack --stats histogram ",
+        shell_word(file), " counted.nmb"));
+  if (uncounted_ > 0)
+    out.push_back(joined_text(
+        uncounted_, " of ", blocks_,
+        " blocks cannot match, because the values of a variable in the expression cannot be "
+        "counted: they are neither numbers nor text, are stored in other files, are in chunks that "
+        "NMB does not decode, or missing_value has several values"));
+  return out;
 }
 
 Status BlockFinder::load_block() {
@@ -141,67 +200,142 @@ Status BlockFinder::load_block() {
 Result<std::optional<FindValue>> BlockFinder::value(std::size_t i) {
   const FindName& name = expression_.names()[i];
   std::optional<FindValue> value;
-  if (name.kind == FindName::Kind::kStatistic) {
-    value = statistic(name, i);
-    if (!value) NMB_TRY(note_missing(name));
-  } else if (const FindValue* const tag = tag_of(name)) {
-    value = *tag;
-  } else if (!reads_blocks_) {
-    needs_block_ = true;
-  } else {
-    NMB_TRY(load_block());
-    VarId variable = kGlobal;
-    if (name.kind != FindName::Kind::kBlockAttribute) {
-      const std::optional<VarId> id = find_netcdf_variable(dataset_->metadata, name.variable);
-      if (!id) return std::optional<FindValue>();
-      variable = *id;
+  switch (name.kind) {
+    case FindName::Kind::kBlockAttribute:
+    case FindName::Kind::kVariableAttribute: {
+      NMB_ASSIGN(value, attribute_or_tag(name));
+      break;
     }
-    NMB_ASSIGN(value, attribute(variable, name));
+    case FindName::Kind::kFunction:
+      if (const FindValue* const result = tag_of(name)) value = *result;
+      break;
+    case FindName::Kind::kStatistic: {
+      NMB_ASSIGN(value, statistic(i));
+      break;
+    }
+    case FindName::Kind::kCount: {
+      NMB_ASSIGN(value, count(i));
+    }
   }
   if (value) found_[i] = true;
   return value;
 }
 
-// Returns the value of the block's tag, or nullptr if the block has no tag of this name.
+Result<std::optional<FindValue>> BlockFinder::attribute_or_tag(const FindName& name) {
+  if (const FindValue* const tag = tag_of(name)) return std::optional<FindValue>(*tag);
+  if (source_ == Source::kTables) {
+    needs_block_ = true;
+    return std::optional<FindValue>();
+  }
+  NMB_TRY(load_block());
+  if (name.kind == FindName::Kind::kBlockAttribute) return attribute(kGlobal, name);
+  const std::optional<VarId> variable = find_netcdf_variable(dataset_->metadata, name.variable);
+  return variable ? attribute(*variable, name) : std::optional<FindValue>();
+}
+
+// Returns the value of the block's tag, or the result of a function, or nullptr if the block has
+// none of this name.
 const FindValue* BlockFinder::tag_of(const FindName& name) const {
-  if (name.kind != FindName::Kind::kBlockAttribute) return nullptr;
-  const auto rows = tags_.find(name.name);
+  if (name.kind == FindName::Kind::kVariableAttribute) return nullptr;
+  const auto rows = tags_.find(name.text);
   if (rows == tags_.end()) return nullptr;
   const auto row = rows->second.find(order_);
   return row == rows->second.end() ? nullptr : &row->second;
 }
 
-std::optional<FindValue> BlockFinder::statistic(const FindName& name, std::size_t i) {
-  const auto rows = statistics_.find(name.variable);
-  if (rows == statistics_.end()) return std::nullopt;
-  const auto row = rows->second.find(order_);
-  if (row == rows->second.end()) return std::nullopt;
-  const VariableStatistics& v = row->second;
-  const std::string_view which = name.name;
-  if (which == "elements") return static_cast<long double>(v.elements);
-  if (which == "missing") return static_cast<long double>(v.missing);
-  if (which == "nan") return static_cast<long double>(v.nans);
+// Returns the variable of a statistic or count of the current block, if its values may be counted.
+// Returns nullopt if there is no such variable, or if the block must not be read yet.
+Result<std::optional<VarId>> BlockFinder::counted_variable(std::size_t i) {
+  const FindName& name = expression_.names()[i];
+  if (source_ == Source::kTables) {
+    // The block must be read to know whether any block has the variable.
+    if (found_[i])
+      needs_values_ = true;
+    else
+      needs_block_ = true;
+    return std::optional<VarId>();
+  }
+  NMB_TRY(load_block());
+  const std::optional<VarId> variable = find_netcdf_variable(dataset_->metadata, name.variable);
+  if (!variable) return variable;
+  NMB_ASSIGN(bool counts, may_be_counted(dataset_->metadata, *variable));
+  has_uncounted_ |= !counts;
+  const bool takes_text = name.name == "elements" || name.name == "missing" || name.name == "nan";
+  counts = counts && (takes_text || counted_type(dataset_->metadata, *variable) != Type::kChar);
+  return counts ? variable : std::nullopt;
+}
+
+// Notes that values of the current block are read.
+void BlockFinder::note_values_read() { values_read_ += !std::exchange(has_read_values_, true); }
+
+std::optional<FindValue> BlockFinder::statistic_of(const VariableStatistics& v, std::size_t i) {
+  const std::string_view which = expression_.names()[i].name;
+  if (which == "elements") return exact(static_cast<long double>(v.elements));
+  if (which == "missing") return exact(static_cast<long double>(v.missing));
+  if (which == "nan") return exact(static_cast<long double>(v.nans));
   // The block has the variable, even if all values of the variable are missing.
   found_[i] = found_[i] || v.type != Type::kChar;
   if (!v.has_range) return std::nullopt;
-  return number_of(v.type, (which == "min" ? v.minimum : v.maximum).data());
+  return exact(number_of(v.type, (which == "min" ? v.minimum : v.maximum).data()));
 }
 
-// If the block has the variable but no statistics of the variable, counts the block. Reads the
-// block only if the statistics are missing.
-Status BlockFinder::note_missing(const FindName& name) {
-  const auto rows = statistics_.find(name.variable);
-  if (is_noted_ || rows == statistics_.end() || rows->second.empty() ||
-      rows->second.contains(order_))
-    return {};
-  if (!reads_blocks_) {
-    needs_block_ = true;
-    return {};
+Result<std::optional<FindValue>> BlockFinder::statistic(std::size_t i) {
+  if (const auto rows = statistics_.find(expression_.names()[i].variable);
+      rows != statistics_.end())
+    if (const auto row = rows->second.find(order_); row != rows->second.end())
+      return statistic_of(row->second, i);
+  NMB_ASSIGN(const std::optional<VarId> variable, counted_variable(i));
+  if (!variable) return std::optional<FindValue>();
+  if (source_ != Source::kValues) {
+    found_[i] = true;
+    needs_values_ = true;
+    return std::optional<FindValue>();
   }
-  NMB_TRY(load_block());
-  is_noted_ = find_netcdf_variable(dataset_->metadata, name.variable).has_value();
-  without_statistics_ += is_noted_;
-  return {};
+  const auto inserted = computed_.try_emplace(*variable);
+  VariableStatistics& computed = inserted.first->second;
+  if (inserted.second) {
+    CountRequest request;
+    request.only = *variable;
+    note_values_read();
+    NMB_ASSIGN(BlockStatistics statistics, count_block(*dataset_, {}, request, options_.threads));
+    computed = std::move(statistics.variables[*variable]);
+  }
+  has_uncounted_ |= !computed.computed;
+  return computed.computed ? statistic_of(computed, i) : std::optional<FindValue>();
+}
+
+Result<std::optional<FindValue>> BlockFinder::count(std::size_t i) {
+  const FindName& name = expression_.names()[i];
+  std::optional<FindValue> bounds;
+  const auto row = counts_[i].find(order_);
+  const bool is_stored = row != counts_[i].end();
+  if (is_stored) {
+    found_[i] = true;
+    bounds = row->second;
+    if (row->second.least == row->second.most) return bounds;
+  }
+  if (source_ == Source::kTables && is_stored) {
+    needs_values_ = true;
+    return bounds;
+  }
+  NMB_ASSIGN(const std::optional<VarId> variable, counted_variable(i));
+  if (!variable) return bounds;
+  if (source_ != Source::kValues) {
+    found_[i] = true;
+    needs_values_ = true;
+    return bounds;
+  }
+  std::optional<PartRanges> parts;
+  if (reader_ && is_stored) {
+    NMB_ASSIGN(parts, reader_->part_ranges(dataset_->metadata.variable(*variable).name, order_));
+  }
+  note_values_read();
+  NMB_ASSIGN(const std::optional<std::uint64_t> count,
+             count_where(*dataset_, *variable, name.condition, parts ? &*parts : nullptr,
+                         options_.threads));
+  has_uncounted_ |= !count;
+  if (!count) return bounds;
+  return std::optional<FindValue>(exact(static_cast<long double>(*count)));
 }
 
 Result<std::optional<FindValue>> BlockFinder::attribute(VarId owner, const FindName& name) const {

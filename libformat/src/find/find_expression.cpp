@@ -20,7 +20,6 @@ class FindParser {
 
  private:
   using Node = FindExpression::Node;
-  using Compare = FindExpression::Compare;
   static constexpr int kMostDepth = 100;
 
   Status wrong(const std::string& expected) const {
@@ -73,22 +72,87 @@ class FindParser {
     } else if (take("(")) {
       NMB_TRY(parse_or());
       if (!take(")")) return wrong("\")\"");
+    } else if (take_call("any")) {
+      NMB_TRY(parse_quantified(false));
+    } else if (take_call("all")) {
+      NMB_TRY(parse_quantified(true));
     } else {
       NMB_TRY(parse_comparison());
     }
     --depth_;
     return {};
   }
-  Status parse_comparison() {
-    constexpr std::pair<std::string_view, Compare> kTokens[] = {
-        {"==", Compare::kEqual},     {"!=", Compare::kNotEqual}, {"<=", Compare::kLessEqual},
-        {">=", Compare::kMoreEqual}, {"<", Compare::kLess},      {">", Compare::kMore}};
+  // Takes `name` and "(".
+  bool take_call(std::string_view name) {
+    skip_blanks();
+    std::size_t at = at_ + name.size();
+    if (!text_.substr(at_).starts_with(name)) return false;
+    while (at < text_.size() && text_[at] == ' ') ++at;
+    if (at >= text_.size() || text_[at] != '(') return false;
+    call_ = at_;
+    at_ = at + 1;
+    return true;
+  }
+  // any(C) holds if the count of C is more than 0; all(C) if the count of the opposite of C is 0.
+  Status parse_quantified(bool all) {
     Node node;
-    NMB_TRY(parse_operand(&node.left));
+    NMB_TRY(parse_condition(all, &node.left));
+    node.comparison = all ? Comparison::kEqual : Comparison::kMore;
+    node.right.constant = FindNumber();
+    add(std::move(node));
+    return {};
+  }
+  // Parses a condition of values behind "(". opposite: whether to count the values for which it
+  // does not hold.
+  Status parse_condition(bool opposite, FindExpression::Operand* out) {
+    const std::size_t begin = call_;
+    FindName name;
+    name.kind = FindName::Kind::kCount;
+    skip_blanks();
+    NMB_TRY(parse_word(&name.variable));
+    NMB_TRY(parse_token(&name.condition.comparison));
+    if (opposite) name.condition.comparison = opposite_of(name.condition.comparison);
+    skip_blanks();
+    FindExpression::Operand number;
+    NMB_TRY(parse_number(&number));
+    name.condition.number = std::get<FindNumber>(*number.constant).least;
+    if (!take(")")) return wrong("\")\"");
+    name.text = text_.substr(begin, at_ - begin);
+    out->name = add_name(std::move(name));
+    return {};
+  }
+  static Comparison opposite_of(Comparison comparison) {
+    switch (comparison) {
+      case Comparison::kEqual:
+        return Comparison::kNotEqual;
+      case Comparison::kNotEqual:
+        return Comparison::kEqual;
+      case Comparison::kLess:
+        return Comparison::kMoreEqual;
+      case Comparison::kLessEqual:
+        return Comparison::kMore;
+      case Comparison::kMore:
+        return Comparison::kLessEqual;
+      case Comparison::kMoreEqual:
+        break;
+    }
+    return Comparison::kLess;
+  }
+  Status parse_token(Comparison* out) {
+    constexpr std::pair<std::string_view, Comparison> kTokens[] = {
+        {"==", Comparison::kEqual},     {"!=", Comparison::kNotEqual},
+        {"<=", Comparison::kLessEqual}, {">=", Comparison::kMoreEqual},
+        {"<", Comparison::kLess},       {">", Comparison::kMore}};
     const auto* const token =
         std::ranges::find_if(kTokens, [this](const auto& t) { return take(t.first); });
     if (token == std::end(kTokens)) return wrong("==, !=, <, <=, > or >=");
-    node.compare = token->second;
+    *out = token->second;
+    return {};
+  }
+  Status parse_comparison() {
+    Node node;
+    NMB_TRY(parse_operand(&node.left));
+    NMB_TRY(parse_token(&node.comparison));
     NMB_TRY(parse_operand(&node.right));
     add(std::move(node));
     return {};
@@ -105,7 +169,7 @@ class FindParser {
       return {};
     }
     if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.') return parse_number(out);
-    return parse_name(out);
+    return take_call("count") ? parse_condition(false, out) : parse_name(out);
   }
   Status parse_number(FindExpression::Operand* out) {
     const std::string rest(text_.substr(at_, 64));
@@ -115,7 +179,7 @@ class FindParser {
     if (length == 0 || length == 64 ||
         (at_ + length < text_.size() && is_word(text_[at_ + length])))
       return wrong("a number");
-    out->constant = value;
+    out->constant = FindNumber{value, value};
     at_ += length;
     return {};
   }
@@ -144,31 +208,72 @@ class FindParser {
     FindName name;
     NMB_TRY(parse_word(&name.name));
     if (at_ < text_.size() && (text_[at_] == '@' || text_[at_] == '.')) {
-      name.kind = text_[at_++] == '@' ? NameKind::kVariableAttribute : NameKind::kStatistic;
+      const bool is_attribute = text_[at_++] == '@';
       name.variable = std::move(name.name);
-      const std::size_t second = at_;
       NMB_TRY(parse_word(&name.name));
-      if (name.kind == NameKind::kStatistic &&
-          std::ranges::find(kStatistics, name.name) == std::end(kStatistics)) {
-        at_ = second;
-        return wrong("elements, missing, nan, min or max");
-      }
+      name.kind = is_attribute ? NameKind::kVariableAttribute
+                  : std::ranges::find(kStatistics, name.name) != std::end(kStatistics)
+                      ? NameKind::kStatistic
+                      : NameKind::kFunction;
     }
     name.text = text_.substr(begin, at_ - begin);
+    out->name = add_name(std::move(name));
+    return {};
+  }
+  std::size_t add_name(FindName name) {
     std::vector<FindName>& names = out_.names_;
     const auto known = std::ranges::find_if(names, [&](const FindName& other) {
-      return other.kind == name.kind && other.variable == name.variable && other.name == name.name;
+      return other.kind == name.kind && other.variable == name.variable &&
+             other.name == name.name && other.condition == name.condition;
     });
-    out->name = static_cast<std::size_t>(known - names.begin());
+    const auto at = static_cast<std::size_t>(known - names.begin());
     if (known == names.end()) names.push_back(std::move(name));
-    return {};
+    return at;
   }
 
   const std::string_view text_;
   std::size_t at_ = 0, last_ = 0;
+  std::size_t call_ = 0;  // where the name of the last call begins
   int depth_ = 0;
   FindExpression out_;
 };
+
+namespace {
+
+template <class T>
+bool compare(Comparison comparison, const T& a, const T& b) {
+  switch (comparison) {
+    case Comparison::kEqual:
+      return a == b;
+    case Comparison::kNotEqual:
+      return a != b;
+    case Comparison::kLess:
+      return a < b;
+    case Comparison::kLessEqual:
+      return a <= b;
+    case Comparison::kMore:
+      return a > b;
+    case Comparison::kMoreEqual:
+      break;
+  }
+  return a >= b;
+}
+
+// Compares two numbers that may not be known exactly. Returns nullopt if that decides.
+std::optional<bool> compare_numbers(Comparison comparison, const FindNumber& a,
+                                    const FindNumber& b) {
+  const auto is_exact = [](const FindNumber& n) { return !(n.least < n.most); };
+  if (is_exact(a) && is_exact(b)) return compare(comparison, a.least, b.least);
+  const bool is_disjoint = a.most < b.least || b.most < a.least;
+  if (comparison == Comparison::kEqual || comparison == Comparison::kNotEqual)
+    return is_disjoint ? std::optional(comparison == Comparison::kNotEqual) : std::nullopt;
+  // The result for the pairs of ends that differ most in each direction.
+  const bool low = compare(comparison, a.least, b.most);
+  const bool high = compare(comparison, a.most, b.least);
+  return low == high ? std::optional(low) : std::nullopt;
+}
+
+}  // namespace
 
 Result<FindExpression> FindExpression::parse(std::string_view text) {
   return FindParser(text).parse();
@@ -210,26 +315,26 @@ Result<std::optional<bool>> FindExpression::compared(const Node& node, const Val
                                     (name.constant ? "" : ": " + names_[name.name].text) +
                                     "; compare two numbers or two texts");
   }
-  const auto compare = [&](const auto& a, const auto& b) {
-    switch (node.compare) {
-      case Compare::kEqual:
-        return a == b;
-      case Compare::kNotEqual:
-        return a != b;
-      case Compare::kLess:
-        return a < b;
-      case Compare::kLessEqual:
-        return a <= b;
-      case Compare::kMore:
-        return a > b;
-      case Compare::kMoreEqual:
-        break;
-    }
-    return a >= b;
-  };
-  if (const auto* number = std::get_if<long double>(&*left))
-    return std::optional(compare(*number, std::get<long double>(*right)));
-  return std::optional(compare(std::get<std::string>(*left), std::get<std::string>(*right)));
+  const Comparison comparison = node.comparison;
+  if (const auto* number = std::get_if<FindNumber>(&*left))
+    return compare_numbers(comparison, *number, std::get<FindNumber>(*right));
+  return std::optional(
+      compare(comparison, std::get<std::string>(*left), std::get<std::string>(*right)));
+}
+
+const char* FindName::kind_text() const {
+  switch (kind) {
+    case Kind::kBlockAttribute:
+      return "tag or attribute";
+    case Kind::kVariableAttribute:
+      return "attribute";
+    case Kind::kStatistic:
+    case Kind::kFunction:
+      return "statistic";
+    case Kind::kCount:
+      break;
+  }
+  return "variable for";
 }
 
 }  // namespace nmb

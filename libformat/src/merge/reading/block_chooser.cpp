@@ -67,8 +67,7 @@ Result<std::vector<bool>> BlockChooser::choose(const hdf5::NamedBlocks& blocks,
     chosen.push_back(wanted);
     return true;
   }));
-  const std::optional<std::string> warning = end(file);
-  if (warning && reader) warnings->push_back(file + ": " + *warning);
+  for (const std::string& warning : end(file)) warnings->push_back(file + ": " + warning);
   return chosen;
 }
 
@@ -109,17 +108,17 @@ Result<bool> BlockChooser::has_conditions(std::string_view name, std::uint64_t o
   return finder_ ? finder_->holds(order, std::move(load)) : Result(true);
 }
 
-std::optional<std::string> BlockChooser::end(const std::string& file) {
-  if (!finder_) return std::nullopt;
+std::vector<std::string> BlockChooser::end(const std::string& file) {
+  if (!finder_) return {};
   const std::vector<bool>& found = finder_->found();
   for (std::size_t i = 0; i < found.size() && finder_->blocks() > 0; ++i) {
     if (found[i]) has_value_[i] = 1;
     inputs_without_[i] += !found[i];
   }
   looked_at_ += finder_->blocks();
-  std::optional<std::string> warning = finder_->warning(file);
+  std::vector<std::string> warnings = finder_->warnings(file);
   finder_.reset();
-  return warning;
+  return warnings;
 }
 
 Status BlockChooser::check(Communicator& ranks, const std::string& output, Status* failure,
@@ -137,14 +136,11 @@ Status BlockChooser::check(Communicator& ranks, const std::string& output, Statu
   for (std::size_t i = 0; i < has_value.size(); ++i) {
     NMB_ASSIGN(const std::uint64_t without, ranks.all_reduce(inputs_without_[i], std::plus<>()));
     const FindName& name = where_->names()[i];
-    const bool is_statistic = name.kind == FindName::Kind::kStatistic;
+    const bool is_statistic =
+        name.kind == FindName::Kind::kStatistic || name.kind == FindName::Kind::kFunction;
     const std::string text = printable(name.text);
     if (has_value[i] == 0 && looked_at > 0)
-      fail(joined_text("no block has the ",
-                       is_statistic                                   ? "statistic "
-                       : name.kind == FindName::Kind::kBlockAttribute ? "tag or attribute "
-                                                                      : "attribute ",
-                       text));
+      fail(joined_text("no block has the ", name.kind_text(), " ", text));
     if (has_value[i] == 0 || !is_statistic || without == 0 || ranks.rank() != 0) continue;
     report->warnings.push_back(joined_text(
         output, ": ", without, " of ", report->inputs, " inputs ", without == 1 ? "has" : "have",

@@ -26,7 +26,7 @@ class BlockChooser {
 
   // Returns for each block of the next input, in the order of names, whether it is packed. reader:
   // nullptr if the input is not an NMB file. prefix: the number of bytes before the path of a group
-  // in the name of its block. Adds a warning if the file lacks statistics.
+  // in the name of its block. Adds warnings about blocks for which the expression is not decided.
   Result<std::vector<bool>> choose(const hdf5::NamedBlocks& blocks, const Reader* reader,
                                    std::size_t prefix, const std::string& file,
                                    std::vector<std::string>* warnings);
@@ -51,7 +51,7 @@ class BlockChooser {
   explicit BlockChooser(const BlockChoice& choice) : choice_(&choice) {}
   Status begin(const Reader* reader);
   Result<bool> wants(std::string_view name, std::uint64_t order, BlockFinder::Load load);
-  std::optional<std::string> end(const std::string& file);
+  std::vector<std::string> end(const std::string& file);
   Result<bool> has_conditions(std::string_view name, std::uint64_t order, BlockFinder::Load load);
   std::optional<std::string> missing_names(std::string_view found) const;
 

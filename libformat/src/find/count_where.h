@@ -1,0 +1,27 @@
+// Counts the values of a variable for which a condition holds. Missing values and NaN do not count.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "nmb/dataset.h"
+#include "nmb/find.h"
+#include "nmb/statistics.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// Returns the exact value of a number of a classic type in external form.
+long double number_of(Type type, const std::byte* external);
+
+// Returns what statistics tell about the number of values for which the condition holds.
+FindNumber count_bounds(const VariableStatistics& statistics, const ValueCondition& condition);
+
+// Counts. parts: the stored ranges of the parts of the variable, or nullptr; only parts for which
+// their range does not decide are read. Returns nullopt if the values cannot be counted or decoded.
+// Errors: kDamaged, also if the ranges do not fit the variable; kIo.
+Result<std::optional<std::uint64_t>> count_where(const Dataset& dataset, VarId variable,
+                                                 const ValueCondition& condition,
+                                                 const PartRanges* parts, unsigned threads);
+
+}  // namespace nmb
