@@ -13,39 +13,15 @@ Goal: the digest of contiguous values takes at most 1.5 times as long as xxhsum.
 
 import argparse
 import os
-import platform
-import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import netCDF4
-import numpy
+sys.dont_write_bytecode = True
+from measure import cost, in_turn, machine_in_words, middle, write_values  # noqa: E402
 
 GOAL = 1.5
 FORMATS = {"values.cdf5": "NETCDF3_64BIT_DATA", "values.nc": "NETCDF4"}
-
-
-def write(path, kind, megabytes):
-    rng = numpy.random.default_rng(1)
-    with netCDF4.Dataset(path, "w", format=kind) as out:
-        out.set_fill_off()
-        for number, (type_, share) in enumerate((("f8", 0.5), ("f4", 0.25), ("f8", 0.15), ("i4", 0.1))):
-            size = numpy.dtype(type_).itemsize
-            length = max(1, int(megabytes * 2**20 * share / size / 1000))
-            out.createDimension(f"n{number}", length)
-            out.createDimension(f"m{number}", 1000)
-            v = out.createVariable(f"v{number}", type_, (f"n{number}", f"m{number}"), contiguous=True)
-            for first in range(0, length, 10000):
-                rows = min(10000, length - first)
-                v[first : first + rows] = (rng.normal(size=(rows, 1000)) * 1000).astype(type_)
-
-
-def run(command):
-    start = time.monotonic()
-    done = subprocess.run(command, capture_output=True, check=True)
-    return time.monotonic() - start, done.stdout
 
 
 def main():
@@ -56,11 +32,12 @@ def main():
     parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--page", type=Path, default=Path(__file__).parents[2] / "docs" / "benchmarks_digest.md")
     arguments = parser.parse_args()
-    tools, work = (arguments.build / "tools").resolve(), arguments.work.resolve()
+    build, work = arguments.build.resolve(), arguments.work.resolve()
+    tools, bench_run = build / "tools", build / "tests/bench/bench_run"
     work.mkdir(parents=True, exist_ok=True)
     os.chdir(work)
     for name, kind in FORMATS.items():
-        write(name, kind, arguments.megabytes)
+        write_values(name, kind, arguments.megabytes)
     subprocess.run([tools / "nmconvert", "-qf", "--no-sync", "values.cdf5", "values.nmb"], check=True)
 
     core = ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
@@ -73,30 +50,22 @@ def main():
         "`digest`, NMB": [*digest, "values.nmb"],
         "`diff`, CDF-5 and NMB": [*core, tools / "nminspect", "diff", "-j1", "values.cdf5", "values.nmb"],
     }
-    times, outputs = {name: [] for name in commands}, {}
-    for round_ in range(arguments.repeat + 1):
-        for name, command in commands.items():
-            seconds, outputs[name] = run(command)
-            if round_ > 0:  # the first round warms the page cache
-                times[name].append(seconds)
-    digests = {out for name, out in outputs.items() if "digest" in name}
+    digests = {subprocess.run(command, capture_output=True, check=True).stdout for name, command in commands.items() if "digest" in name}
     if len(digests) != 1:
         print(f"the digests differ: {digests}")
         return 1
-    first = statistics.median(times["xxhsum of the CDF-5 file"])
+    costs = in_turn(arguments.repeat, None, *(lambda command=command: cost(bench_run, command) for command in commands.values()))
+    times = {name: middle(each["wall"]) for name, each in zip(commands, costs)}
+    first = times["xxhsum of the CDF-5 file"]
     met = True
     rows = ["| what | s | times xxhsum |", "|---|---:|---:|"]
-    for name, seconds in times.items():
-        median = statistics.median(seconds)
+    for name, median in times.items():
         rows.append(f"| {name} | {median:.3f} | {median / first:.2f} |")
         met &= "digest" not in name or median / first <= GOAL
     table = "\n".join(rows)
-    processor = next(
-        (l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "unknown processor"
-    )
     page = f"""# Benchmarks: digests of content
 
-`tests/bench/digest_speed.py` wrote this page on a machine with {processor}, {os.cpu_count()} cores and Linux {platform.release()}. Each file has {arguments.megabytes} MiB of contiguous values. All programs ran on one core, with the files in the page cache. Each figure is the median of {arguments.repeat} runs; the runs of the programs alternate.
+`tests/bench/digest_speed.py` wrote this page on {machine_in_words()}. Each file has {arguments.megabytes} MiB of contiguous values. All programs ran on one core, with the files in the page cache. Each figure is the median of {arguments.repeat} runs; the runs of the programs alternate.
 
 {table}
 

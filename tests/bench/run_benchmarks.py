@@ -19,7 +19,6 @@ import hashlib
 import json
 import math
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -30,13 +29,14 @@ import numpy
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
 
+from measure import by_name, cost, in_turn, machine, machine_in_words, middle, repeated  # noqa: E402
+
 SPLIT = ["--split-names", r"^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}"]
 GROUPS = ("pack", "pack_hdf5", "originals", "split", "join", "tiles", "convert", "create", "ranks", "arrays", "steps", "lookup", "count")
 
 
 # Limits in seconds are for a machine on which these take so long; on another the ratio to them tells.
 CAT_SECONDS = 0.57  # `cat` of the 64 files of the pack benchmark
-WARM_BYTES = 7_000_000_000
 PNETCDF_CPU = 1 / 10  # most of PnetCDF's CPU that creation may take
 HASH_SIZE = 1 << 20  # the size of PnetCDF's hash tables: of 16,384 to 4,194,304 the quickest for this many names
 
@@ -81,12 +81,7 @@ class Bench:
         return subprocess.run(command, env=self.env, check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def cost(self, command):
-        """wall and cpu in seconds, rss_mb of a command."""
-        done = subprocess.run([self.program("bench_run"), *command], env=self.env, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"{command[0]}: exit {done.returncode}\n{done.stderr}")
-        return json.loads(done.stderr.splitlines()[-1])
+        return cost(self.program("bench_run"), command, env=self.env)
 
     def report(self, command):
         """The line of JSON that a bench_ program prints."""
@@ -123,41 +118,6 @@ def pnetcdf_version(b):
     if not program:
         return 0, 0
     return tuple(map(int, b.run([program, "--version"]).split()[0].split(".")[:2]))
-
-
-def middle(values):
-    return None if values is None else float(numpy.median(values))
-
-
-def by_name(runs):
-    """Of costs of runs: each kind's, an array."""
-    return {key: numpy.array([run[key] for run in runs]) for key in runs[0] if isinstance(runs[0][key], (int, float))}
-
-
-def timed(before, function):
-    """The cost of a run. before: what makes room for what it writes; None: it writes nothing, and what counts is the second
-    run in a row. Virtual machines give free memory back to their hosts, but none of the pieces that a program has left small:
-    what was run last would decide what the next one pays for memory."""
-    if not before:
-        function()
-        return function()
-    before()
-    b"\1" * WARM_BYTES
-    return function()
-
-
-def in_turn(count, before, *functions):
-    """The costs of functions that run in turn, each with an element for a turn."""
-    costs = [[] for _ in functions]
-    for i in range(count):
-        order = range(len(functions))
-        for which in order if i % 2 == 0 else reversed(order):
-            costs[which].append(timed(before, functions[which]))
-    return [by_name(each) for each in costs]
-
-
-def repeated(count, before, function):
-    return by_name([timed(before, function) for _ in range(count)])
 
 
 def rank_files(b):
@@ -826,12 +786,6 @@ def table(rows):
     return "\n".join(lines) + "\n"
 
 
-def machine():
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
-    return {"cpu": model, "cores": os.cpu_count(), "system": platform.system() + " " + platform.release(),
-            "load": os.getloadavg()[0]}
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path, help="a build with -DNMB_BUILD_BENCHMARKS=ON")
@@ -854,8 +808,7 @@ def main():
     bench = Bench(options)
     about = {**machine(), "runs": options.runs, "peer_runs": options.peer_runs, "scale": options.scale}
     text = ["# Benchmarks", "",
-            f"`tests/bench/run_benchmarks.py` wrote this page on a machine with {about['cpu']}, {about['cores']} cores and "
-            f"{about['system']}. The load of the machine was {about['load']:.1f} at the start. Each figure is the median of "
+            f"`tests/bench/run_benchmarks.py` wrote this page on {machine_in_words()}. The load of the machine was {about['load']:.1f} at the start. Each figure is the median of "
             f"{options.runs} runs, which alternate with runs of the peer. In the benchmarks Create and Ranks, the number of runs "
             f"of PnetCDF {'.'.join(map(str, pnetcdf_version(bench)))} is {options.peer_runs}.", ""]
     if options.scale != 1:
