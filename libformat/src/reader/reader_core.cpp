@@ -203,9 +203,11 @@ std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records) {
   return end;
 }
 
-Result<std::optional<ClassicHeader>> check_body(
-    const BlockEntry& entry, std::uint64_t header_records, std::span<const std::byte> body,
-    const ByteSource& file, const ValueOffset& value_offset, Findings& findings) {
+Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
+                                                std::uint64_t header_records,
+                                                const ByteSource& body,
+                                                const ValueOffset& value_offset,
+                                                Findings& findings) {
   const std::string object = "block \"" + entry.name + "\"";
   const std::uint64_t at = entry.position + block_body_offset(entry.name.size());
   auto report = [&](const char* rule, std::uint64_t offset, std::string found,
@@ -214,7 +216,7 @@ Result<std::optional<ClassicHeader>> check_body(
   };
   DecodeOptions options;
   options.values_follow = false;
-  Result<ClassicHeader> decoded = decode_classic_header(MemorySource(body, file.name()), options);
+  Result<ClassicHeader> decoded = decode_classic_header(body, options);
   if (!decoded.ok()) {
     const Status status = decoded.status();
     if (status.code() != Code::kDamaged && status.code() != Code::kUnknownKind) return status;
@@ -267,7 +269,8 @@ Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_
   FirstFinding first;
   NMB_ASSIGN(std::optional<ClassicHeader> header,
              check_body(
-                 entry, header_records, body, file, [](Column) { return kNoOffset; }, first));
+                 entry, header_records, MemorySource(body, file.name()),
+                 [](Column) { return kNoOffset; }, first));
   NMB_TRY(first.status(file.name()));
   return std::move(*header);
 }

@@ -93,10 +93,12 @@ using ValueOffset = std::function<std::uint64_t(Column)>;
 // Decodes a body, checks R-BK-10 to R-BK-12 and reports all findings. Returns nullopt if there is
 // no valid header. header_records: number of records in the block's header. Errors: kUnsupported
 // for kind 6.
-Result<std::optional<ClassicHeader>> check_body(
-    const BlockEntry& entry, std::uint64_t header_records, std::span<const std::byte> body,
-    const ByteSource& file, const ValueOffset& value_offset, Findings& findings);
-// Works like check_body(), but returns the first finding as the error.
+Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
+                                                std::uint64_t header_records,
+                                                const ByteSource& body,
+                                                const ValueOffset& value_offset,
+                                                Findings& findings);
+// Works like check_body(), but returns the first finding as the error. `body` was read from `file`.
 Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_records,
                                   std::span<const std::byte> body, const ByteSource& file);
 

@@ -162,7 +162,8 @@ class NmbVerifier {
   void check_growth_pages();
   void take_growth_of(const EntryRow& row);
   void check_growth(const EntryRow& row, std::uint64_t first);
-  void check_grown_length(const StoredBlock& stored, const Metadata& metadata);
+  void check_grown_length(std::uint64_t header_records, const ByteSource& body,
+                          const Metadata& metadata);
   void check_growth_without_blocks();
 
   // These functions in verify_view.cpp check the HDF5 view (section 12).

@@ -1,5 +1,6 @@
 // Verifies the headers, bodies and storage sections of blocks (spec/format.md, sections 8 and 9).
 #include <algorithm>
+#include <variant>
 
 #include "format/block/block_header.h"
 #include "hdf5/model/hdf5_section.h"
@@ -23,6 +24,30 @@ class SumsAlone final : public Findings {
 
  private:
   Findings& findings_;
+};
+
+// The body of a block that has been checked. A large body that is not compressed is removed from
+// memory and read from the file again, because its metadata take as much memory as the body.
+class BodyToDecode {
+ public:
+  BodyToDecode(const BlockEntry& entry, StoredBlock& stored, const ByteSource& file) {
+    constexpr std::size_t kMostInMemory = std::size_t{16} << 20;
+    if (static_cast<BodyCodec>(entry.codec) == BodyCodec::kNone &&
+        stored.body.size() > kMostInMemory) {
+      stored.body = std::vector<std::byte>();
+      source_.emplace<RangeSource>(not_owned(file),
+                                   entry.position + block_body_offset(entry.name.size()),
+                                   entry.stored_length);
+    } else {
+      source_.emplace<MemorySource>(stored.body, file.name());
+    }
+  }
+  const ByteSource& source() const {
+    return std::visit([](const auto& source) -> const ByteSource& { return source; }, source_);
+  }
+
+ private:
+  std::variant<MemorySource, RangeSource> source_{MemorySource({})};
 };
 
 }  // namespace
@@ -52,10 +77,11 @@ void NmbVerifier::check_block(const EntryRow& row) {
     expect(kExtentSum, e.extent_sum, block_header->extent_sum, "extent sum");
   }
   if (!*checked) return;
-  const StoredBlock& stored = **checked;
+  StoredBlock& stored = **checked;
   const std::uint64_t findings = summary_.findings;
+  const BodyToDecode body(e, stored, file_);
   Result<std::optional<ClassicHeader>> header = check_body(
-      e, stored.header.records, stored.body, file_, [&](Column column) { return row.at(column); },
+      e, stored.header.records, body.source(), [&](Column column) { return row.at(column); },
       findings_);
   if (header.status().code() == Code::kUnsupported) {
     block_->unsupported = true;
@@ -75,7 +101,8 @@ void NmbVerifier::check_block(const EntryRow& row) {
         return storage.kind == StorageKind::kChunked;
       }))
     block_->chunked = whole_;
-  if (!grown_.empty()) check_grown_length(stored, (*header)->metadata);
+  if (!grown_.empty())
+    check_grown_length(stored.header.records, body.source(), (*header)->metadata);
   // A verbatim body that can be read may differ from the canonical form, so differences are only
   // warnings.
   for (const HeaderRemark& remark : (*header)->remarks)

@@ -61,14 +61,15 @@ void NmbVerifier::check_growth(const EntryRow& row, std::uint64_t first) {
 
 // Checks that the block has a record dimension, and that its values end where its last record ends
 // (R-GR-2, R-BK-12). The last growth row states the number of records and the end of the values.
-void NmbVerifier::check_grown_length(const StoredBlock& stored, const Metadata& metadata) {
+void NmbVerifier::check_grown_length(std::uint64_t header_records, const ByteSource& body,
+                                     const Metadata& metadata) {
   class Grown final : public Findings {
    public:
     void report(Finding finding) override { found |= finding.rule == "R-BK-12"; }
     bool found = false;
   } grown;
   (void)check_body(
-      whole_, stored.header.records, stored.body, file_, [](Column) { return kNoOffset; }, grown);
+      whole_, header_records, body, [](Column) { return kNoOffset; }, grown);
   if (grown.found || !metadata.record_dimension())
     report("R-GR-2", grown_.back().at(kRecords), "growth of block \"" + whole_.name + "\"",
            joined_text(whole_.records, " records, but values that end at ", whole_.extent_length),
