@@ -12,7 +12,6 @@ import argparse
 import fnmatch
 import json
 import re
-import shlex
 import shutil
 import statistics
 import subprocess
@@ -23,6 +22,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 import chromium  # noqa: E402
+from terminal import Terminal  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPLIT = ["--split-names", "^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}"]
@@ -280,26 +280,14 @@ def check_picture(test, browser, name):
 
 def check_terminal(test, name, width):
     """The map fills the width of the terminal; colours only if they are wanted."""
-    for way in ("", "NO_COLOR=1 "):
-        session = f"nmb_layout_{test.out.name}_{width}_{len(way)}"
-        command = f"{way}{shlex.quote(str(test.tools / 'nminspect'))} layout {shlex.quote(str(test.work / name))}; sleep 60"
-        socket = ["-L", session, "-f", "/dev/null"]
-        try:
-            subprocess.run(["tmux", *socket, "new-session", "-d", "-x", str(width), "-y", "40", command], check=True, env={"TERM": "xterm-256color", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
-            plain = ""
-            for _ in range(100):
-                time.sleep(0.1)
-                plain = subprocess.run(["tmux", *socket, "capture-pane", "-p", "-t", "0"], check=True, capture_output=True, text=True).stdout
-                if "largest" in plain:
-                    break
-            coloured = subprocess.run(["tmux", *socket, "capture-pane", "-e", "-p", "-t", "0"], check=True, capture_output=True, text=True).stdout
-        finally:
-            subprocess.run(["tmux", *socket, "kill-server"], capture_output=True)
-        lines = plain.splitlines()
-        full = [line for line in lines if len(line) == width and re.fullmatch(r"[hscipmtvowx.?]+", line)]
-        test.check(len(full) == 4, f"{width} columns: {len(full)} full rows of the map in\n{plain}")
-        test.check(("\x1b[48;5;" in coloured or "\x1b[38;5;" in coloured) == (way == ""), f"{width} columns, {way}: colours")
-        (test.out / f"terminal_{width}{'_plain' if way else ''}.txt").write_text(coloured, encoding="utf-8")
+    with Terminal(width, 40, test.work, test.tools) as terminal:
+        for way in ("", "NO_COLOR=1 "):
+            lines = terminal.run(f"{way}nminspect layout {name}")
+            coloured = "\n".join(terminal.coloured())
+            full = [line for line in lines if len(line) == width and re.fullmatch(r"[hscipmtvowx.?]+", line)]
+            test.check(len(full) == 4, f"{width} columns: {len(full)} full rows of the map in\n" + "\n".join(lines))
+            test.check(("\x1b[48;5;" in coloured or "\x1b[38;5;" in coloured) == (way == ""), f"{width} columns, {way}: colours")
+            (test.out / f"terminal_{width}{'_plain' if way else ''}.txt").write_text(coloured, encoding="utf-8")
 
 
 def main():
