@@ -12,6 +12,7 @@ namespace nmb::tools {
 
 void Diagnostics::line(std::string_view kind, std::string_view text) {
   if (silent_) return;
+  if (before_writing_) before_writing_();
   std::string out = coloured(tool_ + ":", Colour::kBold, colour_) + " ";
   if (!kind.empty()) out += coloured(kind, Colour::kYellow, colour_) + " ";
   out += printable(text) + "\n";

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/exit_code.h"
 #include "nmb/status.h"
@@ -24,6 +26,8 @@ class Diagnostics {
   // Hides all messages; the exit code is still determined. If a program has several ranks, all
   // ranks except one are silent.
   void set_silent(bool on) { silent_ = on; }
+  // `call` is called before a message is written; nullptr: nothing is called.
+  void set_before_writing(std::function<void()> call) { before_writing_ = std::move(call); }
   // Treats warnings as findings (Exit::kFindings).
   void set_strict(bool on) { strict_ = on; }
 
@@ -50,6 +54,7 @@ class Diagnostics {
   std::uint64_t warnings_ = 0;
   bool colour_ = false, quiet_ = false, silent_ = false, strict_ = false;
   Exit exit_ = Exit::kDone;
+  std::function<void()> before_writing_;
 };
 
 }  // namespace nmb::tools

@@ -65,6 +65,7 @@ Status Output::flush() {
   if (before_writing_) before_writing_();
   if (std::exchange(may_page_, false) && status_.ok() && line_count(buffer_) >= terminal_height())
     status_ = start_pager();
+  is_within_line_ = terminal_ && buffer_.back() != '\n';
   std::string_view rest = buffer_;
   while (status_.ok() && !rest.empty()) {
     const ssize_t done = ::write(fd_, rest.data(), rest.size());

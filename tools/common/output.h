@@ -32,6 +32,8 @@ class Output {
   // if standard output is not a terminal.
   void use_pager() { may_page_ = terminal_; }
   bool is_paged() const { return is_paged_; }
+  // Returns whether the text that was written so far ends in the middle of a line of the terminal.
+  bool is_within_line() const { return is_within_line_; }
   // Flushes and closes standard output, because some file systems report failures only when a file
   // is closed. No other call may follow.
   Status close();
@@ -54,7 +56,7 @@ class Output {
   bool pipe_closed_ = false;
   bool may_page_ = false;
   std::optional<Pager> pager_;
-  std::atomic<bool> is_paged_{false};
+  std::atomic<bool> is_paged_{false}, is_within_line_{false};
   std::string buffer_;
   std::function<void()> before_writing_;
   Status status_;

@@ -11,7 +11,9 @@ namespace nmb::tools {
 
 class Table {
  public:
-  enum class Align : std::uint8_t { kLeft, kRight };
+  // kBar: the last column may have bars of "#". If the terminal is too narrow for the longest bar,
+  // all bars are shortened in proportion.
+  enum class Align : std::uint8_t { kLeft, kRight, kBar };
   struct Column {
     std::string title;  // shown on a terminal only
     Align align = Align::kLeft;
@@ -28,11 +30,14 @@ class Table {
  private:
   static constexpr std::size_t kHeldRows = 1000;
   Status put(const std::vector<std::string>& cells);
+  void fit_bars();
+  void shorten_bar(std::string& bar) const;
 
   Output& out_;
   std::vector<Column> columns_;
   std::vector<std::size_t> widths_;
   std::vector<std::vector<std::string>> held_;
+  double bar_scale_ = 1;
   bool holding_;
 };
 

@@ -109,7 +109,7 @@ void Tool::offer_manners(CLI::App& command) {
   offer_choice<ColourWhen>(
       command, "--color", &options_.colour, "WHEN",
       {{"auto", ColourWhen::kAuto}, {"always", ColourWhen::kAlways}, {"never", ColourWhen::kNever}},
-      "colour: auto, always or never");
+      "colour of messages: auto, always or never");
 }
 
 void Tool::offer_json(CLI::App& command) {

@@ -39,6 +39,7 @@ CountCommand::CountCommand(Tool& tool)
              {"objects", "blocks", "dims", "atts", "records", "samples"},
              "objects (default), blocks, dims, atts, records or samples");
   tool.offer_json(command_);
+  offer_progress(Reads::kPart);
 }
 
 Result<std::uint64_t> CountCommand::count(const InspectedFile& file) const {

@@ -155,7 +155,7 @@ DiffCommand::DiffCommand(Tool& tool)
   tool.offer_threads(command_);
   tool.offer_memory(command_);
   tool.offer_json(command_);
-  offer_progress();
+  offer_progress(Reads::kAll);
 }
 
 Status DiffCommand::execute() {

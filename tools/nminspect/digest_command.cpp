@@ -37,7 +37,7 @@ DigestCommand::DigestCommand(Tool& tool)
   tool.offer_threads(command_);
   tool.offer_memory(command_);
   tool.offer_json(command_);
-  offer_progress();
+  offer_progress(Reads::kAll);
 }
 
 ContentOptions DigestCommand::options() const {

@@ -97,6 +97,7 @@ DumpCommand::DumpCommand(Tool& tool)
       ->type_name("SLAB");
   view_.offer(command_);
   tool.offer_json(command_);
+  offer_progress(Reads::kPart);
 }
 
 Status DumpCommand::run(const InspectedFile& file) {

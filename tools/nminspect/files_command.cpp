@@ -24,6 +24,7 @@ FilesCommand::FilesCommand(Tool& tool)
            "  nminspect files all.nmb\n  nminspect files --json all.nmb"}) {
   tool.offer_json(command_);
   tool.offer_bytes(command_);
+  offer_progress(Reads::kPart);
 }
 
 Status FilesCommand::run(const InspectedFile& file) {

@@ -31,6 +31,7 @@ HeaderCommand::HeaderCommand(Tool& tool)
   CLI::Option* ncml = command_.add_flag("--ncml", ncml_, "NcML 2.2, an XML form of CDL");
   CLI::Option* exact = command_.add_flag("--exact", exact_, "CDL with all digits and all bytes");
   tool.offer_json(command_);
+  offer_progress(Reads::kPart);
   view_.offer(command_);
   cdl->excludes("--json")->excludes(ncml);
   ncml->excludes("--json")->excludes(exact);

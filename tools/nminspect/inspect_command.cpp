@@ -19,8 +19,8 @@ InspectCommand::InspectCommand(Tool& tool, const std::string& name, const HelpTe
   tool.offer_strict(command_);
 }
 
-void InspectCommand::offer_progress() {
-  shows_progress_ = true;
+void InspectCommand::offer_progress(Reads reads) {
+  progress_ = reads;
   tools::offer_progress(tool_, command_);
 }
 
@@ -35,7 +35,7 @@ Status InspectCommand::run_on(std::shared_ptr<const InputFile> file) {
 
 Status InspectCommand::execute() {
   Progress progress(tool_, path_);
-  if (auto callback = shows_progress_ ? progress.callback() : nullptr) {
+  if (auto callback = progress_ ? progress.callback() : nullptr) {
     std::vector<std::string> files = other_files();
     files.push_back(path_);
     std::uint64_t bytes = 0;
@@ -44,6 +44,8 @@ Status InspectCommand::execute() {
       const std::uintmax_t size = std::filesystem::file_size(file, missing);
       if (!missing) bytes += size;
     }
+    progress.show_time();
+    if (progress_ == Reads::kPart) bytes = kUnknownTotal;
     meter_ = std::make_shared<ReadMeter>(0, bytes, std::move(callback));
   }
   NMB_ASSIGN(const std::shared_ptr<const InputFile> file, InputFile::open(path_, meter_));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,12 @@ class InspectCommand {
   // Adds FILE, --strict and --io-stats.
   InspectCommand(Tool& tool, const std::string& name, const HelpText& help);
 
-  // Adds --no-progress. Then the bytes that are read of the files are shown as progress. A
-  // subcommand that reads all values should call this.
-  void offer_progress();
+  // What a subcommand reads of its files.
+  enum class Reads : std::uint8_t { kAll, kPart };
+
+  // Adds --no-progress. Then the bytes that are read of the files are shown as progress, with
+  // kAll also how many remain.
+  void offer_progress(Reads reads);
   // Returns the names of the files that are read besides FILE.
   virtual std::vector<std::string> other_files() const { return {}; }
   // The meter of all files that are read; may be nullptr.
@@ -44,7 +48,7 @@ class InspectCommand {
 
   std::string path_;
   bool io_stats_ = false;
-  bool shows_progress_ = false;
+  std::optional<Reads> progress_;  // nullopt: no progress is shown
   std::shared_ptr<ReadMeter> meter_;
 };
 

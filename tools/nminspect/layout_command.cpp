@@ -58,6 +58,9 @@ LayoutCommand::LayoutCommand(Tool& tool)
   tool.offer_json(command_);
   tool.offer_jsonl(command_);
   tool.offer_bytes(command_);
+  offer_progress(Reads::kPart);
+  command_.get_option("--color")->description(
+      "colour of messages and of the map: auto, always or never");
 }
 
 Status LayoutCommand::execute() {

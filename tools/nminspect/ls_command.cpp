@@ -100,6 +100,7 @@ LsCommand::LsCommand(Tool& tool)
   tool.offer_json(command_);
   tool.offer_jsonl(command_);
   tool.offer_bytes(command_);
+  offer_progress(Reads::kPart);
 }
 
 template <class Row>

@@ -58,10 +58,10 @@ std::vector<Table::Column> BlockRow::columns(const ListedColumns& listed) {
   using enum Table::Align;
   std::vector<Table::Column> columns;
   if (listed.is_long)
-    columns = {{"KIND", kLeft},     {"DIMS", kRight},    {"OBJECTS", kRight}, {"ATTS", kRight},
-               {"RECORDS", kRight}, {"SAMPLES", kRight}, {"HEADER", kRight},  {"VALUES", kRight}};
-  if (listed.tags) columns.push_back({"TAGS", kLeft});
-  columns.push_back({"NAME", kLeft});
+    columns = {{"kind", kLeft},     {"dims", kRight},    {"objects", kRight}, {"atts", kRight},
+               {"records", kRight}, {"samples", kRight}, {"header", kRight},  {"values", kRight}};
+  if (listed.tags) columns.push_back({"tags", kLeft});
+  columns.push_back({"name", kLeft});
   return columns;
 }
 
@@ -111,8 +111,8 @@ Json BlockRow::json(const ListedColumns& listed) const {
 
 std::vector<Table::Column> ObjectRow::columns(const ListedColumns& listed) {
   using enum Table::Align;
-  if (!listed.is_long) return {{"NAME", kLeft}};
-  return {{"TYPE", kLeft}, {"SHAPE", kLeft}, {"VALUES", kRight}, {"NAME", kLeft}};
+  if (!listed.is_long) return {{"name", kLeft}};
+  return {{"type", kLeft}, {"shape", kLeft}, {"values", kRight}, {"name", kLeft}};
 }
 
 Status ObjectRow::for_each(const InspectedFile& file, const PatternOption& choice,

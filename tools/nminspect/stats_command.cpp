@@ -46,7 +46,8 @@ Json finite_json(const std::optional<Moments>& moments, double Moments::*number)
   return moments ? Json((*moments).*number) : Json();
 }
 
-// Returns a bar for a bucket in a table. The bucket with `most` values has the longest bar.
+// Returns a bar for a bucket in a table. The bucket with `most` values has the longest bar, which
+// the table may shorten.
 std::string bar(std::uint64_t count, std::uint64_t most) {
   constexpr double kLongestBar = 40;
   const double length = kLongestBar * static_cast<double>(count) / static_cast<double>(most);
@@ -161,7 +162,7 @@ class StatsListing {
               {"from", Align::kRight},
               {"to", Align::kRight},
               {"values", Align::kRight},
-              {"share of the largest"}};
+              {"share of the largest", Align::kBar}};
     if (rows == StatsRows::kParts)
       return {{"object"},
               {"part", Align::kRight},
@@ -178,7 +179,7 @@ class StatsListing {
                                        {"maximum", Align::kRight}};
     if (moments) {
       columns.push_back({"mean", Align::kRight});
-      columns.push_back({"standard deviation", Align::kRight});
+      columns.push_back({"std dev", Align::kRight});
     }
     return columns;
   }
@@ -303,7 +304,7 @@ StatsCommand::StatsCommand(Tool& tool)
   command_.add_flag("--values", values_, "compute the statistics from the values");
   tool.offer_json(command_);
   tool.offer_threads(command_);
-  offer_progress();
+  offer_progress(Reads::kAll);
 }
 
 Status StatsCommand::run(const InspectedFile& file) {

@@ -21,6 +21,7 @@ SummaryCommand::SummaryCommand(Tool& tool)
                       "  nminspect run.nmb\n  nminspect summary --json run.nmb"}) {
   tool.offer_json(command_);
   tool.offer_bytes(command_);
+  offer_progress(Reads::kPart);
 }
 
 namespace {

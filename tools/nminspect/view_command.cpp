@@ -18,6 +18,7 @@ ViewCommand::ViewCommand(Tool& tool)
            "message gives the reason.",
            "  nminspect view run.nmb"}) {
   tool.offer_json(command_);
+  offer_progress(Reads::kPart);
 }
 
 Status ViewCommand::run(const InspectedFile& file) {
