@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <new>
+#include <system_error>
+
 #include "common/terminal.h"
 #include "common/units.h"
 
@@ -75,15 +78,23 @@ void Progress::show(std::uint64_t done, std::uint64_t total) {
 
 void Progress::show_time() {
   if (!on_) return;
-  clock_ = std::jthread([this](const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    for (int seconds = 1; only_time_; ++seconds) {
-      (void)stopped_.wait_until(lock, stop, start_ + std::chrono::seconds(seconds),
-                                [] { return false; });
-      if (stop.stop_requested()) return;
-      if (only_time_ && may_show()) write(fmt::format("{} s", seconds));
-    }
-  });
+  try {
+    clock_ = std::jthread([this](const std::stop_token& stop) { run_clock(stop); });
+  } catch (const std::system_error&) {
+    // No thread can be started, so no time is shown.
+  }
+}
+
+void Progress::run_clock(const std::stop_token& stop) try {
+  std::unique_lock lock(mutex_);
+  for (int seconds = 1; only_time_; ++seconds) {
+    (void)stopped_.wait_until(lock, stop, start_ + std::chrono::seconds(seconds),
+                              [] { return false; });
+    if (stop.stop_requested()) return;
+    if (only_time_ && may_show()) write(fmt::format("{} s", seconds));
+  }
+} catch (const std::bad_alloc&) {
+  // No more time is shown. The main thread reports that memory is exhausted.
 }
 
 void Progress::finish() {

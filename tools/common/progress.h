@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -39,6 +40,7 @@ class Progress {
 
  private:
   void show(std::uint64_t done, std::uint64_t total);
+  void run_clock(const std::stop_token& stop);
   bool may_show() const;
   void write(const std::string& text);
 
