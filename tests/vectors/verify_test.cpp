@@ -6,8 +6,11 @@
 
 #include <chrono>
 
+#include "nmb/files.h"
+#include "nmb/writer.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
+#include "support/programs.h"
 #include "support/vectors.h"
 #include "verify/space_map.h"
 
@@ -123,6 +126,42 @@ TEST(Verify, GoesOnBehindDamage) {
   ASSERT_TRUE(damaged.ok());
   EXPECT_EQ(damaged->findings, 1u) << findings.text();
   EXPECT_EQ(damaged->sound_blocks, whole->sound_blocks - 64);
+}
+
+// Large metadata that is not compressed is read twice. A failure or a change between the two reads
+// is found.
+TEST(Verify, ReadsLargeMetadataTwice) {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "large.nmb").string();
+  WriterOptions options;
+  options.sync = false;
+  options.metadata_codec = MetadataCodec::kNone;
+  auto writer = *Writer::create(path, options);
+  const BlockId block = *writer->define_block("b");
+  const std::vector<std::byte> large(std::size_t{17} << 20, std::byte{7});
+  ASSERT_EQ(writer->put_att(block, kGlobal, "large", Type::kByte, large).text(), "ok");
+  ASSERT_EQ(writer->close().text(), "ok");
+
+  auto bytes = test::read_file(path);
+  const MemorySource memory(bytes, "large.nmb");
+  const test::CountingSource counted(memory);
+  test::FindingList findings;
+  const auto whole = verify(counted, {}, findings);
+  ASSERT_TRUE(whole.ok());
+  EXPECT_TRUE(findings.list.empty()) << findings.text();
+  EXPECT_EQ(whole->sound_blocks, 1u);
+  EXPECT_GE(counted.bytes(), 2 * large.size());
+  for (std::uint64_t fail_at = counted.reads() / 2; fail_at < counted.reads(); ++fail_at) {
+    const test::CountingSource failing(memory, fail_at);
+    const auto summary = verify(failing, {}, findings);
+    EXPECT_EQ((summary.ok() ? summary->incomplete : summary.status()).code(), Code::kIo) << fail_at;
+    EXPECT_TRUE(findings.list.empty()) << findings.text();
+  }
+  bytes[bytes.size() / 2] ^= std::byte{1};
+  const auto damaged = verify(memory, {}, findings);
+  ASSERT_TRUE(damaged.ok());
+  ASSERT_EQ(findings.list.size(), 1u) << findings.text();
+  EXPECT_EQ(findings.list[0].rule, "R-BK-6");
 }
 
 }  // namespace
