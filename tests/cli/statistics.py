@@ -6,6 +6,7 @@ with the values that they were of.
 """
 
 import fractions
+import itertools
 import json
 import math
 import os
@@ -58,7 +59,10 @@ def counted(numpy, values, missing):
 def expected(numpy, variable):
     """What numpy makes of the values of a netCDF4 variable."""
     values = numpy.asarray(variable[...])
-    dtype = values.dtype
+    return counted(numpy, values, missing_of(numpy, variable, values.dtype))
+
+
+def missing_of(numpy, variable, dtype):
     stated = {}
     for name in ("_FillValue", "missing_value"):
         if name in variable.ncattrs():
@@ -68,7 +72,7 @@ def expected(numpy, variable):
     missing = list(stated.values())
     if "_FillValue" not in stated and default_fill(numpy, dtype) is not None:
         missing.append(default_fill(numpy, dtype))
-    return counted(numpy, values, missing)
+    return missing
 
 
 def number(value):
@@ -103,6 +107,38 @@ def check_against_numpy(tools, netcdf, numpy, path, label, block="", **about):
                     f"{label}: {name}: {key} {here[key]}, numpy {wanted[key]}",
                 )
             check_histogram(tools, numpy, f"{label}: {name}", here.get("histogram") or [], left)
+            if "parts" in here or document["blocks"][0]["level"] == "parts":
+                check_parts(tools, numpy, f"{label}: {name}", here.get("parts", []), variable)
+
+
+def parts_of(numpy, variable):
+    """The values of each part: runs of 4,096 values, or chunks, 2^n of them in each part."""
+    values = numpy.asarray(variable[...])
+    chunk = variable.chunking() if variable.group().data_model.startswith("NETCDF4") else None
+    if not values.size or values.dtype.kind == "S":
+        return []
+    if chunk in (None, "contiguous"):
+        flat = values.reshape(-1)
+        units = [flat[at:at + 4096] for at in range(0, flat.size, 4096)]
+    else:
+        grid = [range(0, length, step) for length, step in zip(values.shape, chunk)]
+        units = [values[tuple(slice(at, at + step) for at, step in zip(corner, chunk))].reshape(-1)
+                 for corner in itertools.product(*grid)]
+    together = 1
+    while len(units) > 1024 * together:
+        together *= 2
+    return [numpy.concatenate(units[at:at + together]) for at in range(0, len(units), together)] if len(units) > 1 else []
+
+
+def check_parts(tools, numpy, label, parts, variable):
+    missing = missing_of(numpy, variable, numpy.asarray(variable[...]).dtype)
+    wanted = [counted(numpy, values, missing) for values in parts_of(numpy, variable)]
+    if not any(left.size for _, left in wanted):
+        wanted = []
+    tools.check(len(parts) == len(wanted), f"{label}: {len(parts)} parts, expected {len(wanted)}")
+    for number, (part, (expected_part, left)) in enumerate(zip(parts, wanted)):
+        same_range = all(same(left.dtype, part[key], expected_part[key]) for key in ("min", "max"))
+        tools.check(same_range and part["ordered"] == left.size, f"{label}: part {number}: {part}, numpy {expected_part}")
 
 
 def check_histogram(tools, numpy, label, buckets, left):
@@ -158,7 +194,7 @@ def make_files(netcdf, numpy, folder):
 def check_values(tools, netcdf, numpy):
     files = make_files(netcdf, numpy, tools.work)
     for path in files:
-        for level in ("basic", "histogram"):
+        for level in ("basic", "histogram", "parts"):
             for arguments in ((), ("--compress", "zstd"), ("--compress", "deflate")):
                 tools.run("nmconvert", path, "one.nmb", "-f", "--stats", level, "-j", "1", *arguments)
                 tools.run("nmverify", "-q", "one.nmb")
@@ -167,8 +203,8 @@ def check_values(tools, netcdf, numpy):
                 tools.run("nmconvert", path, "two.nmb", "-f", "--stats", level, "-j", "3", *arguments)
                 tools.check_equal_bytes(tools.work / "one.nmb", tools.work / "two.nmb", f"{label}: -j 3")
     # What is divided, joined or taken over from NMB files.
-    tools.run("nmcat", files[0], files[1], "-o", "pack.nmb", "--stats", "histogram", "--no-provenance")
-    tools.run("nmcat", "pack.nmb", "-o", "again.nmb", "--block-name", "{group}", "--stats", "histogram", "--no-provenance")
+    tools.run("nmcat", files[0], files[1], "-o", "pack.nmb", "--stats", "parts", "--no-provenance")
+    tools.run("nmcat", "pack.nmb", "-o", "again.nmb", "--block-name", "{group}", "--stats", "parts", "--no-provenance")
     tools.check_equal_bytes(tools.work / "pack.nmb", tools.work / "again.nmb", "packed again")
     tools.run("nmcat", "pack.nmb", "-o", "kept.nmb", "--block-name", "{group}", "--no-provenance")
     tools.check_equal_bytes(tools.work / "pack.nmb", tools.work / "kept.nmb", "statistics kept")

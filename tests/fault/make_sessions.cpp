@@ -11,11 +11,29 @@
 using namespace nmb;
 using namespace nmb::test;
 
+// The number of values that are neither missing nor NaN.
+class Count final : public ValueAccumulator {
+ public:
+  std::unique_ptr<ValueAccumulator> fresh() const override { return std::make_unique<Count>(); }
+  void add(const ValueBatch& batch) override { count_ += batch.count() * batch.times; }
+  void merge(const ValueAccumulator& other) override {
+    count_ += static_cast<const Count&>(other).count_;
+  }
+  TagValue result() const override { return count_; }
+
+ private:
+  std::uint64_t count_ = 0;
+};
+
 static Status write_file(const std::string& path, std::uint64_t seed, int generations) {
   WriterOptions options = fault_options();
   // Small pages make deep trees.
   if (seed % 3 == 0) options.leaf_rows = 4, options.node_rows = options.map_rows = 3;
-  if (seed % 4 == 1) options.statistics = StatisticsLevel::kBasic;
+  if (seed % 4 == 1) {
+    options.statistics = StatisticsLevel::kParts;
+    options.functions = {
+        {"count", [](const Metadata&, VarId) { return std::make_unique<Count>(); }}};
+  }
   if (seed % 5 == 2) options.metadata_codec = MetadataCodec::kNone;
   Model model;
   for (int generation = 1; generation <= generations; ++generation) {

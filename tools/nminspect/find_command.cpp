@@ -52,7 +52,7 @@ FindCommand::FindCommand(Tool& tool)
   command_.add_flag("--no-values", no_values_, "do not read values");
   tool.offer_json(command_);
   tool.offer_threads(command_);
-  offer_progress();
+  offer_progress(Reads::kPart);
 }
 
 Status FindCommand::run(const InspectedFile& file) {

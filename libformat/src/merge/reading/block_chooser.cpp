@@ -67,15 +67,15 @@ Result<std::vector<bool>> BlockChooser::choose(const hdf5::NamedBlocks& blocks,
     chosen.push_back(wanted);
     return true;
   }));
-  for (const std::string& warning : end(file)) warnings->push_back(file + ": " + warning);
+  end(file, warnings);
   return chosen;
 }
 
-Result<bool> BlockChooser::choose_classic(const Source& file) {
+Result<bool> BlockChooser::choose_classic(const Source& file, std::vector<std::string>* warnings) {
   NMB_TRY(begin(nullptr));
   NMB_ASSIGN(const bool wanted,
              wants(stem_of(file->name()), 0, [&] { return open_classic(file); }));
-  end(file->name());
+  end(file->name(), warnings);
   return wanted;
 }
 
@@ -108,17 +108,17 @@ Result<bool> BlockChooser::has_conditions(std::string_view name, std::uint64_t o
   return finder_ ? finder_->holds(order, std::move(load)) : Result(true);
 }
 
-std::vector<std::string> BlockChooser::end(const std::string& file) {
-  if (!finder_) return {};
+void BlockChooser::end(const std::string& file, std::vector<std::string>* warnings) {
+  if (!finder_) return;
   const std::vector<bool>& found = finder_->found();
   for (std::size_t i = 0; i < found.size() && finder_->blocks() > 0; ++i) {
     if (found[i]) has_value_[i] = 1;
     inputs_without_[i] += !found[i];
   }
   looked_at_ += finder_->blocks();
-  std::vector<std::string> warnings = finder_->warnings(file);
+  for (const std::string& warning : finder_->warnings(file))
+    warnings->push_back(file + ": " + warning);
   finder_.reset();
-  return warnings;
 }
 
 Status BlockChooser::check(Communicator& ranks, const std::string& output, Status* failure,

@@ -30,8 +30,9 @@ class BlockChooser {
   Result<std::vector<bool>> choose(const hdf5::NamedBlocks& blocks, const Reader* reader,
                                    std::size_t prefix, const std::string& file,
                                    std::vector<std::string>* warnings);
-  // Returns whether the only block of the next input, which is a classic file, is packed.
-  Result<bool> choose_classic(const Source& file);
+  // Returns whether the only block of the next input, which is a classic file, is packed. Adds
+  // warnings as choose() does.
+  Result<bool> choose_classic(const Source& file, std::vector<std::string>* warnings);
 
   // Returns whether the choice depends on the inputs before the current input.
   bool counts() const { return choice_->shards > 1; }
@@ -51,7 +52,7 @@ class BlockChooser {
   explicit BlockChooser(const BlockChoice& choice) : choice_(&choice) {}
   Status begin(const Reader* reader);
   Result<bool> wants(std::string_view name, std::uint64_t order, BlockFinder::Load load);
-  std::vector<std::string> end(const std::string& file);
+  void end(const std::string& file, std::vector<std::string>* warnings);
   Result<bool> has_conditions(std::string_view name, std::uint64_t order, BlockFinder::Load load);
   std::optional<std::string> missing_names(std::string_view found) const;
 

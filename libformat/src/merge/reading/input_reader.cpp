@@ -36,7 +36,7 @@ Status InputReader::choose(std::size_t index, Source file) {
   else if (kind == FileKind::kHdf5)
     NMB_TRY(Hdf5Input(context_, starter_, index, std::move(file)).choose());
   else if (is_classic(kind))
-    NMB_TRY(context_.options.chooser->choose_classic(file).status());
+    NMB_TRY(context_.options.chooser->choose_classic(file, &context_.warnings).status());
   // read() reports the warnings again.
   context_.warnings.resize(warnings);
   return {};
@@ -44,7 +44,8 @@ Status InputReader::choose(std::size_t index, Source file) {
 
 Status InputReader::read_classic(std::size_t index, const Source& file, const VisitBlock& visit) {
   if (context_.options.chooser) {
-    NMB_ASSIGN(const bool is_chosen, context_.options.chooser->choose_classic(file));
+    NMB_ASSIGN(const bool is_chosen,
+               context_.options.chooser->choose_classic(file, &context_.warnings));
     if (!is_chosen) return {};
   }
   NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file, {}, std::move(context_.room)));
