@@ -244,23 +244,28 @@ def equal(a, b):
     return a == b or is_nan(a) and is_nan(b)
 
 
+def has_type(c, attribute, code):
+    """Returns whether the values of an attribute have a classic type, in either byte order."""
+    return (classic_type(c, attribute.type) or (None,))[0] == code
+
+
 def missing_of(c, variable, code, little, fill_set):
     """Returns the values that count as missing.
 
     fill_set: the stored fill value from the hdf5 section, or None.
     """
     size = classic.SIZES[code]
-    one = lambda raw: number_of(code, raw[::-1] if little else raw)
+    one = lambda raw, swapped: number_of(code, raw[::-1] if swapped else raw)
     stated = {
-        a.name: a.raw[:size]
+        a.name: one(a.raw[:size], classic_type(c, a.type)[1])
         for a in variable.attributes
-        if a.type == variable.type and a.count == 1 and a.name in (b"_FillValue", b"missing_value")
+        if has_type(c, a, code) and a.count == 1 and a.name in (b"_FillValue", b"missing_value")
     }
-    out = [one(stated[b"missing_value"])] if b"missing_value" in stated else []
+    out = [stated[b"missing_value"]] if b"missing_value" in stated else []
     if b"_FillValue" in stated:
-        out.append(one(stated[b"_FillValue"]))
+        out.append(stated[b"_FillValue"])
     elif size > 1 and fill_set and len(fill_set) == size:
-        out.append(one(fill_set))
+        out.append(one(fill_set, little))
     elif size > 1 and variable.type in classic.SIZES:
         out.append(number_of(code, classic.DEFAULT_FILL[code]))
     return out
@@ -274,7 +279,8 @@ def values_of(c, variable, raw):
 
 def is_counted(c, variable):
     """Returns whether the values of a variable of a countable type are counted."""
-    same = [a for a in variable.attributes if a.name == b"missing_value" and a.type == variable.type]
+    code = classic_type(c, variable.type)[0]
+    same = [a for a in variable.attributes if a.name == b"missing_value" and has_type(c, a, code)]
     if any(a.count > 1 for a in same):
         return False
     if not c.extension or variable.number not in c.extension.storage:

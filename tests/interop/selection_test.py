@@ -62,7 +62,7 @@ def random_block(name, rng, types):
             missing = [*missing, 99]
         for at in range(6):
             if rng.random() < 0.3:
-                values[at] = rng.choice([*missing, 4] + ([numpy.nan, numpy.inf] if type_[0] == "f" else []))
+                values[at] = rng.choice([*missing, 4, *([0.1] if type_[0] == "f" else [])] + ([numpy.nan, numpy.inf] if type_[0] == "f" else []))
         if rng.random() < 0.15:
             values[:] = missing[0]
         if rng.random() < 0.7:
@@ -163,13 +163,20 @@ def ordered_values(block, variable):
     return values, is_missing, is_nan, values[~is_missing & ~is_nan]
 
 
+def literal(text, single):
+    """What a number in an expression is compared as: integers exactly, others as a float or a double."""
+    if re.fullmatch("[-+]?[0-9]+", text):
+        return real(text)
+    return real(numpy.float32(text)) if single and abs(float(text)) < 3.4e38 else real(float(text))
+
+
 def quantified(block, name):
     """Returns the number of values that match, or whether any or all values match."""
     kind, variable, compare, number = QUANTIFIED.fullmatch(name).groups()
     if variable not in block.variables:
         return None
-    left = ordered_values(block, variable)[3].astype(real)
-    matches = COMPARE[compare](left, real(number))
+    left = ordered_values(block, variable)[3]
+    matches = COMPARE[compare](left.astype(real), literal(number, left.dtype == numpy.float32))
     return real(matches.sum()) if kind == "count" else real(bool(getattr(matches, kind)()))
 
 
@@ -184,6 +191,10 @@ def statistic(block, variable, which):
 
 def number_or_text(value):
     return value if value is None or isinstance(value, str) else real(value)
+
+
+class Literal(str):
+    """A number as it stands in an expression."""
 
 
 class Expression:
@@ -203,7 +214,7 @@ class Expression:
         """A condition of values."""
         kind = rng.choice(["count", "any", "all"])
         variable = rng.choice("abcd") if rng.random() < 0.6 else "long"
-        numbers = ["0", "1", "7.5", "250", "-3", "1e300", "0.1"] if variable != "long" else ["-290", "0", "299", "150.5", "599", "1e9"]
+        numbers = ["0", "1", "7.5", "250", "-3", "1e300", "0.1", "850.0"] if variable != "long" else ["-290", "0", "299", "150.5", "599", "1e9"]
         name = f"{kind}({variable} {rng.choice(list(COMPARE))} {rng.choice(numbers)})"
         self.names = [name]
         if kind != "count":
@@ -227,7 +238,7 @@ class Expression:
             if rng.random() < 0.5:
                 names = [f"{v}.{s}" for v in (*"abcd", "long") for s in ("elements", "missing", "nan", "min", "max")]
             shown = rng.choice(["0", "1", "3", "6", "0.1", "-3", "250", "1e300", "849.5", "2"])
-            self.names, self.constant = [rng.choice(names)], real(shown)
+            self.names, self.constant = [rng.choice(names)], Literal(shown)
             if rng.random() < 0.2:
                 self.names, self.constant = [*self.names, rng.choice(names)], None
                 shown = self.names[1]
@@ -247,7 +258,9 @@ class Expression:
     def holds(self, block):
         if self.kind == "compare":
             values = [self.value(block, name) for name in self.names]
-            if self.constant is not None:
+            if isinstance(self.constant, Literal):
+                values.append(literal(self.constant, self.is_single(block, self.names[0])))
+            elif self.constant is not None:
                 values.append(self.constant)
             if None in [v if v is None else 0 for v in values]:
                 return None
@@ -258,6 +271,13 @@ class Expression:
             return None if found[0] is None else not found[0]
         decides = self.kind == "or"
         return decides if decides in found else None if None in found else not decides
+
+    @staticmethod
+    def is_single(block, name):
+        if name.endswith((".min", ".max")):
+            variable = block.variables.get(name.split(".")[0])
+            return variable is not None and variable[0].dtype == numpy.float32
+        return name.endswith("@level")
 
     def all_names(self):
         return set(self.names) if self.kind == "compare" else set().union(*(part.all_names() for part in self.parts))

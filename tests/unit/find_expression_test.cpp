@@ -38,6 +38,26 @@ TEST(FindExpression, ComparesNumbersExactly) {
   EXPECT_EQ(says("'a' < \"b\""), "true");
 }
 
+TEST(FindExpression, RoundsNumbersThatAreNoIntegers) {
+  using Form = FindNumber::Form;
+  const long double single = 0.1f, large = 1e11f;
+  const Values values{{"d", exact(0.1)},
+                      {"f", FindNumber{single, single, Form::kFloat}},
+                      {"g", FindNumber{large, large, Form::kFloat}},
+                      {"i", exact(9007199254740993.0L)}};
+  EXPECT_EQ(says("d == 0.1 && f == 0.1 && 0.1 == f", values), "true");
+  EXPECT_EQ(says("f <= 0.1 && f >= 0.1", values), "true");
+  EXPECT_EQ(says("d < f", values), "true");
+  EXPECT_EQ(says("g == 1e11", values), "true");
+  EXPECT_EQ(says("g == 100000000000", values), "false");
+  EXPECT_EQ(says("f < 1e300 && f > -1e300", values), "true");
+  EXPECT_EQ(says("i == 9007199254740993", values), "true");
+  EXPECT_EQ(says("i == 9007199254740993.0", values), "false");
+  const auto expression = *FindExpression::parse("any(v < 0.5) || any(v < 3)");
+  EXPECT_FALSE(expression.names()[0].condition.is_integer);
+  EXPECT_TRUE(expression.names()[1].condition.is_integer);
+}
+
 TEST(FindExpression, JoinsInTheUsualOrder) {
   EXPECT_EQ(says("1 == 1 || 1 == 2 && 1 == 3"), "true");
   EXPECT_EQ(says("(1 == 1 || 1 == 2) && 1 == 3"), "false");
@@ -116,6 +136,9 @@ TEST(FindExpression, TellsWhatIsNone) {
                            "any(a)",
                            "count(a > 1)",
                            "any(1 < a)",
+                           "any(a < nan)",
+                           "a < +nan",
+                           "a < -nan(1)",
                            "any(a > b)",
                            "any(a > 'x')",
                            "all(a@b > 1)",

@@ -77,8 +77,8 @@ Json part_json(const VariableStatistics& v, const PartRanges::Part& part,
 
 Json result_json(const TagValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return json_text(*text);
-  if (const auto* number = std::get_if<double>(&value)) return bound_json(*number);
-  return Json::parse(tag_text(value));
+  Json json = Json::parse(tag_text(value), nullptr, false);
+  return json.is_discarded() ? Json(tag_text(value)) : json;
 }
 
 Json variable_json(std::string_view name, const VariableStatistics& v, bool with_histogram,
@@ -372,13 +372,13 @@ Status StatsCommand::show_stored(const InspectedFile& file, const NamePattern& p
   if (!begun)
     return Status(
         Code::kNotFound,
-        fmt::format("{} no statistics; --stats writes them",
+        fmt::format("{} no stored statistics; --values computes them",
                     blocks == 1 ? "the block has" : fmt::format("{} blocks have", blocks)));
   NMB_TRY(listing.end());
   if ((parts_ || functions_) && listing.rows() == 0 && !tool_.options().json)
-    return Status(Code::kNotFound, parts_ ? "no variable has ranges of parts; --stats parts writes "
-                                            "them for variables with at least 2 parts"
-                                          : "no variable has results of functions");
+    return Status(Code::kNotFound,
+                  parts_ ? "no variable has stored ranges of parts; --values computes them"
+                         : "no variable has results of functions");
   return tell_missing(file.file().name(), listing.blocks(), listing.without(),
                       listing.histograms());
 }
@@ -391,7 +391,7 @@ Status StatsCommand::tell_missing(const std::string& file, std::uint64_t blocks,
         fmt::format("{}: {} of {} blocks have no statistics", file, without, blocks));
   if (!histogram_) return {};
   if (histograms == 0)
-    return Status(Code::kNotFound, "the blocks have no histograms; --stats histogram writes them");
+    return Status(Code::kNotFound, "the blocks have no stored histograms; --values computes them");
   if (const std::uint64_t plain = blocks - without - histograms; plain > 0)
     tool_.diagnostics().note(
         fmt::format("{}: {} of {} blocks have no histogram", file, plain, blocks));

@@ -14,9 +14,12 @@
 //                                    or a stored result of a function (ValueFunction)
 //   word       = letters, digits, "_", "-", "/", ":", "+" and bytes above 127; or any bytes in ` `
 //
-// An operand that begins with a digit, "-", "+" or "." is a number.
+// An operand that begins with a digit, "-", "+" or "." is a number. Integers are compared exactly.
+// Other numbers are rounded to the nearest double or, if they are compared with a value of type
+// float, to the nearest float: `x == 0.1` holds for the float and for the double nearest to 0.1.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -43,6 +46,7 @@ enum class Comparison : std::uint8_t { kEqual, kNotEqual, kLess, kLessEqual, kMo
 struct ValueCondition {
   Comparison comparison = Comparison::kEqual;
   long double number = 0;
+  bool is_integer = true;  // false: the number is rounded to float where values have this type
   friend bool operator==(const ValueCondition&, const ValueCondition&) = default;
 };
 
@@ -66,7 +70,13 @@ struct FindName {
 
 // A number that is at least `least` and at most `most`. It is known exactly if both are equal.
 struct FindNumber {
+  enum class Form : std::uint8_t {
+    kExact,
+    kFloat,    // a value of type float
+    kRounded,  // a number in an expression that is no integer, rounded to double
+  };
   long double least = 0, most = 0;
+  Form form = Form::kExact;
 };
 using FindValue = std::variant<FindNumber, std::string>;
 
@@ -156,6 +166,13 @@ class BlockFinder {
 
  private:
   using Evaluated = Result<std::optional<bool>>;
+  // Rows by the order number of the block.
+  template <class Row>
+  using Rows = std::unordered_map<std::uint64_t, Row>;
+  // The rows of a variable under its own name, and under the name that stored_as_no_coordinate()
+  // returns.
+  template <class Row>
+  using RowsOfVariable = std::array<Rows<Row>, 2>;
   // Where values of names come from.
   enum class Source : std::uint8_t { kTables, kDefinitions, kValues };
 
@@ -173,6 +190,8 @@ class BlockFinder {
   const FindValue* tag_of(const FindName& name) const;
   std::optional<FindValue> statistic_of(const VariableStatistics& v, std::size_t i);
   Result<std::optional<VarId>> counted_variable(std::size_t i);
+  template <class Row>
+  Result<const Row*> row_of(const RowsOfVariable<Row>& rows, const FindName& name);
   void note_values_read();
   Status load_block();
   Result<std::optional<FindValue>> attribute(VarId owner, const FindName& name) const;
@@ -196,13 +215,10 @@ class BlockFinder {
   std::uint64_t undecided_ = 0, uncounted_ = 0;
   // Statistics of the current block that were computed from its values.
   std::map<VarId, VariableStatistics> computed_;
-  // For each name of kind kCount: bounds by the order number of the block.
-  std::vector<std::unordered_map<std::uint64_t, FindNumber>> counts_;
-  // Statistics by two keys: the name of the variable, and the order number of the block.
-  std::map<std::string, std::unordered_map<std::uint64_t, VariableStatistics>, std::less<>>
-      statistics_;
-  // Tags and results of functions by two keys: FindName::text, and the order number of the block.
-  std::map<std::string, std::unordered_map<std::uint64_t, FindValue>, std::less<>> tags_;
+  std::vector<RowsOfVariable<FindNumber>> counts_;  // bounds, for each name of kind kCount
+  std::map<std::string, RowsOfVariable<VariableStatistics>, std::less<>> statistics_;
+  std::map<std::string, RowsOfVariable<FindValue>, std::less<>> results_;  // by FindName::text
+  std::map<std::string, Rows<FindValue>, std::less<>> tags_;
 };
 
 }  // namespace nmb

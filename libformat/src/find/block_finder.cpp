@@ -17,6 +17,12 @@ namespace {
 
 FindValue exact(long double number) { return FindNumber{number, number}; }
 
+// Returns a number of the given type.
+FindValue value_of(Type type, long double number) {
+  return FindNumber{number, number,
+                    type == Type::kFloat ? FindNumber::Form::kFloat : FindNumber::Form::kExact};
+}
+
 FindValue value_of(const TagValue& tag) {
   if (const auto* text = std::get_if<std::string>(&tag)) return *text;
   if (const auto* number = std::get_if<std::int64_t>(&tag))
@@ -71,9 +77,7 @@ Status BlockFinder::read_tables() {
 
 namespace {
 
-// The values of a variable `x` may be stored as `x`, or under the name that
-// stored_as_no_coordinate(`x`) returns. If a block has both names, `x` is only a dimension in this
-// block. In this case, the row of the other name, which comes second here, replaces the row of `x`.
+// The names under which the values of a variable may be stored.
 std::array<std::string, 2> stored_names(const std::string& variable) {
   return {variable, stored_as_no_coordinate(variable)};
 }
@@ -81,7 +85,7 @@ std::array<std::string, 2> stored_names(const std::string& variable) {
 }  // namespace
 
 Status BlockFinder::read_tags(const FindName& name) {
-  auto& rows = tags_[name.text];
+  auto& rows = tags_[name.name];
   return reader_->for_each_tag(name.name,
                                [&](std::uint64_t order, const TagValue& tag) -> Result<bool> {
                                  rows.insert_or_assign(order, value_of(tag));
@@ -90,11 +94,11 @@ Status BlockFinder::read_tags(const FindName& name) {
 }
 
 Status BlockFinder::read_results(const FindName& name) {
-  auto& rows = tags_[name.text];
-  for (const std::string& stored : stored_names(name.variable))
-    NMB_TRY(reader_->for_each_result(stored, name.name,
+  auto& rows = results_[name.text];
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    NMB_TRY(reader_->for_each_result(stored_names(name.variable)[i], name.name,
                                      [&](std::uint64_t order, const TagValue& v) -> Result<bool> {
-                                       rows.insert_or_assign(order, value_of(v));
+                                       rows[i].insert_or_assign(order, value_of(v));
                                        return true;
                                      }));
   return {};
@@ -104,25 +108,47 @@ Status BlockFinder::read_statistics(const FindName& name) {
   const auto inserted = statistics_.try_emplace(name.variable);
   if (!inserted.second) return {};
   auto& rows = inserted.first->second;
-  for (const std::string& stored : stored_names(name.variable))
+  for (std::size_t i = 0; i < rows.size(); ++i)
     NMB_TRY(reader_->for_each_statistics(
-        stored, [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
-          rows[order] = v;
-          rows[order].histogram = {};
+        stored_names(name.variable)[i],
+        [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
+          VariableStatistics& row = rows[i][order] = v;
+          row.histogram = {};
           return true;
         }));
   return {};
 }
 
-Status BlockFinder::read_counts(std::size_t i) {
-  const FindName& name = expression_.names()[i];
-  for (const std::string& stored : stored_names(name.variable))
+Status BlockFinder::read_counts(std::size_t name) {
+  const FindName& count = expression_.names()[name];
+  for (std::size_t i = 0; i < counts_[name].size(); ++i)
     NMB_TRY(reader_->for_each_statistics(
-        stored, [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
-          if (v.type != Type::kChar) counts_[i][order] = count_bounds(v, name.condition);
+        stored_names(count.variable)[i],
+        [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
+          if (v.type != Type::kChar) counts_[name][i][order] = count_bounds(v, count.condition);
           return true;
         }));
   return {};
+}
+
+// Returns the row of the current block for a variable, or nullptr if there is none or if the block
+// must not be read yet. If a row has the second name, the definitions of the block say which of the
+// two names the variable has.
+template <class Row>
+Result<const Row*> BlockFinder::row_of(const RowsOfVariable<Row>& rows, const FindName& name) {
+  std::size_t which = 0;
+  if (rows[1].contains(order_)) {
+    if (source_ == Source::kTables) {
+      needs_block_ = true;
+      return static_cast<const Row*>(nullptr);
+    }
+    NMB_TRY(load_block());
+    const std::optional<VarId> variable = find_netcdf_variable(dataset_->metadata, name.variable);
+    if (!variable) return static_cast<const Row*>(nullptr);
+    which = dataset_->metadata.variable(*variable).name == name.variable ? 0 : 1;
+  }
+  const auto row = rows[which].find(order_);
+  return row == rows[which].end() ? nullptr : &row->second;
 }
 
 void BlockFinder::begin(std::uint64_t order) {
@@ -207,7 +233,10 @@ Result<std::optional<FindValue>> BlockFinder::value(std::size_t i) {
       break;
     }
     case FindName::Kind::kFunction:
-      if (const FindValue* const result = tag_of(name)) value = *result;
+      if (const auto rows = results_.find(name.text); rows != results_.end()) {
+        NMB_ASSIGN(const FindValue* const result, row_of(rows->second, name));
+        if (result) value = *result;
+      }
       break;
     case FindName::Kind::kStatistic: {
       NMB_ASSIGN(value, statistic(i));
@@ -233,11 +262,10 @@ Result<std::optional<FindValue>> BlockFinder::attribute_or_tag(const FindName& n
   return variable ? attribute(*variable, name) : std::optional<FindValue>();
 }
 
-// Returns the value of the block's tag, or the result of a function, or nullptr if the block has
-// none of this name.
+// Returns the value of the block's tag, or nullptr if the block has no tag of this name.
 const FindValue* BlockFinder::tag_of(const FindName& name) const {
-  if (name.kind == FindName::Kind::kVariableAttribute) return nullptr;
-  const auto rows = tags_.find(name.text);
+  if (name.kind != FindName::Kind::kBlockAttribute) return nullptr;
+  const auto rows = tags_.find(name.name);
   if (rows == tags_.end()) return nullptr;
   const auto row = rows->second.find(order_);
   return row == rows->second.end() ? nullptr : &row->second;
@@ -276,14 +304,15 @@ std::optional<FindValue> BlockFinder::statistic_of(const VariableStatistics& v, 
   // The block has the variable, even if all values of the variable are missing.
   found_[i] = found_[i] || v.type != Type::kChar;
   if (!v.has_range) return std::nullopt;
-  return exact(number_of(v.type, (which == "min" ? v.minimum : v.maximum).data()));
+  return value_of(v.type, number_of(v.type, (which == "min" ? v.minimum : v.maximum).data()));
 }
 
 Result<std::optional<FindValue>> BlockFinder::statistic(std::size_t i) {
-  if (const auto rows = statistics_.find(expression_.names()[i].variable);
-      rows != statistics_.end())
-    if (const auto row = rows->second.find(order_); row != rows->second.end())
-      return statistic_of(row->second, i);
+  const FindName& name = expression_.names()[i];
+  if (const auto rows = statistics_.find(name.variable); rows != statistics_.end()) {
+    NMB_ASSIGN(const VariableStatistics* const row, row_of(rows->second, name));
+    if (row) return statistic_of(*row, i);
+  }
   NMB_ASSIGN(const std::optional<VarId> variable, counted_variable(i));
   if (!variable) return std::optional<FindValue>();
   if (source_ != Source::kValues) {
@@ -307,14 +336,13 @@ Result<std::optional<FindValue>> BlockFinder::statistic(std::size_t i) {
 Result<std::optional<FindValue>> BlockFinder::count(std::size_t i) {
   const FindName& name = expression_.names()[i];
   std::optional<FindValue> bounds;
-  const auto row = counts_[i].find(order_);
-  const bool is_stored = row != counts_[i].end();
-  if (is_stored) {
+  NMB_ASSIGN(const FindNumber* const row, row_of(counts_[i], name));
+  if (row) {
     found_[i] = true;
-    bounds = row->second;
-    if (row->second.least == row->second.most) return bounds;
+    bounds = *row;
+    if (row->least == row->most) return bounds;
   }
-  if (source_ == Source::kTables && is_stored) {
+  if (source_ == Source::kTables && row) {
     needs_values_ = true;
     return bounds;
   }
@@ -326,7 +354,7 @@ Result<std::optional<FindValue>> BlockFinder::count(std::size_t i) {
     return bounds;
   }
   std::optional<PartRanges> parts;
-  if (reader_ && is_stored) {
+  if (reader_ && row) {
     NMB_ASSIGN(parts, reader_->part_ranges(dataset_->metadata.variable(*variable).name, order_));
   }
   note_values_read();
@@ -348,6 +376,12 @@ Result<std::optional<FindValue>> BlockFinder::attribute(VarId owner, const FindN
                               " in block \"", printable(dataset_->name),
                               "\"; a comparison needs text or one number"));
   if (!value.ok()) return value.status();
+  const TypeTable* const types =
+      dataset_->metadata.extension() ? &dataset_->metadata.extension()->types : nullptr;
+  const bool is_float = (TypeTable::is_extended(found->type) ? types->classic(found->type)
+                                                             : found->type) == Type::kFloat;
+  if (const auto* number = std::get_if<double>(&*value); number && is_float)
+    return std::optional<FindValue>(value_of(Type::kFloat, *number));
   return std::optional<FindValue>(value_of(*value));
 }
 

@@ -2,7 +2,9 @@
 #include "find/count_where.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -30,6 +32,13 @@ bool holds(const ValueCondition& condition, long double value) {
       break;
   }
   return value >= condition.number;
+}
+
+// Returns the condition for values of a type.
+ValueCondition condition_for(Type type, ValueCondition condition) {
+  if (type == Type::kFloat && !condition.is_integer)
+    condition.number = rounded_to_float(condition.number);
+  return condition;
 }
 
 struct Counts {
@@ -142,8 +151,15 @@ long double number_of(Type type, const std::byte* external) {
   return type == Type::kUInt64 ? as(std::uint64_t{}) : as(std::int64_t{});
 }
 
-FindNumber count_bounds(const VariableStatistics& v, const ValueCondition& condition) {
+long double rounded_to_float(long double number) {
+  return std::fabs(number) <= std::numeric_limits<float>::max()
+             ? static_cast<long double>(static_cast<float>(number))
+             : number;
+}
+
+FindNumber count_bounds(const VariableStatistics& v, const ValueCondition& wanted) {
   if (!v.has_range) return {};
+  const ValueCondition condition = condition_for(v.type, wanted);
   Counts counts = counts_in_range(condition, number_of(v.type, v.minimum.data()),
                                   number_of(v.type, v.maximum.data()), v.ordered());
   if (!v.histogram.buckets.empty() && !are_rounded(v)) {
@@ -155,8 +171,11 @@ FindNumber count_bounds(const VariableStatistics& v, const ValueCondition& condi
 }
 
 Result<std::optional<std::uint64_t>> count_where(const Dataset& dataset, VarId variable,
-                                                 const ValueCondition& condition,
+                                                 const ValueCondition& wanted,
                                                  const PartRanges* parts, unsigned threads) {
+  const std::optional<Type> type = counted_type(dataset.metadata, variable);
+  if (!type) return std::optional<std::uint64_t>();
+  const ValueCondition condition = condition_for(*type, wanted);
   const ValueFunction function{
       "count", [&](const Metadata&, VarId) { return std::make_unique<MatchCounter>(condition); }};
   CountRequest request;
@@ -164,10 +183,9 @@ Result<std::optional<std::uint64_t>> count_where(const Dataset& dataset, VarId v
   request.only = variable;
   std::uint64_t count = 0;
   if (parts) {
-    const Type type = *counted_type(dataset.metadata, variable);
     for (const PartRanges::Part& part : parts->parts) {
-      const Counts counts = counts_in_range(condition, number_of(type, part.minimum.data()),
-                                            number_of(type, part.maximum.data()), part.ordered);
+      const Counts counts = counts_in_range(condition, number_of(*type, part.minimum.data()),
+                                            number_of(*type, part.maximum.data()), part.ordered);
       const bool is_decided = counts.least == counts.most;
       request.wanted.push_back(!is_decided);
       if (is_decided) count += counts.least;

@@ -1,8 +1,10 @@
 // Parses and evaluates expressions (see FindExpression in nmb/find.h).
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
+#include "find/count_where.h"
 #include "nmb/find.h"
 
 namespace nmb {
@@ -115,7 +117,9 @@ class FindParser {
     skip_blanks();
     FindExpression::Operand number;
     NMB_TRY(parse_number(&number));
-    name.condition.number = std::get<FindNumber>(*number.constant).least;
+    const FindNumber value = std::get<FindNumber>(*number.constant);
+    name.condition.number = value.least;
+    name.condition.is_integer = value.form == FindNumber::Form::kExact;
     if (!take(")")) return wrong("\")\"");
     name.text = text_.substr(begin, at_ - begin);
     out->name = add_name(std::move(name));
@@ -174,12 +178,17 @@ class FindParser {
   Status parse_number(FindExpression::Operand* out) {
     const std::string rest(text_.substr(at_, 64));
     char* end = nullptr;
-    const long double value = std::strtold(rest.c_str(), &end);
+    const double rounded = std::strtod(rest.c_str(), &end);
     const auto length = static_cast<std::size_t>(end - rest.c_str());
-    if (length == 0 || length == 64 ||
+    if (length == 0 || length == 64 || std::isnan(rounded) ||
         (at_ + length < text_.size() && is_word(text_[at_ + length])))
       return wrong("a number");
-    out->constant = FindNumber{value, value};
+    if (rest.find_first_not_of("+-0123456789") >= length) {
+      const long double integer = std::strtold(rest.c_str(), nullptr);
+      out->constant = FindNumber{integer, integer};
+    } else {
+      out->constant = FindNumber{rounded, rounded, FindNumber::Form::kRounded};
+    }
     at_ += length;
     return {};
   }
@@ -259,9 +268,18 @@ bool compare(Comparison comparison, const T& a, const T& b) {
   return a >= b;
 }
 
+// Returns the number that is compared with `other`.
+FindNumber rounded_for(const FindNumber& number, const FindNumber& other) {
+  if (number.form != FindNumber::Form::kRounded || other.form != FindNumber::Form::kFloat)
+    return number;
+  const long double rounded = rounded_to_float(number.least);
+  return {rounded, rounded};
+}
+
 // Compares two numbers that may not be known exactly. Returns nullopt if that decides.
-std::optional<bool> compare_numbers(Comparison comparison, const FindNumber& a,
-                                    const FindNumber& b) {
+std::optional<bool> compare_numbers(Comparison comparison, const FindNumber& left,
+                                    const FindNumber& right) {
+  const FindNumber a = rounded_for(left, right), b = rounded_for(right, left);
   const auto is_exact = [](const FindNumber& n) { return !(n.least < n.most); };
   if (is_exact(a) && is_exact(b)) return compare(comparison, a.least, b.least);
   const bool is_disjoint = a.most < b.least || b.most < a.least;
@@ -329,12 +347,13 @@ const char* FindName::kind_text() const {
     case Kind::kVariableAttribute:
       return "attribute";
     case Kind::kStatistic:
-    case Kind::kFunction:
       return "statistic";
+    case Kind::kFunction:
+      return "statistic or stored result of a function";
     case Kind::kCount:
       break;
   }
-  return "variable for";
+  return "numeric variable for";
 }
 
 }  // namespace nmb

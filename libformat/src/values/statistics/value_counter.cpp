@@ -234,12 +234,21 @@ void count_typed(const ValueForm& form, const std::byte* values, std::size_t cou
   }
 }
 
-// Adds `stored`, a value in stored form, to the list of missing values.
-void add_missing(std::span<const std::byte> stored, ValueForm* form) {
+// Returns the classic type of the values of a type, or nullopt if there is none.
+std::optional<Type> classic_of(const Metadata& metadata, Type type) {
+  return TypeTable::is_extended(type) ? metadata.extension()->types.classic(type)
+                                      : std::optional<Type>(type);
+}
+
+bool is_swapped(const Metadata& metadata, Type type) {
+  return TypeTable::is_extended(type) && metadata.extension()->types.is_swapped(type);
+}
+
+// Adds a value to the list of missing values. swapped: whether the value is little-endian.
+void add_missing(std::span<const std::byte> value, bool swapped, ValueForm* form) {
   std::array<std::byte, 8> external{};
-  std::ranges::copy(stored, external.begin());
-  if (form->swapped)
-    std::reverse(external.begin(), external.begin() + static_cast<long>(stored.size()));
+  std::ranges::copy(value, external.begin());
+  if (swapped) std::reverse(external.begin(), external.begin() + static_cast<long>(value.size()));
   const std::int64_t key = value_key(form->type, external.data());
   const bool is_real = form->type == Type::kFloat || form->type == Type::kDouble;
   if (is_real && is_nan_key(form->type, key)) {
@@ -297,41 +306,41 @@ bool is_nan_key(Type type, std::int64_t key) {
 }
 
 std::optional<Type> counted_type(const Metadata& metadata, VarId variable) {
-  const Type type = metadata.variable(variable).type;
-  return TypeTable::is_extended(type) ? metadata.extension()->types.classic(type)
-                                      : std::optional<Type>(type);
+  return classic_of(metadata, metadata.variable(variable).type);
 }
 
 bool value_form(const Metadata& metadata, VarId variable,
                 std::span<const hdf5::Property> properties, ValueForm* form) {
   const Variable v = metadata.variable(variable);
-  const Extension* const extension = metadata.extension().get();
   const bool own = TypeTable::is_extended(v.type);
   *form = ValueForm();
   const std::optional<Type> type = counted_type(metadata, variable);
   if (!type) return false;
   form->type = *type;
-  form->swapped = own && extension->types.is_swapped(v.type);
+  form->swapped = is_swapped(metadata, v.type);
   const std::size_t size = form->size();
   if (!own) {
     const std::vector<std::byte> fill = fill_value(metadata, variable);
     std::ranges::copy(fill, form->hole.begin());
   }
-  const auto stated = [&](std::string_view name) -> std::span<const std::byte> {
+  // Returns the attribute if its values have the type of the variable, in either byte order.
+  const auto stated = [&](std::string_view name) -> std::optional<Attribute> {
     const auto attribute = metadata.find_attribute(variable, name);
-    if (!attribute || attribute->type != v.type || attribute->count != 1) return {};
-    return attribute->values.first(size);
+    return attribute && classic_of(metadata, attribute->type) == type ? attribute : std::nullopt;
   };
-  if (const auto fill = stated("_FillValue"); !fill.empty())
-    add_missing(fill, form);
+  const auto add = [&](const Attribute& attribute) {
+    add_missing(attribute.values.first(size), is_swapped(metadata, attribute.type), form);
+  };
+  const std::optional<Attribute> fill = stated("_FillValue");
+  if (fill && fill->count == 1)
+    add(*fill);
   else if (const auto set = fill_value_set(properties, variable, size); size > 1 && !set.empty())
-    add_missing(set, form);
+    add_missing(set, form->swapped, form);
   else if (!own && size > 1)
-    add_missing(std::span(form->hole).first(size), form);
-  if (const auto missing = metadata.find_attribute(variable, "missing_value");
-      missing && missing->type == v.type && missing->count > 1)
-    return false;
-  if (const auto missing = stated("missing_value"); !missing.empty()) add_missing(missing, form);
+    add_missing(std::span(form->hole).first(size), false, form);
+  const std::optional<Attribute> missing = stated("missing_value");
+  if (missing && missing->count > 1) return false;
+  if (missing && missing->count == 1) add(*missing);
   // count_values() has no code for three missing values, only for four. So the third value is
   // listed twice.
   if (form->missing_count == 3) form->missing[form->missing_count++] = form->missing[2];
