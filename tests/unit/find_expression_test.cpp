@@ -99,7 +99,7 @@ TEST(FindExpression, CountsValuesThatMatch) {
   ASSERT_EQ(names.size(), 3u);
   EXPECT_EQ(names[0].kind, FindName::Kind::kCount);
   EXPECT_EQ(names[0].variable, "a b");
-  EXPECT_EQ(names[0].condition, (ValueCondition{Comparison::kMore, -1500}));
+  EXPECT_EQ(names[0].condition, (ValueCondition{Comparison::kMore, -1500, false}));
   EXPECT_EQ(names[0].text, "all( `a b` <= -1.5e3 )");
   EXPECT_EQ(names[1].condition, (ValueCondition{Comparison::kEqual, 2}));
   EXPECT_EQ(names[2].kind, FindName::Kind::kBlockAttribute);

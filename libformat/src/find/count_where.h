@@ -14,7 +14,8 @@ namespace nmb {
 // Returns the exact value of a number of a classic type in external form.
 long double number_of(Type type, const std::byte* external);
 
-// Returns the float that is nearest to the number. Numbers beyond the largest float stay as they are.
+// Returns the float that is nearest to the number. Numbers beyond the largest float stay as they
+// are.
 long double rounded_to_float(long double number);
 
 // Returns what statistics tell about the number of values for which the condition holds.
