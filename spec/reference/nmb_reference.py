@@ -2224,7 +2224,12 @@ PIECE_CODECS = {
 def fill_of(c, variable):
     """Returns the bytes of one fill value of a variable (section 10.1)."""
     if variable.type not in classic.SIZES:
-        return bytes(c.extension.size_of(variable.type))
+        size = c.extension.size_of(variable.type)
+        for number, owner, attribute, content in c.extension.properties:
+            if (number, owner, attribute) == (extended.CREATION, variable.number, extended.NO_ATTRIBUTE):
+                if content.fill and len(content.fill) == size:
+                    return content.fill
+        return bytes(size)
     fill = next((a for a in variable.attributes if a.name == b"_FillValue"), None)
     if fill is not None and fill.type == variable.type and fill.count == 1:
         return fill.raw

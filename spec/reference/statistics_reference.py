@@ -266,7 +266,7 @@ def missing_of(c, variable, code, little, fill_set):
         out.append(stated[b"_FillValue"])
     elif size > 1 and fill_set and len(fill_set) == size:
         out.append(one(fill_set, little))
-    elif size > 1 and variable.type in classic.SIZES:
+    elif size > 1:
         out.append(number_of(code, classic.DEFAULT_FILL[code]))
     return out
 
