@@ -152,6 +152,10 @@ def choose(data, search=False):
         c.findings.append(
             ("R-SB-13", c.pending.position, f"generation {c.pending.generation} is pending: not in its slot")
         )
+    if search and c.pending is None:
+        stray = find_stray(data, c.newest)
+        if stray:
+            c.findings.append(("R-SB-13", stray.position, f"generation {stray.generation} does not follow the newest"))
     check_cover(c, data, slots)
     return c
 
@@ -246,6 +250,16 @@ def find_pending(data, g, search):
                 return s
         if not search:
             return None
+    return None
+
+
+def find_stray(data, g):
+    """Returns the last superblock after g whose generation is at least 2 higher. It does not follow g."""
+    for position in units_behind(data, g.file_length):
+        if bytes(data[position : position + 8]) == SUPERBLOCK_MAGIC:
+            s = Superblock(data, position)
+            if is_trailer(s, g.file_id) and s.generation > g.generation + 1:
+                return s
     return None
 
 

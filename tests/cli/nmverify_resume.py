@@ -76,6 +76,20 @@ def check(tools, files):
         tools.check(found == one[()], f"{launcher}: found {found}, expected {one[()]}"[:3000])
 
 
+def check_links(tools):
+    """Values in other files may change without a change of the file, so they are checked again."""
+    work = tools.work
+    shutil.copy(next((work / "graphs").iterdir()), work / "linked.nc")
+    tools.run("nmcat", "--link", "linked.nc", "-o", "link.nmb")
+    options = ("--resume", "links.jsonl")
+    for _ in range(2):
+        tools.run("nmverify", "link.nmb", *options)
+    changed = bytearray((work / "linked.nc").read_bytes())
+    changed[-9] ^= 1
+    (work / "linked.nc").write_bytes(changed)
+    tools.run("nmverify", "link.nmb", *options, exit_code=1)
+
+
 def test(tools):
     work = tools.work
     tools.example("make_graph_samples", work / "graphs", "--files", "1", "--samples", "700")
@@ -106,6 +120,7 @@ def test(tools):
     tools.run("nmverify", "sound.nmb", *OPTIONS, exit_code=1)
     done = tools.run("nmverify", "sound.nmb", *OPTIONS, "--level", "blocks", exit_code=2)
     tools.check(b"other options" in done.stderr, f"found {done.stderr}")
+    check_links(tools)
     for name in ("sound.nmb", "list"):  # never written to
         (work / "list").write_text("sound.nmb\n")
         before = (work / name).read_bytes()

@@ -136,7 +136,8 @@ Result<VerifySummary> verify_file(Tool& tool, const std::string& name, const Arg
   options.progress = progress.callback();
   Result<VerifySummary> summary = verify(*file, options, found);
   progress.finish();
-  if (journal && summary.ok() && summary->incomplete.ok()) journal->end_file(*summary);
+  const bool stays = summary.ok() && summary->incomplete.ok() && !summary->reads_other_files;
+  if (journal && stays) journal->end_file(*summary);
   return summary;
 }
 

@@ -151,7 +151,10 @@ Status RecoverCommand::write_text(const std::string& file, const Recovery& recov
                                                   : " are lost; their names are not known")));
   for (const std::string& loss : recovery.other_losses) NMB_TRY(line("lost: " + printable(loss)));
   if (recovery.may_lack_blocks)
-    NMB_TRY(line(recovery.generation == 0
+    NMB_TRY(line(recovery.recorded_blocks
+                     ? "it is not known whether more blocks are lost, because some of the blocks "
+                       "above may have been removed"
+                 : recovery.generation == 0
                      ? "all superblocks are lost, so it is not known which blocks were committed, "
                        "and whether more blocks are lost"
                      : "the newest superblock is lost, so it is not known whether more blocks are "

@@ -93,7 +93,8 @@ struct Recovery {
   std::vector<LostBlock> lost;     // sorted by name
   // How many more blocks are lost at least, according to the superblock; their names are lost too.
   std::uint64_t lost_without_name = 0;
-  // Whether other blocks may be lost, because the superblock that says how many there were is lost.
+  // Whether other blocks may be lost: the superblock that says how many there were is lost, or some
+  // of the blocks in `blocks` and `lost` may have been removed before.
   bool may_lack_blocks = false;
   // Losses other than blocks and values: originals, statistics, tags, provenance.
   std::vector<std::string> other_losses;

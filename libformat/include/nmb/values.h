@@ -184,18 +184,19 @@ NMB_EXPORT std::uint64_t convert_to_external(MemoryType memory, const void* from
                                              std::uint64_t count, Type type, std::byte* to,
                                              Kind kind = Kind::kCdf5);
 
-// Returns a variable's fill value in external form (type_size() bytes). This is the _FillValue
-// attribute if it has the variable's type and one value; otherwise it is netCDF's default for the
-// type.
+// Returns the fill value of a variable of a classic type in external form (type_size() bytes). This
+// is the _FillValue attribute if it has the variable's type and one value; otherwise it is netCDF's
+// default for the type. Empty for a block's own types.
 NMB_EXPORT std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable);
 // Returns netCDF's default fill value of a type in external form; empty for a block's own types.
 NMB_EXPORT std::vector<std::byte> default_fill_value(Type type);
 
-// The fill pattern of an extent: all elements of a variable have its fill value; padding and gaps
-// are zero. The function fill() writes the extent bytes [offset, offset + out.size()) to `out`. The
-// first call of fill() builds the pattern from the definitions. The time of later calls grows with
-// the number of bytes, and with the logarithm of the number of variables. Where variables overlap,
-// a byte belongs to the variable that begins last. Thread-safe.
+// The fill pattern of an extent: all elements of a variable have its fill value; padding, gaps and
+// bytes of regions are zero. A variable of a type that the block defines has the fill value that
+// the HDF5 file set, or zero. The function fill() writes the extent bytes [offset, offset +
+// out.size()) to `out`. The first call of fill() builds the pattern from the definitions. The time
+// of later calls grows with the number of bytes, and with the logarithm of the number of variables.
+// Where variables overlap, a byte belongs to the variable that begins last. Thread-safe.
 class FillPattern {
  public:
   // `metadata` must outlive this object.
@@ -205,8 +206,7 @@ class FillPattern {
  private:
   struct Slot {
     std::uint64_t begin, end;  // offsets in the extent (fixed-size variables) or in the record
-    std::array<std::byte, 8> value;
-    std::size_t value_size;
+    std::vector<std::byte> value;
   };
   void make() const;
   static void close(std::vector<Slot>* slots, std::uint64_t limit);

@@ -103,6 +103,9 @@ struct VerifySummary {
   // how many of them can be written again: originals with the recorded digests, and blocks without
   // findings. Counted at level kData, or if VerifyOptions::originals is set.
   std::uint64_t originals = 0, whole_originals = 0;
+  // Whether values in other files belong to the result. They may change without a change of the
+  // checked file.
+  bool reads_other_files = false;
   // The first failure that left something unchecked: a failed read, a limit, or a part that only a
   // later version can read (kUnsupported). The status is ok if everything was checked.
   Status incomplete;

@@ -147,6 +147,14 @@ class Recoverer {
       names += !std::ranges::binary_search(recovery_.blocks, lost.name, {}, &FoundBlock::name);
     if (current->totals.blocks > names)
       recovery_.lost_without_name = current->totals.blocks - names;
+    // If some of these names are those of removed blocks, more blocks are lost.
+    recovery_.may_lack_blocks =
+        names > 0 && (std::ranges::any_of(recovery_.blocks,
+                                          [](const FoundBlock& block) {
+                                            return block.doubt == BlockDoubt::kPerhapsOlder ||
+                                                   block.doubt == BlockDoubt::kPerhapsNotCommitted;
+                                          }) ||
+                      std::ranges::any_of(recovery_.lost, &LostBlock::perhaps_removed));
   }
 
   Status write() {

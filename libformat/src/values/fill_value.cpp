@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "hdf5/model/hdf5_section.h"
+#include "nmb/extension.h"
 #include "nmb/values.h"
 #include "wire/endian.h"
 
@@ -84,20 +86,30 @@ FillPattern::FillPattern(const Metadata& metadata, const ClassicLayout& layout)
 }
 
 void FillPattern::make() const {
+  const Extension* const extension = metadata_.extension().get();
+  std::vector<hdf5::Property> properties;
+  // If the section is damaged, its fill values are not known.
+  if (extension)
+    if (auto decoded = hdf5::decode_properties(extension->hdf5); decoded.ok())
+      properties = *std::move(decoded);
   for (VarId v = 0; v < metadata_.variable_count(); ++v) {
     const bool is_record = metadata_.is_record_variable(v);
     const std::uint64_t base = is_record ? layout_.record_begin : layout_.header_length;
     const std::uint64_t begin = metadata_.begin(v);
     if (begin < base) continue;
-    const std::vector<std::byte> value = fill_value(metadata_, v);
-    // A variable gets no slot if the block defines the variable's type, or if the variable is
-    // stored in a region. The unstored bytes of such a variable read as zero.
-    if (value.empty() || (metadata_.extension() && metadata_.extension()->storage_of(v))) continue;
-    Slot slot{begin - base, ~std::uint64_t{0}, {}, value.size()};
+    // A variable gets no slot if its unstored bytes read as zero.
+    if (extension && extension->storage_of(v)) continue;
+    std::vector<std::byte> value = fill_value(metadata_, v);
+    if (value.empty()) {
+      const std::uint64_t size = metadata_.value_size(metadata_.variable(v).type);
+      const auto set = hdf5::fill_value_set(properties, v, size);
+      value.assign(set.begin(), set.end());
+    }
+    if (value.empty()) continue;
+    Slot slot{begin - base, ~std::uint64_t{0}, std::move(value)};
     if (const auto bytes = metadata_.slice_bytes(v); bytes && *bytes < slot.end - slot.begin)
       slot.end = slot.begin + *bytes;
-    std::copy(value.begin(), value.end(), slot.value.begin());
-    (is_record ? record_ : fixed_).push_back(slot);
+    (is_record ? record_ : fixed_).push_back(std::move(slot));
   }
   close(&fixed_, record_size_ > 0 ? record_begin_ : ~std::uint64_t{0});
   close(&record_, record_size_);
@@ -111,7 +123,7 @@ void FillPattern::fill_slots(const std::vector<Slot>& slots, std::uint64_t offse
   for (; slot != slots.end() && slot->begin < end; ++slot) {
     const std::uint64_t from = std::max(offset, slot->begin), to = std::min(end, slot->end);
     if (from >= to) continue;
-    repeat(std::span(slot->value).first(slot->value_size), (from - slot->begin) % slot->value_size,
+    repeat(slot->value, (from - slot->begin) % slot->value.size(),
            out.subspan(from - offset, to - from));
   }
 }

@@ -27,7 +27,14 @@ Status check_nothing_pending(const Reader& reader) {
   const ByteSource& file = reader.file();
   if (file.size() <= reader.file_length()) return {};
   NMB_ASSIGN(const Choice first, choose_newest(file, Lookout::kAll));
-  if (!first.pending || file.has_writer()) return {};
+  if (file.has_writer()) return {};
+  if (first.stray)
+    return Status(Code::kDamaged, file.name(), first.stray->position, "R-SB-13",
+                  joined_text("generation ", first.stray->fields.generation,
+                              " lies after generation ", first.newest.fields.generation,
+                              ", but does not follow it: a part of the file is lost; nmverify "
+                              "--recover finds all blocks"));
+  if (!first.pending) return {};
   // After choose_newest() read the file, a writer may have committed the generation and ended. So
   // the head is read again.
   file.forget();

@@ -97,9 +97,11 @@ std::vector<ValueOutcome> ValueChecker::take_known() {
 
 // Tells the caller of verify() how far the values have been checked.
 void ValueChecker::note_checked(std::size_t known, const std::vector<ValueOutcome>& outcomes) {
-  // Ranges that could not be read must be read by a later check.
-  has_unread_ = has_unread_ || std::ranges::any_of(outcomes, [](const ValueOutcome& outcome) {
-                  return !outcome.status.ok();
+  has_unread_ = has_unread_ ||
+                std::ranges::any_of(
+                    outcomes, [](const ValueOutcome& outcome) { return !outcome.status.ok(); }) ||
+                std::ranges::any_of(batch_, [](const ValueRange& range) {
+                  return range.external && !range.in_original;
                 });
   if (!options_.on_checked || has_unread_ || known == outcomes.size()) return;
   CheckedValues checked{checked_ + outcomes.size(), file_.bytes(), {}};

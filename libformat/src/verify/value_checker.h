@@ -109,7 +109,9 @@ class ValueChecker {
   std::vector<ValueRange> batch_;
   std::uint64_t checked_ = 0;   // number of ranges before the batch
   std::size_t next_fault_ = 0;  // in VerifyOptions::checked
-  bool has_unread_ = false;     // whether a range could not be read
+  // Whether a range could not be read, or lies in another file. A later check reads such ranges
+  // again: the other file may have changed.
+  bool has_unread_ = false;
 };
 
 // Computes the sum of a range. Reads the range through `buffer`, at most 1 MiB at a time. A range

@@ -93,6 +93,7 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at,
 void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   if (!at_least(VerifyLevel::kData)) return;
   range.in_original = files_->is_original(number - 1);
+  summary_.reads_other_files |= !range.in_original;
   Status& failure = external_[number];
   const bool told = !failure.ok();
   const Result<std::shared_ptr<const ByteSource>> file =

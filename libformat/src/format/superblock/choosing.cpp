@@ -68,6 +68,7 @@ Status choose_damaged(const ByteSource& file, Choice* choice) {
                search.following(g->superblock, Lookout::kAll));
     if (found && !reading.other_slot_fits(g->superblock))
       return roll_forward(std::move(*found), true);
+    if (!found) choice->stray = search.stray();
     choice->pending = std::move(found);
     return {};
   }
@@ -90,12 +91,14 @@ Result<Choice> choose_newest(const ByteSource& file, Lookout lookout) {
     NMB_TRY(choose_damaged(file, &choice));
   if (!choice.lost.ok()) return choice;
   const std::uint64_t length = choice.newest.fields.file_length;
-  // If rule 3 or 4 was applied, all bytes after the generation have already been searched.
-  const bool searched = !reading.settled() && !reading.mark;
+  // If rule 3 was applied and has not found a superblock, all bytes after the generation have
+  // already been searched.
+  const bool searched = !reading.settled() && !reading.mark && !choice.rolled_forward;
   if (!searched && reading.size > length && choice.newest.fields.usable_length()) {
     TrailerSearch search(file, reading.size, reading.file_id);
-    NMB_ASSIGN(choice.pending,
-               search.following(choice.newest, reading.settled() ? lookout : Lookout::kAll));
+    const Lookout where = reading.settled() ? lookout : Lookout::kAll;
+    NMB_ASSIGN(choice.pending, search.following(choice.newest, where));
+    if (!choice.pending && where == Lookout::kAll) choice.stray = search.stray();
   }
   return choice;
 }
@@ -184,6 +187,11 @@ void report_head(const Choice& choice, Severity damage, Severity pending, Findin
                      joined_text("generation ", choice.pending->fields.generation,
                                  " after the newest one, complete but not committed"),
                      joined_text("nothing after generation ", generation), pending});
+  if (choice.stray)
+    report("R-SB-13", choice.stray->position, "superblock",
+           joined_text("generation ", choice.stray->fields.generation, " after generation ",
+                       generation, ", without the generations between"),
+           joined_text("nothing after generation ", generation));
   if (may_hide_a_generation(choice))
     findings.report({"R-SB-13", newest.fields.file_length, "superblock",
                      joined_text("bytes but no superblock after generation ", generation,

@@ -22,6 +22,10 @@ struct Choice {
   // superblock of the file. No mark confirms that such a superblock was committed.
   bool found_by_search = false;
   std::optional<FoundSuperblock> pending;  // a superblock that follows `newest` but is not used
+  // If all bytes after `newest` were searched and `pending` is not set: the last superblock in
+  // these bytes whose generation is at least 2 higher. It does not follow `newest`, so a generation
+  // between was lost.
+  std::optional<FoundSuperblock> stray;
 };
 
 // Chooses the newest generation. Reads the head repeatedly as long as a commit may be in progress.

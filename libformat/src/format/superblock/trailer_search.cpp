@@ -93,7 +93,12 @@ Result<std::optional<FoundSuperblock>> TrailerSearch::following(const FoundSuper
   if (!base.fields.usable_length() || end <= begin) return std::optional<FoundSuperblock>();
   const std::uint64_t from = lookout == Lookout::kAll ? begin : end - kSlotUnit;
   strangers_.clear();
-  return search(from, end, [&](const FoundSuperblock& found) { return follows(found, base); });
+  stray_.reset();
+  return search(from, end, [&](const FoundSuperblock& found) -> Result<bool> {
+    NMB_ASSIGN(const bool is_next, follows(found, base));
+    if (!is_next && !stray_ && found.fields.generation > base.fields.generation + 1) stray_ = found;
+    return is_next;
+  });
 }
 
 Result<std::optional<FoundSuperblock>> TrailerSearch::last() {

@@ -29,6 +29,9 @@ class TrailerSearch {
   // Returns the last superblock that follows `base`. Time: proportional to the number of bytes
   // after the file length of `base`.
   Result<std::optional<FoundSuperblock>> following(const FoundSuperblock& base, Lookout lookout);
+  // Returns the last superblock that the last call of following() has passed because it does not
+  // follow `base`, although its generation is at least 2 higher.
+  const std::optional<FoundSuperblock>& stray() const { return stray_; }
   // Returns the last superblock of the file.
   Result<std::optional<FoundSuperblock>> last();
 
@@ -41,6 +44,7 @@ class TrailerSearch {
   const ByteSource& file_;
   const std::uint64_t size_;
   const std::optional<Digest> file_id_;
+  std::optional<FoundSuperblock> stray_;
   std::unordered_set<std::uint64_t> strangers_;  // positions of trailers from which no chain of
                                                  // previous trailers leads to the base
 };

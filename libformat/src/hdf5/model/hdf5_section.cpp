@@ -265,4 +265,14 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
   return properties;
 }
 
+std::span<const std::byte> fill_value_set(std::span<const Property> properties,
+                                          std::uint32_t variable, std::size_t size) {
+  for (const Property& p : properties)
+    if (p.owner == variable && p.attribute == kNoAttribute &&
+        p.number == Property::Number::kCreation && p.creation.fill_state == FillState::kUser &&
+        p.creation.fill_value.size() == size)
+      return p.creation.fill_value;
+  return {};
+}
+
 }  // namespace nmb::hdf5

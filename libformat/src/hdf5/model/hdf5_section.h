@@ -131,4 +131,9 @@ NMB_EXPORT Result<std::vector<Property>> decode_properties(std::span<const std::
 NMB_EXPORT Result<std::vector<Property>> decode_properties(
     std::span<const std::byte> section, std::span<const Property::Number> wanted);
 
+// Returns the fill value that the user set for a variable, in stored form. If the properties set no
+// fill value of `size` bytes, the result is empty.
+NMB_EXPORT std::span<const std::byte> fill_value_set(std::span<const Property> properties,
+                                                     std::uint32_t variable, std::size_t size);
+
 }  // namespace nmb::hdf5

@@ -84,7 +84,7 @@ void BlockCounter::take_stored(const Metadata& metadata, const Storage& storage,
   const auto bytes = metadata.array_bytes(v);
   if (!bytes || !has_counted_values(storage, v, properties)) return;
   slot.form.hole = {};
-  std::ranges::copy(fill_value_set(properties, v, size), slot.form.hole.begin());
+  std::ranges::copy(hdf5::fill_value_set(properties, v, size), slot.form.hole.begin());
   const bool in_chunks = storage.kind == StorageKind::kChunked && *bytes > 0;
   if (in_chunks && unknown_filter(storage.filters)) return;
   const std::uint64_t elements = *bytes / size;

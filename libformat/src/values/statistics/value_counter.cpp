@@ -266,16 +266,6 @@ void add_missing(std::span<const std::byte> value, bool swapped, ValueForm* form
 
 }  // namespace
 
-std::span<const std::byte> fill_value_set(std::span<const hdf5::Property> properties,
-                                          VarId variable, std::size_t size) {
-  for (const hdf5::Property& p : properties)
-    if (p.owner == variable && p.attribute == hdf5::kNoAttribute &&
-        p.number == hdf5::Property::Number::kCreation &&
-        p.creation.fill_state == hdf5::FillState::kUser && p.creation.fill_value.size() == size)
-      return p.creation.fill_value;
-  return {};
-}
-
 std::int64_t value_key(Type type, const std::byte* external) {
   return with_type(type, [&](auto t) {
     using T = decltype(t);
@@ -319,10 +309,9 @@ bool value_form(const Metadata& metadata, VarId variable,
   form->type = *type;
   form->swapped = is_swapped(metadata, v.type);
   const std::size_t size = form->size();
-  if (!own) {
-    const std::vector<std::byte> fill = fill_value(metadata, variable);
-    std::ranges::copy(fill, form->hole.begin());
-  }
+  const std::vector<std::byte> default_fill = fill_value(metadata, variable);
+  std::ranges::copy(own ? hdf5::fill_value_set(properties, variable, size) : default_fill,
+                    form->hole.begin());
   // Returns the attribute if its values have the type of the variable, in either byte order.
   const auto stated = [&](std::string_view name) -> std::optional<Attribute> {
     const auto attribute = metadata.find_attribute(variable, name);
@@ -334,10 +323,11 @@ bool value_form(const Metadata& metadata, VarId variable,
   const std::optional<Attribute> fill = stated("_FillValue");
   if (fill && fill->count == 1)
     add(*fill);
-  else if (const auto set = fill_value_set(properties, variable, size); size > 1 && !set.empty())
+  else if (const auto set = hdf5::fill_value_set(properties, variable, size);
+           size > 1 && !set.empty())
     add_missing(set, form->swapped, form);
-  else if (!own && size > 1)
-    add_missing(std::span(form->hole).first(size), false, form);
+  else if (size > 1)
+    add_missing(default_fill_value(*type), false, form);
   const std::optional<Attribute> missing = stated("missing_value");
   if (missing && missing->count > 1) return false;
   if (missing && missing->count == 1) add(*missing);

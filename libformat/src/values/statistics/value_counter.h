@@ -49,10 +49,6 @@ bool has_counted_values(const Storage& storage, VarId variable,
 // Returns whether a variable may have statistics (spec/format.md, section 9.3). Its values may be
 // stored in a way that this program cannot decode. Errors: kDamaged.
 Result<bool> may_be_counted(const Metadata& metadata, VarId variable);
-// Returns the fill value that the properties set for the variable. The result is in stored form. If
-// the properties set no fill value of `size` bytes, the result is empty.
-std::span<const std::byte> fill_value_set(std::span<const hdf5::Property> properties,
-                                          VarId variable, std::size_t size);
 
 // Returns the key of a value. Keys are integers that have the same order as the values.
 std::int64_t value_key(Type type, const std::byte* external);
