@@ -562,8 +562,8 @@ class Recovered:
         length, records = walk.end, entry["records"]
         if not is_known and length != header["extent length"]:
             if c.record_dimension is not None and c.record_size:
-                bytes_ = length - (c.record_begin - c.base)
-                records = max(0, -(-(bytes_ - 3) // c.record_size)) if bytes_ > 0 else 0
+                records, rest = divmod(max(0, length - (c.record_begin - c.base)), c.record_size)
+                records += rest > 0 and rest + 3 >= c.record_size  # padding after the last value may be missing
             if length < header["extent length"] and records <= header["records"]:
                 walk.lost.append((length, header["extent length"]))
                 length, records = header["extent length"], entry["records"]

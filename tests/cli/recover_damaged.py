@@ -33,7 +33,7 @@ SKIPPED = 77
 VECTORS = ["growth", "removed_and_created_again", "originals", "external_files", "growth_beside", "growth_folded"]
 VECTORS += ["growth_coded", "growth_two_pages", "hole", "hole_in_a_data_map", "coded_pieces", "dead_space"]
 VECTORS += ["coded_pieces_change", "tags", "statistics_tree", "zstd_dictionary", "zstd_dictionary_with_id", "several_leaves"]
-VECTORS += ["abandoned_range", "index_recut", "many_pieces", "records_replace_trailing_bytes"]
+VECTORS += ["abandoned_range", "index_recut", "many_pieces", "records_replace_trailing_bytes", "records_of_one_byte"]
 VECTORS += ["extended_types", "extended_storage", "extended_hole", "hdf5_view", "empty_extents", "root_block"]
 RUNS = [1, 8, 64, 512, 4096, 65536, 1 << 20]
 

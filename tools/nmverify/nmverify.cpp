@@ -58,7 +58,7 @@ const HelpText kHelp = {
         "Under mpiexec, all processes check values of NMB files, or share the sources and the "
         "files "
         "of a set, and the first process writes the report. The report is the same for any number "
-        "of processes.\n\n"
+        "of processes. --recover and --plan need a single process.\n\n"
         "With --recover OUT, nmverify verifies nothing. Instead, it copies the undamaged blocks of "
         "one "
         "damaged NMB file to a new file. Blocks are found by their headers, so neither the head "

@@ -188,6 +188,10 @@ NMB_EXPORT std::uint64_t convert_to_external(MemoryType memory, const void* from
 // is the _FillValue attribute if it has the variable's type and one value; otherwise it is netCDF's
 // default for the type. Empty for a block's own types.
 NMB_EXPORT std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable);
+// Returns the fill value that netCDF programs show, in external form of the classic type that the
+// values have: the _FillValue attribute if it has one value of the variable's type, in either byte
+// order; otherwise netCDF's default for the type. Empty if the values have no classic type.
+NMB_EXPORT std::vector<std::byte> shown_fill_value(const Metadata& metadata, VarId variable);
 // Returns netCDF's default fill value of a type in external form; empty for a block's own types.
 NMB_EXPORT std::vector<std::byte> default_fill_value(Type type);
 

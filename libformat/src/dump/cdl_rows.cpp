@@ -17,9 +17,9 @@ CdlRows::CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const V
     extended_.emplace(metadata.extension()->types, array.region.get(), ValueFormat::kCdl);
     return;
   }
-  // The default fill value has the variable's classic type. If values are shown with another type,
-  // the default fill value does not apply to them.
-  if (type_ == metadata.variable(variable).type) fill_ = fill_value(metadata, variable);
+  fill_ = shown_fill_value(metadata, variable);
+  // If values are shown with another type, the fill value does not apply to them.
+  if (fill_.size() != type_size(type_)) fill_.clear();
   if (type_ == Type::kChar) {
     // ncgen extends a short string with the fill value.
     style_.keep_nuls |= fill_.empty() || fill_[0] != std::byte{0};

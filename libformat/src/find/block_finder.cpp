@@ -206,8 +206,8 @@ std::vector<std::string> BlockFinder::warnings(const std::string& file) const {
     out.push_back(joined_text(
         undecided_, " of ", blocks_,
         " blocks cannot match, because stored statistics do not decide and values are not read; "
-        "to store statistics: nmconvert --repack --stats histogram ",
-        shell_word(file), " counted.nmb"));
+        "to store statistics: nmconvert ",
+        reader_ ? "--repack " : "", "--stats histogram ", shell_word(file), " counted.nmb"));
   if (uncounted_ > 0)
     out.push_back(joined_text(
         uncounted_, " of ", blocks_,
@@ -288,6 +288,8 @@ Result<std::optional<VarId>> BlockFinder::counted_variable(std::size_t i) {
   if (!variable) return variable;
   NMB_ASSIGN(bool counts, may_be_counted(dataset_->metadata, *variable));
   has_uncounted_ |= !counts;
+  // The block has the variable, although its values cannot be counted.
+  found_[i] = found_[i] || !counts;
   const bool takes_text = name.name == "elements" || name.name == "missing" || name.name == "nan";
   counts = counts && (takes_text || counted_type(dataset_->metadata, *variable) != Type::kChar);
   return counts ? variable : std::nullopt;

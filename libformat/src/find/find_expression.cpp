@@ -180,7 +180,7 @@ class FindParser {
     char* end = nullptr;
     const double rounded = std::strtod(rest.c_str(), &end);
     const auto length = static_cast<std::size_t>(end - rest.c_str());
-    if (length == 0 || length == 64 || std::isnan(rounded) ||
+    if (length == 0 || length == 64 || !std::isfinite(rounded) ||
         (at_ + length < text_.size() && is_word(text_[at_ + length])))
       return wrong("a number");
     if (rest.find_first_not_of("+-0123456789") >= length) {

@@ -598,7 +598,7 @@ class ClassicDecoder {
       } else if (begin >= layout.record_begin) {
         return fail("R-CH-16", places_[id].begin_field, variable_text(id),
                     "begin " + number(begin) + " after the first record",
-                    "at most " + number(layout.record_begin));
+                    "less than " + number(layout.record_begin));
       }
     }
     remark_order();

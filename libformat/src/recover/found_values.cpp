@@ -254,8 +254,8 @@ class ValueFinder {
     const std::uint64_t begin = layout.record_begin - layout.header_length;
     if (found_.length <= begin) return 0;
     // Padding after the last record may be missing.
-    const std::uint64_t bytes = found_.length - begin;
-    return bytes / layout.record_size + (bytes % layout.record_size + 3 >= layout.record_size);
+    const std::uint64_t bytes = found_.length - begin, rest = bytes % layout.record_size;
+    return bytes / layout.record_size + (rest > 0 && rest + 3 >= layout.record_size);
   }
 
   // --- sums ---

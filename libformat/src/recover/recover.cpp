@@ -80,6 +80,8 @@ class Recoverer {
         orders.push_back(block.entry.order);
     std::ranges::sort(orders);
     orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
+    if (!orders.empty() && !evidence_.reading.statistics.absent())
+      add_loss("statistics of blocks that are doubtful or recovered in part");
     NMB_ASSIGN(mended_, mend_file(file_, evidence_, plans_.blocks, parts_));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader,
                Reader::open(mended_, {.external = options_.external}));

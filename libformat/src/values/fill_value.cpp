@@ -70,6 +70,23 @@ std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable) {
   return default_fill_value(type);
 }
 
+std::vector<std::byte> shown_fill_value(const Metadata& metadata, VarId variable) {
+  const auto classic = [&](Type type) {
+    return TypeTable::is_extended(type) ? metadata.extension()->types.classic(type)
+                                        : std::optional<Type>(type);
+  };
+  const std::optional<Type> type = classic(metadata.variable(variable).type);
+  if (!type) return {};
+  const auto attribute = metadata.find_attribute(variable, "_FillValue");
+  if (!attribute || classic(attribute->type) != type || attribute->count != 1)
+    return default_fill_value(*type);
+  std::vector<std::byte> value(attribute->values.begin(), attribute->values.end());
+  if (TypeTable::is_extended(attribute->type) &&
+      metadata.extension()->types.is_swapped(attribute->type))
+    std::ranges::reverse(value);
+  return value;
+}
+
 // Sorts the slots and cuts each slot where the next slot begins. Cuts the last slot at `limit`.
 void FillPattern::close(std::vector<Slot>* slots, std::uint64_t limit) {
   std::stable_sort(slots->begin(), slots->end(),
