@@ -2223,17 +2223,16 @@ PIECE_CODECS = {
 
 def fill_of(c, variable):
     """Returns the bytes of one fill value of a variable (section 10.1)."""
-    if variable.type not in classic.SIZES:
-        size = c.extension.size_of(variable.type)
-        for number, owner, attribute, content in c.extension.properties:
-            if (number, owner, attribute) == (extended.CREATION, variable.number, extended.NO_ATTRIBUTE):
-                if content.fill and len(content.fill) == size:
-                    return content.fill
-        return bytes(size)
-    fill = next((a for a in variable.attributes if a.name == b"_FillValue"), None)
-    if fill is not None and fill.type == variable.type and fill.count == 1:
-        return fill.raw
-    return classic.DEFAULT_FILL[variable.type]
+    is_classic = variable.type in classic.SIZES
+    size = classic.SIZES[variable.type] if is_classic else c.extension.size_of(variable.type)
+    for a in variable.attributes if is_classic else []:
+        if a.name == b"_FillValue" and a.count == 1 and statistics.has_type(c, a, variable.type):
+            return a.raw[:size][::-1] if statistics.classic_type(c, a.type)[1] else a.raw[:size]
+    for number, owner, attribute, content in c.extension.properties if c.extension else []:
+        if (number, owner, attribute) == (extended.CREATION, variable.number, extended.NO_ATTRIBUTE):
+            if content.fill and len(content.fill) == size:
+                return content.fill
+    return classic.DEFAULT_FILL[variable.type] if is_classic else bytes(size)
 
 
 def piece_bytes(file, piece, start, end):

@@ -26,7 +26,7 @@ def told(tools, path, *arguments, may_lack=False):
     if may_lack:
         command = [tools.folder / "nminspect", "stats", path]
         done = subprocess.run(command, cwd=tools.work, capture_output=True, timeout=120)
-        if done.returncode == 2 and b"no statistics; --stats writes them" in done.stderr:
+        if done.returncode == 2 and b"no stored statistics" in done.stderr:
             return {"blocks": []}
     done = tools.run("nminspect", "stats", "--json", path, *arguments)
     return json.loads(done.stdout) if done.returncode == 0 else {"blocks": []}

@@ -76,6 +76,7 @@ def test(tools):
             tools.check(whole or (values == numpy.array(filled, type_)).all(), f"{name}: {values[:5]}, expected {filled}")
         tools.check(lost > 0, "no variable was lost")
     with h5py.File(recovered(tools, "h.h5", numpy.arange(500) + 1, "back.h5")) as file:
+        file = file["h"]
         tools.check((file["plain"][...] == 0).all(), f"plain: {file['plain'][:5]}")
         tools.check((file["never"][...] == 77).all(), f"never: {file['never'][:5]}")
         tools.check(set(file["pair"][...].tolist()) in ({(5, 2.5)}, {(0, 0.0)}), f"pair: {file['pair'][:5]}")

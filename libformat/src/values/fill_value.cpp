@@ -4,9 +4,9 @@
 #include <bit>
 #include <cstring>
 
-#include "hdf5/model/hdf5_section.h"
 #include "nmb/extension.h"
 #include "nmb/values.h"
+#include "values/hole_value.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -70,21 +70,45 @@ std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable) {
   return default_fill_value(type);
 }
 
-std::vector<std::byte> shown_fill_value(const Metadata& metadata, VarId variable) {
-  const auto classic = [&](Type type) {
-    return TypeTable::is_extended(type) ? metadata.extension()->types.classic(type)
-                                        : std::optional<Type>(type);
-  };
-  const std::optional<Type> type = classic(metadata.variable(variable).type);
-  if (!type) return {};
+namespace {
+
+std::optional<Type> classic_of(const Metadata& metadata, Type type) {
+  return TypeTable::is_extended(type) ? metadata.extension()->types.classic(type)
+                                      : std::optional<Type>(type);
+}
+
+// Returns the _FillValue of a variable in external form, or nothing if it has not one value of the
+// variable's type, in either byte order. type: the classic type of the variable.
+std::vector<std::byte> stated_fill(const Metadata& metadata, VarId variable, Type type) {
   const auto attribute = metadata.find_attribute(variable, "_FillValue");
-  if (!attribute || classic(attribute->type) != type || attribute->count != 1)
-    return default_fill_value(*type);
+  if (!attribute || classic_of(metadata, attribute->type) != type || attribute->count != 1)
+    return {};
   std::vector<std::byte> value(attribute->values.begin(), attribute->values.end());
   if (TypeTable::is_extended(attribute->type) &&
       metadata.extension()->types.is_swapped(attribute->type))
     std::ranges::reverse(value);
   return value;
+}
+
+}  // namespace
+
+std::vector<std::byte> shown_fill_value(const Metadata& metadata, VarId variable) {
+  const std::optional<Type> type = classic_of(metadata, metadata.variable(variable).type);
+  if (!type) return {};
+  std::vector<std::byte> value = stated_fill(metadata, variable, *type);
+  return value.empty() ? default_fill_value(*type) : value;
+}
+
+std::vector<std::byte> hole_value(const Metadata& metadata, VarId variable,
+                                  std::span<const hdf5::Property> properties) {
+  const Type type = metadata.variable(variable).type;
+  const bool is_classic = !TypeTable::is_extended(type);
+  std::vector<std::byte> value;
+  if (is_classic) value = stated_fill(metadata, variable, type);
+  if (!value.empty()) return value;
+  const auto set = hdf5::fill_value_set(properties, variable, metadata.value_size(type));
+  if (!set.empty()) return {set.begin(), set.end()};
+  return is_classic ? default_fill_value(type) : value;
 }
 
 // Sorts the slots and cuts each slot where the next slot begins. Cuts the last slot at `limit`.
@@ -116,12 +140,7 @@ void FillPattern::make() const {
     if (begin < base) continue;
     // A variable gets no slot if its unstored bytes read as zero.
     if (extension && extension->storage_of(v)) continue;
-    std::vector<std::byte> value = fill_value(metadata_, v);
-    if (value.empty()) {
-      const std::uint64_t size = metadata_.value_size(metadata_.variable(v).type);
-      const auto set = hdf5::fill_value_set(properties, v, size);
-      value.assign(set.begin(), set.end());
-    }
+    std::vector<std::byte> value = hole_value(metadata_, v, properties);
     if (value.empty()) continue;
     Slot slot{begin - base, ~std::uint64_t{0}, std::move(value)};
     if (const auto bytes = metadata_.slice_bytes(v); bytes && *bytes < slot.end - slot.begin)

@@ -10,6 +10,7 @@
 #include "hdf5/model/hdf5_section.h"
 #include "nmb/extension.h"
 #include "nmb/values.h"
+#include "values/hole_value.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -302,16 +303,13 @@ std::optional<Type> counted_type(const Metadata& metadata, VarId variable) {
 bool value_form(const Metadata& metadata, VarId variable,
                 std::span<const hdf5::Property> properties, ValueForm* form) {
   const Variable v = metadata.variable(variable);
-  const bool own = TypeTable::is_extended(v.type);
   *form = ValueForm();
   const std::optional<Type> type = counted_type(metadata, variable);
   if (!type) return false;
   form->type = *type;
   form->swapped = is_swapped(metadata, v.type);
   const std::size_t size = form->size();
-  const std::vector<std::byte> default_fill = fill_value(metadata, variable);
-  std::ranges::copy(own ? hdf5::fill_value_set(properties, variable, size) : default_fill,
-                    form->hole.begin());
+  std::ranges::copy(hole_value(metadata, variable, properties), form->hole.begin());
   // Returns the attribute if its values have the type of the variable, in either byte order.
   const auto stated = [&](std::string_view name) -> std::optional<Attribute> {
     const auto attribute = metadata.find_attribute(variable, name);
