@@ -9,6 +9,7 @@
 #include "nmb/netcdf_view.h"
 #include "nmb/text.h"
 #include "values/statistics/count_block.h"
+#include "values/stored_type.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -378,10 +379,7 @@ Result<std::optional<FindValue>> BlockFinder::attribute(VarId owner, const FindN
                               " in block \"", printable(dataset_->name),
                               "\"; a comparison needs text or one number"));
   if (!value.ok()) return value.status();
-  const TypeTable* const types =
-      dataset_->metadata.extension() ? &dataset_->metadata.extension()->types : nullptr;
-  const bool is_float = (TypeTable::is_extended(found->type) ? types->classic(found->type)
-                                                             : found->type) == Type::kFloat;
+  const bool is_float = classic_of(dataset_->metadata, found->type) == Type::kFloat;
   if (const auto* number = std::get_if<double>(&*value); number && is_float)
     return std::optional<FindValue>(value_of(Type::kFloat, *number));
   return std::optional<FindValue>(value_of(*value));

@@ -7,6 +7,7 @@
 #include "nmb/extension.h"
 #include "nmb/values.h"
 #include "values/hole_value.h"
+#include "values/stored_type.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -72,11 +73,6 @@ std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable) {
 
 namespace {
 
-std::optional<Type> classic_of(const Metadata& metadata, Type type) {
-  return TypeTable::is_extended(type) ? metadata.extension()->types.classic(type)
-                                      : std::optional<Type>(type);
-}
-
 // Returns the _FillValue of a variable in external form, or nothing if it has not one value of the
 // variable's type, in either byte order. type: the classic type of the variable.
 std::vector<std::byte> stated_fill(const Metadata& metadata, VarId variable, Type type) {
@@ -84,9 +80,7 @@ std::vector<std::byte> stated_fill(const Metadata& metadata, VarId variable, Typ
   if (!attribute || classic_of(metadata, attribute->type) != type || attribute->count != 1)
     return {};
   std::vector<std::byte> value(attribute->values.begin(), attribute->values.end());
-  if (TypeTable::is_extended(attribute->type) &&
-      metadata.extension()->types.is_swapped(attribute->type))
-    std::ranges::reverse(value);
+  if (is_swapped(metadata, attribute->type)) std::ranges::reverse(value);
   return value;
 }
 

@@ -11,6 +11,7 @@
 #include "nmb/extension.h"
 #include "nmb/values.h"
 #include "values/hole_value.h"
+#include "values/stored_type.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -233,16 +234,6 @@ void count_typed(const ValueForm& form, const std::byte* values, std::size_t cou
     else
       count_keys<T, 4>(keys.data(), part, form, tally);
   }
-}
-
-// Returns the classic type of the values of a type, or nullopt if there is none.
-std::optional<Type> classic_of(const Metadata& metadata, Type type) {
-  return TypeTable::is_extended(type) ? metadata.extension()->types.classic(type)
-                                      : std::optional<Type>(type);
-}
-
-bool is_swapped(const Metadata& metadata, Type type) {
-  return TypeTable::is_extended(type) && metadata.extension()->types.is_swapped(type);
 }
 
 // Adds a value to the list of missing values. swapped: whether the value is little-endian.

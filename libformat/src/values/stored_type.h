@@ -1,0 +1,24 @@
+// The classic types of values of types that a block defines.
+#pragma once
+
+#include <optional>
+
+#include "nmb/extension.h"
+#include "nmb/metadata.h"
+
+namespace nmb {
+
+// Returns the classic type whose bits the values of a type have, in either byte order, or nullopt
+// if there is none.
+inline std::optional<Type> classic_of(const Metadata& metadata, Type type) {
+  return TypeTable::is_extended(type) ? metadata.extension()->types.classic(type)
+                                      : std::optional<Type>(type);
+}
+
+// Returns whether the values of a type are little-endian, while those of its classic type are
+// big-endian. The type must have a classic type.
+inline bool is_swapped(const Metadata& metadata, Type type) {
+  return TypeTable::is_extended(type) && metadata.extension()->types.is_swapped(type);
+}
+
+}  // namespace nmb
