@@ -322,7 +322,7 @@ def check_refusals(tools, files):
         (("nmcat", files[0], "-o", "out.nmb", "--stats", "all"), "--stats"),
         (("nmconvert", files[0], "out.nc", "--to", "cdf5", "--stats", "basic"), "--stats"),
         (("nminspect", "stats", "one.nmb", "no_such_block"), "no block"),
-        (("nminspect", "stats", "split.nmb", "--histogram"), "no histogram"),
+        (("nminspect", "stats", "split.nmb", "--histogram"), "no stored histogram"),
     ):
         done = tools.run(*arguments, exit_code=2)
         tools.check(words in done.stderr.decode(), f"{arguments}: {done.stderr.decode()!r}, expected {words!r}")
