@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "nmb/values.h"
@@ -88,38 +89,84 @@ bool are_rounded(const VariableStatistics& v) {
           number_of(v.type, v.maximum.data()) > kExact);
 }
 
-// Counts values as they are read.
+// The numbers of a type for which a condition holds: those from `least` to `greatest`, or all
+// others if `is_outside` is true. There are none in between if `least` is greater.
+template <class T>
+struct Matches {
+  T least = std::numeric_limits<T>::lowest(), greatest = std::numeric_limits<T>::max();
+  bool is_outside = false;
+};
+
+// The integers from `least` to `greatest`.
+template <class T>
+Matches<T> integers(long double least, long double greatest) {
+  constexpr auto kLeast = static_cast<long double>(std::numeric_limits<T>::lowest());
+  constexpr auto kGreatest = static_cast<long double>(std::numeric_limits<T>::max());
+  if (least > greatest || least > kGreatest || greatest < kLeast) return {1, 0};
+  return {static_cast<T>(std::max(least, kLeast)), static_cast<T>(std::min(greatest, kGreatest))};
+}
+
+template <class T>
+Matches<T> matches_of(const ValueCondition& condition) {
+  constexpr long double kInfinity = std::numeric_limits<long double>::infinity();
+  const long double number = condition.number;
+  // The nearest numbers of the type that are not less and not greater.
+  long double up, down, before, after;
+  if constexpr (std::is_floating_point_v<T>) {
+    const auto nearest = static_cast<T>(number);
+    const T low = std::nextafter(nearest, -std::numeric_limits<T>::infinity());
+    const T high = std::nextafter(nearest, std::numeric_limits<T>::infinity());
+    up = nearest >= number ? nearest : high;
+    down = nearest <= number ? nearest : low;
+    before = nearest >= number ? low : nearest;
+    after = nearest <= number ? high : nearest;
+  } else {
+    up = std::ceil(number), down = std::floor(number);
+    before = up - 1, after = down + 1;
+  }
+  long double least = -kInfinity, greatest = kInfinity;
+  switch (condition.comparison) {
+    case Comparison::kEqual:
+    case Comparison::kNotEqual:
+      least = up, greatest = down;
+      break;
+    case Comparison::kLess:
+      greatest = before;
+      break;
+    case Comparison::kLessEqual:
+      greatest = down;
+      break;
+    case Comparison::kMore:
+      least = after;
+      break;
+    case Comparison::kMoreEqual:
+      least = up;
+  }
+  Matches<T> matches;
+  if constexpr (std::is_floating_point_v<T>)
+    matches = {static_cast<T>(least), static_cast<T>(greatest)};
+  else
+    matches = integers<T>(least, greatest);
+  matches.is_outside = condition.comparison == Comparison::kNotEqual;
+  return matches;
+}
+
+// Counts values as they are read. All values have one type.
+template <class T>
 class MatchCounter final : public ValueAccumulator {
  public:
-  explicit MatchCounter(const ValueCondition& condition) : condition_(condition) {}
+  explicit MatchCounter(const Matches<T>& matches) : matches_(matches) {}
   std::unique_ptr<ValueAccumulator> fresh() const override {
-    return std::make_unique<MatchCounter>(condition_);
+    return std::make_unique<MatchCounter>(matches_);
   }
   void add(const ValueBatch& batch) override {
-    switch (batch.type) {
-      case Type::kByte:
-        return add_as<std::int8_t>(batch);
-      case Type::kShort:
-        return add_as<std::int16_t>(batch);
-      case Type::kInt:
-        return add_as<std::int32_t>(batch);
-      case Type::kFloat:
-        return add_as<float>(batch);
-      case Type::kDouble:
-        return add_as<double>(batch);
-      case Type::kUShort:
-        return add_as<std::uint16_t>(batch);
-      case Type::kUInt:
-        return add_as<std::uint32_t>(batch);
-      case Type::kInt64:
-        return add_as<std::int64_t>(batch);
-      case Type::kUInt64:
-        return add_as<std::uint64_t>(batch);
-      case Type::kUByte:
-      case Type::kChar:
-        break;
-    }
-    add_as<std::uint8_t>(batch);
+    const auto* const values = reinterpret_cast<const T*>(batch.values.data());
+    const T least = matches_.least, greatest = matches_.greatest;
+    const std::size_t all = batch.count();
+    std::size_t inside = 0;
+    for (std::size_t i = 0; i < all; ++i)
+      inside += static_cast<std::size_t>((values[i] >= least) & (values[i] <= greatest));
+    count_ += (matches_.is_outside ? all - inside : inside) * batch.times;
   }
   void merge(const ValueAccumulator& other) override {
     count_ += static_cast<const MatchCounter&>(other).count_;
@@ -127,18 +174,39 @@ class MatchCounter final : public ValueAccumulator {
   TagValue result() const override { return count_; }
 
  private:
-  template <class T>
-  void add_as(const ValueBatch& batch) {
-    const auto* const values = reinterpret_cast<const T*>(batch.values.data());
-    std::uint64_t matches = 0;
-    for (std::size_t i = 0; i < batch.count(); ++i)
-      matches += holds(condition_, static_cast<long double>(values[i]));
-    count_ += matches * batch.times;
-  }
-
-  const ValueCondition condition_;
+  const Matches<T> matches_;
   std::uint64_t count_ = 0;
 };
+
+std::unique_ptr<ValueAccumulator> match_counter(Type type, const ValueCondition& condition) {
+  const auto make = [&]<class T>(T) -> std::unique_ptr<ValueAccumulator> {
+    return std::make_unique<MatchCounter<T>>(matches_of<T>(condition));
+  };
+  switch (type) {
+    case Type::kByte:
+      return make(std::int8_t{});
+    case Type::kShort:
+      return make(std::int16_t{});
+    case Type::kInt:
+      return make(std::int32_t{});
+    case Type::kFloat:
+      return make(float{});
+    case Type::kDouble:
+      return make(double{});
+    case Type::kUShort:
+      return make(std::uint16_t{});
+    case Type::kUInt:
+      return make(std::uint32_t{});
+    case Type::kInt64:
+      return make(std::int64_t{});
+    case Type::kUInt64:
+      return make(std::uint64_t{});
+    case Type::kUByte:
+    case Type::kChar:
+      break;
+  }
+  return make(std::uint8_t{});
+}
 
 }  // namespace
 
@@ -177,7 +245,7 @@ Result<std::optional<std::uint64_t>> count_where(const Dataset& dataset, VarId v
   if (!type) return std::optional<std::uint64_t>();
   const ValueCondition condition = condition_for(*type, wanted);
   const ValueFunction function{
-      "count", [&](const Metadata&, VarId) { return std::make_unique<MatchCounter>(condition); }};
+      "count", [&](const Metadata&, VarId) { return match_counter(*type, condition); }};
   CountRequest request;
   request.functions = {&function, 1};
   request.only = variable;

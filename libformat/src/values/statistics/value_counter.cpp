@@ -193,7 +193,9 @@ void count_keys(const Key<T>* keys, std::size_t count, const ValueForm& form, Va
   if (!tally->functions.empty()) {
     std::array<T, kBatch> numbers;
     std::size_t ordered = 0;
-    for (std::size_t i = 0; i < count; ++i) {
+    if (missing_here + nans == 0)
+      for (; ordered < count; ++ordered) numbers[ordered] = number_of<T>(keys[ordered]);
+    for (std::size_t i = ordered; i < count; ++i) {
       numbers[ordered] = number_of<T>(keys[i]);
       ordered +=
           (Masks<T>::template missing<kMissing>(keys[i], missing) | Masks<T>::nan(keys[i])) == 0;
