@@ -76,8 +76,11 @@ def test_list(tools, source):
         for line in again:
             statuses.setdefault(line["status"], []).append(line["input"])
         tools.check(statuses["done"] == ["many/7.nc"] and len(statuses["skipped"]) == 31, f"{launcher}: {statuses}")
-        # MPICH's launcher fails itself if it has more to hand on than is read.
-        used = run("--to", "nmb", "--extract", "x", listed=b"")
+        # MPICH's launcher is killed if it hands on standard input, or its end, to a process that has ended.
+        for _ in range(5):
+            used = run("--to", "nmb", "--extract", "x", listed=b"")
+            if used.returncode != -signal.SIGPIPE:
+                break
         tools.check(used.returncode == 2, f"{launcher} usage: exit code {used.returncode}")
         if not launcher:
             continue
