@@ -4,7 +4,7 @@ they are and by their programs; what has no view is refused by name; views come 
 
     hdf5_view_test.py --tools FOLDER
 
-Classic files of NMB_CORPUS, a twentieth or with NMB_ALL=1 all, and samples of the workload beside it take part where they are
+Classic files of NMB_CORPUS, a fortieth or with NMB_ALL=1 all, and samples of the workload beside it take part where they are
 there. Skipped (exit code 77) without h5py and netCDF4-python.
 """
 
@@ -402,7 +402,7 @@ class ViewTest:
             with source.open("rb") as stream:
                 if stream.read(4) in (b"CDF\x01", b"CDF\x02", b"CDF\x05"):
                     sources.append(source)
-        tried = some(sources, 20)
+        tried = some(sources, 40)
         for source in tried:
             out = self.path("corpus.nmb")
             self.test.run("nmconvert", source, out, "--hdf5-view", "auto", "-f", "--no-sync", exit_code=None)

@@ -4,7 +4,7 @@ it; nmverify finds what is damaged, and where.
 
     inspect_hdf5_test.py --tools FOLDER
 
-On files that it makes, and on those below hdf5/, netcdf4/, cgns/ and hep/ of NMB_CORPUS if that is set: a sixth of them,
+On files that it makes, and on those below hdf5/, netcdf4/, cgns/ and hep/ of NMB_CORPUS if that is set: a twelfth of them,
 all with NMB_ALL=1. Skipped (exit code 77) without h5py or netCDF4-python.
 """
 
@@ -244,7 +244,7 @@ def check_corpus(test, corpus):
     files = 0
     for folder in FOLDERS:
         found = [path for path in sorted((corpus / folder).rglob("*")) if path.is_file() and h5py.is_hdf5(path)]
-        for path in some(found, 6):
+        for path in some(found, 12):
             name = f"file{path.suffix}"
             shutil.copy(path, test.work / name)
             files += 1
