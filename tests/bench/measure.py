@@ -1,4 +1,4 @@
-"""What the benchmarks have in common: the costs of commands whose runs alternate, and the machine."""
+"""Functions for benchmarks: they measure commands whose runs alternate, and describe the machine."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def middle(values):
 
 
 def by_name(runs):
-    """Of costs of runs: each kind's, an array."""
+    """Returns an array for each kind of cost, with an element for each run."""
     return {key: numpy.array([run[key] for run in runs]) for key in runs[0] if isinstance(runs[0][key], (int, float))}
 
 

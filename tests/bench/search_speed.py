@@ -124,7 +124,7 @@ def main():
 
 `nmcat --where 'run < 8'` wrote {selected / 1e9:.2f} GB, without a sync: {selection:.3f} s. `cat` of the result to a new file: {cat:.3f} s. Ratio: {selection / cat:.2f}.
 
-## What statistics cost
+## Cost of statistics
 
 `nmcat` packed the classic files, without a sync:
 

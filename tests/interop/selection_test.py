@@ -164,7 +164,7 @@ def ordered_values(block, variable):
 
 
 def literal(text, single):
-    """What a number in an expression is compared as: integers exactly, others as a float or a double."""
+    """Returns the value of a number in an expression: integers are exact, others are rounded to float or double."""
     if re.fullmatch("[-+]?[0-9]+", text):
         return real(text)
     return real(numpy.float32(text)) if single and abs(float(text)) < 3.4e38 else real(float(text))

@@ -44,7 +44,7 @@ FRAMES = {  # pictures: file, commands
 
 
 class Screen:
-    """What the checks share: a terminal, the tools and the problems."""
+    """The terminal, the tools and the problems that were found. All checks use them."""
 
     def __init__(self, tools, work):
         self.tools, self.work, self.problems = tools, work, []

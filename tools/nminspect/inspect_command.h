@@ -27,7 +27,7 @@ class InspectCommand {
   // Adds FILE, --strict and --io-stats.
   InspectCommand(Tool& tool, const std::string& name, const HelpText& help);
 
-  // What a subcommand reads of its files.
+  // How much of its files a subcommand reads.
   enum class Reads : std::uint8_t { kAll, kPart };
 
   // Adds --no-progress. Then the bytes that are read of the files are shown as progress, with

@@ -9,7 +9,7 @@
 
 namespace nmb::tools {
 
-// What the rows of the output are about.
+// The subject of the rows of the output.
 enum class StatsRows : std::uint8_t { kVariables, kBuckets, kParts, kFunctions };
 
 class StatsCommand final : public InspectCommand {

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "find/comparison.h"
 #include "nmb/values.h"
 #include "values/statistics/count_block.h"
 
@@ -18,21 +19,7 @@ namespace nmb {
 namespace {
 
 bool holds(const ValueCondition& condition, long double value) {
-  switch (condition.comparison) {
-    case Comparison::kEqual:
-      return value == condition.number;
-    case Comparison::kNotEqual:
-      return value != condition.number;
-    case Comparison::kLess:
-      return value < condition.number;
-    case Comparison::kLessEqual:
-      return value <= condition.number;
-    case Comparison::kMore:
-      return value > condition.number;
-    case Comparison::kMoreEqual:
-      break;
-  }
-  return value >= condition.number;
+  return compare(condition.comparison, value, condition.number);
 }
 
 // Returns the condition for values of a type.

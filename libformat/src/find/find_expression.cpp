@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "find/comparison.h"
 #include "find/count_where.h"
 #include "nmb/find.h"
 
@@ -248,25 +249,6 @@ class FindParser {
 };
 
 namespace {
-
-template <class T>
-bool compare(Comparison comparison, const T& a, const T& b) {
-  switch (comparison) {
-    case Comparison::kEqual:
-      return a == b;
-    case Comparison::kNotEqual:
-      return a != b;
-    case Comparison::kLess:
-      return a < b;
-    case Comparison::kLessEqual:
-      return a <= b;
-    case Comparison::kMore:
-      return a > b;
-    case Comparison::kMoreEqual:
-      break;
-  }
-  return a >= b;
-}
 
 // Returns the number that is compared with `other`.
 FindNumber rounded_for(const FindNumber& number, const FindNumber& other) {

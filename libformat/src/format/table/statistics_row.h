@@ -17,7 +17,7 @@
 
 namespace nmb {
 
-// What the name of a row of statistics says about the row.
+// The parts of the name of a row of statistics.
 struct StatisticsName {
   enum class Kind : std::uint8_t { kVariable, kParts, kFunction };
   Kind kind = Kind::kVariable;

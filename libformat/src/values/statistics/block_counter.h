@@ -46,7 +46,7 @@ class PartDivision {
   std::size_t parts_ = 0;
 };
 
-// What to compute from the values of a block.
+// Says which results are computed from the values of a block.
 struct CountRequest {
   StatisticsLevel level = StatisticsLevel::kBasic;  // not kNone
   bool with_moments = false;                        // whether to set VariableStatistics::moments
