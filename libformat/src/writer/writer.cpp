@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "format/table/statistics_row.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "parallel/message_codec.h"

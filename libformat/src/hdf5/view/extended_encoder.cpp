@@ -8,6 +8,7 @@
 #include "hdf5/bytes/dimension_messages.h"
 #include "hdf5/model/netcdf_marks.h"
 #include "nmb/netcdf_view.h"
+#include "nmb/text.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -222,38 +222,6 @@ std::optional<std::array<std::byte, 8>> BlockCounter::keep_cut(const Slot& slot,
   return whole;
 }
 
-// Counts values of one part.
-template <class Count>
-void BlockCounter::count_part(const Slot& slot, std::size_t part, ValueTally* tally,
-                              const Count& count) {
-  const ValueCounts before = std::exchange(tally->counts, ValueCounts());
-  count();
-  {
-    std::lock_guard lock(mutex_);
-    PartCounts& total = totals_[slot.variable].parts[part];
-    total.least = std::min(total.least, tally->counts.least);
-    total.greatest = std::max(total.greatest, tally->counts.greatest);
-    total.ordered += tally->counts.ordered();
-  }
-  tally->counts.add(before);
-}
-
-// Counts elements [first, end) of a variable without chunks. count(i, n) counts the n elements from
-// element i on.
-template <class Count>
-void BlockCounter::count_elements(const Slot& slot, std::uint64_t first, std::uint64_t end,
-                                  ValueTally* tally, const Count& count) {
-  if (slot.division.parts() == 0) return count(first, end - first);
-  while (first < end) {
-    const std::uint64_t unit = first / PartRanges::kUnitValues;
-    const std::uint64_t part_end = slot.division.next_part(unit) * PartRanges::kUnitValues;
-    const std::uint64_t n = std::min(end, part_end) - first;
-    if (const std::size_t part = slot.division.part_of(unit); wants(part))
-      count_part(slot, part, tally, [&] { count(first, n); });
-    first += n;
-  }
-}
-
 // Counts those bytes of [from, to) that lie in the slot. record: 0 for a slot in fixed_.
 template <class Bytes>
 void BlockCounter::count_slot(const Slot& slot, std::uint64_t record, std::uint64_t from,

@@ -3,6 +3,7 @@
 // divided among several parts.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nmb/bytes.h"
@@ -196,5 +198,37 @@ class BlockCounter {
   // divided_ are not used.
   std::vector<std::uint64_t> in_holes_;
 };
+
+// Counts values of one part.
+template <class Count>
+void BlockCounter::count_part(const Slot& slot, std::size_t part, ValueTally* tally,
+                              const Count& count) {
+  const ValueCounts before = std::exchange(tally->counts, ValueCounts());
+  count();
+  {
+    std::lock_guard lock(mutex_);
+    PartCounts& total = totals_[slot.variable].parts[part];
+    total.least = std::min(total.least, tally->counts.least);
+    total.greatest = std::max(total.greatest, tally->counts.greatest);
+    total.ordered += tally->counts.ordered();
+  }
+  tally->counts.add(before);
+}
+
+// Counts elements [first, end) of a variable without chunks. count(i, n) counts the n elements from
+// element i on.
+template <class Count>
+void BlockCounter::count_elements(const Slot& slot, std::uint64_t first, std::uint64_t end,
+                                  ValueTally* tally, const Count& count) {
+  if (slot.division.parts() == 0) return count(first, end - first);
+  while (first < end) {
+    const std::uint64_t unit = first / PartRanges::kUnitValues;
+    const std::uint64_t part_end = slot.division.next_part(unit) * PartRanges::kUnitValues;
+    const std::uint64_t n = std::min(end, part_end) - first;
+    if (const std::size_t part = slot.division.part_of(unit); wants(part))
+      count_part(slot, part, tally, [&] { count(first, n); });
+    first += n;
+  }
+}
 
 }  // namespace nmb
