@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Compares HDF5 views with their sources by the programs of Debian 13: HDF5 1.14 and netCDF 4.9.3.
 
-    debian13_views.py FOLDER [--tools build/dev/tools] [--files N]
+    debian13_views.py FOLDER [--tools build/release/tools] [--files N]
 
 FOLDER gets a Debian 13 system of about 1 GB, by debootstrap, if it has none. Needs root and debootstrap. The tools of this
 system make a view of each HDF5 and netCDF-4 file of NMB_CORPUS, and of files that the tests generate. Then
@@ -68,7 +68,7 @@ def make_pairs(tools, work, every):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument("--tools", type=Path, default=Path("build/dev/tools"), help="folder of the tools")
+    parser.add_argument("--tools", type=Path, default=Path("build/release/tools"), help="folder of the tools")
     parser.add_argument("--files", type=int, default=1, metavar="N")
     arguments = parser.parse_args()
     folder, tools = arguments.folder.resolve(), arguments.tools.resolve()

@@ -27,7 +27,14 @@ setup() {
   }
 }
 
-# What building takes. A compiler cache is used where there is one.
+# build PRESET [OPTION of cmake...]: builds in build/PRESET with the messages in build/PRESET.log.
+build() {
+  mkdir -p build
+  { cmake --preset "$1" "${@:2}" && cmake --build --preset "$1" -j "$jobs"; } >build/"$1".log 2>&1
+}
+
+jobs=${NMB_JOBS:-$(nproc)}
+# What the README installs. A compiler cache is used where there is one.
 # shellcheck disable=SC2034  # used by those who source this
 build_packages=(cmake ninja-build g++ pkg-config libzstd-dev libdeflate-dev libxxhash-dev libfmt-dev
   nlohmann-json3-dev libcli11-dev libpcre2-dev libssl-dev libhdf5-dev)

@@ -15,14 +15,14 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint64_t kWindow = 256 * 1024;
-constexpr std::uint64_t kMostExpansion = 1024;
+constexpr std::uint64_t kMostHeapExpansion = 1024;
 constexpr std::uint64_t kLongestReference = 16 << 20;
 
 }  // namespace
 
 HeapOut::HeapOut(TypesOut& types, const ByteSource& region, const FindObject& find_object)
     : types_(types), region_(region), find_object_(find_object) {
-  if (!checked_mul(std::max(region.size(), kWindow), kMostExpansion, &most_bytes_))
+  if (!checked_mul(std::max(region.size(), kWindow), kMostHeapExpansion, &most_bytes_))
     most_bytes_ = ~std::uint64_t{0};
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Generated netCDF-4 files with groups (file_grammar.py), divided by each rule of `nmconvert --block-by` and `--regroup`.
 
-    divided_files_test.py --tools build/dev/tools [--files 30] [--first 0] [-j 2]
+    divided_files_test.py --tools build/release/tools [--files 30] [--first 0] [-j 2]
 
 A division is refused with a message and no output, or it is sound and can be written as netCDF-4 and as HDF5. There
 netCDF4-python and h5py see each variable of the source where the rule puts it, with its type, attributes, dimensions

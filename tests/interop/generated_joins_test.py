@@ -3,7 +3,7 @@
 numpy makes of the inputs and that ncrcat writes, the types, dimensions and attributes of the first input, and the
 chunks and filters of the first input that has chunks.
 
-    generated_joins_test.py --tools build/dev/tools [--sets 12] [--first 0]
+    generated_joins_test.py --tools build/release/tools [--sets 12] [--first 0]
 
 `./night` tries 200 sets. Skipped (exit code 77) without h5py or netCDF4-python.
 """

@@ -2,7 +2,7 @@
 """Groups of generated netCDF-4 files (file_grammar.py), packed into an .nmb file and extracted by nmconvert, alone and by a
 glob: netCDF4-python sees in them what it sees in the sources.
 
-    many_extracts_test.py --tools build/dev/tools [--sets 60] [--first 0]
+    many_extracts_test.py --tools build/release/tools [--sets 60] [--first 0]
 """
 
 import sys

@@ -2,7 +2,7 @@
 """Generated sets of history files: nmconvert --one-file-per-variable writes what `ncrcat -v` writes: the same variables,
 dimensions, attributes and values.
 
-    many_series_test.py --tools build/dev/tools [--sets 60] [--first 0]
+    many_series_test.py --tools build/release/tools [--sets 60] [--first 0]
 
 Skipped (exit code 77) without ncrcat.
 """

@@ -2,7 +2,7 @@
 """Many sets of netCDF-4 and HDF5 files (file_grammar.py) packed, united and joined, as netCDF-4 and HDF5, written at
 once and by way of an .nmb file, and as an .nmb file with an HDF5 view: users of netCDF4-python and h5py see in them what they see in the sources.
 
-    many_sets_test.py --tools build/dev/tools [--sets 100] [--first 0] [-j 2]
+    many_sets_test.py --tools build/release/tools [--sets 100] [--first 0] [-j 2]
 
 `./night` tries 5000. Each feature of the grammar must be in a tenth of the sets. REFUSALS lists what
 the tools may say that they cannot write; it may be so of one output of twelve. Bugs that are seeded by hand
