@@ -114,9 +114,39 @@ TEST_F(FarReadingTest, OrFiveWithADataMap) {
   EXPECT_LE(counted_->bytes(), 5u << 20);
 }
 
-TEST_F(FarReadingTest, OneBlockByItsNameTakesSixRequests) {
+// Head, index, block and value.
+TEST_F(FarReadingTest, OneBlockByItsNameTakesFourRequests) {
   write(9000);
   const auto reader = open();
+  read_value(**reader->block(name_of(blocks_ - 1)));
+  EXPECT_LE(counted_->reads(), 4u);
+  EXPECT_LE(counted_->bytes(), 1'000'000u);
+}
+
+// Head, nodes, leaf, block and value.
+TEST_F(FarReadingTest, OrFiveIfTheIndexIsLongerThanARequest) {
+  write(9000);
+  const auto reader = open(64 << 10);
+  read_value(**reader->block(name_of(blocks_ - 1)));
+  EXPECT_LE(counted_->reads(), 5u);
+  EXPECT_LE(counted_->bytes(), 100'000u);
+}
+
+// The pages of later generations lie apart: root, node and leaf are read one by one.
+TEST_F(FarReadingTest, AndSixAfterManyGenerations) {
+  write(9000);
+  for (int i = 0; i < 300; ++i) {
+    WriterOptions options;
+    options.sync = false;
+    auto writer = *Writer::open(path(), options);
+    const BlockId block = *writer->define_block(name_of(20000 + 7 * i));
+    const DimId x = *writer->def_dim(block, "x", 3);
+    ASSERT_TRUE(writer->def_var(block, "x", Type::kInt, {{x}}).ok());
+    ASSERT_TRUE(writer->close().ok());
+  }
+  file_ = *FileSource::open(path());
+  const auto reader = open();
+  EXPECT_EQ(reader->generation(), 301u);
   read_value(**reader->block(name_of(blocks_ - 1)));
   EXPECT_LE(counted_->reads(), 6u);
   EXPECT_LE(counted_->bytes(), 100'000u);

@@ -23,6 +23,7 @@ class FarSource final : public ByteSource {
   FarSource(std::shared_ptr<const ByteSource> base, std::size_t request_bytes)
       : base_(std::move(base)), request_bytes_(request_bytes) {}
 
+  std::size_t request_bytes() const { return request_bytes_; }
   std::uint64_t size() const override { return base_->size(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return base_->name(); }

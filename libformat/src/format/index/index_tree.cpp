@@ -59,14 +59,18 @@ Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::ui
 }
 
 Result<std::shared_ptr<const Page>> IndexTree::root() const {
-  // In the index's run, the root is the last page and lies directly after the nodes. Nodes are
-  // usually needed soon, so they are fetched from slow storage together with the root.
+  // In the index's run, the root is the last page and lies directly after the nodes. From slow
+  // storage, the whole run is fetched if that takes no longer than a request, and else the nodes:
+  // a node has a row for 64 to 128 pages below it, which are about as long as the node.
   constexpr std::uint64_t kTail = 48 << 10;
   const std::uint64_t begin = superblock_.index_position,
                       end = superblock_.root_position + superblock_.root_length;
-  if (far_ && begin != 0 && end > begin)
-    NMB_TRY(far_->fetch_if_missing({end - std::min(kTail, end - begin), end},
-                                   {superblock_.root_position, end}));
+  if (far_ && begin != 0 && end > begin) {
+    const std::uint64_t length = end - begin;
+    const std::uint64_t fetched =
+        length <= far_->request_bytes() ? length : std::min(length, kTail + length / 64);
+    NMB_TRY(far_->fetch_if_missing({end - fetched, end}, {superblock_.root_position, end}));
+  }
   NMB_ASSIGN(std::shared_ptr<const Page> page,
              load(static_cast<std::uint16_t>(superblock_.height - 1), superblock_.root_position,
                   superblock_.root_length, std::nullopt));
