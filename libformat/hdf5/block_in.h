@@ -1,4 +1,4 @@
-// BlockIn: converts a group of an HDF5 file to a block of kind 6 (spec/format.md, section 15;
+// BlockIn: converts a group of an HDF5 file to a block of kind 6 (spec/extended.md, section 15;
 // spec/hdf5_section.md).
 #pragma once
 

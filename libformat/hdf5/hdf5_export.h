@@ -1,5 +1,5 @@
 // Runs the command `nmb-hdf5 export INPUT OUTPUT`. The command writes an NMB file as HDF5: each
-// block becomes a group, and each variable becomes a data set (spec/format.md, section 15;
+// block becomes a group, and each variable becomes a data set (spec/extended.md, section 15;
 // spec/hdf5_section.md).
 #pragma once
 

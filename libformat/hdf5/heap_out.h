@@ -1,5 +1,5 @@
 // Converts values of variable length. The form in a region of a block is described in
-// spec/format.md, section 15.1. In the memory of HDF5, values of variable length are pointers,
+// spec/extended.md, section 15.1. In the memory of HDF5, values of variable length are pointers,
 // hvl_t and references.
 #pragma once
 

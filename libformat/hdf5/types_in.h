@@ -1,4 +1,4 @@
-// Converts datatypes of HDF5 to types of a block (spec/format.md, section 15.1).
+// Converts datatypes of HDF5 to types of a block (spec/extended.md, section 15.1).
 #pragma once
 
 #include <hdf5.h>

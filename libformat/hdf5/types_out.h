@@ -1,5 +1,6 @@
-// Converts the types of a block to datatypes of HDF5, without loss (spec/format.md, section 15.1).
-// Classic types become the big-endian standard types; kChar becomes a string of one byte.
+// Converts the types of a block to datatypes of HDF5, without loss (spec/extended.md,
+// section 15.1). Classic types become the big-endian standard types; kChar becomes a string of one
+// byte.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Converts values from HDF5's form in memory to the form in a region of kind heap (spec/format.md,
-// section 15.1).
+// Converts values from HDF5's form in memory to the form in a region of kind heap
+// (spec/extended.md, section 15.1).
 #pragma once
 
 #include <hdf5.h>

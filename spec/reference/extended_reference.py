@@ -1,4 +1,4 @@
-"""Decodes extended bodies (kind 6) and the values that they describe, in the order of section 15 of format.md.
+"""Decodes extended bodies (kind 6) and the values that they describe, in the order of section 15 (extended.md).
 
 decode() returns the Header of classic_reference.py with an Extension. If a broken rule prevents reading, it raises
 ClassicError, with an offset from the body's first byte. R-XC-1 and R-XV-1 are checked only when values are read, and

@@ -1,4 +1,4 @@
-"""Sections 8 and 9 of hdf5_view.md: how an HDF5 view shows blocks of kind 6. view_reference.py calls this module."""
+"""Sections 12.8 and 12.9 (hdf5_view.md): how an HDF5 view shows blocks of kind 6. view_reference.py calls this module."""
 
 import struct
 

@@ -2656,7 +2656,7 @@ VIEW = fields_of(
 
 
 def read_numbers(file, header, position, length):
-    """Returns the numbers of a view (hdf5_view.md, section 10), or None if they break R-HV-2."""
+    """Returns the numbers of a view (hdf5_view.md, section 12.10), or None if they break R-HV-2."""
     rows = header["numbered sources"]
     if 64 + 8 * rows > length:
         file.find("R-HV-2", header.at("numbered sources"), f"{rows} numbered sources in a view of {length} bytes")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Finds the blocks of a damaged NMB file, as format.md describes in section 19.
+"""Finds the blocks of a damaged NMB file, as recovery.md describes in section 19.
 
     recovery_reference.py FILE   prints one JSON document: the blocks that are whole, those with damaged values, and the
                                  names of lost blocks

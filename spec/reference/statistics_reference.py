@@ -1,4 +1,4 @@
-"""Decodes rows of statistics, and computes statistics from values (format.md, section 9.3).
+"""Decodes rows of statistics, and computes statistics from values (tables.md, section 9.3).
 
 This module is a part of nmb_reference.py. The module is slow, because it handles only one value at a time.
 """

@@ -1,4 +1,4 @@
-"""Checks rows of the tables of statistics and tags (format.md, sections 9.2 and 9.4).
+"""Checks rows of the tables of statistics and tags (tables.md, sections 9.2 and 9.4).
 
 This module is a part of nmb_reference.py.
 """

@@ -23,7 +23,7 @@ OWN_NAMES = {b"CLASS", b"NAME", b"DIMENSION_LIST", b"REFERENCE_LIST", b"_Netcdf4
 
 
 class NoView(Exception):
-    """The blocks cannot have a view (section 7)."""
+    """The blocks cannot have a view (section 12.7)."""
 
 
 # --- lookup3 ---------------------------------------------------------------------------------------

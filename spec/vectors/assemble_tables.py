@@ -1,4 +1,4 @@
-"""Writes tables of statistics and tags (format.md, section 9.2) for assemble.py."""
+"""Writes tables of statistics and tags (tables.md, section 9.2) for assemble.py."""
 
 import struct
 

@@ -1,5 +1,5 @@
 // Heads that lost one unit or two, and files with bytes behind their newest generation: what
-// readers take, what nmverify tells, and what a writer makes of them (spec/format.md, sections 5.3
+// readers take, what nmverify tells, and what a writer makes of them (spec/writer.md, sections 5.3
 // and 5.4).
 #include <fcntl.h>
 #include <gtest/gtest.h>

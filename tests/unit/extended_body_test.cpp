@@ -1,5 +1,5 @@
 // Bodies of kind 6: what is encoded is decoded again, and each rule refuses what breaks it
-// (spec/format.md, section 15).
+// (spec/extended.md, section 15).
 #include <gtest/gtest.h>
 
 #include <functional>

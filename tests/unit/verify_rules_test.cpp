@@ -27,8 +27,9 @@ std::set<std::string> matches(const fs::path& file, const std::regex& pattern) {
 
 TEST(VerifyRules, AllAreChecked) {
   std::set<std::string> specified, checked;
-  for (const char* file : {"format.md", "classic_header.md"})
-    specified.merge(matches(kProject / "spec" / file, std::regex(R"(\| (R-[A-Z]+-[0-9]+) \|)")));
+  for (const auto& entry : fs::directory_iterator(kProject / "spec"))
+    if (entry.path().extension() == ".md")
+      specified.merge(matches(entry.path(), std::regex(R"(\| (R-[A-Z]+-[0-9]+) \|)")));
   for (const auto& entry : fs::recursive_directory_iterator(kProject / "libformat" / "src"))
     if (entry.path().extension() == ".cpp" || entry.path().extension() == ".h")
       checked.merge(matches(entry.path(), std::regex("\"(R-[A-Z]+-[0-9]+)\"")));

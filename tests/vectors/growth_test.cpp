@@ -1,4 +1,4 @@
-// Growth pages and originals are read as the blocks and files that they are (spec/format.md,
+// Growth pages and originals are read as the blocks and files that they are (spec/files.md,
 // sections 10.3 and 10.4).
 #include <gtest/gtest.h>
 

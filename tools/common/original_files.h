@@ -1,4 +1,4 @@
-// Originals of an NMB file: input files that are stored whole in the NMB file (spec/format.md,
+// Originals of an NMB file: input files that are stored whole in the NMB file (spec/files.md,
 // section 10.3), and classic files with recorded digests that became blocks (section 10.5).
 #pragma once
 

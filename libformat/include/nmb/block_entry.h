@@ -80,7 +80,7 @@ struct BlockEntry : BlockCounts, StoredBody {
   std::uint64_t order = 0;
   // Bits of the features that a reader must know to read the block (spec/format.md, section 13).
   std::uint64_t needs = 0;
-  // Digests of the classic file that became the block (spec/format.md, section 10.5). They describe
+  // Digests of the classic file that became the block (spec/files.md, section 10.5). They describe
   // the raw body and, after it, the extent without the pieces of growth pages.
   FileDigests file_digests;
   // Growth pages list the last pieces of the extent (spec/format.md, section 10.4). `growth` is the

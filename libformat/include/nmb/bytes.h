@@ -56,7 +56,7 @@ class ByteSource {
   virtual Result<std::uint64_t> refresh() const { return size(); }
   // Drops cached bytes, so that the next read_at() sees the file's current bytes.
   virtual void forget() const {}
-  // Returns true if the system reports that a process holds the writer's lock (spec/format.md,
+  // Returns true if the system reports that a process holds the writer's lock (spec/writer.md,
   // section 5.5).
   virtual bool has_writer() const { return false; }
   // Fills the whole of `out` with the bytes from `offset` on, or fails. Errors: kDamaged ("cut") if

@@ -1,4 +1,4 @@
-// Extension: the parts of a body of kind 6 that CDF-5 does not have (spec/format.md, section 15).
+// Extension: the parts of a body of kind 6 that CDF-5 does not have (spec/extended.md, section 15).
 // An Extension contains further types, unlimited dimensions, and the storage of variables whose
 // values are not a plain array. An Extension also contains the data for writing the block back as
 // HDF5.

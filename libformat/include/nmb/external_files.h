@@ -1,4 +1,4 @@
-// External files: other files in which an NMB file keeps values (spec/format.md, section 10.3).
+// External files: other files in which an NMB file keeps values (spec/files.md, section 10.3).
 #pragma once
 
 #include <cstdint>

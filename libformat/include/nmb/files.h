@@ -194,7 +194,7 @@ NMB_EXPORT Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& 
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path,
                                                              const std::string& name,
                                                              const std::string& resume_key = {});
-// Opens an existing file, and locks it against other writers until it is closed (spec/format.md,
+// Opens an existing file, and locks it against other writers until it is closed (spec/writer.md,
 // section 5.5). Errors: kBusy if another writer has locked it; kUnsupported if locks are required
 // and the file system has no locks.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& path,

@@ -1,5 +1,5 @@
 // Lists the objects of blocks from HDF5 and netCDF-4 that an HDF5 view leaves out
-// (spec/hdf5_view.md, section 9).
+// (spec/hdf5_view.md, section 12.9).
 #pragma once
 
 #include <cstdint>

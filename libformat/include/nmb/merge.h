@@ -129,7 +129,7 @@ struct SampleRule {
   NMB_EXPORT static Result<SampleRule> parse(std::string_view text);
 };
 
-// How blocks of the output get a tag (spec/format.md, section 9.4).
+// How blocks of the output get a tag (spec/tables.md, section 9.4).
 struct TagRule {
   enum class From : std::uint8_t {
     // The value is made from the template `value`, which has text and fields: {1}, {2} and so on

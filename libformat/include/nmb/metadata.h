@@ -34,7 +34,7 @@ struct Attribute {
   std::uint64_t count;  // values
   // Values in external form: big-endian, count * type_size(type) bytes. If the type is one of the
   // block's own types, these are `count` values, followed by the bytes to which the values refer
-  // (spec/format.md, section 15).
+  // (spec/extended.md, section 15).
   std::span<const std::byte> values;
 };
 

@@ -1,5 +1,5 @@
 // PathMove: the paths of objects after a group above them got another name. References, links and
-// named datatypes of HDF5 contain paths of objects (spec/format.md, section 15.1).
+// named datatypes of HDF5 contain paths of objects (spec/extended.md, section 15.1).
 #pragma once
 
 #include <string>

@@ -122,7 +122,7 @@ class Reader {
   // reader.
   NMB_EXPORT std::function<Status(const ByteSource& now)> generation_check() const;
   // Returns the provenance that writers recorded, as JSON objects in order of generations
-  // (spec/format.md, section 9.1). A generation may have no such object. Reads the file at each
+  // (spec/tables.md, section 9.1). A generation may have no such object. Reads the file at each
   // call. Errors: kDamaged, kLimit, kIo.
   NMB_EXPORT Result<std::vector<std::string>> provenance() const;
 
@@ -184,7 +184,7 @@ class Reader {
                               const std::function<Status(std::span<const std::byte>)>& sink) const;
   // Returns whether the file has statistics of any block.
   NMB_EXPORT bool has_statistics() const;
-  // Returns the stored statistics of a block's values (spec/format.md, section 9.3) without reading
+  // Returns the stored statistics of a block's values (spec/tables.md, section 9.3) without reading
   // any values: those of the variables, the ranges of their parts, and results of functions. A
   // variable that has only results of functions is not `computed`. Returns nullopt if no variable
   // of the block has statistics. The pages that were read last stay in a cache. Errors: kDamaged,
@@ -208,7 +208,7 @@ class Reader {
   NMB_EXPORT Status
   for_each_result(std::string_view variable, std::string_view function,
                   const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
-  // Visits all tags named `name`, in the same way as for_each_statistics() (spec/format.md, section
+  // Visits all tags named `name`, in the same way as for_each_statistics() (spec/tables.md, section
   // 9.4).
   NMB_EXPORT Status
   for_each_tag(std::string_view name,

@@ -1,4 +1,4 @@
-// recover: copies the undamaged blocks of a damaged NMB file into a new file (spec/format.md,
+// recover: copies the undamaged blocks of a damaged NMB file into a new file (spec/recovery.md,
 // section 19). Neither the head nor the index of the damaged file is needed.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Statistics of a block's values (counts, range, histogram, ranges of parts, and a program's own
-// functions of each variable; spec/format.md, section 9.3), and the tags of a block (section 9.4).
+// functions of each variable; spec/tables.md, section 9.3), and the tags of a block (section 9.4).
 // A file stores statistics and tags separately from definitions.
 #pragma once
 

@@ -329,7 +329,7 @@ class Writer {
   // kUsage outside define mode, or if the name or a text breaks a rule of struct Tag; kUnsupported
   // if the block is committed.
   NMB_EXPORT Status set_tag(BlockId block, std::string_view name, TagValue value);
-  // Adds provenance of the next generation: one JSON object in UTF-8 per call (spec/format.md,
+  // Adds provenance of the next generation: one JSON object in UTF-8 per call (spec/tables.md,
   // section 9.1). The file keeps the provenance of earlier generations. Only rank 0's objects are
   // kept. Not collective. If a commit changes nothing, the objects wait for the next commit.
   // Errors: kUsage if the text is empty or longer than kMostProvenance bytes, or after close();
@@ -436,7 +436,7 @@ class Writer {
   // Commits a generation. Fails with kUsage in define mode and in a dry run. The functions sync(),
   // close() and redefine() also fail with kUsage while any rank has open requests; they then do
   // nothing, and the writer stays usable. The last two writes of a commit are the slot and the mark
-  // (spec/format.md, section 5.3). If one of these writes fails, the new generation may be in the
+  // (spec/writer.md, section 5.3). If one of these writes fails, the new generation may be in the
   // file; the message says so.
   NMB_EXPORT Status sync();
   // Ends define mode if necessary, commits and closes.

@@ -1,5 +1,5 @@
-// Writes the region of a chunked variable: the chunk table and the chunks (spec/format.md, section
-// 15.2).
+// Writes the region of a chunked variable: the chunk table and the chunks (spec/extended.md,
+// section 15.2).
 #pragma once
 
 #include <cstdint>

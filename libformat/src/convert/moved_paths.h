@@ -1,6 +1,6 @@
 // Changes the paths of objects in a block of kind 6, for example after a group above these objects
 // was renamed. References, links and named datatypes contain paths of objects in the same file
-// (spec/format.md, section 15.1; spec/hdf5_section.md).
+// (spec/extended.md, section 15.1; spec/hdf5_section.md).
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // recode_values: writes the values of a block of kind 6 in other chunks or with other filters
-// (spec/format.md, section 15.2).
+// (spec/extended.md, section 15.2).
 #pragma once
 
 #include <atomic>

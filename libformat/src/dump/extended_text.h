@@ -1,5 +1,5 @@
-// ExtendedText writes values of block-defined types as text (spec/format.md, section 15.1). If CDL
-// has no form for a value, the CDL text shows the value in its JSON form.
+// ExtendedText writes values of block-defined types as text (spec/extended.md, section 15.1). If
+// CDL has no form for a value, the CDL text shows the value in its JSON form.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Checks and keeps the types that a block defines (see nmb/extension.h; rules R-XT of
-// spec/format.md).
+// spec/extended.md).
 #include "nmb/extension.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Encodes and decodes the sections of a body of kind 6 (spec/format.md, section 15).
+// Encodes and decodes the sections of a body of kind 6 (spec/extended.md, section 15).
 #pragma once
 
 #include <cstddef>

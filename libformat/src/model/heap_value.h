@@ -1,5 +1,5 @@
 // HeapValue is a value of variable length. Such a value refers to bytes that are stored elsewhere
-// (spec/format.md, section 15.1).
+// (spec/extended.md, section 15.1).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Changes the path in the bytes of a reference (spec/format.md, section 15.1).
+// Changes the path in the bytes of a reference (spec/extended.md, section 15.1).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Reads and writes sequences of sections (spec/format.md, section 9).
+// Reads and writes sequences of sections (spec/tables.md, section 9).
 #pragma once
 
 #include <algorithm>

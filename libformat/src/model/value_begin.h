@@ -1,5 +1,5 @@
-// The places of values in the extent of an extended body (spec/format.md, section 15). All writers
-// of such extents use the same places.
+// The places of values in the extent of an extended body (spec/extended.md, section 15). All
+// writers of such extents use the same places.
 #pragma once
 
 #include <cstdint>

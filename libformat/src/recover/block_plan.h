@@ -1,5 +1,5 @@
 // Plans the recovery of each block: which version of the block is taken, and which of its values
-// are undamaged (spec/format.md, section 19).
+// are undamaged (spec/recovery.md, section 19).
 #pragma once
 
 #include <cstdint>

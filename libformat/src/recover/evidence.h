@@ -1,5 +1,5 @@
 // Evidence: the structures of a damaged file that belong to a committed state of that file
-// (spec/format.md, section 19, steps 1 to 3).
+// (spec/recovery.md, section 19, steps 1 to 3).
 #pragma once
 
 #include <cstddef>

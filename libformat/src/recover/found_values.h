@@ -1,5 +1,5 @@
-// Finds and checks the values of a block in a damaged file (spec/format.md, section 19, steps 4 and
-// 5).
+// Finds and checks the values of a block in a damaged file (spec/recovery.md, section 19, steps 4
+// and 5).
 #pragma once
 
 #include <atomic>

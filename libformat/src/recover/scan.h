@@ -1,4 +1,4 @@
-// Finds structures of an NMB file without using any other structure (spec/format.md, section 19).
+// Finds structures of an NMB file without using any other structure (spec/recovery.md, section 19).
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Applies filters to chunks (spec/format.md, section 15.2). The filters work as in HDF5: those of
+// Applies filters to chunks (spec/extended.md, section 15.2). The filters work as in HDF5: those of
 // the codecs of kPieceCodecs, shuffle and fletcher32.
 #pragma once
 

@@ -1,4 +1,4 @@
-// ChunkGrid: divides an array into chunks of the same shape (spec/format.md, section 15.2).
+// ChunkGrid: divides an array into chunks of the same shape (spec/extended.md, section 15.2).
 #pragma once
 
 #include <cstddef>

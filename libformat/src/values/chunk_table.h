@@ -1,4 +1,4 @@
-// ChunkTable: reads single chunks of a variable (spec/format.md, section 15.2).
+// ChunkTable: reads single chunks of a variable (spec/extended.md, section 15.2).
 #pragma once
 
 #include <cstddef>

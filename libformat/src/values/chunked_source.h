@@ -1,4 +1,4 @@
-// ChunkedSource: presents the chunks of a variable as one array (spec/format.md, section 15.2).
+// ChunkedSource: presents the chunks of a variable as one array (spec/extended.md, section 15.2).
 #pragma once
 
 #include <cstddef>

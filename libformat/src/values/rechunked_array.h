@@ -1,4 +1,4 @@
-// RechunkedArray: the array of a variable, divided into chunks of any shape (spec/format.md,
+// RechunkedArray: the array of a variable, divided into chunks of any shape (spec/extended.md,
 // section 15.2). The chunks are decoded; no filters are applied.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Checks the chunks of a variable: each chunk must lie where the chunk table says, and it must be
-// decodable (spec/format.md, section 15.2, R-XC-1).
+// decodable (spec/extended.md, section 15.2, R-XC-1).
 #pragma once
 
 #include <cstdint>

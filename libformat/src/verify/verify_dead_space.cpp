@@ -1,4 +1,4 @@
-// Verifies dead space (spec/format.md, section 11).
+// Verifies dead space (spec/writer.md, section 11).
 #include "verify/nmb_verifier.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"

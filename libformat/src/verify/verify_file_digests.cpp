@@ -1,4 +1,4 @@
-// Verifies the digests of classic files that became blocks (spec/format.md, section 10.5).
+// Verifies the digests of classic files that became blocks (spec/files.md, section 10.5).
 #include <memory>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Verifies statistics (spec/format.md, section 9.3).
+// Verifies statistics (spec/tables.md, section 9.3).
 #include <string>
 
 #include "format/extent/data_map.h"

@@ -1,4 +1,4 @@
-// Verifies the table of statistics and the table of tags, row by row (spec/format.md, section 9.2).
+// Verifies the table of statistics and the table of tags, row by row (spec/tables.md, section 9.2).
 #include <unordered_set>
 
 #include "format/table/statistics_row.h"

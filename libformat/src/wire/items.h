@@ -1,5 +1,5 @@
 // Reads and writes the items of sections and the items of section payloads. Numbers are
-// little-endian (spec/format.md, section 9).
+// little-endian (spec/tables.md, section 9).
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Sha256Stream: computes the SHA-256 of bytes that arrive in parts (FIPS 180-4), with OpenSSL.
 // Nobody can make two different files with the same SHA-256. With the checksums of the format, this
-// is possible (spec/format.md, section 10.3).
+// is possible (spec/files.md, section 10.3).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Defines the lock that a writer of an NMB file holds (spec/format.md, section 5.5).
+// Defines the lock that a writer of an NMB file holds (spec/writer.md, section 5.5).
 #pragma once
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Commits: handles values that stay in other files (spec/format.md, section 10.3). Reads the values
+// Commits: handles values that stay in other files (spec/files.md, section 10.3). Reads the values
 // once to compute their sums, and lists the files in the file table.
 #include <map>
 #include <string>

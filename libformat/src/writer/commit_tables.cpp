@@ -1,4 +1,4 @@
-// Commits: writes the statistics and tags of blocks (spec/format.md, sections 9.2 to 9.4). Values
+// Commits: writes the statistics and tags of blocks (spec/tables.md, sections 9.2 to 9.4). Values
 // that the commit copies are counted while they are copied; other values are read again.
 #include <algorithm>
 #include <unordered_map>

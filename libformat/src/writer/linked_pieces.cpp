@@ -1,4 +1,4 @@
-// Values that stay in other files (spec/format.md, section 10.3).
+// Values that stay in other files (spec/files.md, section 10.3).
 #include "writer/linked_pieces.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// NewTags: the tags that a rank sets for blocks of the next commit (spec/format.md, section 9.4).
+// NewTags: the tags that a rank sets for blocks of the next commit (spec/tables.md, section 9.4).
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Originals: files that the next commit stores whole (spec/format.md, section 10.3).
+// Originals: files that the next commit stores whole (spec/files.md, section 10.3).
 #pragma once
 
 #include <cstdint>

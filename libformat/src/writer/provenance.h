@@ -1,4 +1,4 @@
-// Writes the provenance of generations in global sections (spec/format.md, section 9).
+// Writes the provenance of generations in global sections (spec/tables.md, section 9).
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Computes the statistics of a block's values (spec/format.md, section 9.2).
+// Computes the statistics of a block's values (spec/tables.md, section 9.2).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// StatisticsTap: counts the values of a block while they are moved (spec/format.md, section 9.3).
+// StatisticsTap: counts the values of a block while they are moved (spec/tables.md, section 9.3).
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // ExternalFiles opens the files that hold values of an NMB file: external files, and originals
-// inside the NMB file (spec/format.md, section 10.3).
+// inside the NMB file (spec/files.md, section 10.3).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Checks paths of external files (spec/format.md, section 10.3).
+// Checks paths of external files (spec/files.md, section 10.3).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// FileTable holds the file table of an NMB file: its external files and originals (spec/format.md,
+// FileTable holds the file table of an NMB file: its external files and originals (spec/files.md,
 // section 10.3).
 #pragma once
 

@@ -1,4 +1,4 @@
-// Opens an external file if the caller allows it (spec/format.md, section 10.3).
+// Opens an external file if the caller allows it (spec/files.md, section 10.3).
 #pragma once
 
 #include <memory>

@@ -108,7 +108,7 @@ struct PageExpectation {
 };
 
 // The fields with which a page identifies itself. Recovery uses them to find pages without their
-// parents (spec/format.md, section 19).
+// parents (spec/recovery.md, section 19).
 struct PageHeader {
   PageUse use = PageUse::kIndex;
   std::uint16_t level = 0;

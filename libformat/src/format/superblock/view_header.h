@@ -1,5 +1,5 @@
-// Encodes and decodes the header of an HDF5 view (spec/hdf5_view.md, section 1). This header states
-// the generation that the view shows.
+// Encodes and decodes the header of an HDF5 view (spec/hdf5_view.md, section 12.1). This header
+// states the generation that the view shows.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace nmb {
 
 inline constexpr std::uint16_t kViewVersion = 1;
 
-// The numbers of dimensions in a view (spec/hdf5_view.md, section 10). Each source has its own
+// The numbers of dimensions in a view (spec/hdf5_view.md, section 12.10). Each source has its own
 // range of numbers.
 struct ViewNumbers {
   struct Row {

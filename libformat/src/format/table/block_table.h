@@ -1,5 +1,5 @@
 // BlockTable reads rows of statistics or tags. If a newer tree replaces rows of an older tree,
-// BlockTable leaves out the older rows (spec/format.md, section 9.2).
+// BlockTable leaves out the older rows (spec/tables.md, section 9.2).
 #pragma once
 
 #include <cstdint>

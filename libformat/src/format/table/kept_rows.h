@@ -1,5 +1,5 @@
 // KeptRows holds the rows of statistics and tags of one file, ordered by block. These rows are
-// needed when blocks of this file are packed into another file (spec/format.md, sections 9.2 to
+// needed when blocks of this file are packed into another file (spec/tables.md, sections 9.2 to
 // 9.4).
 #pragma once
 

@@ -1,4 +1,4 @@
-// Encodes and decodes the statistics of a variable as rows of the table (spec/format.md, section
+// Encodes and decodes the statistics of a variable as rows of the table (spec/tables.md, section
 // 9.3).
 #pragma once
 

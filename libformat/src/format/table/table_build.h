@@ -1,4 +1,4 @@
-// Writes a tree of statistics or tags on all ranks (spec/format.md, section 9.2).
+// Writes a tree of statistics or tags on all ranks (spec/tables.md, section 9.2).
 #pragma once
 
 #include <cstddef>

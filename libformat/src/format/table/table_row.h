@@ -1,4 +1,4 @@
-// Encodes, decodes and checks rows of the tables of statistics and tags (spec/format.md, section
+// Encodes, decodes and checks rows of the tables of statistics and tags (spec/tables.md, section
 // 9.2).
 #pragma once
 

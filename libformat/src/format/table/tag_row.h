@@ -1,4 +1,4 @@
-// Encodes and decodes tags as rows of their table (spec/format.md, section 9.4).
+// Encodes and decodes tags as rows of their table (spec/tables.md, section 9.4).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Reads HDF5 files as blocks of kind 6 with the process `nmb-hdf5 import` (spec/format.md, section
-// 15).
+// Reads HDF5 files as blocks of kind 6 with the process `nmb-hdf5 import` (spec/extended.md,
+// section 15).
 #pragma once
 
 #include <cstdint>

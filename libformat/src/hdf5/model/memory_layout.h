@@ -1,8 +1,8 @@
 // Computes the sizes of values in the memory of the HDF5 library. In a block, the same values have
 // other sizes. In memory, a string of variable length is a pointer, a sequence is an hvl_t, and a
 // reference has 8 or 12 bytes. In a block, a string of variable length, a sequence or a reference
-// takes 16 bytes (spec/format.md, section 15.1). The padding of fields in a compound is the same in
-// memory and in a block. The offset of a field in memory differs from its offset in a block,
+// takes 16 bytes (spec/extended.md, section 15.1). The padding of fields in a compound is the same
+// in memory and in a block. The offset of a field in memory differs from its offset in a block,
 // because the fields before it have other sizes. In an HDF5 file, values have the same sizes as in
 // memory, except that a string of variable length takes 16 bytes.
 #pragma once

@@ -1,5 +1,5 @@
 // InputLinks: finds where the values of inputs are stored, for a merge that links values instead of
-// copying them (spec/format.md, section 10.3).
+// copying them (spec/files.md, section 10.3).
 #pragma once
 
 #include <cstdint>

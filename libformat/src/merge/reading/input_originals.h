@@ -1,4 +1,4 @@
-// InputOriginals: the originals inside an NMB input (spec/format.md, section 10.3). Each original
+// InputOriginals: the originals inside an NMB input (spec/files.md, section 10.3). Each original
 // is stored together with the block that was made from it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Chooses pieces that an HDF5 view can show as chunks (spec/format.md, section 10.1;
-// spec/hdf5_view.md, section 4).
+// spec/hdf5_view.md, section 12.4).
 #pragma once
 
 #include <cstdint>

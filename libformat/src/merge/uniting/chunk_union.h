@@ -1,4 +1,4 @@
-// Stores the values of a united dataset in chunks (spec/format.md, section 15.2), as
+// Stores the values of a united dataset in chunks (spec/extended.md, section 15.2), as
 // merge/uniting/chunk_plan.h and merge/uniting/chunk_origins.h decide. If a stored chunk has the
 // same values as a chunk of the united array, the stored bytes are copied. All other chunks are
 // encoded again.

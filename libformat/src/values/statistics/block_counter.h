@@ -1,4 +1,4 @@
-// BlockCounter: counts the values of a block (spec/format.md, section 9.3). The bytes of the extent
+// BlockCounter: counts the values of a block (spec/tables.md, section 9.3). The bytes of the extent
 // can be added in any order and in parts of any size, but each byte only once. An element can be
 // divided among several parts.
 #pragma once

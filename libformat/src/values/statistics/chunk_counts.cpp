@@ -1,4 +1,4 @@
-// Counts values in chunks (see values/statistics/block_counter.h; spec/format.md, section 15.2).
+// Counts values in chunks (see values/statistics/block_counter.h; spec/extended.md, section 15.2).
 #include <algorithm>
 #include <atomic>
 #include <string>

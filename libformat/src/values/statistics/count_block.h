@@ -1,4 +1,4 @@
-// Computes the statistics of a block from its values (spec/format.md, section 9.3).
+// Computes the statistics of a block from its values (spec/tables.md, section 9.3).
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // HistogramBuilder: counts values in buckets. If there are too many buckets, the buckets become
-// wider (spec/format.md, section 9.3). The result depends only on the values, not on their order.
+// wider (spec/tables.md, section 9.3). The result depends only on the values, not on their order.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 // Counts values of one variable. The values can be passed in any order and in parts of any size
-// (spec/format.md, section 9.3).
+// (spec/tables.md, section 9.3).
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ bool value_form(const Metadata& metadata, VarId variable,
 // variable length nor in other files, and there are any.
 bool has_counted_values(const Storage& storage, VarId variable,
                         std::span<const hdf5::Property> properties);
-// Returns whether a variable may have statistics (spec/format.md, section 9.3). Its values may be
+// Returns whether a variable may have statistics (spec/tables.md, section 9.3). Its values may be
 // stored in a way that this program cannot decode. Errors: kDamaged.
 Result<bool> may_be_counted(const Metadata& metadata, VarId variable);
 
