@@ -27,7 +27,7 @@ KNOWN = {  # section 13, in the superblock's order
     "compatible features": 0xC,
     "read-only compatible features": 0xF,
     "incompatible features": 0,
-    "needs": 0x7F,
+    "needs": 0x77,
 }
 sum64 = xxhash.xxh3_64_intdigest
 
@@ -136,7 +136,7 @@ def choose(data, search=False):
             at = max(mark.file_length, UNIT) - UNIT
             c.findings.append(("R-SB-13", at, f"generation {mark.generation} is lost: no superblock at {at}"))
         elif all(s.zero for s in slots):
-            c.findings.append(("R-SB-1", UNIT, "both slots are zero: no generation was committed"))
+            c.findings.append(("R-SB-16", UNIT, "both slots are zero: no generation was committed"))
         return c
     if not marked:
         c.findings.append(("R-SB-12", MARK_AT, "the mark is not valid"))

@@ -208,7 +208,7 @@ class ExtendedDecoder(classic.Decoder):
         chunks, chunk_bytes = 1, self.size_of(v.type)
         for d, length in zip(v.dimensions, storage.chunk):
             chunk_bytes *= length
-            if not 0 < chunk_bytes < 2**63:
+            if not 0 < chunk_bytes < 2**32:
                 wrong(f"a chunk of {chunk_bytes} bytes")
             chunks *= -(-self.out.dimensions[d].length // length)
         if 24 * chunks > storage.region_length:

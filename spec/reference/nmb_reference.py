@@ -147,6 +147,11 @@ class File:
         if len(self.findings) < MAX_FINDINGS and (rule, offset, message) not in self.findings[-50:]:
             self.findings.append((rule, offset, message))
 
+    def remark(self, rule, offset, message):
+        """Adds a remark: a property that no value depends on."""
+        if (rule, offset, message) not in self.warnings[-50:]:
+            self.warnings.append((rule, offset, message))
+
     def refuse(self, rule, offset, message):
         """Adds a finding that makes a file unsupported, not damaged."""
         self.find(rule, offset, message)
@@ -427,7 +432,7 @@ def check_superblock(file):
     check_limits(file)
     position, length = sb["index position"], sb["index length"]
     if (position == 0) != (length == 0):
-        file.find("R-SB-15", sb.at("index position"), f"index position {position}, index length {length}")
+        file.remark("R-SB-15", sb.at("index position"), f"index position {position}, index length {length}")
     check_previous_trailers(file)
     if any(sb["HDF5 superblock"]) != any(sb.place("view")):
         file.find("R-HV-1", sb.at("HDF5 superblock"), "an HDF5 superblock without a view, or the other way round")
@@ -435,7 +440,7 @@ def check_superblock(file):
 
 
 def check_used(file):
-    """Checks R-SB-5, and finds the places of later versions."""
+    """Checks R-SB-5 and R-SB-17, and finds the places of later versions."""
     sb = file.superblock
     used = sb["used"]
     usable = 512 <= used <= 4088 and (used - 512) % 24 == 0
@@ -444,14 +449,14 @@ def check_used(file):
     used = used if usable else 512
     if not file.unknown_features:
         if sb["flags"]:
-            file.check_zero("R-SB-5", sb.at("flags"), sb.at("flags") + 4, (sb.name, "flags"))
-        file.check_zero("R-SB-5", sb.position + 476, sb.position + 512, (sb.name, "reserved"))
-        file.check_zero("R-SB-5", sb.position + used, sb.position + 4088, (sb.name, "reserved"))
+            file.check_zero("R-SB-17", sb.at("flags"), sb.at("flags") + 4, (sb.name, "flags"))
+        file.check_zero("R-SB-17", sb.position + 476, sb.position + 512, (sb.name, "reserved"))
+        file.check_zero("R-SB-17", sb.position + used, sb.position + 4088, (sb.name, "reserved"))
     file.later_places = range(sb.position + 512, sb.position + used, 24)
 
 
 def check_root_fields(file):
-    """Checks R-SB-7, except the root digest."""
+    """Checks R-SB-7 and R-SB-19."""
     sb = file.superblock
     root = ["root position", "root length", "root digest"]
     differs = [name for name in root if (sb[name] == 0) != (sb["height"] == 0)]
@@ -460,7 +465,7 @@ def check_root_fields(file):
     for name in differs:
         file.find("R-SB-7", sb.at(name), f"{name} is {sb[name]}: expected all of the root or none")
     if sb["height"] > MAX_HEIGHT:
-        file.find("R-SB-7", sb.at("height"), f"height is {sb['height']}, expected at most 10")
+        file.find("R-SB-19", sb.at("height"), f"height is {sb['height']}, expected at most 10")
 
 
 def check_limits(file):
@@ -489,7 +494,7 @@ def check_stamp(file):
 
 
 def check_previous_trailers(file):
-    """Checks R-SB-9 and R-SB-10 for all trailers, back to generation 1.
+    """Checks R-SB-9, R-SB-10 and R-SB-22 for all trailers, back to generation 1.
 
     The loop ends, because each trailer lies before the trailer that leads to it.
     """
@@ -523,7 +528,7 @@ def check_previous_trailers(file):
             or position >= end
         ):
             file.find(
-                "R-SB-10",
+                "R-SB-22",
                 at,
                 f"no superblock of generation {generation - 1} that ends its file length at {position}",
             )
@@ -556,11 +561,11 @@ def read_global_sections(file, place, what):
         if len(first) < 16 or first[:2] != b"\x09\0":
             return
         if len(first) < 40 or first[4:16] != bytes([1, 0, 0, 0, 24]) + bytes(7):
-            file.fail("R-SC-1", position, f"{what}: earlier sections with another version, codec or length")
+            file.fail("R-SC-2", position, f"{what}: earlier sections with another version, codec or length")
         place = struct.unpack("<3Q", first[16:])
         if place[0] == 0 or place[1] == 0 or place[0] >= position or place[1] > position - place[0]:
-            file.fail("R-SC-1", position, f"{what}: earlier sections at {place[0]}, {place[1]} bytes")
-        check_place(file, "R-SC-1", place, position, what)
+            file.fail("R-SC-2", position, f"{what}: earlier sections at {place[0]}, {place[1]} bytes")
+        check_place(file, "R-SC-2", place, position, what)
 
 
 def read_places(file):
@@ -645,9 +650,6 @@ COLUMN_TABLE = [
     19  data map position  index-leaf files
     20  data map length    index-leaf files
     21  data map sum       index-leaf files
-    22  storage position   index-leaf
-    23  storage length     index-leaf
-    24  storage sum        index-leaf
     25  file digest        index-leaf
     26  file SHA-256 begin index-leaf
     27  file SHA-256 end   index-leaf
@@ -746,23 +748,23 @@ class Page:
     def check_header(self, level, owner):
         file, f = self.file, self.fields
         newest = f["generation"] == file.superblock["generation"]
-        for name, value in (
-            ("file id", file.file_id),
-            ("own position", self.position),
-            ("owner", owner),
-            ("stamp", file.superblock["stamp"] if newest else None),
-            ("level", level),
+        for rule, name, value in (
+            ("R-PG-4", "file id", file.file_id),
+            ("R-PG-10", "own position", self.position),
+            ("R-PG-14", "owner", owner),
+            ("R-PG-12", "stamp", file.superblock["stamp"] if newest else None),
+            ("R-PG-13", "level", level),
         ):
             if f[name] != value and value is not None:
                 file.find(
-                    "R-PG-4", f.at(name), f"{self.what}: {name} is {f[name]}, expected {value}"
+                    rule, f.at(name), f"{self.what}: {name} is {f[name]}, expected {value}"
                 )
         # If no level is expected, this page is the root of a data map, of statistics or of tags.
         if level is None and f["level"] > MAX_MAP_LEVEL:
-            file.find("R-PG-4", f.at("level"), f"{self.what}: level {f['level']}")
+            file.find("R-PG-13", f.at("level"), f"{self.what}: level {f['level']}")
         if not 1 <= f["generation"] <= file.superblock["generation"]:
             file.find(
-                "R-PG-4",
+                "R-PG-11",
                 f.at("generation"),
                 f"{self.what}: generation {f['generation']}, expected 1 to {file.superblock['generation']}",
             )
@@ -809,7 +811,7 @@ class Page:
             ]
             smallest = (max(values).bit_length() + 7) // 8
             if smallest == 0 or width != 16 and smallest != width:
-                file.find(
+                file.remark(
                     "R-PG-7",
                     entry_at,
                     f"{self.what}: column {id_} has width {width}, its values need {smallest}",
@@ -823,23 +825,25 @@ class Page:
         file.check_zero("R-PG-5", data_at + f["heap length"], end, (self.what, "padding"))
 
     def check_column_table(self, table, defined):
-        """Checks R-PG-6."""
+        """Checks R-PG-6 and R-PG-15 to R-PG-17."""
         file, previous = self.file, 0
         for entry_at, id_, width in table:
             known = id_ in COLUMNS
-            if (
-                id_ <= previous
-                or known
-                and id_ not in defined
-                or (width != 16 if id_ in WIDE_COLUMNS else not 1 <= width <= 8 and not (width == 16 and may_be_wide(id_)))
-            ):
-                file.fail("R-PG-6", entry_at, f"{self.what}: column {id_} of width {width}")
+            rule = None
+            if id_ <= previous:
+                rule = "R-PG-6"
+            elif known and id_ not in defined:
+                rule = "R-PG-15"
+            elif width != 16 if id_ in WIDE_COLUMNS else not 1 <= width <= 8 and not (width == 16 and may_be_wide(id_)):
+                rule = "R-PG-16"
+            if rule:
+                file.fail(rule, entry_at, f"{self.what}: column {id_} of width {width}")
             if id_ & CRITICAL_FOR_WRITING and not known:
                 self.critical_for_writing = True
                 file.writable = file.writable and self.magic in (b"INDX", b"DMAP", b"STAT", b"TAGS")
             if id_ & CRITICAL_FOR_READING and not known:
                 file.refuse(
-                    "R-PG-6", entry_at, f"{self.what}: column {id_} is critical and unknown"
+                    "R-PG-17", entry_at, f"{self.what}: column {id_} is critical and unknown"
                 )
                 file.writable = file.writable and self.magic == b"DMAP"
                 raise Damaged
@@ -880,7 +884,7 @@ class Page:
             file.trace(self.heap_at, length, self.what, "heap", b"|".join(n for n, _ in self.names))
 
     def check_later_places(self):
-        """Checks R-PG-9 for places of later versions in the rows."""
+        """Checks R-PG-20."""
         numbers = {(id_ - 256) // 3 for id_ in self.ids if id_ in LATER_PLACES}
         for number in sorted(numbers):
             names = [f"column {256 + 3 * number + i}" for i in range(3)]
@@ -889,12 +893,12 @@ class Page:
                 if any(place):
                     what = f"{self.what}: place {number} of a later version"
                     try:
-                        check_place(self.file, "R-PG-9", place, self.at(names[0], row), what)
+                        check_place(self.file, "R-PG-20", place, self.at(names[0], row), what)
                     except Damaged:
                         pass  # the page itself can be read
 
     def check_states(self):
-        """Checks R-PG-9 for a page that may continue another page."""
+        """Checks R-PG-9 and R-PG-18."""
         file = self.file
         for number in range(1, self.fields["rows"]):
             if self.value("state", number) == 1:
@@ -904,7 +908,7 @@ class Page:
                 file.find("R-PG-9", self.at("state", number), f"{self.what}: state {self.value('state', number)}")
         first = self.row(0)
         if first["state"] == 1 and first["position"] >= self.position:
-            file.find("R-PG-9", first.at("position"), f"{self.what}: the page before lies at {first['position']}")
+            file.find("R-PG-18", first.at("position"), f"{self.what}: the page before lies at {first['position']}")
 
     def value(self, name, row):
         return self.columns[name][0][row] if name in self.columns else 0
@@ -921,7 +925,7 @@ class Page:
 
 
 def may_be_wide(id_):
-    """Returns whether a column may have a width of 16: it is unknown and holds no place (R-PG-6)."""
+    """Returns whether a column may have a width of 16: it is unknown and holds no place (R-PG-16)."""
     return id_ not in COLUMNS and id_ not in LATER_PLACES
 
 
@@ -949,13 +953,13 @@ def chain_of_pages(file, what, magic, place, at, most=None):
         if number and magic == b"DEAD" and of_page >= generation:
             file.find("R-DS-1", page.fields.at("generation"), f"generation {of_page} after {generation}")
         elif number and of_page > generation:
-            file.find("R-PG-9", page.fields.at("generation"), f"{what}: a page before of a later generation")
+            file.find("R-PG-19", page.fields.at("generation"), f"{what}: a page before of a later generation")
         yield page
         before = page.row(0)
         if before["state"] != 1:
             return
         if before["position"] >= page.position:
-            raise Damaged  # R-PG-9 is reported
+            raise Damaged  # R-PG-18 is reported
         position, length, parent_sum = (before[name] for name in ("position", "stored length", "sum"))
         at, generation = before.at("position"), of_page
 
@@ -989,7 +993,7 @@ def read_index(file):
     def check_digest(page):
         check_run(file, page)
         if digest128(page.raw) != sb["root digest"]:
-            file.fail("R-SB-7", sb.at("root digest"), "the root digest is not right")
+            file.fail("R-SB-20", sb.at("root digest"), "the root digest is not right")
 
     root = None
     totals = dict.fromkeys(TOTALS, 0)
@@ -1008,7 +1012,7 @@ def read_index(file):
             totals = page_totals(root)
             if sb["needs"] != page_needs(root):
                 file.find(
-                    "R-SB-8", sb.at("needs"), f"needs {sb['needs']:#x}, the root's rows have {page_needs(root):#x}"
+                    "R-SB-21", sb.at("needs"), f"needs {sb['needs']:#x}, the root's rows have {page_needs(root):#x}"
                 )
             read_index_page(file, root, None, None)
         except Damaged:
@@ -1018,10 +1022,10 @@ def read_index(file):
         file.index_whole = sb["height"] == 0 and sb["root position"] == 0
         file.everything_walked = file.everything_walked and file.index_whole
     if sb["height"] == 0 and sb["needs"]:
-        file.find("R-SB-8", sb.at("needs"), f"needs {sb['needs']:#x} without blocks")
+        file.find("R-SB-21", sb.at("needs"), f"needs {sb['needs']:#x} without blocks")
     for order, rows in file.growth.items():
         if file.index_whole:
-            file.find("R-GR-1", rows[0].at("order"), f"growth of order {order}, which no block has")
+            file.find("R-GR-5", rows[0].at("order"), f"growth of order {order}, which no block has")
     if root is None and sb["height"]:
         return
     records_known = not any(sb.place("growth")) or file.growth_whole and file.index_whole and not file.growth
@@ -1043,7 +1047,7 @@ def check_run(file, page):
     sb = file.superblock
     start, length = sb["index position"], sb["index length"]
     if start and length and not start <= page.position <= page.position + len(page.raw) <= start + length:
-        file.find(
+        file.remark(
             "R-SB-15",
             sb.at("index position"),
             f"{page.what} at {page.position} lies outside of the run of {length} bytes at {start}",
@@ -1100,7 +1104,7 @@ def read_index_page(file, page, low, high):
             )
             if row["needs"] != page_needs(child):
                 file.find(
-                    "R-IX-10",
+                    "R-IX-14",
                     row.at("needs"),
                     f"needs below the child: {row['needs']:#x}, its rows have {page_needs(child):#x}",
                 )
@@ -1139,12 +1143,11 @@ def text(name):
     return json.dumps(name[:200].decode("utf-8", "backslashreplace"))
 
 
-REFUSED_NEEDS = 8
 
 
 def unsupported_needs(entry):
-    """Returns the needs that this reader does not know, or refuses (section 13)."""
-    return entry["needs"] & (~choosing.KNOWN["needs"] | REFUSED_NEEDS)
+    """Returns the needs that this reader does not know (section 13)."""
+    return entry["needs"] & ~choosing.KNOWN["needs"]
 
 
 def read_entry(file, entry):
@@ -1174,7 +1177,6 @@ def read_entry(file, entry):
         if entry.pieces is None:
             file.untouchable.add(entry.name)
         check_needs(file, entry)
-        read_entry_sections(file, entry)
         sound = len(file.findings) == told
         if metadata_known and not entry.growth_rows and file.tables_sound:
             sound = check_statistics(file, entry, body, told)
@@ -1190,7 +1192,7 @@ def end_of(row):
 
 
 def read_unsupported(file, entry):
-    """Checks only the sums of header, body, data map and sections of an unsupported block (section 13)."""
+    """Checks only the sums of header, body and data map of an unsupported block (section 13)."""
     what = f"block {text(entry.name)}"
     bits = unsupported_needs(entry)
     file.refuse(
@@ -1208,12 +1210,6 @@ def read_unsupported(file, entry):
     place = entry.place("data map")
     if place[0] and place[1]:
         read_map_sums(file, entry, place, entry["position"], entry.at("data map position"), None)
-    place = entry.place("storage")
-    if any(place):
-        try:
-            check_place(file, "R-SC-1", place, entry.at("storage position"), "storage")
-        except Damaged:
-            pass
 
 
 def read_map_sums(file, entry, place, owner, at, level):
@@ -1231,8 +1227,6 @@ def check_needs(file, entry):
     """Checks R-IX-10."""
     used = entry.used_needs
     used |= {0: 0, 1: 1, 2: 3}.get(entry["codec"], 0) | (4 if entry["kind"] == 6 else 0)
-    if any(entry.place("storage")):
-        used |= 8
     if used & ~entry["needs"]:
         file.find(
             "R-IX-10",
@@ -1241,25 +1235,12 @@ def check_needs(file, entry):
         )
 
 
-def read_entry_sections(file, entry):
-    place = entry.place("storage")
-    if not (place[0] and place[1]):
-        return  # there are no sections, or R-IX-8 is reported
-    try:
-        check_place(file, "R-SC-1", place, entry.at("storage position"), "storage")
-        untouched = lambda writing_only: file.untouchable.add(entry.name)
-        read_sections(file, place[0], place[1], "storage", untouched)
-    except Damaged:
-        file.untouchable.add(entry.name)
-
-
 def check_order(file, entry):
-    if entry["order"] in file.orders or entry["order"] >= file.superblock["next order"]:
-        file.find(
-            "R-IX-7",
-            entry.at("order"),
-            f"{text(entry.name)}: order {entry['order']} is taken or not below {file.superblock['next order']}",
-        )
+    order, limit = entry["order"], file.superblock["next order"]
+    if order >= limit:
+        file.find("R-IX-7", entry.at("order"), f"{text(entry.name)}: order {order}, expected less than {limit}")
+    elif order in file.orders:
+        file.find("R-IX-15", entry.at("order"), f"{text(entry.name)}: order {order} is taken")
     file.orders.add(entry["order"])
 
 
@@ -1268,11 +1249,11 @@ def check_entry(file, entry):
         file.find("R-IX-6", entry.at("flags"), f"{text(entry.name)}: flags {entry['flags']:#x}")
     if entry["flags"] & 1:
         if entry["extent length"] == 0:
-            file.find("R-IX-6", entry.at("flags"), f"{text(entry.name)}: a hole of no bytes")
+            file.find("R-IX-11", entry.at("flags"), f"{text(entry.name)}: a hole of no bytes")
         for name in ("extent position", "extent sum", "data map position"):
             if entry[name]:
                 file.find(
-                    "R-IX-6",
+                    "R-IX-12",
                     entry.at(name),
                     f"{text(entry.name)}: a hole with {name} {entry[name]}",
                 )
@@ -1289,15 +1270,14 @@ def check_entry(file, entry):
     if entry["file digest"] and entry["kind"] == 6:
         file.find("R-OD-2", entry.at("file digest"), f"{text(entry.name)}: a file digest in a block of kind 6")
     if any(sha256_of(entry)) and not entry["file digest"]:
-        file.find("R-OD-2", entry.at("file SHA-256 begin"), f"{text(entry.name)}: a SHA-256 without a file digest")
-    for name in ("data map", "storage"):
-        place = entry.place(name)
-        if any(place) and not (place[0] and place[1]):
-            file.find(
-                "R-IX-8",
-                entry.at(name + " position"),
-                f"{text(entry.name)}: {name} at {place[0]} of {place[1]} bytes",
-            )
+        file.find("R-OD-4", entry.at("file SHA-256 begin"), f"{text(entry.name)}: a SHA-256 without a file digest")
+    place = entry.place("data map")
+    if any(place) and not (place[0] and place[1]):
+        file.find(
+            "R-IX-13",
+            entry.at("data map position"),
+            f"{text(entry.name)}: data map at {place[0]} of {place[1]} bytes",
+        )
 
 
 # --- 8. Blocks -------------------------------------------------------------------------------------
@@ -1361,17 +1341,18 @@ def read_block_header(file, position, end, parent_sum, what):
 
 
 def check_block_header(file, f, expected, name, what):
-    """Checks R-BK-3 to R-BK-5 for header and name. expected: the value that each field must have."""
+    """Checks R-BK-3 to R-BK-5 and R-BK-14 to R-BK-18 for header and name. expected: the value that each field must have."""
     position = f.position
     if f["generation"] == file.superblock["generation"]:
         expected = {**expected, "stamp": file.superblock["stamp"]}
+    own = {"file id": "R-BK-14", "own position": "R-BK-15", "stamp": "R-BK-17"}
     for field, value in {"file id": file.file_id, "own position": position, **expected}.items():
         if f[field] != value:
-            file.find("R-BK-3", f.at(field), f"{what}: {field} is {f[field]}, expected {value}")
+            file.find(own.get(field, "R-BK-3"), f.at(field), f"{what}: {field} is {f[field]}, expected {value}")
             f.fits = f.fits and field in ("file id", "own position", "samples", "order", "stamp")
     if not 1 <= f["generation"] <= file.superblock["generation"]:
         file.find(
-            "R-BK-3",
+            "R-BK-16",
             f.at("generation"),
             f"{what}: generation {f['generation']}, expected 1 to {file.superblock['generation']}",
         )
@@ -1386,9 +1367,10 @@ def check_block_header(file, f, expected, name, what):
             f"{what}: name {text(stored_name)}, expected {text(name)}",
         )
         f.fits = f.fits and len(stored_name) == len(name)
-    unknown_flags = 0 if file.unknown_features else f["flags"] & ~(TOMBSTONE | HOLE)
-    if unknown_flags or f["flags"] & TOMBSTONE:
+    if f["flags"] & ~(TOMBSTONE | HOLE) and not file.unknown_features:
         file.find("R-BK-4", f.at("flags"), f"{what}: flags {f['flags']:#x}")
+    if f["flags"] & TOMBSTONE:
+        file.find("R-BK-18", f.at("flags"), f"{what}: a tombstone")
     file.check_zero(
         "R-BK-5",
         position + BLOCK_HEADER + f["name length"],
@@ -1441,7 +1423,7 @@ def read_stored_body(file, entry, header, what):
         file.find("R-BK-7", header.at("kind"), f"{what}: kind {header['kind']}")
         header.fits = False
     if header["codec"] > 2 or header["codec"] == 2 and file.dictionary is None:
-        file.find("R-BK-7", header.at("codec"), f"{what}: codec {header['codec']}")
+        file.find("R-BK-19", header.at("codec"), f"{what}: codec {header['codec']}")
         header.fits = False
     if not header.fits:
         file.everything_walked = False
@@ -1595,13 +1577,13 @@ def read_body(file, entry, header, body, what):
     }
     for name, count in counts.items():
         if entry[name] != count:
-            file.find(
+            file.remark(
                 "R-BK-11", entry.at(name), f"{what}: {name} is {entry[name]}, the body has {count}"
             )
     wrong = wrong_length(c, header, entry["records"], entry["extent length"])
     if wrong:
-        field, reason = wrong
-        file.find("R-BK-12", entry.at(field), f"{what}: {reason}")
+        rule, field, reason = wrong
+        file.find(rule, entry.at(field), f"{what}: {reason}")
     if c.extension:
         try:
             c.extension.properties = extended.read_properties(c.extension.hdf5)
@@ -1611,16 +1593,16 @@ def read_body(file, entry, header, body, what):
 
 
 def wrong_length(c, header, records, length):
-    """Checks R-BK-12. Returns (field of the entry, what is wrong), or None."""
+    """Checks R-BK-12, R-BK-20 and R-BK-21. Returns (rule, field of the entry, what is wrong), or None."""
     if c.record_dimension is None and records != fixed_records(c):
-        return "records", f"{records} records without record dimension, expected {fixed_records(c)}"
+        return "R-BK-12", "records", f"{records} records without record dimension, expected {fixed_records(c)}"
     if records > header["records"] and c.record_size:
         end = c.record_begin + records * c.record_size - c.base
         if length != end:
-            return "extent length", f"extent of {length} bytes, {records} records end at {end}"
+            return "R-BK-21", "extent length", f"extent of {length} bytes, {records} records end at {end}"
     elif length < c.values_end(records) - c.base:
         need = c.values_end(records) - c.base
-        return "extent length", f"extent of {length} bytes, the values of {records} records need {need}"
+        return "R-BK-20", "extent length", f"extent of {length} bytes, the values of {records} records need {need}"
     return None
 
 
@@ -1638,20 +1620,20 @@ def sha256_of(entry):
 
 
 def check_file_digests(file, entry):
-    """Checks R-OD-1 and, for holes, R-OD-2. Call this if nothing is reported about the block and its values."""
+    """Checks R-OD-1, R-OD-3 and R-OD-5. Call this if nothing is reported about the block and its values."""
     if not entry["file digest"] or entry["kind"] == 6 or entry["extent length"] > MAX_BODY:
         return
     what = f"block {text(entry.name)}"
     if entry.pieces is None or any(piece.file_number and piece.data is None for piece in entry.pieces):
         return
     if any(not piece.position and not piece.file_number for piece in entry.pieces):
-        file.find("R-OD-2", entry.at("file digest"), f"{what}: a file digest and holes")
+        file.find("R-OD-5", entry.at("file digest"), f"{what}: a file digest and holes")
         return
     content = entry.raw_body + bytes(stretch(file, entry, 0, entry["extent length"], b"\0"))
     if digest128(content) != entry["file digest"]:
         file.find("R-OD-1", entry.at("file digest"), f"{what}: the file digest is not right")
     if any(sha256_of(entry)) and hashlib.sha256(content).digest() != sha256_of(entry):
-        file.find("R-OD-1", entry.at("file SHA-256 begin"), f"{what}: the file SHA-256 is not right")
+        file.find("R-OD-3", entry.at("file SHA-256 begin"), f"{what}: the file SHA-256 is not right")
 
 
 # 8.2 Codecs
@@ -1718,7 +1700,7 @@ def read_dictionary(file):
     sb = file.superblock
     position, length, sum_ = place = sb.place("dictionary")
     if not any(place):
-        file.check_zero("R-BK-13", 12288, 16384, ("file", "no dictionary"))
+        file.check_zero("R-BK-23", 12288, 16384, ("file", "no dictionary"))
         return
     at = sb.at("dictionary.position")
     if not position or not length:
@@ -1729,7 +1711,7 @@ def read_dictionary(file):
         file.find("R-BK-13", position, f"a dictionary of {length} bytes")
         return
     file.trace(12288, length, "file", "dictionary", b"")
-    file.check_zero("R-BK-13", 12288 + length, 16384, ("file", "behind the dictionary"))
+    file.check_zero("R-BK-23", 12288 + length, 16384, ("file", "behind the dictionary"))
     file.dictionary = copy = bytes(file.data[12288 : 12288 + length])
     try:
         body = read_dictionary_block(file, position, length, at, copy)
@@ -1766,7 +1748,7 @@ def read_dictionary_block(file, position, length, at, copy):
     if digest128(body) != header["digest"]:
         file.find("R-BK-9", header.body_at, f"{what}: the digest of the body is not right")
     elif body != copy:
-        file.find("R-BK-13", position, f"{what}: another body than the bytes at 12288")
+        file.find("R-BK-22", position, f"{what}: another body than the bytes at 12288")
     return body
 
 
@@ -1801,7 +1783,7 @@ def read_sections(file, position, length, what, on_critical):
             on_critical(writing_only=True)
         if section["flags"] & 1 and not known:
             on_critical(writing_only=False)
-            file.refuse("R-SC-1", at, f"{what}: section of type {section['type']} is critical and unknown")
+            file.refuse("R-SC-3", at, f"{what}: section of type {section['type']} is critical and unknown")
         if section["flags"] & ~3 and not file.unknown_features:
             file.find(
                 "R-SC-1",
@@ -1853,9 +1835,9 @@ def read_table(file, name):
         ahead = None if trees else check_sum
         root = Page(file, name, magic, place[:2], at, None, max_rows=TABLE_ROWS, parent_sum=parent_sum, ahead=ahead)
         if above and root.position >= above.position:
-            file.find("R-PG-9", at, f"{name}: the tree before lies at {root.position}")
+            file.find("R-PG-18", at, f"{name}: the tree before lies at {root.position}")
         if above and root.fields["generation"] > above.fields["generation"]:
-            file.find("R-PG-9", root.fields.at("generation"), f"{name}: a tree before of a later generation")
+            file.find("R-PG-19", root.fields.at("generation"), f"{name}: a tree before of a later generation")
         pages = []
         whole = walk_table(file, root, magic, pages)
         leaves = [page for page in pages if page.fields["level"] == 0]
@@ -1906,7 +1888,7 @@ def walk_table(file, page, magic, pages):
         if child.fields["level"]:
             rows = sum(child.value("blocks", i) for i in range(rows))
         if rows != row["blocks"]:
-            file.find("R-TB-2", row.at("blocks"), f"{page.what}: {row['blocks']} rows below a child that has {rows}")
+            file.find("R-TB-7", row.at("blocks"), f"{page.what}: {row['blocks']} rows below a child that has {rows}")
         whole = walk_table(file, child, magic, pages) and whole
     return whole
 
@@ -1996,7 +1978,7 @@ def read_extent(file, entry, header):
         )
     if entry["extent sum"] and (entry["data map position"] or not stored):
         file.find(
-            "R-EX-6",
+            "R-EX-16",
             entry.at("extent sum"),
             f"{name}: an extent sum with a data map, or of an extent of which no byte is stored",
         )
@@ -2013,7 +1995,7 @@ def read_extent(file, entry, header):
             return None
         if walk.next != length:
             file.find(
-                "R-EX-1",
+                "R-EX-9",
                 entry.at("extent length"),
                 f"{name}: the data map ends at {walk.next}, the extent is {length} long",
             )
@@ -2117,16 +2099,16 @@ def read_piece(file, row, what, of_original=False):
     )
     start, size = row["logical offset"], file.piece_size
     if raw == 0:
-        file.find("R-EX-3", row.at("raw length"), f"{what}: raw length {raw}")
+        file.find("R-EX-14", row.at("raw length"), f"{what}: raw length {raw}")
     within = start + raw <= LIMIT
     if not within:
-        file.find("R-EX-1", row.at("raw length"), f"{what}: an end at {start + raw}")
+        file.find("R-EX-10", row.at("raw length"), f"{what}: an end at {start + raw}")
     if row["state"] > 1:
         file.find("R-EX-3", row.at("state"), f"{what}: state {row['state']}")
     if row["state"] == 1:
         for field in ("codec", "position", "stored length", "sum", "file number"):
             if row[field]:
-                file.find("R-EX-3", row.at(field), f"{what}: a hole with {field} {row[field]}")
+                file.find("R-EX-13", row.at(field), f"{what}: a hole with {field} {row[field]}")
         return Piece(start, raw)
     piece = Piece(start, raw, position, stored, codec)
     piece.file_number = row["file number"]
@@ -2145,19 +2127,20 @@ def read_piece(file, row, what, of_original=False):
             readable = position + stored <= length and stored <= raw
             if position + stored > length:
                 file.find(
-                    "R-FT-3",
+                    "R-FT-10",
                     row.at("position"),
                     f"{what}: {stored} bytes at {position} of a file of {length}",
                 )
     fits = stored < raw <= EXPANSION * stored
     if within:
-        if raw > size or raw and codec == 0 and start // size != (start + raw - 1) // size:
-            file.find("R-EX-2", row.at("logical offset"), f"{what}: {raw} bytes, piece size {size}")
+        crosses = raw and codec == 0 and start // size != (start + raw - 1) // size
+        if raw > size or crosses:
+            file.find("R-EX-2" if raw > size else "R-EX-11", row.at("logical offset"), f"{what}: {raw} bytes, piece size {size}")
         if codec not in PIECE_CODECS:
             file.find("R-EX-4", row.at("codec"), f"{what}: codec {codec}")
         elif stored != raw if codec == 0 else not fits:
             file.find(
-                "R-EX-4",
+                "R-EX-12",
                 row.at("stored length"),
                 f"{what}: stored length {stored}, raw length {raw}, codec {codec}",
             )
@@ -2179,7 +2162,7 @@ def read_piece(file, row, what, of_original=False):
     elif codec and codec in PIECE_CODECS and fits and raw <= file.piece_size:
         decoded = decode_piece(file, piece)
         if isinstance(decoded, str):
-            file.find("R-EX-4", position, f"{what}: {decoded}")
+            file.find("R-EX-15", position, f"{what}: {decoded}")
     return piece
 
 
@@ -2376,13 +2359,13 @@ def read_file_table(file, place, at):
             file.find("R-FT-3", f.size_at, f"file table: size {f.size}")
         order = f.row["order"]
         if order >= file.superblock["next order"] if f.is_original else order:
-            file.find("R-FT-8", f.row.at("order"), f"file table: order {order}")
+            file.find("R-FT-8" if f.is_original else "R-FT-14", f.row.at("order"), f"file table: order {order}")
         if f.bytes and (not f.is_original or len(f.bytes) != 32):
             file.find("R-FT-9", f.row.at("bytes end"), f"file table: {len(f.bytes)} bytes of a row")
         position, length, sum_ = f.row.place("data map")
         if f.is_original:
             if bool(position and length) != bool(f.size) or not f.size and sum_:
-                file.find("R-FT-6", f.row.at("data map position"), f"file table: {f.size} bytes, data map at {position}")
+                file.find("R-FT-11", f.row.at("data map position"), f"file table: {f.size} bytes, data map at {position}")
         else:
             check_external(file, f, before)
     in_a_later_row = any(page.value("state", n) == 1 for page in pages for n in range(1, page.fields["rows"]))
@@ -2401,7 +2384,7 @@ def check_external(file, f, before):
         climbs += 1
     wrong = b"" in parts or b"." in parts or b".." in parts[climbs:] or climbs == len(parts)
     if any(f.row.place("data map")):
-        file.find("R-FT-6", f.row.at("data map position"), f"file table: {f.path!r} with a data map")
+        file.find("R-FT-11", f.row.at("data map position"), f"file table: {f.path!r} with a data map")
     if wrong or b"\0" in f.path or b"\\" in f.path:
         file.find("R-FT-1", f.path_at, f"file table: path {f.path!r}")
         return
@@ -2411,7 +2394,7 @@ def check_external(file, f, before):
 
 
 def read_original(file, f):
-    """Reads the pieces of an original. Checks R-FT-6, R-FT-7 and R-FT-9."""
+    """Reads the pieces of an original. Checks R-FT-7, R-FT-12, R-FT-13 and R-FT-15."""
     row, name = f.row, f"original {text(f.path)}"
     file.used_features["compatible features"] |= 8
     told, walk = len(file.findings), MapWalk(name, 0, True)
@@ -2420,7 +2403,7 @@ def read_original(file, f):
         if not walk_map(file, row.place("data map"), row.at("data map position"), None, walk):
             return
         if walk.next != f.size:
-            file.find("R-FT-6", f.size_at, f"{name}: the data map ends at {walk.next}, the size is {f.size}")
+            file.find("R-FT-12", f.size_at, f"{name}: the data map ends at {walk.next}, the size is {f.size}")
     rules = {rule for rule, _, _ in file.findings[told:]}
     if f.size > MAX_BODY or rules - {"R-EX-5", "R-FL-4"}:
         return
@@ -2430,14 +2413,14 @@ def read_original(file, f):
     if digest128(content) != row["digest"]:
         file.find("R-FT-7", row.at("digest"), f"{name}: the digest is not right")
     if f.bytes and hashlib.sha256(content).digest() != f.bytes:
-        file.find("R-FT-9", row.at("bytes end"), f"{name}: the SHA-256 is not right")
+        file.find("R-FT-15", row.at("bytes end"), f"{name}: the SHA-256 is not right")
 
 
 def check_piece_of_an_original(file, row, name):
     """Checks that a piece of an original lies in this file and is not a hole."""
     for field in ("state", "file number"):
         if row[field]:
-            file.find("R-FT-6", row.at(field), f"{name}: a piece with {field} {row[field]}")
+            file.find("R-FT-13", row.at(field), f"{name}: a piece with {field} {row[field]}")
 
 
 def open_file(file, number):
@@ -2527,24 +2510,24 @@ def read_growth(file):
 
 
 def read_grown_piece(file, row, what):
-    """Reads the piece of a growth row. Reports broken rules R-EX-2 to R-EX-5 as R-GR-3, and R-EX-1 as R-GR-2.
+    """Reads the piece of a growth row. Reports R-EX-10 as R-GR-6, and other rules about pieces as R-GR-3.
 
     If the bytes are wrong, the offset is that of the row's sum or codec.
     """
     known = len(file.findings)
     piece = read_piece(file, row, what)
     for i, (rule, offset, message) in enumerate(file.findings[known:], known):
-        if rule == "R-EX-5" or rule == "R-EX-4" and offset == row["position"]:
+        if rule in ("R-EX-5", "R-EX-15"):
             offset = row.at("sum" if rule == "R-EX-5" else "codec")
-        if rule == "R-EX-1":
-            file.findings[i] = ("R-GR-2", offset, message)
-        elif rule in ("R-EX-2", "R-EX-3", "R-EX-4", "R-EX-5"):
+        if rule == "R-EX-10":
+            file.findings[i] = ("R-GR-6", offset, message)
+        elif rule.startswith("R-EX-"):
             file.findings[i] = ("R-GR-3", offset, message)
     return piece
 
 
 def read_grown_pieces(file, entry, header, c):
-    """Returns the pieces that growth pages add to an extent, or None if one breaks a rule. Checks R-GR-2 and R-GR-3."""
+    """Returns the pieces that growth pages add to an extent, or None if one breaks a rule. Checks R-GR-2, R-GR-3 and R-GR-6 to R-GR-9."""
     rows = entry.growth_rows
     if not rows:
         return []
@@ -2556,14 +2539,14 @@ def read_grown_pieces(file, entry, header, c):
                 "R-GR-2", row.at("logical offset"), f"{name}: growth at {row['logical offset']}, expected {end}"
             )
         if row["records"] < records:
-            file.find("R-GR-2", row.at("records"), f"{name}: {row['records']} records after {records}")
+            file.find("R-GR-7", row.at("records"), f"{name}: {row['records']} records after {records}")
         pieces.append(read_grown_piece(file, row, f"growth at {end} of {name}"))
         end, records = end_of(row), row["records"]
     if c is not None:
         records, end = max(records, entry["records"]), max(end, entry["extent length"])
         if c.record_dimension is None or wrong_length(c, header, records, end):
             file.find(
-                "R-GR-2", rows[-1].at("records"), f"{name}: {records} records, the extent ends at {end}"
+                "R-GR-9" if c.record_dimension is None else "R-GR-8", rows[-1].at("records"), f"{name}: {records} records, the extent ends at {end}"
             )
     entry.used_needs |= needs_of_pieces(file, pieces)
     return pieces if len(file.findings) == told else None
@@ -2582,7 +2565,7 @@ def read_dead_space(file):
             abandoned = 0
             for row in map(page.row, range(page.fields["rows"])):
                 if row["state"] > 2:
-                    file.find("R-DS-1", row.at("state"), f"state {row['state']} in row {row.number}")
+                    file.find("R-DS-4", row.at("state"), f"state {row['state']} in row {row.number}")
                     file.everything_walked = False
                 elif row["state"] == 1:
                     file.everything_walked = file.everything_walked and row.number == 0  # R-PG-9 is reported
@@ -2596,16 +2579,16 @@ def read_dead_space(file):
 
 
 def check_abandoned(file, page, row, number):
-    """Checks R-DS-3."""
+    """Checks R-DS-3 and R-DS-5."""
     generation, newest = page.fields["generation"], file.superblock["generation"]
     back, before = newest - generation + 1, None  # no generation before generation 1
     if generation != 1 and number == 1:
         if generation > newest or back >= len(file.file_lengths):
-            return  # R-PG-4 or R-SB-10 is reported
+            return  # R-PG-11, R-SB-10 or R-SB-22 is reported
         before = file.file_lengths[back]
     if row["position"] != before:
         file.find(
-            "R-DS-3",
+            "R-DS-3" if before is None else "R-DS-5",
             row.at("position"),
             f"abandoned range at {row['position']}, the generation before ends at {before}",
         )
@@ -2626,12 +2609,12 @@ def read_dead_range(file, row):
 
 
 def check_features(file):
-    """Checks R-SB-6 for the bits that are used. R-IX-10 and R-SB-8 are the rules for needs."""
+    """Checks R-SB-18. R-IX-10, R-IX-14 and R-SB-21 are the rules for needs."""
     for name, used in file.used_features.items():
         missing = used & ~file.superblock[name]
         if missing:
             file.find(
-                "R-SB-6",
+                "R-SB-18",
                 file.superblock.at(name),
                 f"{name}: bits {missing:#x} are used and not set",
             )
@@ -2656,20 +2639,20 @@ VIEW = fields_of(
 
 
 def read_numbers(file, header, position, length):
-    """Returns the numbers of a view (hdf5_view.md, section 12.10), or None if they break R-HV-2."""
+    """Returns the numbers of a view (hdf5_view.md, section 12.10), or None if they break R-HV-6."""
     rows = header["numbered sources"]
     if 64 + 8 * rows > length:
-        file.find("R-HV-2", header.at("numbered sources"), f"{rows} numbered sources in a view of {length} bytes")
+        file.find("R-HV-6", header.at("numbered sources"), f"{rows} numbered sources in a view of {length} bytes")
         return None
     table = file.data[position + length - 8 * rows : position + length]
     if header["sum of the numbers"] != (sum64(table) if rows else 0):
-        file.find("R-HV-2", header.at("sum of the numbers"), "the sum of the numbers is not right")
+        file.find("R-HV-6", header.at("sum of the numbers"), "the sum of the numbers is not right")
         return None
     numbers = list(struct.iter_unpack("<2I", table))
     for i in range(1, rows):
         if numbers[i][0] <= numbers[i - 1][0]:
             at = position + length - 8 * (rows - i)
-            file.find("R-HV-2", at, f"a number of block {numbers[i][0]} after one of block {numbers[i - 1][0]}")
+            file.find("R-HV-6", at, f"a number of block {numbers[i][0]} after one of block {numbers[i - 1][0]}")
             return None
     return view_reference.Numbers(numbers, header["next number"])
 
@@ -2697,18 +2680,18 @@ def check_view(file):
     numbers = read_numbers(file, header, position, length)
     generation = header["generation"]
     if not 1 <= generation <= sb["generation"]:
-        file.find("R-HV-2", header.at("generation"), f"generation {generation}, expected 1 to {sb['generation']}")
+        file.find("R-HV-5", header.at("generation"), f"generation {generation}, expected 1 to {sb['generation']}")
         return
     while sb["generation"] > generation:
         before = sb["generation"] - 1
         position_before, length_before, _ = sb.place("previous trailer")
         if length_before != SUPERBLOCK_LENGTH:
-            return  # R-SB-10 is reported
+            return  # R-SB-10 or R-SB-22 is reported
         sb = Superblock(file, position_before)
         if not sb.sound or sb["generation"] != before:
-            return  # R-SB-10 is reported
+            return  # R-SB-10 or R-SB-22 is reported
     if sb.place("view") != file.superblock.place("view"):
-        file.find("R-HV-2", header.at("generation"), f"generation {generation} has another view, or none")
+        file.find("R-HV-5", header.at("generation"), f"generation {generation} has another view, or none")
     if file.findings:
         return
     shown = file if sb is file.superblock else as_of(file, sb)

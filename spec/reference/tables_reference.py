@@ -32,7 +32,7 @@ def names_of(page):
 def rows_of(file, leaves, table):
     """Returns all rows of a tree, in the order of its leaves.
 
-    Checks R-TB-1 and R-TB-3 for each row; also checks R-ST-1, R-ST-4 and R-ST-5, or R-TG-1.
+    Checks R-TB-1, R-TB-3, R-TB-5 and R-TB-6 for each row; also checks R-ST-1, R-ST-4 and R-ST-5, or R-TG-1.
     """
     out = []
     for page in leaves:
@@ -44,10 +44,10 @@ def rows_of(file, leaves, table):
                 continue
             place, said = any(row.row[c] for c in PLACE), any(row.row[c] for c in SAID) or bool(row.data)
             alone = {ROW: bool(name) and not place, GONE: not (name or place or said)}
-            if not alone.get(row.state, not (name or said or row.order or out)):
-                file.find("R-TB-1", at, f"{what}: state {row.state} with other values or name, or not the first row")
-            elif row.state != BEFORE and out and out[-1].state != BEFORE and out[-1].key() >= row.key():
-                file.find("R-TB-1", at, f"{what}: not behind {out[-1].name!r} of block {out[-1].order}")
+            if not alone.get(row.state, not (name or said or row.order)):
+                file.find("R-TB-5", at, f"{what}: state {row.state} with other values or name")
+            if row.state == BEFORE and out or out and out[-1].state != BEFORE and out[-1].key() >= row.key():
+                file.find("R-TB-6", at, f"{what}: not behind {out[-1].name!r} of block {out[-1].order}")
             if row.state != BEFORE and row.order >= file.superblock["next order"]:
                 file.find("R-TB-3", at, f"{what}: the next order is {file.superblock['next order']}")
             if row.state == ROW:

@@ -346,9 +346,6 @@ COLUMN_TABLE = {
     19: ("data map position", "leaf"),
     20: ("data map length", "leaf"),
     21: ("data map sum", "leaf"),
-    22: ("storage position", "leaf"),
-    23: ("storage length", "leaf"),
-    24: ("storage sum", "leaf"),
     25: ("file digest", "leaf"),
     26: ("file SHA-256 begin", "leaf"),
     27: ("file SHA-256 end", "leaf"),
@@ -832,16 +829,6 @@ class Assembler:
         elif length and not spec["hole"]:
             entry.row |= {"extent position": extent_position, "extent sum": extent_sum}
         entry.row |= self.file_digests(body + extent, spec.get("file digests", ()))
-        if "storage" in spec:
-            at = self.allocate(len(spec["storage"]))
-            self.write(at, spec["storage"])
-            self.name_place(f"storage {quote(entry.name)}", at)
-            entry.others.append((at, up(len(spec["storage"]))))
-            entry.row |= {
-                "storage position": at,
-                "storage length": len(spec["storage"]),
-                "storage sum": sum64(spec["storage"]),
-            }
         self.find_needs(entry)
 
     @staticmethod
@@ -860,7 +847,7 @@ class Assembler:
         kinds = {self.is_original(p.file) for p in pieces if p.file}
         needs = entry.later_needs
         needs |= (1 if row["codec"] in (1, 2) else 0) | (2 if row["codec"] == 2 else 0)
-        needs |= (4 if row["kind"] == 6 else 0) | (8 if row.get("storage position") else 0)
+        needs |= 4 if row["kind"] == 6 else 0
         needs |= (16 if False in kinds else 0) | (64 if True in kinds else 0)
         needs |= 32 if any(p.codec in (1, 3) for p in pieces) else 0
         entry.row["needs"] = needs
@@ -1574,8 +1561,6 @@ class BlockText:
             self.extent_bytes = (self.extent_bytes or b"") + encode_bytes(rest)
         elif key == "stored":
             self.spec["stored"] = encode_bytes(rest)
-        elif key == "storage":
-            self.spec[key] = encode_bytes(rest)
         else:
             return False
         return True

@@ -118,7 +118,7 @@ def check_losses(tools):
         vector(tools, name)
         run(tools, ("nmconvert", "--repack", f"{name}.nmb", "out.nmb"), 0)
     # Blocks that cannot be read are refused by name and bit.
-    for name in ("future_need_of_a_kind", "future_need_of_storage_sections"):
+    for name in ("future_need_of_a_kind", "future_need_of_a_body_codec"):
         vector(tools, name)
         for call in (("nmconvert", "--repack", f"{name}.nmb", "out.nmb"), ("nmconvert", "--repack", "--lossy", f"{name}.nmb", "out.nmb"),
                      ("nmcat", f"{name}.nmb", "-o", "out.nmb")):

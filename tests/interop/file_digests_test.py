@@ -136,7 +136,7 @@ class FileDigests:
 
     def wrong(self):
         """A wrong digest is a finding, and the file is not given back."""
-        for vector, finding in (("R-OD-1_digest", "R-OD-1"), ("R-OD-1_sha256", "R-OD-1"), ("R-OD-1_values_changed", "R-OD-1")):
+        for vector, finding in (("R-OD-1_digest", "R-OD-1"), ("R-OD-3_sha256", "R-OD-3"), ("R-OD-1_values_changed", "R-OD-1")):
             data, _, _ = assemble.assemble((SPEC / "vectors" / f"{vector}.txt").read_text())
             (self.work / "wrong.nmb").write_bytes(data)
             said = self.test.run("nmverify", "--originals", "wrong.nmb", exit_code=1)

@@ -20,7 +20,7 @@ BlockEntry entry_of_all_columns() {
   e.position = 5, e.stored_length = 6, e.raw_length = 7, e.digest = {8, 80}, e.sum = 9;
   e.extent_position = 10, e.extent_length = 11, e.extent_sum = 12;
   e.dimensions = 14, e.variables = 15, e.attributes = 16, e.records = 17, e.samples = 18;
-  e.map = {19, 20, 21}, e.storage = {22, 23, 24};
+  e.map = {19, 20, 21};
   e.file_digests.xxh3 = {25, 250};
   std::fill_n(e.file_digests.sha256.begin(), 16, std::byte{1});
   std::fill_n(e.file_digests.sha256.begin() + 16, 16, std::byte{2});

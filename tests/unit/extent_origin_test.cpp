@@ -10,7 +10,7 @@
 namespace nmb::test {
 namespace {
 
-// What is known of an origin: R-EX-4 wants pieces that make up the extent.
+// What is known of an origin: R-EX-1 wants pieces that make up the extent.
 struct OriginRow {
   const char* name;
   ExtentOrigin origin;

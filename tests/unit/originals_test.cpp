@@ -278,7 +278,7 @@ TEST_F(OriginalsTest, AFileThatIsNotTheExpectedOneFails) {
     const char* rule;
   } const cases[] = {{digest_of(bytes), right, ""},
                      {{1, 2}, right, "R-FT-7"},
-                     {digest_of(bytes), wrong, "R-FT-9"}};
+                     {digest_of(bytes), wrong, "R-FT-15"}};
   for (const auto& [digest, of_sha256, rule] : cases) {
     std::filesystem::remove(path());
     const auto writer = create();

@@ -121,7 +121,7 @@ TEST(PieceCodec, MemoryGoesWithWhatIsDecoded) {
       ASSERT_TRUE(decoded);
       EXPECT_TRUE(*decoded == values);
       EXPECT_LE(most, std::max<std::size_t>(4 * length, 1 << 20));
-      EXPECT_EQ(decode_piece(codec, stored, claimed).status().rule(), "R-EX-4");
+      EXPECT_EQ(decode_piece(codec, stored, claimed).status().rule(), "R-EX-15");
     }
   }
 }
@@ -143,7 +143,7 @@ TEST(PieceCodec, DamagedPiecesAreRefused) {
     const auto refused = [&](std::vector<std::byte> bytes, std::size_t length, PieceCodec as) {
       std::vector<std::byte> back(length);
       const Status status = decode_piece(as, bytes, back);
-      return status.code() == Code::kDamaged && status.rule() == "R-EX-4";
+      return status.code() == Code::kDamaged && status.rule() == "R-EX-15";
     };
     EXPECT_FALSE(refused(stored, values.size(), codec));
     for (const std::size_t length :

@@ -326,7 +326,7 @@ TEST_F(WriterTest, EarlierSectionsLieAhead) {
     std::ranges::copy(encoded, bytes.begin() + static_cast<std::ptrdiff_t>(slot));
     std::ranges::copy(encoded, bytes.end() - kSlotUnit);
     write_file(path(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    EXPECT_NE(findings_of(std::filesystem::path(path())).find("R-SC-1"), std::string::npos);
+    EXPECT_NE(findings_of(std::filesystem::path(path())).find("R-SC-2"), std::string::npos);
     const auto reader = Reader::open(path());
     ASSERT_TRUE(reader.ok());
     EXPECT_EQ((*reader)->provenance().status().code(), Code::kDamaged) << change.offset;

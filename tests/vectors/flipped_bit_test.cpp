@@ -36,7 +36,7 @@ std::vector<unsigned> bits_of(const std::vector<std::byte>& bytes, std::size_t a
 // A flip is told at the structure that holds it, where a superblock, an entry or a row of dead
 // space places that and keeps its sum, or at the block that has the other copy of the dictionary.
 bool is_near(const Finding& finding, std::uint64_t at) {
-  for (const char* rule : {"R-SB-7", "R-SB-9", "R-SC-1", "R-BK-13", "R-DS-2"})
+  for (const char* rule : {"R-SB-9", "R-SB-20", "R-SC-2", "R-BK-22", "R-DS-2"})
     if (finding.rule == rule) return true;
   return finding.offset <= at && at < finding.offset + kFarthest;
 }

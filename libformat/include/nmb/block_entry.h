@@ -76,7 +76,6 @@ struct BlockEntry : BlockCounts, StoredBody {
   std::uint64_t extent_length = 0;
   std::uint64_t extent_sum = 0;
   Place map;  // root page of the data map
-  Place storage;
   std::uint64_t order = 0;
   // Bits of the features that a reader must know to read the block (spec/format.md, section 13).
   std::uint64_t needs = 0;

@@ -51,7 +51,7 @@ struct VerifyOptions {
   // --- what is checked ---
   VerifyLevel level = VerifyLevel::kData;
   // Whether to check, at any level, that each original can be written again. Reads the originals
-  // and compares their digests (R-FT-7, R-FT-9). The blocks of classic files contain the whole
+  // and compares their digests (R-FT-7, R-FT-15). The blocks of classic files contain the whole
   // files, so their headers, bodies and values are checked too, as at level kData.
   bool originals = false;
   // If not 0: checks only what generations after this one added to an NMB file, and the structures

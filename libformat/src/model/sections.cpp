@@ -141,7 +141,7 @@ Status read_sections(
     NMB_ASSIGN(const EarlierSections earlier, earlier_sections(file, place));
     if (!earlier.wrong.empty())
       return Status(
-          Code::kDamaged, file.name(), place.position, "R-SC-1",
+          Code::kDamaged, file.name(), place.position, "R-SC-2",
           "found earlier sections: " + earlier.wrong + ", expected a place before these sections");
     place = earlier.place;
   }

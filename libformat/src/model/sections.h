@@ -60,7 +60,7 @@ void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::by
 
 // The place that the first section of a sequence states. If the sequence continues an earlier
 // sequence, `place` is the place of the earlier sequence. If it does not, `place` is absent. If the
-// place is invalid (R-SC-1), `wrong` describes its value.
+// place is invalid (R-SC-2), `wrong` describes its value.
 struct EarlierSections {
   Place place;
   std::string wrong;
@@ -75,8 +75,8 @@ inline constexpr std::uint64_t kMostSections = std::uint64_t{1} << 26;
 // Calls `visit` for each section of the sequence at a place. If the sequence continues earlier
 // sequences, the sections of the earlier sequences come first. Stops if `visit` fails. Skips
 // sections of type kSectionEarlier. `most` is the largest number of bytes of all these sequences
-// together. For `flags_in_use`, see walk_sections(). Errors: kDamaged (R-SB-9, R-SC-1), kLimit,
-// kIo.
+// together. For `flags_in_use`, see walk_sections(). Errors: kDamaged (R-SB-9, R-SC-1, R-SC-2),
+// kLimit, kIo.
 Status read_sections(
     const ByteSource& file, Place place, std::uint64_t most, bool flags_in_use,
     const std::function<Status(const SectionFrame&, std::string_view payload)>& visit);

@@ -39,7 +39,7 @@ Status ReaderCore::for_each_piece(const BlockEntry& entry, std::uint64_t from, s
 }
 
 Status ReaderCore::check_needs(const BlockEntry& entry) const {
-  const std::uint64_t refused = entry.needs & ~kSupportedNeeds;
+  const std::uint64_t refused = entry.needs & ~kKnownNeeds;
   if (refused == 0) return {};
   return Status(Code::kUnsupported, file_.name(), kNoOffset, "R-IX-10",
                 "block " + in_quotes(entry.name) + " " + text_of_refused_needs(refused));
@@ -56,28 +56,28 @@ Result<StoredBlock> ReaderCore::load(const BlockEntry& entry, bool with_inline) 
 namespace {
 
 // Compares a block's header with the block's entry (R-BK-3), and checks the fields of the header
-// (R-BK-4, R-BK-7). Returns whether the body can be read.
+// (R-BK-4, R-BK-7, R-BK-14 to R-BK-19). Returns whether the body can be read.
 template <class Report>
 bool is_header_of(const BlockEntry& entry, const BlockHeader& header, std::string_view name,
                   const Superblock& superblock, const Report& report) {
   const std::uint64_t at = entry.position;
   auto expect = [&](std::uint64_t offset, std::uint64_t found, std::uint64_t expected,
-                    const char* what) {
+                    const char* what, const char* rule = "R-BK-3") {
     if (found == expected) return true;
-    report("R-BK-3", at + offset, joined_text(what, " ", found), std::to_string(expected));
+    report(rule, at + offset, joined_text(what, " ", found), std::to_string(expected));
     return false;
   };
   bool same = expect(in_block_header::kKind, header.kind, entry.kind, "kind");
   same &= expect(in_block_header::kCodec, header.codec, entry.codec, "codec");
   if (header.origin.file_id != superblock.file_id)
-    report("R-BK-3", at + in_block_header::kFileId, "another file id", "the id of this file");
-  expect(in_block_header::kPosition, header.position, at, "own position");
+    report("R-BK-14", at + in_block_header::kFileId, "another file id", "the id of this file");
+  expect(in_block_header::kPosition, header.position, at, "own position", "R-BK-15");
   const std::uint64_t generation = header.origin.generation;
   if (generation == 0 || generation > superblock.generation)
-    report("R-BK-3", at + in_block_header::kGeneration, joined_text("generation ", generation),
+    report("R-BK-16", at + in_block_header::kGeneration, joined_text("generation ", generation),
            joined_text("1 to ", superblock.generation));
   if (generation == superblock.generation)
-    expect(in_block_header::kStamp, header.origin.stamp, superblock.stamp, "stamp");
+    expect(in_block_header::kStamp, header.origin.stamp, superblock.stamp, "stamp", "R-BK-17");
   same &= expect(in_block_header::kStoredLength, header.stored_length, entry.stored_length,
                  "stored length");
   same &= expect(in_block_header::kRawLength, header.raw_length, entry.raw_length, "raw length");
@@ -94,12 +94,14 @@ bool is_header_of(const BlockEntry& entry, const BlockHeader& header, std::strin
   } else if (name != entry.name) {
     report("R-BK-3", at + kBlockHeaderSize, "another name", "the name in the index");
   }
-  if (header.flags & ~kFlagHole & (superblock.all_known() ? 0xffff : kFlagTombstone))
+  if (header.flags & ~(kFlagHole | kFlagTombstone) && superblock.all_known())
     report("R-BK-4", at + in_block_header::kFlags, joined_text("flags ", header.flags),
            "0 or hole");
+  if (header.flags & kFlagTombstone)
+    report("R-BK-18", at + in_block_header::kFlags, "a tombstone", "a block");
   const std::uint16_t codecs = superblock.dictionary.absent() ? 1 : 2;
   if (header.codec > codecs) {
-    report("R-BK-7", at + in_block_header::kCodec, joined_text("codec ", header.codec),
+    report("R-BK-19", at + in_block_header::kCodec, joined_text("codec ", header.codec),
            codecs == 1 ? "0 or 1 without a dictionary" : "0, 1 or 2");
     same = false;
   }
@@ -236,14 +238,18 @@ Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
     return std::optional<ClassicHeader>();
   }
   auto expect = [&](const char* rule, Column column, std::uint64_t found, std::uint64_t expected,
-                    const char* what) {
+                    const char* what, Severity severity = Severity::kFinding) {
     if (found != expected)
-      report(rule, value_offset(column), joined_text(found, what), std::to_string(expected));
+      findings.report({rule, value_offset(column), object, joined_text(found, what),
+                       std::to_string(expected), severity});
   };
   const Metadata& metadata = header.metadata;
-  expect("R-BK-11", kDimensions, entry.dimensions, metadata.dimension_count(), " dimensions");
-  expect("R-BK-11", kVariables, entry.variables, metadata.variable_count(), " variables");
-  expect("R-BK-11", kAttributes, entry.attributes, metadata.attribute_count(), " attributes");
+  expect("R-BK-11", kDimensions, entry.dimensions, metadata.dimension_count(), " dimensions",
+         Severity::kWarning);
+  expect("R-BK-11", kVariables, entry.variables, metadata.variable_count(), " variables",
+         Severity::kWarning);
+  expect("R-BK-11", kAttributes, entry.attributes, metadata.attribute_count(), " attributes",
+         Severity::kWarning);
   if (!metadata.record_dimension()) {
     const std::uint64_t records = metadata.record_count(0);
     expect("R-BK-12", kRecords, entry.records, records, " records without a record dimension");
@@ -254,11 +260,11 @@ Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
     if (!checked_mul(entry.records, layout.record_size, &end) ||
         !checked_add(end, layout.record_begin - layout.header_length, &end))
       end = ~std::uint64_t{0};
-    expect("R-BK-12", kExtentLength, entry.extent_length, end,
+    expect("R-BK-21", kExtentLength, entry.extent_length, end,
            " bytes of values in a block whose records grew");
   } else if (const std::uint64_t values = values_end(header, entry.records) - layout.header_length;
              entry.extent_length < values) {
-    report("R-BK-12", value_offset(kExtentLength),
+    report("R-BK-20", value_offset(kExtentLength),
            joined_text(entry.extent_length, " bytes of values"), joined_text("at least ", values));
   }
   return std::optional<ClassicHeader>(std::move(header));

@@ -90,9 +90,9 @@ std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records);
 // stored. Findings name this position.
 using ValueOffset = std::function<std::uint64_t(Column)>;
 
-// Decodes a body, checks R-BK-10 to R-BK-12 and reports all findings. Returns nullopt if there is
-// no valid header. header_records: number of records in the block's header. Errors: kUnsupported
-// for kind 6.
+// Decodes a body, checks R-BK-10 to R-BK-12, R-BK-20 and R-BK-21, and reports all findings. Returns
+// nullopt if there is no valid header. header_records: number of records in the block's header.
+// Errors: kUnsupported for kind 6.
 Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
                                                 std::uint64_t header_records,
                                                 const ByteSource& body,

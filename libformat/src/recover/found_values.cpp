@@ -234,8 +234,7 @@ class ValueFinder {
           row.records < entry_.records)
         continue;
       FirstFinding first;
-      check_piece_lengths("R-GR-3", "R-GR-3", *row.page, row.row, piece, superblock_.piece_size,
-                          first);
+      check_piece_lengths(*row.page, row.row, piece, superblock_.piece_size, first, "R-GR-3");
       if (first.found())
         lose({piece.logical, piece.end()}, first.status("").message());
       else
@@ -247,7 +246,7 @@ class ValueFinder {
     return {};
   }
 
-  // Computes the number of records from the length of the extent (R-BK-12).
+  // Computes the number of records from the length of the extent (R-BK-21).
   std::uint64_t records_of(const ClassicHeader& definitions) const {
     const ClassicLayout& layout = definitions.layout;
     if (!definitions.metadata.record_dimension() || layout.record_size == 0) return entry_.records;

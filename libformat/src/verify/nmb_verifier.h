@@ -118,7 +118,6 @@ class NmbVerifier {
   // These functions in verify_block.cpp check blocks (section 8).
   void check_block(const EntryRow& row);
   void check_unsupported_block(const EntryRow& row);
-  void check_sections_of(const EntryRow& row);
   void check_chunks(const BlockEntry& entry);
   void check_properties(const Extension& extension, std::uint64_t body_at,
                         const std::string& object);
@@ -267,7 +266,7 @@ class NmbVerifier {
   bool view_sound_ = false;  // true if the HDF5 view has the recorded sum
   bool index_run_told_ = false;
   bool statistics_sound_ = false;
-  bool metadata_known_ = false;  // true if the current block obeys R-BK-1 to R-BK-12
+  bool metadata_known_ = false;  // true if the current block obeys the rules R-BK
   // Number of valid statistics rows of each block. The key is the block's order field.
   std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;
   // For each block that has a statistics row for an unknown variable: the names of the block's

@@ -1,5 +1,5 @@
 // OriginalDigests: computes the digests of an original, or of a classic file that became a block,
-// part by part (spec/format.md, R-FT-7, R-FT-9 and R-OD-1).
+// part by part (spec/files.md, R-FT-7, R-FT-15, R-OD-1, R-OD-3).
 #pragma once
 
 #include <algorithm>

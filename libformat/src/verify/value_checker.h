@@ -46,7 +46,7 @@ struct BlockVerdict {
 
 // A range of bytes with one recorded sum. The range lies inside its file. In the NMB file, padding
 // to a multiple of 8 follows the range; in another file there is no padding. If the range has a
-// codec, its lengths obey R-EX-4.
+// codec, its lengths obey R-EX-12.
 struct ValueRange {
   std::uint64_t position = 0;
   std::uint64_t length = 0;

@@ -1,4 +1,4 @@
-// Verifies the headers, bodies and storage sections of blocks (spec/format.md, sections 8 and 9).
+// Verifies the headers and bodies of blocks (spec/format.md, section 8).
 #include <algorithm>
 #include <variant>
 
@@ -64,7 +64,7 @@ void NmbVerifier::check_block(const EntryRow& row) {
   Result<std::optional<StoredBlock>> checked = core_->check(e, false, findings_, &block_header);
   if (!checked.ok()) return missed(checked.status());
   if (!block_header)
-    all_walked_ = false;  // a violation of R-BK-1, R-BK-2, R-BK-3 or R-BK-7 was reported
+    all_walked_ = false;  // a violation of R-BK-1, R-BK-2, R-BK-3, R-BK-7 or R-BK-19 was reported
   if (block_header && !e.has_map() && !e.hole) {
     auto expect = [&](Column column, std::uint64_t found, std::uint64_t expected,
                       const char* what) {
@@ -129,11 +129,10 @@ void NmbVerifier::check_unsupported_block(const EntryRow& row) {
   const std::string object = "block \"" + e.name + "\"";
   block_->unsupported = true;
   all_walked_ = false;  // the block may have structures that are unknown
-  findings_.report({"R-IX-10", row.at(kNeeds), object,
-                    text_of_refused_needs(e.needs) + "; only the sums of header, body" +
-                        (e.storage.absent() ? "" : ", storage sections") +
-                        " and data map are checked",
-                    "needs that this version can read", Severity::kUnsupported});
+  findings_.report(
+      {"R-IX-10", row.at(kNeeds), object,
+       text_of_refused_needs(e.needs) + "; only the sums of header, body and data map are checked",
+       "needs that this version can read", Severity::kUnsupported});
   const std::uint64_t length =
       e.stored_length >> 62 ? e.stored_length : block_length(e.name.size(), e.stored_length);
   if (claim(RegionKind::kMetadata, e.position, length, row.at(kPosition), object) &&
@@ -160,8 +159,6 @@ void NmbVerifier::check_unsupported_block(const EntryRow& row) {
     walk.pages_only = true;
     walk_map(e.map, row.at(kMapPosition), &walk);
   }
-  if (!e.storage.absent())
-    check_place(e.storage, "R-SC-1", row.at(kStoragePosition), "storage of " + object);
 }
 
 // Checks the chunks of a block whose values have the right sums.
@@ -199,16 +196,6 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
                                     "variable decode to more than the limit"),
                         "at most 1 GiB plus 1100 times the stored bytes", Severity::kWarning});
   }
-}
-
-void NmbVerifier::check_sections_of(const EntryRow& row) {
-  const BlockEntry& e = row.entry;
-  if (!walks_maps()) return;
-  const std::string object = "storage of block \"" + e.name + "\"";
-  if (!e.storage.absent() && check_place(e.storage, "R-SC-1", row.at(kStoragePosition), object) &&
-      !regions_)
-    check_sections(e.storage, object, {});
-  if (metadata_known_ && grown_.empty()) check_statistics(row);
 }
 
 }  // namespace nmb

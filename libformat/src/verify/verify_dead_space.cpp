@@ -55,11 +55,11 @@ std::optional<Place> NmbVerifier::check_dead_rows(const Page& segment) {
                       segment.value(row, kSum)};
     const std::uint64_t state = segment.value(row, kState);
     if (state > kStateAbandoned) {
-      report("R-DS-1", segment.value_offset(row, kState), "dead-space segment",
+      report("R-DS-4", segment.value_offset(row, kState), "dead-space segment",
              joined_text("state ", state, " in row ", row), "0, 1 or 2");
       all_walked_ = false;
     } else if (state == kStatePageBefore) {
-      // decode_page() has reported a wrong position (R-PG-9).
+      // decode_page() has reported a wrong position (R-PG-18).
       if (row == 0 && place.position < segment.position())
         before = place;
       else
@@ -85,12 +85,12 @@ void NmbVerifier::check_abandoned(const Page& segment, std::uint32_t row, bool f
   if (segment.generation() == 1)
     return report("R-DS-3", at, "dead-space segment", "an abandoned range in generation 1", "none");
   // Finds the file length of the generation before that of the segment. If this length is unknown,
-  // a violation of R-SB-10 or R-PG-4 was reported.
+  // a violation of R-SB-10, R-SB-22 or R-PG-11 was reported.
   const std::uint64_t back = superblock().generation - segment.generation() + 1;
   if (segment.generation() > superblock().generation || back >= file_lengths_.size()) return;
   const std::uint64_t length = file_lengths_[back];
   if (const std::uint64_t position = segment.value(row, kPosition); position != length)
-    report("R-DS-3", at, "dead-space segment", joined_text("an abandoned range at ", position),
+    report("R-DS-5", at, "dead-space segment", joined_text("an abandoned range at ", position),
            joined_text("one at ", length, ", the end of the previous generation"));
 }
 

@@ -47,7 +47,7 @@ std::uint64_t NmbVerifier::check_extent(const EntryRow& row) {
     report("R-EX-7", row.at(kExtentPosition), object,
            joined_text("extent position ", e.extent_position, " of an empty extent"), "0");
   if (e.extent_sum != 0 && (e.has_map() || !stored))
-    report("R-EX-6", row.at(kExtentSum), object, "an extent sum other than 0",
+    report("R-EX-16", row.at(kExtentSum), object, "an extent sum other than 0",
            "0 for a block with a data map, a hole or an empty extent");
   if (e.has_map()) return walks_maps() ? check_data_map(row) : 0;
   if (!stored) return 0;
@@ -141,7 +141,7 @@ void NmbVerifier::tell_values() {
       findings_.report(std::move(finding));
     }
     if (!outcome.decodes) {
-      Finding finding{range.codec_at ? range.rule : "R-EX-4",
+      Finding finding{range.codec_at ? range.rule : "R-EX-15",
                       range.codec_at.value_or(range.position), object,
                       joined_text("bytes that cannot be decoded to ", range.raw_length, " bytes"),
                       "bytes of this decoded length"};
@@ -218,7 +218,7 @@ std::uint64_t NmbVerifier::check_data_map(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   if (e.map.length == 0) {
     all_walked_ = false;
-    return 0;  // R-IX-8 is reported
+    return 0;  // R-IX-13 is reported
   }
   MapWalk walk;
   walk.object = "data map of block \"" + e.name + "\"";
@@ -233,7 +233,7 @@ std::uint64_t NmbVerifier::check_data_map(const EntryRow& row) {
   }
   if (!walk_map(e.map, row.at(kMapPosition), &walk)) return walk.pieces;
   if (walk.next != e.extent_length)
-    report("R-EX-1", row.at(kExtentLength), walk.object,
+    report("R-EX-9", row.at(kExtentLength), walk.object,
            joined_text("pieces that end at ", walk.next),
            joined_text(e.extent_length, ", the extent's length"));
   const std::uint64_t run = walk.one_run ? walk.first_position : 0;
@@ -330,7 +330,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
              stored <= piece.length && lies_in(*files_, piece.file, piece.position, stored))
       check_external(std::move(range), piece.file);
     else if (block_)
-      block_->damaged = true;  // already reported: a violation of R-EX-4, R-EX-8 or R-FT-3, or an
+      block_->damaged = true;  // already reported: a violation of R-EX-8, R-EX-12 or R-FT-10, or an
                                // error in the file table
     if (walk->digests && (walk->not_digested += stored) >= kDigestedAtOnce) {
       tell_values();

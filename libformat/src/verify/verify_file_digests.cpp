@@ -44,7 +44,7 @@ void NmbVerifier::check_file_digests(DigestedFile& file) {
   });
   if (!walked.ok()) return missed(walked);
   if (has_holes)
-    return report("R-OD-2", file.xxh3_at, object, "digests of a classic file, and holes",
+    return report("R-OD-5", file.xxh3_at, object, "digests of a classic file, and holes",
                   "an extent without holes");
   if (!file.digests) {
     Result<std::unique_ptr<OriginalDigests>> begun = begin_file(file.entry);
@@ -59,7 +59,7 @@ void NmbVerifier::check_file_digests(DigestedFile& file) {
   if (found.xxh3 != recorded.xxh3)
     report("R-OD-1", file.xxh3_at, object, "a file with another digest", "the recorded digest");
   if (recorded.has_sha256() && found.sha256 != recorded.sha256)
-    report("R-OD-1", file.sha256_at, object, "a file with another SHA-256", "the recorded SHA-256");
+    report("R-OD-3", file.sha256_at, object, "a file with another SHA-256", "the recorded SHA-256");
 }
 
 }  // namespace nmb

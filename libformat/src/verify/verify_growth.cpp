@@ -60,18 +60,21 @@ void NmbVerifier::check_growth(const EntryRow& row, std::uint64_t first) {
 }
 
 // Checks that the block has a record dimension, and that its values end where its last record ends
-// (R-GR-2, R-BK-12). The last growth row states the number of records and the end of the values.
+// (R-GR-8, R-GR-9). The last growth row states the number of records and the end of the values.
 void NmbVerifier::check_grown_length(std::uint64_t header_records, const ByteSource& body,
                                      const Metadata& metadata) {
   class Grown final : public Findings {
    public:
-    void report(Finding finding) override { found |= finding.rule == "R-BK-12"; }
+    void report(Finding finding) override {
+      found |= finding.rule == "R-BK-12" || finding.rule == "R-BK-20" || finding.rule == "R-BK-21";
+    }
     bool found = false;
   } grown;
   (void)check_body(
       whole_, header_records, body, [](Column) { return kNoOffset; }, grown);
   if (grown.found || !metadata.record_dimension())
-    report("R-GR-2", grown_.back().at(kRecords), "growth of block \"" + whole_.name + "\"",
+    report(metadata.record_dimension() ? "R-GR-8" : "R-GR-9", grown_.back().at(kRecords),
+           "growth of block \"" + whole_.name + "\"",
            joined_text(whole_.records, " records, but values that end at ", whole_.extent_length),
            metadata.record_dimension() ? "values that end where the last record ends"
                                        : "no growth, because the block has no record dimension");
@@ -81,7 +84,7 @@ void NmbVerifier::check_growth_without_blocks() {
   // If the growth pages are old, the blocks of their rows may have been skipped.
   if (!index_whole_ || is_old(superblock().growth)) return;
   for (const auto& [order, rows] : growth_)
-    report("R-GR-1", rows.front().at(kOrder), "growth page", joined_text("order ", order),
+    report("R-GR-5", rows.front().at(kOrder), "growth page", joined_text("order ", order),
            "the order of a block in the index");
 }
 

@@ -192,7 +192,7 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
            previous->file_length <= current.trailer_position();
   }
   if (!good)
-    report("R-SB-10", placed_at, object,
+    report("R-SB-22", placed_at, object,
            joined_text("no superblock of generation ", current.generation - 1,
                        " that ends at its file length"),
            joined_text("a superblock at ", place.position));
@@ -202,7 +202,7 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
 void NmbVerifier::check_features() {
   auto check = [&](std::size_t offset, std::uint64_t mask, std::uint64_t used) {
     if (used & ~mask)
-      report("R-SB-6", field(offset), "superblock", joined_text("feature mask ", mask),
+      report("R-SB-18", field(offset), "superblock", joined_text("feature mask ", mask),
              joined_text("a mask with the features in use, ", used));
   };
   check(in_superblock::kCompatible, superblock().compatible, used_compatible_);

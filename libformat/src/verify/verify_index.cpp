@@ -94,11 +94,11 @@ void NmbVerifier::check_later_places(const Page& page) {
     for (const LaterPlace& later : page.later_places(row)) {
       const std::string object = "structure of a later version";
       if (later.place.position == 0 || later.place.length == 0)
-        report("R-PG-9", later.placed_at, object,
+        report("R-PG-20", later.placed_at, object,
                joined_text(later.place.length, " bytes at ", later.place.position),
                "a position and a length, or neither");
       else
-        check_place(later.place, "R-PG-9", later.placed_at, object);
+        check_place(later.place, "R-PG-20", later.placed_at, object);
     }
 }
 
@@ -130,13 +130,13 @@ std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain
     std::optional<Page> page = decode_page(std::move(*bytes), expect);
     if (!page) return std::nullopt;
     if (!pages.empty() && page->generation() > pages.back()->generation())
-      report("R-PG-9", page->position() + kPageGenerationOffset, object,
+      report("R-PG-19", page->position() + kPageGenerationOffset, object,
              joined_text("a previous page of generation ", page->generation()),
              joined_text("at most ", pages.back()->generation()));
     pages.push_back(std::make_shared<const Page>(std::move(*page)));
     const std::optional<Place> before = page_before(*pages.back());
     if (!before) break;
-    if (before->position >= place.position) return broken();  // R-PG-9 was reported
+    if (before->position >= place.position) return broken();  // R-PG-18 was reported
     placed_at = pages.back()->value_offset(0, kPosition);
     place = *before;
   }
@@ -148,7 +148,7 @@ void NmbVerifier::check_index() {
   const Superblock& s = superblock();
   if (!s.usable_root()) {
     if (s.height == 0 && s.needs != 0)
-      report("R-SB-8", field(in_superblock::kNeeds), "superblock",
+      report("R-SB-21", field(in_superblock::kNeeds), "superblock",
              joined_text("needs field ", s.needs, " in a file without blocks"), "0");
     index_whole_ = s.height == 0 && s.root_position == 0;
     if (!index_whole_) all_walked_ = false;  // R-SB-7 was reported
@@ -160,7 +160,7 @@ void NmbVerifier::check_index() {
   if (!bytes) return;
   check_index_run(s.root_position, s.root_length);
   if (digest_of(*bytes) != s.root_digest) {
-    report("R-SB-7", field(in_superblock::kRootDigest), "superblock",
+    report("R-SB-20", field(in_superblock::kRootDigest), "superblock",
            "a root page with another digest", "the recorded digest");
     all_walked_ = index_whole_ = false;
     return;
@@ -177,7 +177,7 @@ void NmbVerifier::check_index() {
   const auto recorded = as_array(s.totals);
   const std::uint64_t needs = holdings_of(*root).needs;
   if (needs != s.needs)
-    report("R-SB-8", field(in_superblock::kNeeds), "superblock",
+    report("R-SB-21", field(in_superblock::kNeeds), "superblock",
            joined_text("needs field ", s.needs),
            joined_text(needs, ", the bitwise OR over the rows of the root page"));
   check_index_page(*root, std::nullopt, std::nullopt);
@@ -203,9 +203,11 @@ void NmbVerifier::check_index_run(std::uint64_t position, std::uint64_t length) 
       position - s.index_position <= s.index_length - length)
     return;
   index_run_told_ = true;
-  report("R-SB-15", field(in_superblock::kIndexPosition), "superblock",
-         joined_text("an index page at ", position),
-         joined_text("all index pages within ", s.index_length, " bytes at ", s.index_position));
+  findings_.report(
+      {"R-SB-15", field(in_superblock::kIndexPosition), "superblock",
+       joined_text("an index page at ", position),
+       joined_text("all index pages within ", s.index_length, " bytes at ", s.index_position),
+       Severity::kWarning});
 }
 
 // Checks a page and the pages below it. Each name in `page` must be at least `low` and less than
@@ -247,7 +249,7 @@ void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> lo
 void NmbVerifier::check_child_holdings(const Page& page, std::uint32_t row, const Page& child) {
   const std::uint64_t needs = page.value(row, kNeeds), below = holdings_of(child).needs;
   if (needs != below)
-    report("R-IX-10", page.value_offset(row, kNeeds), "INDX page",
+    report("R-IX-14", page.value_offset(row, kNeeds), "INDX page",
            joined_text("needs field ", needs, " for a child page"),
            joined_text(below, ", the bitwise OR over the rows of the child page"));
   const auto sums = exact_totals(child), recorded = as_array(holdings_at(page, row).totals);
@@ -298,7 +300,7 @@ void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
   block_->entry = whole_;
   check_order(row);
   check_block_name(row);
-  if (row.entry.needs & ~kSupportedNeeds) {
+  if (row.entry.needs & ~kKnownNeeds) {
     check_unsupported_block(row);
   } else {
     block_->gives_file = checks_originals() && gives_classic_file(row.entry);
@@ -310,7 +312,7 @@ void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
     const std::uint64_t pieces = check_extent(row);
     check_growth(row, pieces);
     level_ = options_.level;
-    check_sections_of(row);
+    if (walks_maps() && metadata_known_ && grown_.empty()) check_statistics(row);
   }
   check_needs(row);
   block_.reset();
@@ -325,8 +327,7 @@ bool NmbVerifier::is_unchanged(const BlockEntry& entry) const {
       growth != growth_.end() && std::ranges::any_of(growth->second, [&](const GrowthRow& row) {
         return !is_old(row.page->position());
       });
-  return !grew && is_old(entry.position) && is_old(entry.extent_position) && is_old(entry.map) &&
-         is_old(entry.storage);
+  return !grew && is_old(entry.position) && is_old(entry.extent_position) && is_old(entry.map);
 }
 
 bool NmbVerifier::gives_classic_file(const BlockEntry& entry) const {
@@ -341,12 +342,13 @@ void NmbVerifier::check_entry_values(const EntryRow& row) {
     report("R-IX-6", row.at(kFlags), object, joined_text("flags ", row.value(kFlags)), "0 or 1");
   if (e.hole) {
     if (e.extent_length == 0)
-      report("R-IX-6", row.at(kFlags), object, "a hole of no bytes", "an extent that is not empty");
+      report("R-IX-11", row.at(kFlags), object, "a hole of no bytes",
+             "an extent that is not empty");
     for (auto [column, what] :
          {std::pair(kExtentPosition, "extent position"), std::pair(kExtentSum, "extent sum"),
           std::pair(kMapPosition, "data map at")})
       if (row.value(column) != 0)
-        report("R-IX-6", row.at(column), object,
+        report("R-IX-12", row.at(column), object,
                joined_text("a hole with ", what, " ", row.value(column)), "none");
   }
   const FileDigests& digests = e.file_digests;
@@ -354,21 +356,16 @@ void NmbVerifier::check_entry_values(const EntryRow& row) {
     report("R-OD-2", row.at(kFileDigest), object,
            "the digest of a classic file in a block of kind 6", "none");
   if (digests.has_sha256() && !digests.has_xxh3())
-    report("R-OD-2", row.at(kFileSha256), object, "the SHA-256 of a file without its XXH3-128",
+    report("R-OD-4", row.at(kFileSha256), object, "the SHA-256 of a file without its XXH3-128",
            "both digests");
   if (e.extent_length > superblock().piece_size && !e.hole && !e.has_map())
     report("R-IX-8", row.at(kMapPosition), object,
            joined_text("no data map for ", e.extent_length, " bytes"),
            "a data map for values of more than one piece");
-  const std::pair<Column, const Place*> places[] = {
-      {kMapPosition, &e.map},
-      {kStoragePosition, &e.storage},
-  };
-  for (const auto& [column, place] : places)
-    if (!place->absent() && (place->position == 0 || place->length == 0))
-      report("R-IX-8", row.at(column), object,
-             joined_text(place->length, " bytes at ", place->position),
-             "a position and a length, or neither");
+  if (!e.map.absent() && (e.map.position == 0 || e.map.length == 0))
+    report("R-IX-13", row.at(kMapPosition), object,
+           joined_text(e.map.length, " bytes at ", e.map.position),
+           "a position and a length, or neither");
 }
 
 void NmbVerifier::check_order(const EntryRow& row) {
@@ -378,7 +375,7 @@ void NmbVerifier::check_order(const EntryRow& row) {
     report("R-IX-7", row.at(kOrder), object, joined_text("order ", e.order),
            joined_text("an order less than ", superblock().next_order));
   else if (orders_.claim(e.order, e.order + 1))
-    report("R-IX-7", row.at(kOrder), object,
+    report("R-IX-15", row.at(kOrder), object,
            joined_text("order ", e.order, ", which another block has"),
            "an order that no other block has");
 }
@@ -387,7 +384,7 @@ void NmbVerifier::check_order(const EntryRow& row) {
 // checks add the needs of the block's values to used_needs_.
 void NmbVerifier::check_needs(const EntryRow& row) {
   const BlockEntry& e = row.entry;
-  const std::uint64_t used = used_needs_ | (e.needs & ~kSupportedNeeds ? 0 : needs_of_body(e));
+  const std::uint64_t used = used_needs_ | (e.needs & ~kKnownNeeds ? 0 : needs_of_body(e));
   if (used & ~e.needs)
     report("R-IX-10", row.at(kNeeds), "block \"" + e.name + "\"",
            joined_text("needs field ", e.needs),

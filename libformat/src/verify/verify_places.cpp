@@ -109,7 +109,7 @@ void NmbVerifier::check_original(const ReaderCore& core, std::uint32_t row) {
         walk_map(files_->map(row), files_->value_offset(row, kMapPosition), &walk);
     owner_ = {};
     if (could_be_read && walk.next != files_->size(row))
-      report("R-FT-6", files_->value_offset(row, kStoredLength), "file table",
+      report("R-FT-12", files_->value_offset(row, kStoredLength), "file table",
              joined_text(files_->size(row), " bytes of an original"),
              joined_text(walk.next, ", where its pieces end"));
   }
@@ -141,7 +141,7 @@ void NmbVerifier::check_digests(std::uint32_t row, OriginalDigests* digests) {
            "an original with another digest", "the recorded digest");
   const std::optional<Sha256> recorded = files_->sha256(row);
   if (recorded && (other_bytes || found.sha256 != *recorded))
-    report("R-FT-9", files_->value_offset(row, kBytesEnd), "file table",
+    report("R-FT-15", files_->value_offset(row, kBytesEnd), "file table",
            "an original with another SHA-256", "the recorded SHA-256");
   summary_.whole_originals += findings == summary_.findings;
 }
@@ -160,12 +160,12 @@ void NmbVerifier::check_global_sections() {
     const Result<EarlierSections> earlier = earlier_sections(file_, place);
     if (!earlier.ok()) return missed(earlier.status());
     if (!earlier->wrong.empty()) {
-      report("R-SC-1", place.position, object, "earlier sections: " + earlier->wrong,
+      report("R-SC-2", place.position, object, "earlier sections: " + earlier->wrong,
              "a place before these sections");
       all_walked_ = false;
       return;
     }
-    rule = "R-SC-1";
+    rule = "R-SC-2";
     placed_at = place.position;
     place = earlier->place;
   }
@@ -175,13 +175,13 @@ void NmbVerifier::check_global_sections() {
 void NmbVerifier::check_dictionary() {
   const Place place = superblock().dictionary;
   auto area = std::span(head_.bytes).subspan(kDictionaryPosition);
-  if (place.absent()) return check_zero("R-BK-13", kDictionaryPosition, area, "no dictionary");
+  if (place.absent()) return check_zero("R-BK-23", kDictionaryPosition, area, "no dictionary");
   head_.superblock.dictionary = {};
   if (place.position == 0 || place.length == 0 || place.length > kMaxDictionary) {
     all_walked_ = false;
     return;  // R-SB-9 or R-BK-13 was already reported
   }
-  check_zero("R-BK-13", kDictionaryPosition + place.length, area.subspan(place.length),
+  check_zero("R-BK-23", kDictionaryPosition + place.length, area.subspan(place.length),
              "dictionary");
   auto copy = area.first(place.length);
   head_.superblock.dictionary = place;
@@ -218,26 +218,27 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
   }
   auto stored = std::span(bytes).subspan(kBlockHeaderSize);
   if (header.origin.file_id != superblock().file_id)
-    report("R-BK-3", at + in_block_header::kFileId, object, "another file id",
+    report("R-BK-14", at + in_block_header::kFileId, object, "another file id",
            "the id of this file");
   if (header.position != at)
-    report("R-BK-3", at + in_block_header::kPosition, object,
+    report("R-BK-15", at + in_block_header::kPosition, object,
            joined_text("own position ", header.position), std::to_string(at));
   const std::uint64_t generation = header.origin.generation;
   if (generation == 0 || generation > superblock().generation)
-    report("R-BK-3", at + in_block_header::kGeneration, object,
+    report("R-BK-16", at + in_block_header::kGeneration, object,
            joined_text("generation ", generation), joined_text("1 to ", superblock().generation));
   if (generation == superblock().generation && header.origin.stamp != superblock().stamp)
-    report("R-BK-3", at + in_block_header::kStamp, object,
+    report("R-BK-17", at + in_block_header::kStamp, object,
            joined_text("stamp ", header.origin.stamp), std::to_string(superblock().stamp));
   if (header.name_length != 0)
     report("R-BK-3", at + in_block_header::kNameLength, object,
            joined_text(header.name_length, " bytes of name"), "none");
   const int known_flags = kFlagTombstone | kFlagHole;
-  if ((header.flags & kFlagTombstone) ||
-      ((header.flags & ~known_flags) && superblock().all_known()))
+  if ((header.flags & ~known_flags) && superblock().all_known())
     report("R-BK-4", at + in_block_header::kFlags, object, joined_text("flags ", header.flags),
            "0");
+  if (header.flags & kFlagTombstone)
+    report("R-BK-18", at + in_block_header::kFlags, object, "a tombstone", "a dictionary");
   const bool is_one = header.kind == kKindDictionary && header.codec == 0 &&
                       header.stored_length == place.length && header.raw_length == place.length;
   if (!is_one)
@@ -261,7 +262,7 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
     report("R-BK-9", at + kBlockHeaderSize, object, "a body with a wrong digest",
            "the digest in the header");
   else if (!std::equal(body.begin(), body.end(), copy.begin()))
-    report("R-BK-13", at, object, "bytes that differ from the bytes at 12288",
+    report("R-BK-22", at, object, "bytes that differ from the bytes at 12288",
            "a copy of the bytes at 12288");
   return body;
 }
@@ -273,7 +274,7 @@ void NmbVerifier::check_sections(const Place& place, const std::string& object,
       file_, place,
       [&](const SectionFrame& frame) {
         if ((frame.flags & kCriticalForReading) != 0 && !frame.is_one_of(known))
-          findings_.report({"R-SC-1", frame.payload - kSectionHeader, object,
+          findings_.report({"R-SC-3", frame.payload - kSectionHeader, object,
                             joined_text("a critical section of type ", frame.type),
                             "a type that this version knows", Severity::kUnsupported});
       },

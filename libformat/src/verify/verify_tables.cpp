@@ -68,10 +68,10 @@ void NmbVerifier::check_table(PageUse use) {
     std::optional<Page> root = decode_page(std::move(*bytes), expect);
     if (!root) return;
     if (trees > 0 && place.position >= position)
-      report("R-PG-9", walk.before_at, object, joined_text("a previous tree at ", place.position),
+      report("R-PG-18", walk.before_at, object, joined_text("a previous tree at ", place.position),
              "a lower position");
     if (trees > 0 && root->generation() > above)
-      report("R-PG-9", root->position() + 56, object,
+      report("R-PG-19", root->position() + 56, object,
              joined_text("a previous tree of generation ", root->generation()),
              joined_text("at most ", above));
     above = root->generation();
@@ -111,7 +111,7 @@ bool NmbVerifier::check_table_page(const std::shared_ptr<const Page>& page, Tabl
              joined_text("separator \"", child.name, "\", ", child.order),
              "the name and order of the first row in the child page");
     if (const std::uint64_t rows = table_rows(*below); rows != child.rows)
-      report("R-TB-2", page->value_offset(row, kBlocks), "page of " + object,
+      report("R-TB-7", page->value_offset(row, kBlocks), "page of " + object,
              joined_text(child.rows, " rows"), std::to_string(rows));
     all = check_table_page(std::make_shared<const Page>(std::move(*below)), walk) && all;
   }

@@ -81,7 +81,7 @@ void NmbVerifier::check_view() {
 std::optional<Superblock> NmbVerifier::shown_generation(std::uint64_t generation) {
   const Place& view = superblock().view;
   const auto wrong = [&](std::string found, std::string expected) {
-    report("R-HV-2", view.position + 40, kObject, std::move(found), std::move(expected));
+    report("R-HV-5", view.position + 40, kObject, std::move(found), std::move(expected));
   };
   Superblock shown = superblock();
   if (generation == 0 || generation > shown.generation) {

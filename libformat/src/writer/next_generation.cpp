@@ -23,7 +23,7 @@ void NextGeneration::replaced(const Page& page) {
 }
 
 void NextGeneration::dropped(const Place& place) {
-  // Ignores a place outside the file (R-PG-9).
+  // Ignores a place outside the file (R-PG-18).
   const std::uint64_t end = committed_.file_length;
   if (place.position < kBodyStart || place.position > end || place.length > end - place.position)
     return;

@@ -92,7 +92,8 @@ Status check_digests(const StoredOriginal& original, const OriginalRow& row) {
   const NewOriginal& wanted = original.what;
   const bool same = !wanted.digest || *wanted.digest == row.digest;
   if (same && (!wanted.sha256 || *wanted.sha256 == row.sha256)) return {};
-  return Status(Code::kDamaged, original.move.source->name(), kNoOffset, same ? "R-FT-9" : "R-FT-7",
+  return Status(Code::kDamaged, original.move.source->name(), kNoOffset,
+                same ? "R-FT-15" : "R-FT-7",
                 "original " + in_quotes(wanted.path) + " does not have the recorded " +
                     (same ? "SHA-256" : "digest"));
 }

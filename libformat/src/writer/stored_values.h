@@ -44,7 +44,7 @@ struct LinkedValues {
 // defined. The next commit copies the stored bytes from `stored` without change. Use this function
 // in place of PackedBlock::extent with its holes and in place of Writer::take_values(). Errors:
 // kUsage if a piece without a codec crosses a multiple of the piece size; if a piece has lengths
-// that R-EX-4 forbids; if a piece lies outside `stored`; if all pieces are holes. Later,
+// that R-EX-12 forbids; if a piece lies outside `stored`; if all pieces are holes. Later,
 // end_define() fails with kUsage if the pieces do not make up the extent, or if several ranks share
 // the block.
 Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,

@@ -27,30 +27,29 @@ Piece piece_at(const Page& leaf, std::uint32_t row) {
               std::min<std::uint64_t>(leaf.value(row, kFileNumber), ~std::uint32_t{0}))};
 }
 
-void check_piece_lengths(const char* length_rule, const char* codec_rule, const Page& page,
-                         std::uint32_t row, const Piece& piece, std::uint32_t piece_size,
-                         Findings& findings) {
-  const auto report = [&](const char* rule, Column column, std::string found,
+void check_piece_lengths(const Page& page, std::uint32_t row, const Piece& piece,
+                         std::uint32_t piece_size, Findings& findings, const char* rule) {
+  const auto report = [&](const char* own_rule, Column column, std::string found,
                           std::string expected) {
-    findings.report({rule, page.value_offset(row, column), "piece of a data map", std::move(found),
-                     std::move(expected)});
+    findings.report({rule ? rule : own_rule, page.value_offset(row, column), "piece of a data map",
+                     std::move(found), std::move(expected)});
   };
   const std::uint64_t codec = page.value(row, kCodec), stored = page.value(row, kStoredLength);
   if (!is_piece_codec(codec))
-    report(codec_rule, kCodec, joined_text("codec ", codec), codec_numbers());
+    report("R-EX-4", kCodec, joined_text("codec ", codec), codec_numbers());
   else if (codec == 0 && stored != piece.length)
-    report(codec_rule, kStoredLength, joined_text("stored length ", stored),
+    report("R-EX-12", kStoredLength, joined_text("stored length ", stored),
            std::to_string(piece.length));
   else if (codec != 0 && !is_piece_length(stored, piece.length))
-    report(codec_rule, kStoredLength, joined_text("stored length ", stored, " of a coded piece"),
+    report("R-EX-12", kStoredLength, joined_text("stored length ", stored, " of a coded piece"),
            joined_text("less than the raw length ", piece.length, ", and at least 1/",
                        kMaxExpansion, " of it"));
   if (piece.length > piece_size)
-    report(length_rule, kLogicalOffset, joined_text("a piece of ", piece.length, " bytes"),
+    report("R-EX-2", kLogicalOffset, joined_text("a piece of ", piece.length, " bytes"),
            joined_text("at most ", piece_size));
   else if (codec == 0 && piece.length != 0 &&
            piece.logical / piece_size != (piece.end() - 1) / piece_size)
-    report(length_rule, kLogicalOffset, "an uncoded piece across a multiple of the piece size",
+    report("R-EX-11", kLogicalOffset, "an uncoded piece across a multiple of the piece size",
            "an end at or before that multiple");
 }
 
@@ -58,7 +57,7 @@ void check_original_leaf(const Page& leaf, Findings& findings) {
   for (std::uint32_t row = 0; row < leaf.rows(); ++row)
     for (const Column column : {kState, kFileNumber})
       if (leaf.value(row, column) != 0)
-        findings.report({"R-FT-6", leaf.value_offset(row, column), "data map of an original",
+        findings.report({"R-FT-13", leaf.value_offset(row, column), "data map of an original",
                          column == kState ? "a hole" : "a piece in another file",
                          "pieces in this file"});
 }
@@ -73,13 +72,13 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
     const Piece piece = piece_at(leaf, row);
     const std::uint64_t state = leaf.value(row, kState);
     if (state > 1) report("R-EX-3", kState, joined_text("state ", state), "0 or 1");
-    if (piece.length == 0) report("R-EX-3", kRawLength, "raw length 0", "at least 1");
+    if (piece.length == 0) report("R-EX-14", kRawLength, "raw length 0", "at least 1");
     if (piece.logical != *next)
       report("R-EX-1", kLogicalOffset, joined_text("logical offset ", piece.logical),
              std::to_string(*next));
     if (piece.logical > end || piece.length > end - piece.logical) {
-      report("R-EX-1", kRawLength, "a piece that ends after the extent",
-             joined_text("an end of at most ", end));
+      report(end == ~std::uint64_t{0} >> 1 ? "R-EX-10" : "R-EX-9", kRawLength,
+             "a piece that ends after the extent", joined_text("an end of at most ", end));
       *next = end;
       continue;
     }
@@ -87,7 +86,7 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
     if (piece.hole) {
       auto expect_none = [&](Column column, const char* what) {
         if (const std::uint64_t found = leaf.value(row, column); found != 0)
-          report("R-EX-3", column, joined_text(what, found), "0");
+          report("R-EX-13", column, joined_text(what, found), "0");
       };
       expect_none(kCodec, "a hole with codec ");
       expect_none(kPosition, "a hole with position ");
@@ -102,12 +101,12 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
       } else if (files && file != 0) {
         const std::uint64_t size = files->size(static_cast<std::uint32_t>(file) - 1);
         if (piece.position > size || leaf.value(row, kStoredLength) > size - piece.position)
-          report("R-FT-3", kPosition,
+          report("R-FT-10", kPosition,
                  joined_text("a piece of ", leaf.value(row, kStoredLength), " bytes at ",
                              piece.position),
                  joined_text("an end within the ", size, " bytes of its file"));
       }
-      check_piece_lengths("R-EX-2", "R-EX-4", leaf, row, piece, piece_size, findings);
+      check_piece_lengths(leaf, row, piece, piece_size, findings);
     }
   }
 }
@@ -155,7 +154,7 @@ Status DataMap::check_leaf(const Page& leaf, std::uint64_t end) const {
   }
   check_data_map_leaf(leaf, &next, end, superblock_.piece_size, files.get(), first);
   if (!first.found() && next != end)
-    first.report({"R-EX-1", leaf.position(), "data map", joined_text("pieces that end at ", next),
+    first.report({"R-EX-9", leaf.position(), "data map", joined_text("pieces that end at ", next),
                   std::to_string(end)});
   NMB_TRY(first.status(file_.name()));
   checked_leaf_ = leaf.position();

@@ -79,18 +79,16 @@ class DataMap {
   mutable std::uint64_t checked_leaf_ = 0;  // position of the leaf that was checked last
 };
 
-// Checks the lengths and the codec of a piece that is not a hole. A finding about the length names
-// the rule `length_rule`, for example R-EX-2. A finding about the codec names the rule
-// `codec_rule`, for example R-EX-4.
-void check_piece_lengths(const char* length_rule, const char* codec_rule, const Page& page,
-                         std::uint32_t row, const Piece& piece, std::uint32_t piece_size,
-                         Findings& findings);
-// Checks R-FT-6 for a leaf of an original's map: all pieces must lie in this file, and none may be
+// Checks R-EX-2, R-EX-4, R-EX-11 and R-EX-12 for a piece that is not a hole. If `rule` is given,
+// all findings name this rule.
+void check_piece_lengths(const Page& page, std::uint32_t row, const Piece& piece,
+                         std::uint32_t piece_size, Findings& findings, const char* rule = nullptr);
+// Checks R-FT-13 for a leaf of an original's map: all pieces must lie in this file, and none may be
 // a hole.
 void check_original_leaf(const Page& leaf, Findings& findings);
-// Checks R-EX-1 to R-EX-4, R-EX-8 and R-FT-3 for a leaf. The leaf's pieces must begin at *next and
-// end at or before `end`. Sets *next to the end of the last piece. `files` is nullptr if the file
-// table is not known.
+// Checks R-EX-1 to R-EX-4, R-EX-8, R-EX-10 to R-EX-14 and R-FT-10 for a leaf. The leaf's pieces
+// must begin at *next and end at or before `end`. Sets *next to the end of the last piece. `files`
+// is nullptr if the file table is not known.
 void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t end,
                          std::uint32_t piece_size, const FileTable* files, Findings& findings);
 Piece piece_at(const Page& leaf, std::uint32_t row);

@@ -33,7 +33,7 @@ ExtentSource::ExtentSource(const ByteSource& file, const ExternalFiles* external
 
 Status ExtentSource::check_offset(std::uint64_t offset, std::uint64_t length) const {
   if (offset <= length_ && length <= length_ - offset) return {};
-  return Status(Code::kDamaged, file_.name(), kNoOffset, "R-BK-12",
+  return Status(Code::kDamaged, file_.name(), kNoOffset, "R-BK-20",
                 joined_text("found values of ", length_, " bytes, expected ", length,
                             " bytes at offset ", offset));
 }
@@ -71,7 +71,7 @@ Result<const ByteSource*> ExtentSource::file_of(const Piece& piece,
     return keep->get();
   }
   // For a piece in another file, the check of the data map uses the size in the file table
-  // (R-FT-3).
+  // (R-FT-10).
   const std::uint64_t size = file_.size();
   if (piece.position > size || piece.stored_length() > size - piece.position)
     return Status(Code::kDamaged, file_.name(), piece.position, "R-FL-5",

@@ -100,16 +100,17 @@ bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* pa
     const Place map{page.value(row, kMapPosition), page.value(row, kMapLength),
                     page.value(row, kMapSum)};
     if (original ? map.absent() != (size == 0) : !map.absent())
-      report("R-FT-6", page.value_offset(row, kMapPosition),
+      report("R-FT-11", page.value_offset(row, kMapPosition),
              map.absent() ? "an original without data map" : "a data map",
              original ? "a data map if and only if the size is not 0"
                       : "no data map for an external file");
     else if (original && !map.absent() && (map.position == 0 || map.length == 0))
-      report("R-FT-6", page.value_offset(row, kMapPosition), "an incomplete place of a data map",
+      report("R-FT-11", page.value_offset(row, kMapPosition), "an incomplete place of a data map",
              "a position and a length");
     const std::uint64_t order = page.value(row, kOrder);
     if (original ? order >= next_order : order != 0)
-      report("R-FT-8", page.value_offset(row, kOrder), joined_text("order ", order),
+      report(original ? "R-FT-8" : "R-FT-14", page.value_offset(row, kOrder),
+             joined_text("order ", order),
              original ? joined_text("less than ", next_order) : "0 for an external file");
     const std::size_t length = page.row_bytes(row).size();
     if (length != 0 && (!original || length != std::tuple_size_v<Sha256>))

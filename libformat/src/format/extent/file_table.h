@@ -65,10 +65,10 @@ class FileTable {
 // Paths of external files in the pages that were checked so far.
 using TablePaths = std::unordered_set<std::string>;
 
-// Checks the rows of a page: R-FT-1 to R-FT-3, R-FT-8, the length in R-FT-9, and the part of R-FT-6
-// that does not need the data maps. Call this function for the oldest page first. `next_order` is
-// the next order in the superblock. Returns false if the rows of the page cannot be read. Memory: a
-// few bytes for each row.
+// Checks the rows of a page: R-FT-1 to R-FT-3, R-FT-6, R-FT-8, R-FT-9, R-FT-14, and the part of
+// R-FT-11 that does not need the data maps. Call this function for the oldest page first.
+// `next_order` is the next order in the superblock. Returns false if the rows of the page cannot be
+// read. Memory: a few bytes for each row.
 bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* paths,
                       Findings& findings);
 

@@ -65,17 +65,17 @@ void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
       report("R-GR-2", kLogicalOffset, joined_text("logical offset ", row.piece.logical),
              joined_text(end, ", where the earlier values end"));
     if (row.records < records)
-      report("R-GR-2", kRecords, joined_text(row.records, " records"),
+      report("R-GR-7", kRecords, joined_text(row.records, " records"),
              joined_text("at least ", records));
     records = row.records;
     if (row.piece.length == 0) report("R-GR-3", kRawLength, "raw length 0", "at least 1");
     if (!ends_within_limits(row.piece)) {
-      report("R-GR-2", kRawLength, "a piece that ends after 2^63 - 1",
+      report("R-GR-6", kRawLength, "a piece that ends after 2^63 - 1",
              "an end of at most 2^63 - 1");
       end = kMaxEnd;
       continue;
     }
-    check_piece_lengths("R-GR-3", "R-GR-3", *row.page, row.row, row.piece, piece_size, findings);
+    check_piece_lengths(*row.page, row.row, row.piece, piece_size, findings, "R-GR-3");
     end = row.piece.end();
   }
 }
@@ -166,7 +166,7 @@ Status Growth::add_to(BlockEntry* entry) const {
   NMB_TRY(load());
   if (!orders_.contains(entry->order)) return {};
   const std::vector<GrowthRow> rows = gather(entry->order);
-  if (!(entry->needs & ~kSupportedNeeds)) {
+  if (!(entry->needs & ~kKnownNeeds)) {
     const std::lock_guard lock(mutex_);
     if (!checked_.contains(entry->order)) {
       FirstFinding first;

@@ -34,16 +34,16 @@ struct GrowthRow {
 // The growth rows of each block. The key is the block's order of creation.
 using GrowthRows = std::map<std::uint64_t, std::vector<GrowthRow>>;
 
-// Checks R-GR-1, but does not check whether each order belongs to a block. Returns the number of
+// Checks R-GR-1. Does not check whether each order belongs to a block. Returns the number of
 // the first row that cannot be used, or the number of all rows if all rows can be used.
 std::uint32_t check_growth_page(const Page& page, Findings& findings);
 // Checks a page like check_growth_page(), and adds the page's rows to *rows. Returns false if some
 // rows of the page cannot be read.
 bool add_growth_page(const std::shared_ptr<const Page>& page, GrowthRows* rows, Findings& findings);
 
-// Checks R-GR-2 and R-GR-3 for the rows of a block. Does not check whether the extent is long
-// enough for the records, and does not read the pieces. `entry` is the block's entry without its
-// growth.
+// Checks R-GR-2, R-GR-3, R-GR-6 and R-GR-7 for the rows of a block. Does not check whether the
+// extent is long enough for the records, and does not read the pieces. `entry` is the block's entry
+// without its growth.
 void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
                      std::uint32_t piece_size, Findings& findings);
 

@@ -9,13 +9,12 @@
 
 namespace nmb {
 
-// Returns the needs that follow from a block's body and from its storage sections.
+// Returns the needs that follow from a block's body.
 inline std::uint64_t needs_of_body(const BlockEntry& entry) {
   constexpr std::uint16_t kZstdCodec = 1, kDictionaryCodec = 2, kExtendedKind = 6;
   return (entry.codec == kZstdCodec || entry.codec == kDictionaryCodec ? kNeedZstdBody : 0) |
          (entry.codec == kDictionaryCodec ? kNeedDictionary : 0) |
-         (entry.kind == kExtendedKind ? kNeedExtendedBody : 0) |
-         (entry.storage.absent() ? 0 : kNeedStorageSections);
+         (entry.kind == kExtendedKind ? kNeedExtendedBody : 0);
 }
 
 // Returns the needs that follow from a piece. `is_original` says whether the piece's file number

@@ -15,7 +15,7 @@ bool is_piece_length(std::uint64_t stored, std::uint64_t raw) {
 namespace {
 
 Status does_not_decode(std::uint64_t length) {
-  return Status(Code::kDamaged, {}, kNoOffset, "R-EX-4",
+  return Status(Code::kDamaged, {}, kNoOffset, "R-EX-15",
                 joined_text("found a piece that does not decode to ", length, " bytes"));
 }
 

@@ -20,10 +20,10 @@ constexpr bool is_piece_codec(std::uint64_t codec) {
   });
 }
 // Returns whether a coded piece may have the stored length `stored` and the raw length `raw`
-// (R-EX-4).
+// (R-EX-12).
 bool is_piece_length(std::uint64_t stored, std::uint64_t raw);
 
-// Decodes a coded piece. Errors: kDamaged (R-EX-4), without file and offset, if the piece does not
+// Decodes a coded piece. Errors: kDamaged (R-EX-15), without file and offset, if the piece does not
 // decode to exactly as many bytes as `out` has.
 Status decode_piece(PieceCodec codec, std::span<const std::byte> stored, std::span<std::byte> out);
 // Decodes a coded piece to `length` bytes. Allocates memory only for bytes that were decoded,

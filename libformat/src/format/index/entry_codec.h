@@ -62,7 +62,6 @@ void for_each_field(Entry& e, Visit visit) {
   visit(kExtentSum, e.extent_sum);
   for_each_count(e, visit);
   visit(kMapPosition, e.map);
-  visit(kStoragePosition, e.storage);
   visit(kFileDigest, e.file_digests);
   visit(kOrder, e.order);
   visit(kNeeds, e.needs);

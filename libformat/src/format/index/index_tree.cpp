@@ -75,7 +75,7 @@ Result<std::shared_ptr<const Page>> IndexTree::root() const {
              load(static_cast<std::uint16_t>(superblock_.height - 1), superblock_.root_position,
                   superblock_.root_length, std::nullopt));
   if (digest_of(page->bytes()) != superblock_.root_digest)
-    return Status(Code::kDamaged, file_.name(), superblock_.root_position, "R-SB-7",
+    return Status(Code::kDamaged, file_.name(), superblock_.root_position, "R-SB-20",
                   "the root page's digest differs from the digest in the superblock");
   return page;
 }

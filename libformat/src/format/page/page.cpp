@@ -74,9 +74,7 @@ constexpr ColumnUse kColumnUses[] = {
     {kRecords, kRecords, kIndex | kGrowth},
     {kSamples, kSamples, kIndex},
     {kMapPosition, kMapSum, kIndexLeaf | kFiles},
-    {kStoragePosition, kStorageSum, kIndexLeaf},
     {kFileDigest, kFileSha256End, kIndexLeaf},
-    {kFileSha256End + 1, kOrder - 1, 0},  // not used
     {kOrder, kOrder, kIndexLeaf | kFiles | kGrowth | kTable},
     {kLogicalOffset, kLogicalOffset, kMap | kGrowth},
     {kFileNumber, kFileNumber, kMapLeaf},
@@ -313,10 +311,10 @@ class Page::Decoder {
     report(rule, offset, std::move(found), std::move(expected));
     return false;
   }
-  bool expect_field(std::size_t offset, std::uint64_t found, std::uint64_t expected,
-                    const char* what) {
+  bool expect_field(const char* rule, std::size_t offset, std::uint64_t found,
+                    std::uint64_t expected, const char* what) {
     return found == expected ||
-           fails("R-PG-4", offset, joined_text(what, " ", found), std::to_string(expected));
+           fails(rule, offset, joined_text(what, " ", found), std::to_string(expected));
   }
   void expect_zero(std::size_t offset, std::size_t length, const char* what) {
     const std::size_t bad = first_nonzero(std::span(page_.bytes_).subspan(offset, length));
@@ -346,18 +344,18 @@ class Page::Decoder {
   bool read_header() {
     page_.level_ = field<std::uint16_t>(10);
     const bool level_right = (expect_.any_level && page_.level_ <= kMaxMapLevel) ||
-                             expect_field(10, page_.level_, expect_.level, "level");
+                             expect_field("R-PG-13", 10, page_.level_, expect_.level, "level");
     const Origin& newest = expect_.newest;
     if (Digest{field<std::uint64_t>(32), field<std::uint64_t>(40)} != newest.file_id)
       report("R-PG-4", 32, "another file id", "the id of this file");
-    expect_field(48, field<std::uint64_t>(48), expect_.position, "own position");
+    expect_field("R-PG-10", 48, field<std::uint64_t>(48), expect_.position, "own position");
     page_.generation_ = field<std::uint64_t>(kPageGenerationOffset);
     if (page_.generation_ == 0 || page_.generation_ > newest.generation)
-      report("R-PG-4", kPageGenerationOffset, joined_text("generation ", page_.generation_),
+      report("R-PG-11", kPageGenerationOffset, joined_text("generation ", page_.generation_),
              joined_text("1 to ", newest.generation));
-    expect_field(64, field<std::uint64_t>(64), expect_.owner, "owner");
+    expect_field("R-PG-14", 64, field<std::uint64_t>(64), expect_.owner, "owner");
     if (page_.generation_ == newest.generation)
-      expect_field(72, field<std::uint64_t>(72), newest.stamp, "stamp");
+      expect_field("R-PG-12", 72, field<std::uint64_t>(72), newest.stamp, "stamp");
     if (!expect_.reserved_in_use) {
       expect_zero(12, 4, "flags");
       expect_zero(26, 2, "reserved bytes");
@@ -387,11 +385,13 @@ class Page::Decoder {
       const bool width_ok =
           is_wide(id) ? width == 16
                       : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
-      if (id <= previous || (known && !is_allowed(expect_.use, page_.level_ == 0, id)) || !width_ok)
-        return fails("R-PG-6", entry, joined_text("column ", id, " of width ", width),
-                     "ascending ids that this page may have; width 1 to 8, or 16 for digests");
+      const std::string column = joined_text("column ", id, " of width ", width);
+      if (id <= previous) return fails("R-PG-6", entry, column, "ascending ids");
+      if (known && !is_allowed(expect_.use, page_.level_ == 0, id))
+        return fails("R-PG-15", entry, column, "a column that this page may have");
+      if (!width_ok) return fails("R-PG-16", entry, column, "width 1 to 8, or 16 for digests");
       if (!known && (id & kCriticalForReading)) {
-        report("R-PG-6", entry, joined_text("critical column ", id),
+        report("R-PG-17", entry, joined_text("critical column ", id),
                "a column that this version knows", Severity::kUnsupported);
         return false;
       }
@@ -421,7 +421,8 @@ class Page::Decoder {
       }
       if (all == 0 || (width <= 8 && smallest_width(all) != width))
         report("R-PG-7", entry, joined_text("column ", id, " of width ", width),
-               all == 0 ? "no column of zeros" : joined_text("width ", smallest_width(all)));
+               all == 0 ? "no column of zeros" : joined_text("width ", smallest_width(all)),
+               Severity::kWarning);
     }
     const std::uint64_t used = page_.heap_ + heap_length_;
     expect_zero(used, page_.bytes_.size() - used, "padding");

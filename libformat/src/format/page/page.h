@@ -53,9 +53,6 @@ enum Column : std::uint16_t {
   kMapPosition = 19,
   kMapLength = 20,
   kMapSum = 21,
-  kStoragePosition = 22,
-  kStorageLength = 23,
-  kStorageSum = 24,
   kFileDigest = 25,
   kFileSha256 = 26,     // first half
   kFileSha256End = 27,  // second half

@@ -74,7 +74,7 @@ Status choose_damaged(const ByteSource& file, Choice* choice) {
   }
   NMB_ASSIGN(std::optional<FoundSuperblock> last, search.last());
   if (last) return roll_forward(std::move(*last), true);
-  choice->lost = Status(Code::kDamaged, file.name(), kFirstSlot, "R-SB-1",
+  choice->lost = Status(Code::kDamaged, file.name(), kFirstSlot, "R-SB-16",
                         "no valid superblock: found neither a valid slot nor a trailer");
   return {};
 }

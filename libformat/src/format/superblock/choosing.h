@@ -14,7 +14,7 @@ namespace nmb {
 struct Choice {
   HeadReading reading;  // the reading of the head on which the choice is based
   // The status of the choice: ok if a newest generation was found, otherwise kDamaged. The rule is
-  // R-SB-13 if the newest generation is lost, and R-SB-1 if no superblock is valid.
+  // R-SB-13 if the newest generation is lost, and R-SB-16 if no superblock is valid.
   Status lost;
   FoundSuperblock newest;       // from a slot, or from a trailer if rolled_forward is true
   bool rolled_forward = false;  // whether `newest` was taken from a trailer

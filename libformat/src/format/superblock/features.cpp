@@ -29,11 +29,9 @@ std::string unsupported_features(std::uint64_t mask) {
 
 std::string text_of_refused_needs(std::uint64_t needs) {
   return "needs " +
-         list_of(needs & ~kSupportedNeeds,
+         list_of(needs & ~kKnownNeeds,
                  [](unsigned bit) {
-                   return std::uint64_t{1} << bit == kNeedStorageSections
-                              ? "storage sections beside the body (need bit 3)"
-                              : joined_text("a feature of a later version (need bit ", bit, ")");
+                   return joined_text("a feature of a later version (need bit ", bit, ")");
                  }) +
          ", which this version does not read";
 }

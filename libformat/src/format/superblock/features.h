@@ -26,20 +26,19 @@ inline constexpr std::uint64_t kKnownCompatible = kFeatureGlobalSections | kFeat
 inline constexpr std::uint64_t kNeedZstdBody = 1 << 0;
 inline constexpr std::uint64_t kNeedDictionary = 1 << 1;
 inline constexpr std::uint64_t kNeedExtendedBody = 1 << 2;
-inline constexpr std::uint64_t kNeedStorageSections = 1 << 3;
 inline constexpr std::uint64_t kNeedExternal = 1 << 4;
 inline constexpr std::uint64_t kNeedPieceCodec = 1 << 5;
 inline constexpr std::uint64_t kNeedOriginals = 1 << 6;
-inline constexpr std::uint64_t kDefinedNeeds = (1 << 7) - 1;
-inline constexpr std::uint64_t kSupportedNeeds = kDefinedNeeds & ~kNeedStorageSections;
+inline constexpr std::uint64_t kKnownNeeds = kNeedZstdBody | kNeedDictionary | kNeedExtendedBody |
+                                             kNeedExternal | kNeedPieceCodec | kNeedOriginals;
 // Needs of values. All other needs concern the body.
 inline constexpr std::uint64_t kNeedsOfValues = kNeedExternal | kNeedPieceCodec | kNeedOriginals;
 
 // Returns a list of the incompatible features in `mask` that this version does not know, for
 // example "feature bit 3, feature bit 7".
 std::string unsupported_features(std::uint64_t mask);
-// Returns a text about the needs that this version does not support, for example "needs storage
-// sections beside the body (need bit 3), which this version does not read".
+// Returns a text about the needs that this version does not know, for example "needs a feature of a
+// later version (need bit 3), which this version does not read".
 std::string text_of_refused_needs(std::uint64_t needs);
 
 }  // namespace nmb

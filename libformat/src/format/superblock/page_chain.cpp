@@ -15,22 +15,23 @@ std::optional<Place> page_before(const Page& page) {
 }
 
 void check_page_before(const Page& page, PageUse use, Findings& findings) {
-  const auto report = [&](std::uint32_t row, Column column, std::string found,
+  const auto report = [&](const char* rule, std::uint32_t row, Column column, std::string found,
                           std::string expected) {
-    findings.report({"R-PG-9", page.value_offset(row, column), "place of the page before",
+    findings.report({rule, page.value_offset(row, column), "place of the page before",
                      std::move(found), std::move(expected)});
   };
   if (!page.has(kState)) return;
   if (const std::optional<Place> before = page_before(page);
       before && before->position >= page.position())
-    report(0, kPosition, joined_text("position ", before->position),
+    report("R-PG-18", 0, kPosition, joined_text("position ", before->position),
            joined_text("a position below ", page.position()));
   for (std::uint32_t row = 0; row < page.rows(); ++row) {
     const std::uint64_t state = page.value(row, kState);
     if (row > 0 && state == 1)
-      report(row, kState, joined_text("state 1 in row ", row), "state 1 only in the first row");
+      report("R-PG-9", row, kState, joined_text("state 1 in row ", row),
+             "state 1 only in the first row");
     else if (use == PageUse::kGrowth && state > 1)
-      report(row, kState, joined_text("state ", state), "0 or 1");
+      report("R-PG-9", row, kState, joined_text("state ", state), "0 or 1");
   }
 }
 
@@ -65,7 +66,7 @@ Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSourc
                      "found a page with " + sum_text(sum) + ", expected " + sum_text(place->sum));
     if (!pages.empty() && page->generation() > pages.back()->generation())
       return damaged(
-          page->position() + kPageGenerationOffset, "R-PG-9",
+          page->position() + kPageGenerationOffset, "R-PG-19",
           joined_text("found the previous page of the chain with generation ", page->generation(),
                       ", expected at most ", pages.back()->generation()));
     FirstFinding first;

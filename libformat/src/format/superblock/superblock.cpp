@@ -137,7 +137,7 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
   if (out->all_known()) {
     auto check_zero = [&](std::size_t from, std::size_t to) {
       if (std::size_t bad = first_nonzero(bytes.subspan(from, to - from)); bad != kAllZero)
-        wrong("R-SB-5", from + bad, "a byte that is not zero", "0");
+        wrong("R-SB-17", from + bad, "a byte that is not zero", "0");
     };
     check_zero(in_superblock::kFlags, kGeneration);
     check_zero(kReserved, kLaterPlaces);
@@ -161,7 +161,7 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
     goes_with_height(kRootDigest, no_digest, "root digest");
   }
   if (out->height > kMaxHeight)
-    wrong("R-SB-7", kHeight, joined_text("height ", out->height), "at most 10");
+    wrong("R-SB-19", kHeight, joined_text("height ", out->height), "at most 10");
   if (none)
     for (std::size_t at = kTotals; at < kPreviousTrailer; at += 8)
       if (load_le<std::uint64_t>(p + at) != 0)
@@ -189,8 +189,9 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
       wrong("R-SB-9", kLaterPlaces + i * kPlaceSize, "a place without position or length",
             "all three or none");
   if ((out->index_position == 0) != (out->index_length == 0))
-    wrong("R-SB-15", kIndexPosition, "a run of the index without position or length",
-          "both or neither");
+    findings.report({"R-SB-15", position + kIndexPosition, "superblock",
+                     "a run of the index without position or length", "both or neither",
+                     Severity::kWarning});
   if (!out->usable_piece_size())
     wrong("R-SB-11", kPieceSize, joined_text("piece size ", out->piece_size),
           "a power of 2 from 65536 to 2^30");
@@ -220,7 +221,7 @@ bool Superblock::usable_root() const {
 
 bool Superblock::all_known() const {
   return !(incompatible & ~kKnownIncompatible) && !(readonly_compatible & ~kKnownReadonly) &&
-         !(compatible & ~kKnownCompatible) && !(needs & ~kDefinedNeeds);
+         !(compatible & ~kKnownCompatible) && !(needs & ~kKnownNeeds);
 }
 
 PageExpectation Superblock::expectation(PageUse use, std::uint16_t level) const {

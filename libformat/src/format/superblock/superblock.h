@@ -90,13 +90,13 @@ struct Superblock {
   // Returns whether magic, version and sum are right. Call this function before decode().
   static bool valid(std::span<const std::byte> bytes);
   static bool has_magic(std::span<const std::byte> bytes);
-  // Decodes a superblock. Reports all violations of R-SB-4, R-SB-5, R-SB-7 and R-SB-11, and those
-  // violations of R-SB-9 and R-SB-15 that the superblock's own bytes show. `position` is the
-  // position of the bytes in the file. Messages state this position.
+  // Decodes a superblock. Reports all violations of R-SB-4, R-SB-5, R-SB-7, R-SB-11, R-SB-17 and
+  // R-SB-19, and those violations of R-SB-9 and R-SB-15 that the superblock's own bytes show.
+  // `position` is the position of the bytes in the file. Messages state this position.
   static void decode(std::span<const std::byte> bytes, std::uint64_t position, Superblock* out,
                      Findings& findings);
   bool usable_length() const;      // whether R-SB-4 is satisfied
-  bool usable_root() const;        // whether there is a root, and R-SB-7 is satisfied
+  bool usable_root() const;        // whether there is a root, and R-SB-7 and R-SB-19 are satisfied
   bool usable_piece_size() const;  // whether R-SB-11 is satisfied for the piece size
   // Returns whether this version knows all bits of the four masks. Reserved bytes must be zero only
   // if all these bits are known.

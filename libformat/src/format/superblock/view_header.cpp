@@ -65,14 +65,14 @@ void ViewHeader::set_numbers(const ViewNumbers& numbers) {
 Result<ViewNumbers> ViewHeader::read_numbers(const ByteSource& file, const Place& view) const {
   const std::uint64_t length = std::uint64_t{numbered_sources} * ViewNumbers::kRowSize;
   if (view.length < kSize || length > view.length - kSize)
-    return Status(Code::kDamaged, file.name(), view.position + 52, "R-HV-2",
+    return Status(Code::kDamaged, file.name(), view.position + 52, "R-HV-6",
                   joined_text("HDF5 view: found ", numbered_sources,
                               " numbered sources, expected as many as fit into the view"));
   std::vector<std::byte> table(length);
   NMB_TRY(file.read_at(view.position + view.length - length, table));
   const std::uint64_t sum = table.empty() ? 0 : sum_of(table);
   if (sum != numbers_sum)
-    return Status(Code::kDamaged, file.name(), view.position + 56, "R-HV-2",
+    return Status(Code::kDamaged, file.name(), view.position + 56, "R-HV-6",
                   joined_text("HDF5 view: found a table of numbers with ", sum_text(sum),
                               ", expected ", sum_text(numbers_sum)));
   ViewNumbers numbers;
@@ -87,7 +87,7 @@ Result<ViewNumbers> ViewHeader::read_numbers(const ByteSource& file, const Place
     if (numbers.rows[i].order <= numbers.rows[i - 1].order)
       return Status(Code::kDamaged, file.name(),
                     view.position + view.length - (numbers.rows.size() - i) * ViewNumbers::kRowSize,
-                    "R-HV-2",
+                    "R-HV-6",
                     joined_text("HDF5 view: found a number of block ", numbers.rows[i].order,
                                 ", expected a block after block ", numbers.rows[i - 1].order));
   return numbers;

@@ -60,7 +60,7 @@ struct ViewHeader {
   // Sets the three fields about numbers.
   void set_numbers(const ViewNumbers& numbers);
   // Reads the numbers of the view with this header, which lies at `view`. Errors: kDamaged
-  // (R-HV-2); kIo.
+  // (R-HV-6); kIo.
   Result<ViewNumbers> read_numbers(const ByteSource& file, const Place& view) const;
 };
 

@@ -76,7 +76,7 @@ Result<std::vector<BlockTable::Tree>> BlockTable::read_trees() const {
     }
     tree.before = tree_before(*leaf);
     if (tree.before && tree.before->position >= place->position)
-      return Status(Code::kDamaged, file_.name(), leaf->value_offset(0, kPosition), "R-PG-9",
+      return Status(Code::kDamaged, file_.name(), leaf->value_offset(0, kPosition), "R-PG-18",
                     "found the previous tree at the same position or at a higher position");
     place = tree.before;
   }

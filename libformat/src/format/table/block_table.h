@@ -63,7 +63,7 @@ class BlockTable {
     // oldest tree, and in the result of trees().
     std::vector<std::uint64_t> orders;
   };
-  // Returns the trees, the newest first. Errors: kDamaged (R-TB-4, R-PG-9 and others), kIo.
+  // Returns the trees, the newest first. Errors: kDamaged (R-TB-4, R-PG-18 and others), kIo.
   Result<std::vector<Tree>> trees() const { return read_trees(); }
   // Divides the leaves of a tree into `parts` parts, and visits the leaves of part `part`. Each
   // part contains every `parts`-th leaf. Part 0 also contains the nodes. A node is visited before

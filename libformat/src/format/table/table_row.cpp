@@ -151,13 +151,13 @@ void check_table_leaf(const Page& leaf, std::uint64_t next_order, const TableRow
     const bool has_name = !leaf.shared_name(row).empty();
     if (state == kRowValue ? !has_name || any(std::span(kPlaceColumns))
                            : has_name || has_bytes(leaf, row) || any(std::span(kRowColumns)) ||
-                                 (state == kGoneValue && any(std::span(kPlaceColumns))))
-      report("R-TB-1", joined_text("a row of state ", state, " whose values or name are wrong"),
+                                 (state == kGoneValue ? any(std::span(kPlaceColumns))
+                                                      : leaf.value(row, kOrder) != 0))
+      report("R-TB-5", joined_text("a row of state ", state, " whose values or name are wrong"),
              state == kRowValue ? "a name, and no place" : "only a place or an order");
     const TableRow now = table_row_at(leaf, row);
-    if (now.state == TableRow::State::kBefore ? last.has_value() || leaf.value(row, kOrder) != 0
-                                              : last && last->key() >= now.key())
-      report("R-TB-1", "a row that is not greater than the previous row", "ascending rows");
+    if (now.state == TableRow::State::kBefore ? last.has_value() : last && last->key() >= now.key())
+      report("R-TB-6", "a row that is not greater than the previous row", "ascending rows");
     if (now.state != TableRow::State::kBefore && now.order >= next_order)
       report("R-TB-3", joined_text("order ", now.order),
              joined_text("an order less than ", next_order));

@@ -82,8 +82,8 @@ std::uint32_t table_child_row(const Page& node, std::string_view name, std::uint
 // Returns the first row that is not less than the given name and order.
 std::uint32_t table_lower_bound(const Page& leaf, std::string_view name, std::uint64_t order);
 
-// Checks R-TB-1 and R-TB-3 for the rows of a leaf. `after` is the last row of the previous leaf, or
-// nullptr if there is no previous leaf.
+// Checks R-TB-1, R-TB-3, R-TB-5 and R-TB-6 for the rows of a leaf. `after` is the last row of the
+// previous leaf, or nullptr if there is no previous leaf.
 void check_table_leaf(const Page& leaf, std::uint64_t next_order, const TableRow* after,
                       Findings& findings);
 

@@ -29,7 +29,7 @@ Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::s
   entry.samples = default_samples(entry.variables);
   const std::uint64_t values = values_end(header, entry.records) - header.layout.header_length;
   if (entry.extent_length < values)
-    return Status(Code::kDamaged, file, kNoOffset, "R-BK-12",
+    return Status(Code::kDamaged, file, kNoOffset, "R-BK-20",
                   joined_text("block \"", entry.name, "\": found ", entry.extent_length,
                               " bytes of values, expected at least ", values));
   block->metadata = std::move(header.metadata);
