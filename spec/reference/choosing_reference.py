@@ -83,6 +83,7 @@ class Choice:
         self.newest = None  # Superblock
         self.rolled_forward = False  # the newest generation was taken from a trailer
         self.settled = False
+        self.marked = False  # the mark is valid
         self.pending = None  # Superblock that follows the newest one and is not used
         self.lost = False  # a newer generation is lost, and the file cannot be opened
         self.unsupported = False
@@ -126,7 +127,7 @@ def choose(data, search=False):
         and (s.generation - 1) % 2 == number
         for number, s in enumerate(slots)
     ]
-    marked = mark.sound and mark.file_id == c.file_id
+    c.marked = marked = mark.sound and mark.file_id == c.file_id
     valid = [s for s, is_usable in zip(slots, usable) if is_usable]
     g = max(valid, key=lambda s: s.generation, default=None)
     pick(c, data, g, mark if marked else None, slots, usable)

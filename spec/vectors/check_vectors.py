@@ -5,7 +5,7 @@
 
 The program writes each vector as FOLDER/NAME.nmb (or .nc). It also writes FOLDER/manifest.tsv, with one line for
 each expectation: vector, file, valid|invalid|unsupported|remark, rule, offset, expected JSON (or -). The program fails
-if the specification has a rule that no vector breaks. --update writes the expected JSON of valid vectors and
+if the specification has a rule that no vector breaks. --update writes the expected JSON of valid vectors, core.tsv and
 digests.tsv again: review the difference before you commit it.
 """
 
@@ -25,6 +25,8 @@ import digest_reference  # noqa: E402
 import nmb_reference  # noqa: E402
 
 RULE = re.compile(r"^\|\s*(R-[A-Z0-9]+-\d+)\s*\|")
+CORE = ("format.md", "classic_header.md")  # the parts of the specification that a core reader knows
+CORE_NEEDS = 0x23  # zstd and dictionaries in bodies, coded pieces
 FLIPS = 30  # number of bits that are flipped in each small valid file
 EXPECT = re.compile(
     r"^(remark |unsupported )?(R-[A-Z0-9]+-\d+) at (.*?)( naming (R-(?:CH|X[A-Z])-\d+)( at (.*?))?)?( only)?$"
@@ -122,6 +124,30 @@ class Vector:
             self.check_scan()
             if len(self.data) < 2**18:
                 self.check_flips()
+
+    def core_lines(self, rules):
+        """Returns the lines of core.tsv. rules: the rules of the core."""
+        if not isinstance(self.reader, nmb_reference.File):
+            other, needs = [], 0
+        else:
+            choice, sb = self.reader.choice, self.reader.superblock
+            if not (choice.settled or choice.marked):
+                return [(self.name, "refused", "-", "-", "-")] if choice.newest else []
+            other = sorted(
+                entry.name.decode("utf-8", "replace")
+                for entry, _, _ in self.reader.blocks
+                if entry["needs"] & ~CORE_NEEDS
+            )
+            needs = sb["needs"] if sb else 0
+        if self.valid:
+            return [(self.name, "valid", "-", "-", json.dumps(other) if other else "-")]
+        return [
+            (self.name, e.kind, e.rule, str(e.offset), "-")
+            for e in self.expected
+            if e.kind != "remark"
+            and {e.rule, e.naming or e.rule} <= rules
+            and (e.rule == "R-IX-10" or not needs & ~CORE_NEEDS)
+        ]
 
     def check_scan(self):
         """Checks that headers, map pages and growth pages, without the index, give the blocks of the index."""
@@ -255,7 +281,8 @@ def main():
     paths = sorted(HERE.glob("*.txt"))
     if arguments.vectors:
         paths = [p for p in paths if p.stem in arguments.vectors]
-    failed, broken, manifest, digests = 0, set(), [], {}
+    failed, broken, manifest, digests, core = 0, set(), [], {}, []
+    core_rules = set().union(*(rules_of(HERE.parent / name) for name in CORE))
     future = read_future()
     for path in paths:
         try:
@@ -269,6 +296,7 @@ def main():
             print(f"{path.name}: {error}")
             failed += 1
             continue
+        core += vector.core_lines(core_rules)
         if vector.valid:
             digests[vector.name] = vector.digest()
         for failure in vector.failures:
@@ -285,7 +313,8 @@ def main():
         (arguments.out / "manifest.tsv").write_text(
             "".join("\t".join(line) + "\n" for line in manifest), encoding="utf-8"
         )
-        failed += check_digests(digests, arguments.update) + check_rules(broken)
+        failed += check_digests(digests, arguments.update) + check_core(core, arguments.update)
+        failed += check_rules(broken)
         for name in future:
             print(f"future.tsv: no vector {name}")
             failed += 1
@@ -311,6 +340,19 @@ def check_digests(digests, update):
     for name in differing:
         print(f"{name}: digest {digests.get(name)}, digests.tsv has {known.get(name)}")
     return len(differing)
+
+
+def check_core(lines, update):
+    """Compares the vectors that a core reader must pass with core.tsv."""
+    path = HERE / "core.tsv"
+    known = path.read_text(encoding="utf-8") if path.exists() else ""
+    head = "".join(line + "\n" for line in known.splitlines() if line.startswith("#"))
+    text = head + "".join("\t".join(line) + "\n" for line in lines)
+    if update:
+        path.write_text(text, encoding="utf-8")
+    elif text != known:
+        print("core.tsv: differs from what the vectors expect of a core reader; run with --update")
+    return int(not update and text != known)
 
 
 def check_rules(broken):
