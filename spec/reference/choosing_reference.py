@@ -1,4 +1,4 @@
-"""Finds the newest generation of a file, as format.md describes in sections 3 to 5.4.
+"""Finds the newest generation of a file, as format.md (sections 3 to 5.4) and writer.md (section 5.7) describe.
 
 The result of choose(data) depends only on the bytes in `data`. `data` has the bytes of a whole file, or is any object
 that has a length and whose slices are bytes. If the file is settled and no bytes follow its newest generation, choose()
@@ -162,7 +162,7 @@ def choose(data, search=False):
 
 
 def pick(c, data, g, mark, slots, usable):
-    """Chooses the newest generation by section 5.4, rules 1 to 4.
+    """Chooses the newest generation by rules 1 to 4 of sections 5.4 and 5.7.
 
     mark: a valid mark, or None. g: the newest valid slot, or None.
     """

@@ -1192,7 +1192,7 @@ def end_of(row):
 
 
 def read_unsupported(file, entry):
-    """Checks only the sums of header, body and data map of an unsupported block (section 13)."""
+    """Checks only the sums of header, body and data map of an unsupported block (section 18.4)."""
     what = f"block {text(entry.name)}"
     bits = unsupported_needs(entry)
     file.refuse(

@@ -1,7 +1,7 @@
 // Damage of one or two units of the head and the trailer, of 512 and of 4096 bytes: each is set to
 // zeros, to ones, has one bit flipped, or holds what stood there before. One lost unit costs
 // nothing: the newest generation is read. Two cost nothing or are found. A writer that opens such a
-// file never goes on from an older generation. (spec/format.md, section 5.4)
+// file never goes on from an older generation. (spec/writer.md, section 5.7)
 // NMB_DAMAGE_ALL=1 tries all pairs of units, not a part of them.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The rules of classic headers one by one, the layout, the encoder's limits, and the work done
-// (spec/format.md, "Classic header").
+// (spec/classic_header.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>

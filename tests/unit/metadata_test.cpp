@@ -1,4 +1,4 @@
-// Metadata: ids, names, duplicates, attributes, memory (spec/format.md, "Data model").
+// Metadata: ids, names, duplicates, attributes, memory (spec/format.md, section 2).
 #include "nmb/metadata.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tries the rules of format.md, section 5.4, on all files that lost one or two units of head and trailer.
+"""Tries the rules of sections 5.4 and 5.7 on all files that lost one or two units of head and trailer.
 
     choosing_model.py
 
@@ -46,7 +46,7 @@ def losses(data, unit, before):
 
 
 def is_named_exception(lost, bytes_behind, settled):
-    """Section 5.4: mark and slot are both older, so that the state is settled, and other bytes lie last."""
+    """Section 5.7: mark and slot are both older, so that the state is settled, and other bytes lie last."""
     units = {unit for unit, _ in lost}
     stale = all(name.endswith("before") or name == "zero" for _, name in lost)
     return settled and bytes_behind > 0 and stale and len(units & MARKS) == 1 and len(units & SLOTS) == 1

@@ -1,5 +1,5 @@
 // Decodes and encodes the classic netCDF header (CDF-1, CDF-2, CDF-5, and block bodies of kind 6),
-// and computes its layout (spec/format.md, "Classic header").
+// and computes its layout (spec/classic_header.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Writes datasets as text, in CDL or in JSON (spec/format.md, "Data model"). ncgen can make the
+// Writes datasets as text, in CDL or in JSON (spec/format.md, section 2). ncgen can make the
 // same dataset from the CDL.
 #pragma once
 

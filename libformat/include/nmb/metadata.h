@@ -1,5 +1,5 @@
 // Metadata: the dimensions, attributes and variables of one block, in compact arrays
-// (spec/format.md, "Data model"). A classic header is decoded to a Metadata, and encoded from a
+// (spec/format.md, section 2). A classic header is decoded to a Metadata, and encoded from a
 // Metadata.
 #pragma once
 
@@ -50,7 +50,7 @@ struct Variable {
 // Memory exhaustion throws std::bad_alloc.
 class Metadata {
  public:
-  // How names are checked. With kNew, names must follow the rules of spec/format.md, "Names". With
+  // How names are checked. With kNew, names must follow the rules of spec/writer.md, section 5.6. With
   // kAsFound, names from a file are accepted unchanged, except for duplicates.
   enum class Names : std::uint8_t { kNew, kAsFound };
 

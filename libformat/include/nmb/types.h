@@ -1,5 +1,5 @@
-// Defines the external types of CDF-5, and the kinds of block bodies (spec/format.md, "Types",
-// "Block").
+// Defines the external types of CDF-5, and the kinds of block bodies (spec/classic_header.md;
+// spec/format.md, section 8.1).
 #pragma once
 
 #include <cstddef>

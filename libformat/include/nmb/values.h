@@ -1,5 +1,5 @@
 // Values of variables: hyperslabs, conversion between external and memory types, fill values
-// (spec/format.md, "Values"), and how newly written values are stored.
+// (spec/format.md, section 10), and how newly written values are stored.
 #pragma once
 
 #include <array>

@@ -163,7 +163,7 @@ struct WriterOptions {
   // commit fails and does not change the file.
   std::function<Status(const LeftOutList&)> on_left_out{};
   // Called on rank 0 by open() for each repair, with a sentence that describes the repair
-  // (spec/format.md, section 5.4). The function is called even if open() fails later. Repairs are:
+  // (spec/writer.md, section 5.7). The function is called even if open() fails later. Repairs are:
   // accepting a generation whose commit did not finish, abandoning bytes after the newest
   // generation, and restoring a part of the head. If the function is not called, open() has not
   // changed the file.

@@ -1,5 +1,5 @@
 // Decodes classic netCDF headers. First reads the header by its grammar. Then checks the positions
-// of all variables together. Rule ids are explained in spec/format.md, "Classic header".
+// of all variables together. Rule ids are explained in spec/classic_header.md.
 #include <algorithm>
 #include <numeric>
 #include <string>

@@ -1,4 +1,4 @@
-// Encodes classic netCDF headers (spec/format.md, "Classic header", grammar).
+// Encodes classic netCDF headers (spec/classic_header.md, grammar).
 #include <cassert>
 #include <cstring>
 #include <string>

@@ -1,5 +1,5 @@
 // Constants and functions that the decoder, encoder and layout of classic headers share: list tags,
-// widths of fields, limits of sizes (spec/format.md, "Classic header").
+// widths of fields, limits of sizes (spec/classic_header.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Checks names (spec/format.md, "Names") and puts them in quotation marks for messages.
+// Checks names (spec/writer.md, section 5.6) and puts them in quotation marks for messages.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // NamesLike defines the dimensions and variables of a block. The block probably has the same names
-// as an earlier block, which is called the model (spec/format.md, "Names").
+// as an earlier block, which is called the model (spec/writer.md, section 5.6).
 #pragma once
 
 #include <cstdint>

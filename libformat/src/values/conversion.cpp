@@ -1,5 +1,5 @@
 // Converts values between external form (big-endian) and a caller's arrays, with the same range
-// errors as netCDF (spec/format.md, "Values"). For the rules see convert_from_external() in
+// errors as netCDF (spec/format.md, section 10). For the rules see convert_from_external() in
 // nmb/values.h.
 #include <bit>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Defines fill values, and the pattern of bytes that is returned for values that were never written
-// (spec/format.md, "Values").
+// (spec/format.md, section 10).
 #include <algorithm>
 #include <bit>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Gathers the external bytes of a selection and passes them on in portions of limited size
-// (spec/format.md, "Values"). Reading into arrays and printing both use gather().
+// (spec/format.md, section 10). Reading into arrays and printing both use gather().
 #pragma once
 
 #include <cstddef>

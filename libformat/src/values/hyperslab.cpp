@@ -1,4 +1,4 @@
-// Computes the positions of variables' elements, and checks selections (spec/format.md, "Values").
+// Computes the positions of variables' elements, and checks selections (spec/format.md, section 10).
 #include <algorithm>
 #include <string>
 

@@ -1,5 +1,5 @@
 // RunCursor: moves through the runs of a selection. With several cursors, the runs of several
-// selections can be visited in the order of their offsets (spec/format.md, "Values").
+// selections can be visited in the order of their offsets (spec/format.md, section 10).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Verifies a generation that the head of the file does not name (spec/format.md, section 5.4).
+// Verifies a generation that the head of the file does not name (spec/writer.md, section 5.7).
 #pragma once
 
 #include "format/superblock/head_reading.h"

@@ -1,5 +1,5 @@
 // Commits: collects the changes of the index, distributes them to ranks and writes the index
-// (spec/format.md, section 7).
+// (spec/writer.md, section 5.6).
 #include <algorithm>
 #include <optional>
 

@@ -1,5 +1,5 @@
 // end_define(): chooses the rank that keeps each block, encodes bodies and places blocks
-// (spec/format.md, sections 4 and 8).
+// (spec/writer.md, section 5.6).
 #pragma once
 
 #include <vector>

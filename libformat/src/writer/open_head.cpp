@@ -120,8 +120,8 @@ Status check_continued_pages(WriterCore& w) {
   return check_may_change(*dead, source);
 }
 
-// Chooses the generation from which the writer continues, and repairs the head (spec/format.md,
-// section 5.4). Must be called before anything else is written. Called only on rank 0.
+// Chooses the generation from which the writer continues, and repairs the head (spec/writer.md,
+// section 5.7). Must be called before anything else is written. Called only on rank 0.
 Result<Head> settle_head(WriterCore& w) {
   NMB_ASSIGN(Choice choice, choose_newest(*w.committed.source, Lookout::kAll));
   NMB_TRY(choice.lost);

@@ -1,5 +1,5 @@
 // Reads the head of an existing file for a writer: chooses the newest generation and repairs
-// damaged parts of the head (spec/format.md, section 5.4).
+// damaged parts of the head (spec/writer.md, section 5.7).
 #pragma once
 
 #include "writer/writer_core.h"

@@ -1,4 +1,4 @@
-// Writes the first index of a file on all ranks (spec/format.md, section 7).
+// Writes the first index of a file on all ranks (spec/writer.md, section 5.6).
 #pragma once
 
 #include <cstdint>

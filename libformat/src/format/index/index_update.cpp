@@ -1,4 +1,4 @@
-// Updates the index by writing new copies of the pages that change (spec/format.md, section 7).
+// Updates the index by writing new copies of the pages that change (spec/writer.md, section 5.6).
 #include "format/index/index_update.h"
 
 #include <algorithm>

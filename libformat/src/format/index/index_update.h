@@ -1,5 +1,5 @@
 // Updates the index. Writes new copies of the pages that lead to changed entries, and keeps all
-// other pages (spec/format.md, section 7).
+// other pages (spec/writer.md, section 5.6).
 #pragma once
 
 #include <cstddef>

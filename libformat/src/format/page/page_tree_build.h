@@ -1,6 +1,6 @@
 // Writes a tree of pages on all ranks, level by level, in pages with a fixed number of rows
-// (spec/format.md, sections 7 and 9.2). The index and the tables of statistics and tags are such
-// trees.
+// (spec/writer.md, section 5.6; spec/tables.md, section 9.2). The index and the tables of
+// statistics and tags are such trees.
 #pragma once
 
 #include <algorithm>

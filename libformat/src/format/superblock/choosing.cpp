@@ -38,7 +38,7 @@ Result<HeadReading> read_until_sure(const ByteSource& file) {
                 "writes to the file");
 }
 
-// Applies rules 1 to 4 of section 5.4 to a state that is not settled.
+// Applies rules 1 to 4 of sections 5.4 and 5.7 to a state that is not settled.
 Status choose_damaged(const ByteSource& file, Choice* choice) {
   const HeadReading& reading = choice->reading;
   const SlotReading* const g = reading.newest();

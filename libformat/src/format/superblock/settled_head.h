@@ -1,5 +1,5 @@
 // Makes the settled head of a generation. A writer makes a settled head if the head is damaged, or
-// if a crash has left the head unsettled (spec/format.md, section 5.4).
+// if a crash has left the head unsettled (spec/writer.md, section 5.7).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// TrailerSearch finds superblocks at the end of a file (spec/format.md, section 5.4).
+// TrailerSearch finds superblocks at the end of a file (spec/writer.md, section 5.7).
 #pragma once
 
 #include <cstdint>
