@@ -353,10 +353,10 @@ Status Reader::give_back(const BlockEntry& entry,
   }
   const FileDigests found = digester.digests();
   if (found == entry.file_digests) return {};
-  return Status(Code::kDamaged, file().name(), kNoOffset, "R-OD-1",
+  const bool same = found.xxh3 == entry.file_digests.xxh3;
+  return Status(Code::kDamaged, file().name(), kNoOffset, same ? "R-OD-3" : "R-OD-1",
                 joined_text("block \"", entry.name, "\": found a file with another ",
-                            found.xxh3 == entry.file_digests.xxh3 ? "SHA-256" : "digest",
-                            ", expected the recorded one"));
+                            same ? "SHA-256" : "digest", ", expected the recorded one"));
 }
 
 bool Reader::has_statistics() const { return !state_->core().statistics().absent(); }
