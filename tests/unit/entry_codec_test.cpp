@@ -45,7 +45,9 @@ TEST(EntryCodec, EachFieldHasItsColumn) {
   const Page page = decoded(page_of(entry_of_all_columns()));
   for (std::uint16_t column = 1; column < kColumnCount; ++column) {
     const bool is_of_leaf =
-        column != kBlocks && (column <= kFileSha256End || column == kOrder || column == kNeeds);
+        column != kBlocks &&
+        (column <= kMapSum || (column >= kFileDigest && column <= kFileSha256End) ||
+         column == kOrder || column == kNeeds);
     EXPECT_EQ(page.has(static_cast<Column>(column)), is_of_leaf) << column;
     if (!is_of_leaf || column == kDigest || (column >= kFileDigest && column <= kFileSha256End))
       continue;
