@@ -1,5 +1,5 @@
 // Verifies the HDF5 view: encodes the view again and compares the result with the file
-// (spec/hdf5_view.md, section 12.12).
+// (spec/hdf5_view.md, section 12).
 #include <algorithm>
 
 #include "format/superblock/view_header.h"

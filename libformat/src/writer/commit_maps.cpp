@@ -1,4 +1,4 @@
-// Commits: writes data maps (spec/extended.md, section 10.2).
+// Commits: writes data maps (spec/format.md, section 10.1).
 #include <algorithm>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// Commits: writes the HDF5 view (spec/hdf5_view.md, section 12.12).
+// Commits: writes the HDF5 view (spec/hdf5_view.md, section 12).
 
 #include "format/superblock/view_header.h"
 #include "hdf5/view/view_encoder.h"
