@@ -356,10 +356,14 @@ def check_core(lines, update):
 
 
 def check_rules(broken):
-    """Checks that for each rule there is a vector that breaks it, and that vectors name only rules that exist."""
+    """Checks that each rule is in one part and has a vector that breaks it, and that vectors name only existing rules."""
     rules, failed = {}, 0
     for path in sorted(HERE.parent.glob("*.md")):
-        rules |= rules_of(path)
+        own = rules_of(path)
+        for rule in sorted(own.keys() & rules.keys()):
+            print(f"{path.name}: {rule} is also in another part")
+            failed += 1
+        rules |= own
     for rule in sorted(set(rules) - broken):
         print(f"{rule}: no vector breaks it")
         failed += 1
