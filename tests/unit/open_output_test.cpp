@@ -102,6 +102,21 @@ TEST_F(OpenOutputTest, ReadersSeeThatThereIsAWriter) {
   EXPECT_FALSE((*reader)->has_writer());
 }
 
+// A reader that searched the end of the file may read values there that a commit wrote later.
+TEST_F(OpenOutputTest, AHoleThatAWriterFilledIsNoHole) {
+  constexpr std::uint64_t kSize = 1 << 20;
+  fs::resize_file(path_, 0);
+  fs::resize_file(path_, kSize);
+  const auto reader = FileSource::open(path_);
+  ASSERT_TRUE(reader.ok());
+  if (!(*reader)->is_unallocated(0, kSize))
+    GTEST_SKIP() << "the file system does not tell of holes";
+  auto file = open_output(path_);
+  ASSERT_TRUE((*file)->write_at(kSize / 2, std::as_bytes(std::span("values"))).ok());
+  ASSERT_TRUE((*reader)->refresh().ok());
+  EXPECT_FALSE((*reader)->is_unallocated(kSize / 2, 8));
+}
+
 TEST_F(OpenOutputTest, APublishedFileIsLocked) {
   CreateOptions options;
   options.overwrite = true;

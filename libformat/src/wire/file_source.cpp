@@ -54,6 +54,11 @@ Result<std::uint64_t> FileSource::refresh() const {
   struct stat info;
   if (::fstat(fd_, &info) != 0) return system_error(errno, path_, "stat");
   const auto now = static_cast<std::uint64_t>(info.st_size);
+  {
+    // A writer may have written into the hole that was found last.
+    std::lock_guard lock(hole_mutex_);
+    hole_ = {};
+  }
   for (std::uint64_t known = size_; known < now && !size_.compare_exchange_weak(known, now);) {
   }
   return now;
