@@ -131,7 +131,9 @@ def choose(data, search=False):
     valid = [s for s, is_usable in zip(slots, usable) if is_usable]
     g = max(valid, key=lambda s: s.generation, default=None)
     pick(c, data, g, mark if marked else None, slots, usable)
-    check_slots(c, slots, usable)
+    if c.newest and c.pending is None and len(data) > c.newest.file_length:
+        c.pending = find_pending(data, c.newest, search or not c.settled)
+    check_slots(c, data, slots, usable)
     if c.newest is None:
         if c.lost:
             at = max(mark.file_length, UNIT) - UNIT
@@ -140,17 +142,16 @@ def choose(data, search=False):
             c.findings.append(("R-SB-16", UNIT, "both slots are zero: no generation was committed"))
         return c
     if not marked:
-        c.findings.append(("R-SB-12", MARK_AT, "the mark is not valid"))
+        half = is_half_written(data[MARK_AT : MARK_AT + 64], *marks_of(c, slots, usable))
+        (c.warnings if half else c.findings).append(("R-SB-12", MARK_AT, "the mark is not valid"))
     elif not is_marked(mark, c.newest):
         c.findings.append(
             ("R-SB-12", MARK_AT, f"the mark is that of generation {mark.generation}, or of another superblock")
         )
     elif any(mark.reserved) and not unknown_features(c.newest):
         c.findings.append(("R-SB-12", MARK_AT, "the mark's reserved bytes are not zero"))
-    if c.pending is None and len(data) > c.newest.file_length:
-        c.pending = find_pending(data, c.newest, search or not c.settled)
     if c.pending:
-        c.findings.append(
+        c.warnings.append(
             ("R-SB-13", c.pending.position, f"generation {c.pending.generation} is pending: not in its slot")
         )
     if search and c.pending is None:
@@ -303,10 +304,54 @@ def identity_of(file_id):
     return raw + struct.pack("<Q", sum64(raw))
 
 
-def check_slots(c, slots, usable):
-    """Checks R-SB-1 and R-SB-3. A slot that breaks R-SB-1 is not checked for R-SB-3."""
+def is_half_written(found, before, after):
+    """Returns whether each byte is that of `before` or that of `after`: a crash can leave such bytes.
+
+    before, after: the bytes before the last commit, and the bytes that this commit writes; None if not known.
+    """
+    if before is None or after is None:
+        return False
+    return all(byte in (old, new) for byte, old, new in zip(bytes(found), before, after))
+
+
+def superblock_before(c, data):
+    """Returns the superblock of the generation before the newest one, or None."""
+    before = Superblock(data, c.newest.previous[0]) if c.newest.generation > 1 else None
+    return before if before and before.sound and before.total == c.newest.previous[2] else None
+
+
+def marks_of(c, slots, usable):
+    """Returns the marks before and after the commit of the newest generation, or None for both."""
+    if c.newest.generation == 1 or not slot_before_fits(c.newest, slots, usable):
+        return None, None
+    position, _, total = c.newest.previous
+    return tuple(
+        mark_of(generation, length, total, c.newest.file_id)
+        for generation, length, total in (
+            (c.newest.generation - 1, position + UNIT, total),
+            (c.newest.generation, c.newest.file_length, c.newest.total),
+        )
+    )
+
+
+def mark_of(generation, file_length, total, file_id):
+    raw = MARK_MAGIC + struct.pack("<3Q", generation, file_length, total) + file_id + bytes(8)
+    return raw + struct.pack("<Q", sum64(raw))
+
+
+def check_slots(c, data, slots, usable):
+    """Checks R-SB-1 and R-SB-3. A slot that breaks R-SB-1 is not checked for R-SB-3.
+
+    A slot that a commit has written in part is only a warning: a crash prevented the commit.
+    """
     newest = c.newest
     for number, s in enumerate(slots):
+        if not usable[number] and not s.zero and newest and newest.generation % 2 == number and c.pending:
+            before = bytes(UNIT) if newest.generation == 1 else getattr(superblock_before(c, data), "raw", None)
+            next_one = c.pending.raw if c.pending.generation == newest.generation + 1 else None
+            if is_half_written(s.raw, before, next_one):
+                c.warnings.append(("R-SB-1", s.position, f"slot {number} was written in part by a commit"))
+                continue
         if not usable[number] and not s.zero:
             c.findings.append(("R-SB-1", s.position, f"slot {number} is neither zero nor valid"))
         elif newest is None:
@@ -326,7 +371,8 @@ def check_slots(c, slots, usable):
 def check_cover(c, data, slots):
     """Checks R-ID-5.
 
-    If the cover is that of the previous superblock, this is only a warning: a crash prevented writing the new cover.
+    If each byte is that of this cover or that of the previous superblock's cover, this is only a warning: a crash
+    prevented writing the new cover.
     """
     c.identity = c.identity or identity_of(c.file_id)
     expected = cover_of(c, c.newest)
@@ -334,10 +380,9 @@ def check_cover(c, data, slots):
     if cover == expected:
         return
     at = next((i for i, (a, b) in enumerate(zip(cover, expected)) if a != b), len(cover))
-    position = c.newest.previous[0]
-    before = Superblock(data, position) if c.newest.generation > 1 else None
-    if before and before.sound and before.total == c.newest.previous[2] and cover == cover_of(c, before):
-        c.warnings.append(("R-ID-5", at, "the cover is that of the generation before"))
+    before = superblock_before(c, data)
+    if before and is_half_written(cover, cover_of(c, before), expected):
+        c.warnings.append(("R-ID-5", at, "the commit did not write the cover, or only a part of it"))
     else:
         c.findings.append(("R-ID-5", at, "the cover differs from the identity, or from the HDF5 superblock"))
 

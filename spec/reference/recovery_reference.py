@@ -86,6 +86,11 @@ class Scan:
     """All structures of a file that can be found without other structures (steps 1 to 3)."""
 
     def __init__(self, data):
+        choice = choosing.choose(data, search=True) if choosing.is_nmb(data) else None
+        if choice and choice.settled and "R-SB-13" not in {rule for rule, *_ in choice.findings + choice.warnings}:
+            end = choice.newest.file_length
+            if bytes(data[end - 4096 : end]) == choice.newest.raw:
+                data = data[:end]  # step 2
         self.data, self.bytes = data, Bytes(data)
         self.headers = [at for at in self.find(BLOCK_MAGIC) if at >= FIRST_STRUCTURE and self.is_header(at)]
         self.pages = []

@@ -44,8 +44,14 @@ def test(tools):
         # As a crash leaves it, or a commit that is at work.
         writer.write(before)
         writer.flush()
-        tools.run("nmverify", "out.nmb")
-    tools.run("nmverify", "out.nmb", exit_code=1)
+        at_work = tools.run("nmverify", "--strict", "out.nmb").stdout
+        tools.check(b"0 findings, 0 warnings" in at_work, f"a commit in progress: {at_work}")
+        summary = tools.run("nminspect", "summary", "out.nmb")
+        tools.check(b"warning" not in summary.stdout + summary.stderr, f"a commit in progress: {summary}")
+    crashed = tools.run("nmverify", "out.nmb").stdout
+    tools.check(b"warning: R-SB-13" in crashed and b"commit did not finish" in crashed, f"a crash: {crashed}")
+    tools.check(b"sound, NMB" in crashed, f"a crash: {crashed}")
+    tools.run("nmverify", "--strict", "out.nmb", exit_code=1)
     tools.run("nmcat", "d.nc", "-o", "out.nmb", "--append")
     tools.run("nmverify", "out.nmb")
     found = tools.run("nminspect", "ls", "out.nmb").stdout.decode().split()

@@ -187,7 +187,7 @@ TEST_F(DamagedHeadTest, APendingGenerationIsAdoptedByAWriterIfItIsSound) {
   EXPECT_EQ(opened(file, model(8), &warnings), 8u);
   EXPECT_TRUE(warnings.has(Severity::kWarning, "R-SB-13", trailer)) << warnings.text();
   EXPECT_TRUE(warnings.has(Severity::kWarning, "R-FL-2", image(8).size())) << warnings.text();
-  EXPECT_TRUE(findings_in(file).has(Severity::kFinding, "R-SB-13", trailer));
+  EXPECT_TRUE(findings_in(file).has(Severity::kWarning, "R-SB-13", trailer));
   ASSERT_NO_FATAL_FAILURE(append(file, 9, model(9)));
   // Bytes that nobody committed hide it from readers, not from a writer.
   file.resize(file.size() + 5000, std::byte{0xA5});

@@ -5,10 +5,10 @@
 
 Files of 1 to 4 generations: settled, with the mark of the generation before, and with a pending generation; without
 and with other bytes behind. A unit is lost as zeros, ones, a flipped bit, or what it held one or two generations
-before. One lost unit must leave the newest committed generation; two must leave it, or a finding that there is a newer
-one, or a file that cannot be opened. A reader, which searches all that lies behind a head that is not settled alone,
-may miss the one case that the format names. It tries the reference reader; the library's
-choice is compared with it by the vectors.
+before. One lost unit must leave the newest committed generation; two must leave it, or a finding or a warning that
+there is a newer one, or a file that cannot be opened. A reader, which searches all that lies behind a head that is not
+settled alone, may miss the one case that the format names. It tries the reference reader; the library's choice is
+compared with it by the vectors.
 """
 
 import itertools
@@ -72,7 +72,9 @@ def try_file(generations, last, bytes_behind, search):
                 found = choice.newest.generation if choice.newest else 0
                 names = [(unit, name) for unit, (name, _) in zip(chosen, lost)]
                 # An older generation is opened with R-SB-13 alone: damage of a slot does not say that there is more.
-                told = choice.findings and (found == 0 or any(rule == "R-SB-13" for rule, *_ in choice.findings))
+                # A pending generation is a warning: a crash leaves the same bytes.
+                told = choice.findings if found == 0 else choice.findings + choice.warnings
+                told = told and (found == 0 or any(rule == "R-SB-13" for rule, *_ in told))
                 if found >= committed or told and count == 2:
                     continue
                 if search or not is_named_exception(names, bytes_behind, choice.settled):

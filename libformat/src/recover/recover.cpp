@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "format/superblock/choosing.h"
+#include "format/superblock/settled_head.h"
 #include "format/table/kept_rows.h"
 #include "model/name_rules.h"
 #include "nmb/merge.h"
@@ -31,6 +33,7 @@ class Recoverer {
       return Status(
           Code::kUnsupported, file_->name(), kNoOffset, "",
           joined_text("recovery needs an NMB file; this is a ", kind_name(kind), " file"));
+    NMB_TRY(take_newest());
     NMB_ASSIGN(Scan scan, scan_file(*file_, {std::max(1u, options_.writer.threads),
                                              options_.writer.cancel, options_.on_search}));
     NMB_ASSIGN(evidence_, weigh_evidence(*file_, std::move(scan)));
@@ -59,6 +62,24 @@ class Recoverer {
     if (file_->path()) NMB_TRY(outputs_->check_input(*file_->path(), "input"));
     return check_new_output(options_.output,
                             {.overwrite = options_.writer.overwrite, .sync = options_.writer.sync});
+  }
+
+  // If head and trailer are sound, blocks are looked for only in the newest generation. Its bytes
+  // do not change, so commits during the recovery do no harm. Bytes after it belong to no
+  // generation.
+  Status take_newest() {
+    const Result<Choice> choice = choose_newest(*file_, Lookout::kAll);
+    if (choice.status().code() == Code::kIo) return choice.status();
+    if (!choice.ok() || !choice->lost.ok() || !choice->reading.settled()) return {};
+    if (!choice->in_progress && (choice->pending || choice->stray)) return {};
+    // If the trailer differs, head and end may come from two files.
+    const FoundSuperblock& newest = choice->newest;
+    const TrailerSearch search(*file_, choice->reading.size, choice->reading.file_id);
+    NMB_ASSIGN(const std::optional<FoundSuperblock> trailer,
+               search.ending_at(newest.fields.file_length));
+    if (!trailer || trailer->bytes != newest.bytes) return {};
+    NMB_ASSIGN(file_, as_committed(file_, choice->reading, newest));
+    return {};
   }
 
   Status plan() {
@@ -212,7 +233,7 @@ class Recoverer {
     return {};
   }
 
-  const std::shared_ptr<const ByteSource> file_;
+  std::shared_ptr<const ByteSource> file_;
   const RecoverOptions& options_;
   std::shared_ptr<const OutputSet> outputs_;
   Evidence evidence_;

@@ -76,8 +76,8 @@ class NmbVerifier {
 
   // These functions in verify_head.cpp check the head of the file (sections 3 to 5).
   bool read_head(const Choice& choice);
-  void check_identity();
-  void check_cover(std::span<const std::byte> identity);
+  void check_identity(const Choice& choice);
+  void check_cover(const Choice& choice);
   bool check_superblock();
   Status find_new_part();
   void check_fixed_bytes();

@@ -14,8 +14,8 @@ namespace nmb {
 
 Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
                       const FoundSuperblock& generation) {
-  NMB_ASSIGN(const std::unique_ptr<const ByteSource> committed,
-             as_committed(file, reading, generation));
+  NMB_ASSIGN(const std::shared_ptr<const ByteSource> committed,
+             as_committed(not_owned(file), reading, generation));
   FirstFinding ignored;
   NMB_ASSIGN(const VerifySummary summary, verify(*committed, {}, ignored));
   const Code incomplete = summary.incomplete.code();
@@ -26,27 +26,25 @@ Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
 Status check_nothing_pending(const Reader& reader) {
   const ByteSource& file = reader.file();
   if (file.size() <= reader.file_length()) return {};
-  NMB_ASSIGN(const Choice first, choose_newest(file, Lookout::kAll));
-  if (file.has_writer()) return {};
-  if (first.stray)
-    return Status(Code::kDamaged, file.name(), first.stray->position, "R-SB-13",
-                  joined_text("generation ", first.stray->fields.generation,
-                              " lies after generation ", first.newest.fields.generation,
+  NMB_ASSIGN(const Choice choice, choose_newest(file, Lookout::kAll));
+  if (choice.in_progress) return {};
+  if (choice.stray)
+    return Status(Code::kDamaged, file.name(), choice.stray->position, "R-SB-13",
+                  joined_text("generation ", choice.stray->fields.generation,
+                              " lies after generation ", choice.newest.fields.generation,
                               ", but does not follow it: a part of the file is lost; nmverify "
                               "--recover finds all blocks"));
-  if (!first.pending) return {};
-  // After choose_newest() read the file, a writer may have committed the generation and ended. So
-  // the head is read again.
-  file.forget();
-  NMB_ASSIGN(const Choice again, choose_newest(file, Lookout::kAll));
-  if (!again.pending || again.pending->bytes != first.pending->bytes) return {};
-  NMB_ASSIGN(const bool sound, is_sound(file, again.reading, *again.pending));
+  if (!choice.pending) return {};
+  NMB_ASSIGN(const bool sound, is_sound(file, choice.reading, *choice.pending));
   if (!sound) return {};
-  const std::string pending = std::to_string(again.pending->fields.generation);
+  // A writer may have adopted the generation in the meantime.
+  NMB_ASSIGN(const bool stays, is_unchanged(file, choice));
+  if (!stays) return {};
+  const std::string pending = std::to_string(choice.pending->fields.generation);
   return Status(
-      Code::kDamaged, file.name(), again.pending->position, "R-SB-13",
+      Code::kDamaged, file.name(), choice.pending->position, "R-SB-13",
       joined_text("generation ", pending, " is complete, but the head refers to generation ",
-                  again.newest.fields.generation,
+                  choice.newest.fields.generation,
                   "; the newer generation may have been committed: accept it with "
                   "\"nmcat --append\", or check the file with nmverify"));
 }

@@ -13,8 +13,7 @@ namespace nmb {
 // Reads and checks the newest superblock. Returns false if the file has no superblock, or if the
 // newest superblock cannot be used.
 bool NmbVerifier::read_head(const Choice& choice) {
-  const Severity pending = file_.has_writer() ? Severity::kWarning : Severity::kFinding;
-  report_head(choice, Severity::kFinding, pending, findings_);
+  report_head(choice, Severity::kFinding, findings_);
   head_.bytes = choice.reading.bytes;
   if (!choice.lost.ok()) return false;
   head_.position = choice.newest.position;
@@ -24,7 +23,7 @@ bool NmbVerifier::read_head(const Choice& choice) {
   Superblock::decode(head_.superblock_bytes, head_.position, &head_.superblock, told_later);
   if (!superblock().usable_piece_size()) head_.superblock.piece_size = ~std::uint32_t{0};
   summary_.recorded_blocks = superblock().totals.blocks;
-  check_identity();
+  check_identity(choice);
   check_fixed_bytes();
   if (!superblock().usable_length()) {
     report("R-SB-4", field(in_superblock::kFileLength), "superblock",
@@ -44,39 +43,28 @@ bool NmbVerifier::read_head(const Choice& choice) {
   return true;
 }
 
-void NmbVerifier::check_identity() {
+void NmbVerifier::check_identity(const Choice& choice) {
   const auto bytes = std::span(head_.bytes).subspan(kIdentityPosition, kIdentitySize);
   FirstFinding ignored;
   Identity identity;
-  const bool sound = Identity::decode(bytes, kIdentityPosition, &identity, ignored);
-  if (sound && superblock().all_known())
+  if (Identity::decode(bytes, kIdentityPosition, &identity, ignored) && superblock().all_known())
     Identity::check_reserved(bytes, kIdentityPosition, findings_);
-  check_cover(sound ? bytes : std::span<const std::byte>());
+  check_cover(choice);
 }
 
-// identity: the identity's bytes, or empty if the identity is damaged.
-void NmbVerifier::check_cover(std::span<const std::byte> identity) {
+void NmbVerifier::check_cover(const Choice& choice) {
+  if (choice.cover_fits()) return;
+  const bool crash = choice.cover_is_half_written();
+  if (crash && choice.in_progress) return;
   const auto cover = std::span(head_.bytes).first(kIdentitySize);
-  std::array<std::byte, kIdentitySize> own = Identity{superblock().file_id, true}.encode();
-  FirstFinding ignored;
-  Identity copy;
-  if (identity.empty() && Identity::decode(cover, kCoverPosition, &copy, ignored)) identity = cover;
-  if (identity.empty()) identity = own;
-  const auto expected = superblock().cover(identity);
+  const auto expected = choice.cover_of(choice.newest);
   const auto differ = std::ranges::mismatch(cover, expected);
-  if (differ.in1 == cover.end()) return;
-  const Place& before = superblock().previous_trailer;
-  std::array<std::byte, kSlotUnit> bytes{};
-  const bool of_before = before.length == kSlotUnit &&
-                         before.position <= superblock().trailer_position() &&
-                         file_.read_at(before.position, bytes).ok() && Superblock::valid(bytes) &&
-                         sum_of(bytes) == before.sum &&
-                         std::ranges::equal(cover, Superblock::fields_of(bytes).cover(identity));
   findings_.report({"R-ID-5", static_cast<std::uint64_t>(differ.in1 - cover.begin()), "cover",
-                    of_before ? "the cover of the previous generation" : "a byte that differs",
+                    crash ? "a cover that the last commit did not write, or only in part"
+                          : "a byte that differs",
                     all_zero(superblock().hdf5) ? "a copy of the identity"
                                                 : "the HDF5 superblock of the view, and zeros",
-                    of_before ? Severity::kWarning : Severity::kFinding});
+                    crash ? Severity::kWarning : Severity::kFinding});
 }
 
 // Checks the bytes between the cover, the mark, the identity and the slots.

@@ -17,6 +17,8 @@ namespace {
 constexpr int kAgreements = 20;
 constexpr auto kPause = std::chrono::milliseconds(1);
 constexpr int kReadings = 10000;
+// If the file is another each time that it is read, it is read at most this number of times.
+constexpr int kChoices = 100;
 
 // Reads the head again until its state is settled, or until kAgreements readings give the same
 // bytes. If the state is not settled even then, something is damaged.
@@ -79,9 +81,14 @@ Status choose_damaged(const ByteSource& file, Choice* choice) {
   return {};
 }
 
-}  // namespace
+// Returns whether the file differs from what a finished commit leaves.
+bool is_unfinished(const Choice& choice) {
+  return !choice.lost.ok() || !choice.reading.settled() || choice.pending || choice.stray ||
+         choice.reading.size > choice.newest.fields.file_length || !choice.cover_fits();
+}
 
-Result<Choice> choose_newest(const ByteSource& file, Lookout lookout) {
+// Chooses the newest generation from one reading of the file.
+Result<Choice> choose_once(const ByteSource& file, Lookout lookout) {
   Choice choice;
   NMB_ASSIGN(choice.reading, read_until_sure(file));
   const HeadReading& reading = choice.reading;
@@ -100,7 +107,82 @@ Result<Choice> choose_newest(const ByteSource& file, Lookout lookout) {
     NMB_ASSIGN(choice.pending, search.following(choice.newest, where));
     if (!choice.pending && where == Lookout::kAll) choice.stray = search.stray();
   }
+  if (choice.newest.fields.generation > 1 && is_unfinished(choice)) {
+    const Place& before = choice.newest.fields.previous_trailer;
+    TrailerSearch search(file, reading.size, reading.file_id);
+    NMB_ASSIGN(choice.previous, search.ending_at(before.position + kSlotUnit));
+    if (choice.previous && choice.previous->sum() != before.sum) choice.previous.reset();
+  }
   return choice;
+}
+
+// Returns whether each byte is that of `before` or that of `after`.
+bool is_mixture(std::span<const std::byte> bytes, std::span<const std::byte> before,
+                std::span<const std::byte> after) {
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i] != before[i] && bytes[i] != after[i]) return false;
+  return true;
+}
+
+}  // namespace
+
+Result<Choice> choose_newest(const ByteSource& file, Lookout lookout) {
+  NMB_ASSIGN(Choice choice, choose_once(file, lookout));
+  for (int i = 0; i < kChoices && is_unfinished(choice); ++i) {
+    // A writer that had the lock before this call, and has it no longer, has changed the head or
+    // the length of the file, or has died.
+    if (file.has_writer()) break;
+    file.forget();
+    NMB_ASSIGN(const bool stays, is_unchanged(file, choice));
+    if (stays) return choice;
+    NMB_ASSIGN(choice, choose_once(file, lookout));
+  }
+  choice.in_progress = is_unfinished(choice);
+  return choice;
+}
+
+Result<bool> is_unchanged(const ByteSource& file, const Choice& choice) {
+  NMB_ASSIGN(const HeadReading now, HeadReading::take(file));
+  return now.bytes == choice.reading.bytes && now.size == choice.reading.size;
+}
+
+std::array<std::byte, kIdentitySize> Choice::cover_of(const FoundSuperblock& superblock) const {
+  for (const std::uint64_t at : {kIdentityPosition, kCoverPosition}) {
+    FirstFinding ignored;
+    Identity identity;
+    const auto bytes = std::span(reading.bytes).subspan(at, kIdentitySize);
+    if (Identity::decode(bytes, at, &identity, ignored)) return superblock.fields.cover(bytes);
+  }
+  return superblock.fields.cover(Identity{superblock.fields.file_id, true}.encode());
+}
+
+bool Choice::cover_fits() const {
+  return std::ranges::equal(std::span(reading.bytes).first(kIdentitySize), cover_of(newest));
+}
+
+bool Choice::slot_is_half_written() const {
+  const std::uint64_t generation = newest.fields.generation;
+  if (!pending || pending->fields.generation != generation + 1 || reading.other_slot_fits(newest))
+    return false;
+  static constexpr std::array<std::byte, kSlotUnit> kZeros{};
+  if (generation > 1 && !previous) return false;
+  return is_mixture(reading.slots[generation % 2].superblock.bytes,
+                    generation > 1 ? std::span(previous->bytes) : std::span(kZeros),
+                    pending->bytes);
+}
+
+bool Choice::mark_is_half_written() const {
+  const Place& before = newest.fields.previous_trailer;
+  const std::uint64_t generation = newest.fields.generation;
+  if (generation == 1 || !reading.other_slot_fits(newest)) return false;
+  const Mark old{generation - 1, before.position + kSlotUnit, before.sum, newest.fields.file_id};
+  return is_mixture(std::span(reading.bytes).subspan(kMarkPosition, kMarkSize), old.encode(),
+                    Superblock::mark_of(newest.bytes).encode());
+}
+
+bool Choice::cover_is_half_written() const {
+  return previous && is_mixture(std::span(reading.bytes).first(kIdentitySize), cover_of(*previous),
+                                cover_of(newest));
 }
 
 bool may_hide_a_generation(const Choice& choice) {
@@ -134,12 +216,19 @@ static void report_lost(const Choice& choice, Severity damage, Findings& finding
                      "a superblock of the newest generation", damage});
 }
 
-void report_head(const Choice& choice, Severity damage, Severity pending, Findings& findings) {
+void report_head(const Choice& choice, Severity damage, Findings& findings) {
   const HeadReading& reading = choice.reading;
   const FoundSuperblock& newest = choice.newest;
   auto report = [&](const char* rule, std::uint64_t offset, const char* object, std::string found,
                     std::string expected) {
     findings.report({rule, offset, object, std::move(found), std::move(expected), damage});
+  };
+  // Reports what a commit left that did not finish.
+  auto left = [&](const char* rule, std::uint64_t offset, const char* object, std::string found,
+                  std::string expected) {
+    if (!choice.in_progress)
+      findings.report(
+          {rule, offset, object, std::move(found), std::move(expected), Severity::kWarning});
   };
   class Damage final : public Findings {
    public:
@@ -161,7 +250,12 @@ void report_head(const Choice& choice, Severity damage, Severity pending, Findin
   for (const SlotReading& slot : reading.slots) {
     const std::uint64_t at = slot.superblock.position;
     const bool own = at == Superblock::slot_position(generation);
-    if (!slot.zero && !slot.valid)
+    if (!own && choice.slot_is_half_written())
+      left("R-SB-1", at, "superblock slot",
+           joined_text("a slot that the commit of generation ", generation + 1,
+                       " wrote only in part"),
+           "a valid superblock");
+    else if (!slot.zero && !slot.valid)
       report("R-SB-1", at, "superblock slot", "neither zero nor valid", "a valid superblock");
     else if (own ? slot.superblock.bytes != newest.bytes : !reading.other_slot_fits(newest))
       report("R-SB-3", at + in_superblock::kGeneration, "superblock slot",
@@ -172,7 +266,11 @@ void report_head(const Choice& choice, Severity damage, Severity pending, Findin
              : generation == 1 ? "zero, because there is only generation 1"
                                : joined_text("the superblock of generation ", generation - 1));
   }
-  if (!reading.mark)
+  if (!reading.mark && choice.mark_is_half_written())
+    left("R-SB-12", kMarkPosition, "mark",
+         joined_text("a mark that the commit of generation ", generation, " wrote only in part"),
+         "a mark of this file");
+  else if (!reading.mark)
     report("R-SB-12", kMarkPosition, "mark", "a wrong magic, sum or file id",
            "a mark of this file");
   else if (!reading.mark_fits(newest))
@@ -183,26 +281,25 @@ void report_head(const Choice& choice, Severity damage, Severity pending, Findin
   else if (!reading.mark->reserved_zero && newest.fields.all_known())
     report("R-SB-12", kMarkPosition, "mark", "a reserved byte that is not zero", "0");
   if (choice.pending)
-    findings.report({"R-SB-13", choice.pending->position, "superblock",
-                     joined_text("generation ", choice.pending->fields.generation,
-                                 " after the newest one, complete but not committed"),
-                     joined_text("nothing after generation ", generation), pending});
+    left("R-SB-13", choice.pending->position, "superblock",
+         joined_text("generation ", choice.pending->fields.generation,
+                     ", whose commit did not finish; the next writer adopts it if it is sound"),
+         joined_text("nothing after generation ", generation));
   if (choice.stray)
     report("R-SB-13", choice.stray->position, "superblock",
            joined_text("generation ", choice.stray->fields.generation, " after generation ",
                        generation, ", without the generations between"),
            joined_text("nothing after generation ", generation));
   if (may_hide_a_generation(choice))
-    findings.report({"R-SB-13", newest.fields.file_length, "superblock",
-                     joined_text("bytes but no superblock after generation ", generation,
-                                 ", and a damaged slot or mark: a later generation may be "
-                                 "lost"),
-                     "a sound head, or a later superblock", Severity::kWarning});
+    left("R-SB-13", newest.fields.file_length, "superblock",
+         joined_text("bytes but no superblock after generation ", generation,
+                     ", and a damaged slot or mark: a later generation may be lost"),
+         "a sound head, or a later superblock");
   if (reading.size > newest.fields.file_length)
-    findings.report({"R-FL-2", newest.fields.file_length, "file",
-                     joined_text(reading.size - newest.fields.file_length,
-                                 " bytes that no generation has committed"),
-                     "none", Severity::kWarning});
+    left("R-FL-2", newest.fields.file_length, "file",
+         joined_text(reading.size - newest.fields.file_length,
+                     " bytes that no generation has committed"),
+         "none");
 }
 
 }  // namespace nmb

@@ -53,7 +53,7 @@ Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings) 
 
 Result<Head> read_head(const ByteSource& file, Findings& findings) {
   NMB_ASSIGN(Choice choice, choose_newest(file, Lookout::kLastUnit));
-  report_head(choice, Severity::kWarning, Severity::kWarning, findings);
+  report_head(choice, Severity::kWarning, findings);
   if (!std::ranges::equal(std::span(choice.reading.bytes).subspan(kGuardPosition, kGuard.size()),
                           kGuard))
     findings.report(

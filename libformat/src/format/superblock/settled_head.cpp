@@ -39,15 +39,15 @@ Result<std::vector<std::byte>> settled_head(const ByteSource& file, const HeadRe
   return head;
 }
 
-Result<std::unique_ptr<const ByteSource>> as_committed(const ByteSource& file,
+Result<std::shared_ptr<const ByteSource>> as_committed(std::shared_ptr<const ByteSource> file,
                                                        const HeadReading& reading,
                                                        const FoundSuperblock& newest) {
-  NMB_ASSIGN(std::vector<std::byte> head, settled_head(file, reading, newest));
-  auto committed =
-      std::make_unique<PatchedSource>(not_owned(file), newest.fields.file_length - kSlotUnit);
+  NMB_ASSIGN(std::vector<std::byte> head, settled_head(*file, reading, newest));
+  const auto committed =
+      std::make_shared<PatchedSource>(std::move(file), newest.fields.file_length - kSlotUnit);
   committed->head() = std::move(head);
   committed->tail().assign(newest.bytes.begin(), newest.bytes.end());
-  return std::unique_ptr<const ByteSource>(std::move(committed));
+  return std::shared_ptr<const ByteSource>(committed);
 }
 
 }  // namespace nmb

@@ -18,8 +18,8 @@ Result<std::vector<std::byte>> settled_head(const ByteSource& file, const HeadRe
                                             const FoundSuperblock& newest);
 
 // Returns the file as if `newest` were committed: with the settled head, the trailer and the file
-// length of `newest`. `file` must outlive the result.
-Result<std::unique_ptr<const ByteSource>> as_committed(const ByteSource& file,
+// length of `newest`.
+Result<std::shared_ptr<const ByteSource>> as_committed(std::shared_ptr<const ByteSource> file,
                                                        const HeadReading& reading,
                                                        const FoundSuperblock& newest);
 
