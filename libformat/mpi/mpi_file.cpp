@@ -132,7 +132,7 @@ class MpiFile final : public OutputFile {
   }
 
   Status publish() override { return file_->publish(); }
-  Status check_locked() const override { return file_->check_locked(); }
+  Status check_held() const override { return file_->check_held(); }
 
   Result<std::uint64_t> size() const override {
     const std::lock_guard lock(mutex_);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The lock of a writer: HDF5 programs and writers do not keep one another out, a second writer is refused, and a
-generation that is complete but not committed is no finding while a writer holds the file.
+"""The lock of a writer: HDF5 programs and writers do not keep one another out, a second writer is refused, and so is a
+program that would replace the file. While a writer holds the file, nothing is said of a commit that is not finished.
 
     writer_lock.py --tools FOLDER
 """
@@ -41,7 +41,7 @@ def test(tools):
             fcntl.flock(reader, fcntl.LOCK_EX | fcntl.LOCK_NB)
         busy = tools.run("nmcat", "d.nc", "-o", "out.nmb", "--append", exit_code=2)
         tools.check(b"another writer holds the file" in busy.stderr, f"a second writer: {busy.stderr}")
-        # As a crash leaves it, or a commit that is at work.
+        # As a crash leaves it, or a commit that is at work: nothing to report while a writer holds the file.
         writer.write(before)
         writer.flush()
         at_work = tools.run("nmverify", "--strict", "out.nmb").stdout
@@ -57,6 +57,37 @@ def test(tools):
     found = tools.run("nminspect", "ls", "out.nmb").stdout.decode().split()
     tools.check(found == ["a", "b", "c", "d"], f"blocks {found}")
     tools.run("nmcat", "a.nc", "-o", "new.nmb", "--no-lock", exit_code=2)
+    test_replacing(tools, out)
+
+
+def test_replacing(tools, out):
+    """No program replaces a file that a writer has locked: the blocks that the writer commits would be lost."""
+    replacing = [
+        ("nmcat", "a.nc", "-o", "out.nmb", "-f"),
+        ("nmconvert", "a.nc", "out.nmb", "-f"),
+        ("nmconvert", "--repack", "copy.nmb", "out.nmb", "-f"),
+        ("nmverify", "--recover", "out.nmb", "-f", "copy.nmb"),
+        ("nmconvert", "copy.nmb", "-o", "out.nmb", "-f", "--extract", "a", "--to", "classic"),
+        ("nmconvert", "copy.nmb", "-o", "out.nmb", "-f", "--original", "a"),
+    ]
+    if (tools.folder / "../lib/nmb/nmb-hdf5").exists():
+        replacing += [
+            ("nmconvert", "copy.nmb", "-o", "out.nmb", "-f", "--extract", "a", "--to", "nc4"),
+            ("nmcat", "copy.nmb", "-o", "out.nmb", "-f", "--to", "hdf5"),
+        ]
+    (tools.work / "copy.nmb").write_bytes(out.read_bytes())
+    before = out.read_bytes()
+    with open(out, "r+b") as writer:
+        fcntl.fcntl(writer, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 4096, 8192, 0))
+        for command in replacing + [("nmconvert", "--add-hdf5-view", "out.nmb")]:
+            refused = tools.run(*command, exit_code=2)
+            tools.check(b"another" in refused.stderr, f"{command}: {refused.stderr}")
+            tools.check(out.read_bytes() == before, f"{command} changed the file")
+            left = [path.name for path in tools.work.iterdir() if path.name.startswith(".")]
+            tools.check(not left, f"{command} left {left}")
+    for command in replacing:
+        tools.run(*command)
+        out.write_bytes(before)
 
 
 if __name__ == "__main__":

@@ -124,8 +124,51 @@ TEST_F(OpenOutputTest, APublishedFileIsLocked) {
   ASSERT_TRUE(file.ok());
   EXPECT_TRUE(open_output(path_).ok()) << "it has no name yet";
   ASSERT_TRUE((*file)->publish().ok());
-  EXPECT_TRUE((*file)->check_locked().ok());
+  EXPECT_TRUE((*file)->check_held().ok());
   EXPECT_EQ(open_output(path_).status().code(), Code::kBusy);
+}
+
+TEST_F(OpenOutputTest, AFileThatAWriterHasLockedIsNotReplaced) {
+  CreateOptions options;
+  options.overwrite = true;
+  for (const bool named : {false, true}) {
+    options.named = named;
+    auto file = create_output(path_, options);
+    ASSERT_TRUE(file.ok());
+    {
+      const auto writer = open_output(path_);
+      EXPECT_EQ(check_new_output(path_, options).code(), Code::kBusy);
+      EXPECT_EQ(create_output(path_, options).status().code(), Code::kBusy);
+      EXPECT_EQ((*file)->publish().code(), Code::kBusy);
+      EXPECT_TRUE((*writer)->check_held().ok());
+    }
+    EXPECT_TRUE((*file)->publish().ok());
+  }
+}
+
+// The lock that keeps writers out must be on the file that is replaced.
+TEST_F(OpenOutputTest, AFileThatIsReplacedAgainAndAgainIsNotReplacedToo) {
+  CreateOptions options;
+  options.overwrite = true;
+  auto file = create_output(path_, options);
+  ASSERT_TRUE(file.ok());
+  before_lock = [&] {
+    ++locks_;
+    replace();
+  };
+  EXPECT_EQ((*file)->publish().code(), Code::kBusy);
+  EXPECT_LT(locks_, 100);
+}
+
+TEST_F(OpenOutputTest, AFileThatLostItsNameIsNotHeld) {
+  const auto file = open_output(path_);
+  ASSERT_TRUE((*file)->check_held().ok());
+  fs::rename(path_, other_);
+  EXPECT_EQ((*file)->check_held().code(), Code::kBusy);
+  test::write_file(path_, "another");
+  EXPECT_EQ((*file)->check_held().code(), Code::kBusy);
+  fs::rename(other_, path_);
+  EXPECT_TRUE((*file)->check_held().ok());
 }
 
 TEST_F(OpenOutputTest, WithoutLocksOnlyOneWhoIsAloneWrites) {
@@ -139,9 +182,9 @@ TEST_F(OpenOutputTest, WithoutLocksOnlyOneWhoIsAloneWrites) {
     options.locking = locking;
     auto file = create_output(path_, options);
     ASSERT_TRUE(file.ok());
-    EXPECT_TRUE((*file)->check_locked().ok());
+    EXPECT_TRUE((*file)->check_held().ok());
     ASSERT_TRUE((*file)->publish().ok());
-    EXPECT_EQ((*file)->check_locked().ok(), locking == Locking::kIfPossible);
+    EXPECT_EQ((*file)->check_held().ok(), locking == Locking::kIfPossible);
   }
 }
 

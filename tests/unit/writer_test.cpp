@@ -793,6 +793,30 @@ TEST_F(WriterTest, ValuesPutFarApartLeaveHolesBetween) {
   EXPECT_EQ(reader->holes(**reader->find("a"))->size(), 4u);
 }
 
+// Programs that do not respect the lock may replace the file: nobody will find the commit under its
+// name.
+TEST_F(WriterTest, ACommitToAFileThatWasReplacedFails) {
+  const std::string other = path() + ".other";
+  for (const bool removed : {false, true}) {
+    std::filesystem::remove(path());
+    ASSERT_TRUE((*Writer::create(path(), options_))->close().ok());
+    const auto writer = *Writer::open(path(), options_);
+    ASSERT_TRUE(writer->define_block("b").ok());
+    ASSERT_TRUE(writer->end_define().ok());
+    ASSERT_TRUE((*Writer::create(other, options_))->close().ok());
+    WriterOptions replacing = options_;
+    replacing.overwrite = true;
+    EXPECT_EQ(Writer::create(path(), replacing).status().code(), Code::kBusy);
+    if (removed)
+      std::filesystem::remove(path());
+    else
+      std::filesystem::rename(other, path());
+    const Status closed = writer->close();
+    EXPECT_EQ(closed.code(), Code::kBusy) << closed.text();
+    EXPECT_NE(closed.message().find("removed or replaced"), std::string::npos) << closed.text();
+  }
+}
+
 TEST_F(WriterTest, FailedChecksBeforePublishingLeaveNoFile) {
   options_.before_publish = [](const ByteSource& file) {
     EXPECT_TRUE(Reader::open(std::shared_ptr<const ByteSource>(&file, [](auto*) {})).ok());

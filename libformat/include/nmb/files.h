@@ -99,11 +99,12 @@ class OutputFile {
   // Waits until all written bytes are on the device.
   virtual Status sync() = 0;
   // Gives a created file its name. Call this function once. Errors: kExists if the target exists
-  // and must not be replaced.
+  // and must not be replaced; kBusy if a writer has locked the target.
   virtual Status publish() = 0;
-  // Fails with kUnsupported if Locking::kRequired was requested, but a file with a name could not
-  // be locked because the file system has no locks.
-  virtual Status check_locked() const { return {}; }
+  // Checks that the file has its name and that no other writer can open it. Errors: kUnsupported if
+  // Locking::kRequired was requested, but the file system has no locks; kBusy if another program
+  // removed the file or gave its name to another file; kIo.
+  virtual Status check_held() const { return {}; }
   virtual Result<std::uint64_t> size() const = 0;
   virtual const std::string& name() const = 0;
 };
@@ -128,7 +129,7 @@ class OutputFileLayer : public OutputFile {
   }
   Status sync() override { return base_->sync(); }
   Status publish() override { return base_->publish(); }
-  Status check_locked() const override { return base_->check_locked(); }
+  Status check_held() const override { return base_->check_held(); }
   Result<std::uint64_t> size() const override { return base_->size(); }
   const std::string& name() const override { return base_->name(); }
 
@@ -159,7 +160,7 @@ struct CreateOptions {
   // with the same key then continues from the journal (recall()). The key must contain everything
   // that affects the bytes of the file: inputs and options. A key cannot be combined with `make`.
   std::string resume_key{};
-  Locking locking = Locking::kRequired;  // see OutputFile::check_locked()
+  Locking locking = Locking::kRequired;  // see OutputFile::check_held()
   // If set, publish() fails with kIo "interrupted" once *cancel is true. The flag must outlive the
   // file.
   const std::atomic<bool>* cancel = nullptr;
@@ -169,12 +170,12 @@ struct CreateOptions {
 // published. If the file system has no unnamed files, or if `named` or `make` is set, the file has
 // a hidden name and is removed unless it is published. Errors: kExists if the target exists and
 // `overwrite` is not set, or if the journal has another resume_key; kBusy if another process
-// continues from the journal.
+// continues from the journal, or if a writer has locked the target.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                              const CreateOptions& options);
 // Checks in advance whether create_output() would fail, without creating a file. Fails if the
-// target exists (kExists), or if the folder does not exist, is not writable, or is in /proc or
-// /sys.
+// target exists (kExists), if a writer has locked it (kBusy), or if the folder does not exist, is
+// not writable, or is in /proc or /sys.
 NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions& options);
 // Returns ".NAME.PID.part" in the folder of `path`.
 NMB_EXPORT std::string hidden_name(const std::string& path);

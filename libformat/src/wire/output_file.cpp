@@ -40,6 +40,60 @@ Status take_writer_lock(int fd, const std::string& path) {
       "the same time; if no other program does, use --no-lock (Locking::kIfPossible)");
 }
 
+// If another process keeps replacing a file, the file is opened at most this number of times.
+constexpr int kOpenings = 10;
+
+// Returns whether `path` is the name of the open file `fd`.
+Result<bool> names_file(const std::string& path, int fd) {
+  struct stat named, opened;
+  if (::fstat(fd, &opened) != 0) return system_error(errno, path, "stat");
+  if (::stat(path.c_str(), &named) != 0) {
+    if (errno == ENOENT) return false;
+    return system_error(errno, path, "stat");
+  }
+  return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+// Keeps writers out of a file that is about to be replaced, until the object is destroyed.
+class ReplacedFile {
+ public:
+  ReplacedFile() = default;
+  ReplacedFile(const ReplacedFile&) = delete;
+  ReplacedFile& operator=(const ReplacedFile&) = delete;
+  ~ReplacedFile() { close(); }
+
+  // operation: F_OFD_SETLK to keep writers out, F_OFD_GETLK only to check that there is none. Does
+  // nothing if there is no file. A shared lock is enough to keep writers out, and needs no
+  // permission to write. Errors: kBusy if a writer has locked the file; kIo, also if the file
+  // cannot be opened: it is then unknown whether a writer has locked it.
+  Status hold(const std::string& path, int operation) {
+    for (int opening = 0; opening < kOpenings; ++opening) {
+      close();
+      fd_ = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+      if (fd_ < 0) return errno == ENOENT ? Status() : system_error(errno, path, "replace");
+      struct flock lock = writer_lock();
+      lock.l_type = F_RDLCK;
+      const bool failed = ::fcntl(fd_, operation, &lock) != 0;
+      if (failed ? errno == EAGAIN || errno == EACCES
+                 : operation == F_OFD_GETLK && lock.l_type != F_UNLCK)
+        return Status(Code::kBusy, path, kNoOffset, "",
+                      "another program is writing to the file, so it is not replaced; try again "
+                      "when that program has ended");
+      NMB_ASSIGN(const bool same, names_file(path, fd_));
+      if (same) return {};
+    }
+    return Status(Code::kBusy, path, kNoOffset, "",
+                  "another process replaced the file each time that it was opened; try again "
+                  "later");
+  }
+
+ private:
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int fd_ = -1;
+};
+
 class PosixFile final : public OutputFile {
  public:
   PosixFile(std::string path, int fd, CreateOptions options, std::string temporary, bool published,
@@ -134,13 +188,22 @@ class PosixFile final : public OutputFile {
       ::unlink(temporary_.c_str());
       return done();
     }
+    ReplacedFile old;
+    NMB_TRY(old.hold(path_, F_OFD_SETLK));
     if (::rename(temporary_.c_str(), path_.c_str()) != 0)
       return system_error(errno, path_, "rename to");
     return done();
   }
 
-  Status check_locked() const override {
-    return options_.locking == Locking::kRequired ? lock_status_ : Status();
+  Status check_held() const override {
+    if (options_.locking == Locking::kRequired) NMB_TRY(lock_status_);
+    if (!published_) return {};
+    NMB_ASSIGN(const bool same, names_file(path_, fd_));
+    if (same) return {};
+    return Status(
+        Code::kBusy, path_, kNoOffset, "",
+        "another program removed or replaced the file while it was written; the file that "
+        "has this name, if any, does not have what was written");
   }
 
   Result<std::uint64_t> size() const override {
@@ -204,7 +267,7 @@ Status check_target(const std::string& path, const CreateOptions& options) {
     return Status(Code::kExists, path, kNoOffset, "", "the target is not a regular file");
   if (!options.overwrite)
     return Status(Code::kExists, path, kNoOffset, "", "the file exists; use -f to replace it");
-  return {};
+  return ReplacedFile().hold(path, F_OFD_GETLK);
 }
 
 }  // namespace
@@ -263,20 +326,6 @@ Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path, const
   if (fd < 0) return system_error(errno, path, "open for writing");
   return std::unique_ptr<OutputFile>(new PosixFile(name, fd, {}, {}, true));
 }
-
-namespace {
-
-// If another process keeps replacing the file, the file is opened at most this number of times.
-constexpr int kOpenings = 10;
-
-Result<bool> names_file(const std::string& path, int fd) {
-  struct stat named, opened;
-  if (::stat(path.c_str(), &named) != 0 || ::fstat(fd, &opened) != 0)
-    return system_error(errno, path, "stat");
-  return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
                                                   const std::string& hidden,

@@ -114,8 +114,10 @@ namespace {
 // fails, it is unknown whether the file has the new generation. The status is the same on all
 // ranks.
 Status in_doubt(const WriterCore& w, const Status& status) {
-  // A new file has no name yet and is removed after a failure.
-  if (status.ok() || w.committed.superblock.generation == 0) return status;
+  // A new file has no name yet and is removed after a failure. kBusy: the file that has the name now
+  // is another one.
+  if (status.ok() || w.committed.superblock.generation == 0 || status.code() == Code::kBusy)
+    return status;
   return status.with(
       joined_text("generation ", w.new_generation(),
                   " may be in the file nevertheless: check the file with nminspect before "
@@ -133,7 +135,7 @@ Status write_cover_and_mark(WriterCore& w, const Superblock& of, std::span<const
 // Writes the trailer, the slot, the cover and the mark, and gives a new file its name.
 Status publish(WriterCore& w) {
   Superblock& next = w.next.superblock;
-  if (w.committed.superblock.generation > 0) NMB_TRY(w.file->check_locked());
+  if (w.committed.superblock.generation > 0) NMB_TRY(w.file->check_held());
   const std::uint64_t trailer = round_up(w.next.cursor, kSlotUnit);
   next.file_length = trailer + kSlotUnit;
   if (w.next.view) next.hdf5 = w.next.view->superblock(next.file_length);
@@ -158,7 +160,8 @@ Status publish(WriterCore& w) {
   NMB_TRY(write_cover_and_mark(w, next, bytes));
   if (w.options.sync) NMB_TRY(w.file->sync());
   w.committed.superblock_bytes = bytes;
-  if (w.committed.superblock.generation > 0) return {};
+  // Programs that respect the lock do not replace the file. Others may have done so.
+  if (w.committed.superblock.generation > 0) return w.file->check_held();
   if (w.options.before_publish && keeps_metadata(w.options, w.ranks.communicator()))
     NMB_TRY(w.options.before_publish(OutputSource(*w.file, next.file_length)));
   return w.file->publish();
