@@ -2923,6 +2923,12 @@ def what_writers_do(file):
     return not refuses and file.writable, file.untouchable
 
 
+def original_document(f, blocks):
+    """A dead original has no block: the block was replaced or removed (section 10.3)."""
+    block = next((block["name"] for block in blocks if block["order"] == f.row["order"]), None)
+    return {"file": name_text(f.path), "bytes": f.size, "block": block}
+
+
 def nmb_document(file):
     document = {"schema": "nmb/reference/1"}
     if file.superblock:
@@ -2935,6 +2941,8 @@ def nmb_document(file):
             "totals": {name: sb[name] for name in TOTALS},
             "blocks": [block_document(file, *block) for block in file.blocks],
         }
+        if originals := [f for f in file.files or [] if f.is_original]:
+            document["originals"] = [original_document(f, document["blocks"]) for f in originals]
     document["findings"] = [
         {"rule": r, "offset": o, "message": m, "unsupported": (r, o) in file.unsupported}
         for r, o, m in file.findings

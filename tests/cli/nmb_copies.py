@@ -93,7 +93,6 @@ def check_tags(tools):
 def check_losses(tools):
     """Refused by name, or with --lossy told by name in text and JSON."""
     for name, words in (
-        ("original_without_block", ['original "kept.bin"']),
         ("future_compatible_bit", ["compatible feature bit"]),
         ("future_read_only_bit", ["read-only compatible feature bit"]),
         ("future_global_section", ["global section of type"]),

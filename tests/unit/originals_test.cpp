@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "nmb/files.h"
+#include "nmb/layout.h"
 #include "nmb/reader.h"
+#include "nmb/recover.h"
+#include "nmb/verify.h"
 #include "nmb/writer.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
@@ -234,6 +237,33 @@ TEST_F(OriginalsTest, ARenamedBlockLeavesItsFile) {
   EXPECT_EQ(files[1].order, (*reader->find("c"))->order);
   for (const std::uint32_t number : {1u, 2u})
     EXPECT_TRUE(reader->give_back(number, [](auto) { return Status(); }).ok());
+}
+
+TEST_F(OriginalsTest, AnOriginalWithoutBlockIsDeadSpace) {
+  auto writer = create();
+  ASSERT_TRUE(add(*writer, "a", 70000, 1).ok());
+  ASSERT_TRUE(add(*writer, "b", 80000, 2).ok());
+  ASSERT_TRUE(writer->close().ok());
+  const auto bytes_of = [&](RegionKind kind) {
+    const Layout layout = *layout_of(**FileSource::open(path()));
+    std::uint64_t bytes = 0;
+    for (const Region& region : layout.regions)
+      if (region.kind == kind) bytes += region.length;
+    return bytes;
+  };
+  EXPECT_GE(bytes_of(RegionKind::kOriginal), 150000u);
+  writer = *Writer::open(path(), options_);
+  ASSERT_TRUE(writer->remove_block(*writer->find_block("a")).ok());
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_LT(bytes_of(RegionKind::kOriginal), 80100u);
+  EXPECT_GE(bytes_of(RegionKind::kDead), 70000u);
+  FirstFinding first;
+  const VerifySummary summary = *verify(**FileSource::open(path()), {}, first);
+  EXPECT_FALSE(first.found());
+  EXPECT_EQ(summary.originals, 1u);
+  EXPECT_EQ(summary.whole_originals, 1u);
+  const Recovery recovery = *recover(*FileSource::open(path()), {});
+  EXPECT_FALSE(recovery.is_loss());
 }
 
 TEST_F(OriginalsTest, ADryRunKnowsTheLength) {

@@ -80,14 +80,6 @@ Result<std::vector<std::string>> not_written_lines(const Reader& reader) {
     NMB_TRY(failed("tags", tags.status()));
   else if (tags->tags > 0)
     lines.push_back(no_place_for_tags(*tags));
-  // An original whose block is written is not a loss: the block has the same content.
-  const auto without_block = [](const OriginalFile& original) { return !original.block; };
-  if (const auto files = originals_of(reader); !files.ok()) {
-    NMB_TRY(failed("originals", files.status()));
-  } else if (const auto count = std::ranges::count_if(*files, without_block); count > 0) {
-    lines.push_back(
-        no_place_for_originals(static_cast<std::uint64_t>(count), reader.file().name()));
-  }
   if (const auto additions = reader.later_additions(); !additions.ok())
     NMB_TRY(failed("additions of a later version of the format", additions.status()));
   else

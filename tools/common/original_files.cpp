@@ -87,13 +87,21 @@ Result<std::optional<OriginalFile>> find_original(const Reader& reader, const st
     return std::optional<OriginalFile>();
   NMB_TRY(reader.for_each_entry(name.empty() ? "" : name + "/", take));
   if (!found.empty()) return only_one(reader, name, found, "became blocks below", false);
-  for (const auto& [order, original] : known)
-    if (original.file.path == name) found.push_back(original);
+  const auto has_path = [&](const auto& one) { return one.second.file.path == name; };
+  if (std::ranges::none_of(known, has_path)) return std::optional<OriginalFile>();
+  NMB_TRY(reader.for_each_entry("", take));
+  std::erase_if(found, [&](const OriginalFile& original) { return original.file.path != name; });
+  if (found.empty())
+    return Status(
+        Code::kNotFound, reader.file().name(), kNoOffset, "",
+        fmt::format("the block of original \"{}\" was replaced or removed; nminspect files "
+                    "lists the blocks of all originals",
+                    printable(name)));
   if (found.size() > 1)
     return Status(Code::kConflict, reader.file().name(), kNoOffset, "",
                   fmt::format("{} originals have the path \"{}\"; use the block of one original",
                               found.size(), printable(name)));
-  return found.empty() ? std::optional<OriginalFile>() : std::optional(found.front());
+  return std::optional(found.front());
 }
 
 std::string hexadecimal(const Sha256& digest) {

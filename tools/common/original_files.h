@@ -15,8 +15,8 @@ namespace nmb::tools {
 struct OriginalFile {
   std::uint32_t number = 0;  // file number; 0: a classic file that became a block, without a path
   ExternalFile file;
-  std::optional<std::string> block;  // the block that the original became; nullopt if the block was
-                                     // removed
+  std::optional<std::string> block;  // the block that the original became; nullopt if the original
+                                     // is dead, because the block was replaced or removed
 };
 
 // Returns all originals, and after them the classic files with recorded digests. Reads the whole
@@ -25,8 +25,9 @@ Result<std::vector<OriginalFile>> originals_of(const Reader& reader);
 
 // Finds an original in three steps. First looks for the original that became block `name`, then for
 // an original that became a block below `name`, and then for an original with the path `name`.
-// Returns nullopt if no step finds an original, or if block `name` came from a classic file.
-// Errors: kConflict if a step finds several originals.
+// Originals of blocks that were replaced or removed are dead and are never found. Returns nullopt
+// if no step finds an original, or if block `name` came from a classic file. Errors: kConflict if a
+// step finds several originals; kNotFound if only dead originals have the path `name`.
 Result<std::optional<OriginalFile>> find_original(const Reader& reader, const std::string& name);
 
 // Return the digest as 64 or 32 hexadecimal digits.

@@ -14,7 +14,10 @@ FilesCommand::FilesCommand(Tool& tool)
     : InspectCommand(
           tool, "files",
           {"Lists originals, files with digests, and external files.",
-           "An original is an input file that is stored whole. A classic file (kind classic) is "
+           "An original is an input file that is stored whole. It is dead if its block was "
+           "replaced "
+           "or removed: it cannot be written any more, and nmconvert --repack drops it. A classic "
+           "file (kind classic) is "
            "stored whole as a block; it is listed if nmcat or nmconvert recorded its digest "
            "(--digest). `nmconvert FILE --original BLOCK -o "
            "OUT` writes such a file, byte for byte; "
@@ -51,7 +54,9 @@ Status FilesCommand::run(const InspectedFile& file) {
       {{"kind"}, {"bytes", Table::Align::kRight}, {"block"}, {"digest"}, {"sha256"}, {"file"}});
   const auto tell = [&](const OriginalFile& original) {
     const bool has_path = original.number > 0;
-    return table.row({has_path ? "original" : "classic",
+    return table.row({!has_path        ? "classic"
+                      : original.block ? "original"
+                                       : "dead",
                       bytes_text(original.file.size, tool_.options().bytes),
                       original.block ? std::string(name_for_user(*original.block)) : "-",
                       hexadecimal(original.file.digest),

@@ -89,6 +89,8 @@ class Recoverer {
     const ReaderCore core(*file_, std::move(head), options_.external);
     NMB_ASSIGN(const CurrentIndex index, CurrentIndex::read(*file_, evidence_));
     has_whole_index_ = index.is_whole();
+    if (has_whole_index_)
+      for (const BlockEntry& entry : index.entries()) orders_.insert(entry.order);
     NMB_ASSIGN(plans_, plan_blocks(core, evidence_, index, options_));
     return {};
   }
@@ -130,6 +132,8 @@ class Recoverer {
       if (block.found.state != FoundBlock::State::kLeftOut) recovered.insert(block.entry.order);
     for (std::uint32_t i = 0; i < files.size(); ++i) {
       if (!files[i].is_original) continue;
+      // Nothing is lost with an original whose block was replaced or removed.
+      if (has_whole_index_ && !orders_.contains(files[i].order)) continue;
       const std::string name = "original " + in_quotes(files[i].path) + ": ";
       const Status whole = reader.give_back(i + 1, [this](std::span<const std::byte>) {
         const bool stops = options_.writer.cancel && options_.writer.cancel->load();
@@ -238,6 +242,7 @@ class Recoverer {
   std::shared_ptr<const OutputSet> outputs_;
   Evidence evidence_;
   bool has_whole_index_ = false;
+  std::unordered_set<std::uint64_t> orders_;  // of all blocks, if the index is whole
   BlockPlans plans_;
   MendedParts parts_;
   std::shared_ptr<const ByteSource> mended_;

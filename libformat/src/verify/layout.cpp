@@ -35,7 +35,14 @@ Result<Layout> layout_of_nmb(const ByteSource& file) {
                   "a structure could not be found; nmverify says more");
   }
   if (!regions.is_complete()) return too_many(file);
-  return Layout{FileKind::kNmb, verifier.generation(), regions.take(file.size())};
+  Layout layout{FileKind::kNmb, verifier.generation(), regions.take(file.size())};
+  for (Region& region : layout.regions)
+    if (region.owner.of == RegionOwner::Of::kOriginal &&
+        verifier.is_dead_space(region.owner.number)) {
+      region.kind = RegionKind::kDead;
+      region.owner = {};
+    }
+  return layout;
 }
 
 // Returns the regions of the values of a classic file, without padding.

@@ -33,6 +33,7 @@ Result<VerifySummary> NmbVerifier::run() {
     check_table(PageUse::kTags);
     check_index();
     find_stray_statistics();
+    count_originals();
     check_dead_space();
     tell_values();
     not_decoded_.tell([this](std::string found, std::string expected) {

@@ -42,6 +42,11 @@ class NmbVerifier {
   // Returns whether run() found all structures of the file.
   bool found_all() const { return found_all_; }
   std::uint64_t generation() const { return superblock().generation; }
+  // Returns whether the bytes of an original are dead space: its block was replaced or removed, and
+  // no piece of a block lies in it. row: the row in the file table. Valid after run().
+  bool is_dead_space(std::uint32_t row) const {
+    return is_dead_original(row) && !used_files_.contains(row + 1);
+  }
 
  private:
   // A name in a page, and the position of the name in the file.
@@ -96,6 +101,8 @@ class NmbVerifier {
   void check_global_sections();
   void check_file_table();
   void check_original(const ReaderCore& core, std::uint32_t row);
+  bool is_dead_original(std::uint32_t row) const;
+  void count_originals();
   void check_digests(std::uint32_t row, OriginalDigests* digests);
   bool check_place(const Place& place, const char* rule, std::uint64_t placed_at,
                    const std::string& object, RegionKind kind = RegionKind::kTable);
@@ -288,6 +295,9 @@ class NmbVerifier {
   std::unique_ptr<ReaderCore> core_;
   std::shared_ptr<const FileTable> files_;             // file table, or nullptr if it is unknown
   std::unordered_set<std::uint64_t> original_orders_;  // column 31 of all originals
+  std::unordered_set<std::uint64_t> live_orders_;      // those of them that a block has
+  std::unordered_set<std::uint32_t> used_files_;       // file numbers of pieces of blocks
+  std::vector<std::pair<std::uint32_t, bool>> checked_originals_;  // row, whether it is whole
   // External files that cannot be checked: the number of each file, and the reason.
   std::map<std::uint32_t, Status> external_;
   ValueChecker values_;

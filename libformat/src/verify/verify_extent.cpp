@@ -91,6 +91,7 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at,
 // Schedules the check of a piece in another file. Opens this file when the first piece in it is
 // checked.
 void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
+  used_files_.insert(number);
   if (!at_least(VerifyLevel::kData)) return;
   range.in_original = files_->is_original(number - 1);
   summary_.reads_other_files |= !range.in_original;

@@ -120,8 +120,8 @@ void NmbVerifier::check_original(const ReaderCore& core, std::uint32_t row) {
 void NmbVerifier::check_digests(std::uint32_t row, OriginalDigests* digests) {
   tell_values();
   digests->read_to(files_->size(row));
-  ++summary_.originals;
   const std::uint64_t findings = summary_.findings;
+  auto& [checked, whole] = checked_originals_.emplace_back(row, false);
   const Status& status = digests->status();
   const bool other_bytes = status.rule() == "R-EX-5";
   if (!status.ok() && !other_bytes) {
@@ -143,7 +143,21 @@ void NmbVerifier::check_digests(std::uint32_t row, OriginalDigests* digests) {
   if (recorded && (other_bytes || found.sha256 != *recorded))
     report("R-FT-15", files_->value_offset(row, kBytesEnd), "file table",
            "an original with another SHA-256", "the recorded SHA-256");
-  summary_.whole_originals += findings == summary_.findings;
+  whole = findings == summary_.findings;
+}
+
+// Returns whether the block of an original was replaced or removed.
+bool NmbVerifier::is_dead_original(std::uint32_t row) const {
+  return all_walked_ && !live_orders_.contains(files_->row(row).order);
+}
+
+// Dead originals cannot be written again and do not count.
+void NmbVerifier::count_originals() {
+  for (const auto& [row, whole] : checked_originals_) {
+    if (is_dead_original(row)) continue;
+    ++summary_.originals;
+    summary_.whole_originals += whole;
+  }
 }
 
 // Checks the newest global sections, and then all older global sections to which they refer.

@@ -68,11 +68,7 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.originals = stores_originals(options_);
   if (read.originals) read.digests = options_.digests;
-  using Lost = InputOptions::LostOriginals;
-  read.lost_originals = options_.originals == Originals::kDrop ? Lost::kNone
-                        : options_.originals == Originals::kStore || options_.hdf5
-                            ? Lost::kWithoutBlock
-                            : Lost::kAll;
+  read.needs_originals = options_.originals == Originals::kNone && !options_.hdf5;
   read.piece_size = options_.writer.piece_size;
   read.origins = ranks.size() > 1;
   read.provenance = options_.provenance != nullptr;

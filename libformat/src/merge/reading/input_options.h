@@ -34,9 +34,8 @@ struct InputOptions {
   std::optional<InputLinks> links{};                 // set if values are linked
   bool originals = false;                            // originals are stored
   RecordedDigests digests = RecordedDigests::kNone;  // PackedBlock::new_digests of classic inputs
-  // Which originals of NMB inputs count as losses if the output does not store them.
-  enum class LostOriginals : std::uint8_t { kAll, kWithoutBlock, kNone };
-  LostOriginals lost_originals = LostOriginals::kAll;
+  // Whether originals of NMB inputs count as losses if the output does not store them.
+  bool needs_originals = true;
   std::uint32_t piece_size = 0;  // piece size of the output; used if originals are stored
   bool coded_pieces = false;
   bool origins = false;            // KeptBlock::packed.origin is needed

@@ -24,7 +24,8 @@ class InputOriginals {
 
   // Returns the originals of a block and removes them. order: BlockEntry::order of the block.
   std::vector<InputOriginal> take(std::uint64_t order);
-  // Returns whether an original has a block in the input. number: its file number.
+  // Returns whether an original has a block in the input. An original without a block is dead.
+  // number: its file number.
   bool has_block(std::uint32_t number) const { return with_block_.contains(number); }
   // Returns the file numbers of the originals that have a block and were not dropped.
   const std::set<std::uint32_t>& kept() const { return kept_; }

@@ -187,16 +187,11 @@ Status NmbInput::visit_blocks(const std::vector<bool>& chosen, const VisitBlock&
 // Finds contents that a copy of the file would lose: originals, and additions from later versions
 // of the format.
 Status NmbInput::find_losses() {
-  using Lost = InputOptions::LostOriginals;
-  const auto is_lost = [&](std::uint32_t number) {
-    return originals_.has_block(number)
-               ? !options_.originals && options_.lost_originals == Lost::kAll
-               : options_.lost_originals != Lost::kNone;
-  };
+  const bool needs_originals = options_.needs_originals && !options_.originals;
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader_->external_files());
   std::uint32_t number = 0;
   for (const ExternalFile& file : files)
-    if (++number; file.is_original && is_lost(number))
+    if (++number; needs_originals && originals_.has_block(number))
       extras_.losses.push_back(
           {0,
            {},
