@@ -66,6 +66,7 @@ struct Options {
       writer = *std::move(opened);
       block = writer->find_block("b");
       if (!block.ok()) stop(block.status());
+      if (const Status status = writer->end_define(); !status.ok()) stop(status);
     }
   }
 }
