@@ -11,6 +11,7 @@
 #include "model/name_rules.h"
 #include "nmb/merge.h"
 #include "nmb/reader.h"
+#include "nmb/verify.h"
 #include "recover/block_plan.h"
 #include "recover/mended_file.h"
 #include "wire/joined_text.h"
@@ -110,10 +111,12 @@ class Recoverer {
                Reader::open(mended_, {.external = options_.external}));
     NMB_TRY(find_lost_originals(*reader));
     NMB_TRY(find_lost_tables(*reader));
+    const std::size_t known = orders.size();
+    NMB_TRY(find_wrong_statistics(*reader));
     const Result<std::vector<std::string>> provenance = reader->provenance();
     if (provenance.status().code() == Code::kIo) return provenance.status();
     if (!provenance.ok()) add_loss("provenance: " + provenance.status().message());
-    if (parts_.damaged_originals.empty()) return {};
+    if (parts_.damaged_originals.empty() && orders.size() == known) return {};
     NMB_ASSIGN(mended_, mend_file(file_, evidence_, plans_.blocks, parts_));
     return {};
   }
@@ -154,6 +157,36 @@ class Recoverer {
     std::vector<Status> damaged;
     NMB_TRY(reader.kept_rows(true, &damaged).status());
     for (const Status& status : damaged) add_loss("statistics or tags: " + status.message());
+    return {};
+  }
+
+  // Finds blocks whose statistics are not those of their values. Their statistics are left out.
+  Status find_wrong_statistics(const Reader& reader) {
+    if (!reader.has_statistics()) return {};
+    class Rules : public Findings {
+     public:
+      void report(Finding finding) override {
+        has_wrong_statistics_ = has_wrong_statistics_ || std::string_view(finding.rule) == "R-ST-3";
+      }
+      bool has_wrong_statistics() const { return has_wrong_statistics_; }
+
+     private:
+      bool has_wrong_statistics_ = false;
+    } rules;
+    std::vector<std::string> damaged;
+    VerifyOptions options;
+    options.external = options_.external;
+    options.threads = options_.writer.threads;
+    options.on_damaged_block = [&](const std::string& block) { damaged.push_back(block); };
+    NMB_TRY(verify(*mended_, options, rules).status());
+    if (!rules.has_wrong_statistics()) return {};
+    for (const std::string& name : damaged) {
+      NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(name));
+      if (!entry) continue;
+      parts_.without_statistics.push_back(entry->order);
+      add_loss("statistics of block " + in_quotes(name) + ": they are not those of its values");
+    }
+    std::ranges::sort(parts_.without_statistics);
     return {};
   }
 
