@@ -466,18 +466,23 @@ Status ExtentState::read_segment(const Segment& segment, std::uint64_t offset,
         Code::kUnsupported, {}, kNoOffset, "",
         "cannot change a part of a piece that is in another file; use nmcat without --link to "
         "copy the values to this file");
-  if (segment.codec == PieceCodec::kNone) return file.read_at(segment.position + from, out);
+  if (segment.fresh) return file.read_at(segment.position + from, out);
+  // A committed piece is read whole, because its bytes may get a new sum.
   if (decoded_position_ != segment.position) {
     decoded_position_ = 0;
-    std::vector<std::byte> stored(segment.coded_length);
+    std::vector<std::byte> stored(segment.piece().stored_length());
     NMB_TRY(file.read_at(segment.position, stored));
     if (const std::uint64_t sum = sum_of(stored); sum != segment.sum)
       return Status(Code::kDamaged, {}, segment.position, "R-EX-5",
                     "found values with " + sum_text(sum) + ", expected " + sum_text(segment.sum));
-    Result<std::vector<std::byte>> decoded =
-        decode_piece(segment.codec, stored, segment.length + segment.cut);
-    if (!decoded.ok()) return decoded.status().at({}, segment.position);
-    decoded_ = std::move(*decoded);
+    if (segment.codec == PieceCodec::kNone) {
+      decoded_ = std::move(stored);
+    } else {
+      Result<std::vector<std::byte>> decoded =
+          decode_piece(segment.codec, stored, segment.length + segment.cut);
+      if (!decoded.ok()) return decoded.status().at({}, segment.position);
+      decoded_ = std::move(*decoded);
+    }
     decoded_position_ = segment.position;
   }
   std::memcpy(out.data(), decoded_.data() + from, out.size());

@@ -197,8 +197,8 @@ class ExtentState {
   std::uint64_t first_new_ = 0;
   std::vector<Staged> staged_;  // runs of waiting bytes, in the order of the calls of write()
   std::vector<Planned> planned_;
-  // The decoded bytes of the coded piece that was read last. These bytes are kept until the last
-  // byte of the piece has been read.
+  // The decoded bytes of the committed piece that was read last. These bytes are kept until the
+  // last byte of the piece has been read.
   mutable std::vector<std::byte> decoded_;
   mutable std::uint64_t decoded_position_ = 0;
 };
