@@ -454,8 +454,10 @@ Status convert_file(const std::string& input, const std::string& output, WriteSt
                     std::string_view chunk, const std::optional<LinkedInput>& linked) {
   NMB_TRY(set_chunk(chunk, &style));
   ReadOptions options;
-  if (linked) options.external = ExternalPaths::kAny;
-  options.check_external = !linked;
+  if (linked) {
+    options.external = ExternalPaths::kAny;
+    options.unverified = Unverified::kLinkedValues;
+  }
   NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input, options));
   if (!linked || linked->variables.empty())
     return export_to(output, *reader, std::move(style)).in_file(input);

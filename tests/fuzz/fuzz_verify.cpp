@@ -18,9 +18,7 @@ using namespace nmb;
 static constexpr std::uint64_t kMostValues = 1 << 16;
 
 static Status read_all(std::shared_ptr<const ByteSource> file) {
-  ReadOptions options;
-  options.verify_values = true;
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(std::move(file), options));
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(std::move(file)));
   Status first;
   const Status visited = reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     Status status;

@@ -170,9 +170,7 @@ std::string difference(const Model& model, const Reader& reader) {
 }
 
 std::string difference(const Model& model, const std::filesystem::path& file) {
-  ReadOptions options;
-  options.verify_values = true;
-  Result<std::unique_ptr<Reader>> reader = Reader::open(file.string(), options);
+  Result<std::unique_ptr<Reader>> reader = Reader::open(file.string());
   return reader.ok() ? difference(model, **reader) : reader.status().text();
 }
 

@@ -160,9 +160,9 @@ TEST_F(CodedPiecesTest, LieAmongHoles) {
 
 TEST_F(CodedPiecesTest, AreReadInPartsAndByRequests) {
   write();
-  for (const bool verify : {false, true}) {
+  for (const Unverified unverified : {Unverified::kNothing, Unverified::kPartsOfPieces}) {
     ReadOptions read;
-    read.verify_values = verify;
+    read.unverified = unverified;
     auto reader = *Reader::open(path(), read);
     const Object object = *reader->object("b/v");
     std::mt19937 random(3);

@@ -295,9 +295,10 @@ TEST_F(ExternalFilesTest, LinksWithoutSumsAreForReadersThatDoNotCheck) {
   std::iota(large.begin(), large.end(), '\0');
   write("large", large);
   ASSERT_EQ(link({"large"}, 1, false).text(), "ok");
-  EXPECT_EQ(text_of("b0", {.check_external = false}), large.substr(kSkipped));
+  EXPECT_EQ(text_of("b0", {.unverified = Unverified::kLinkedValues}), large.substr(kSkipped));
   EXPECT_NE(text_of("b0").find("found values with checksum 0x"), std::string::npos);
-  const auto reader = *Reader::open(at("v.nmb").string(), {.check_external = false});
+  const auto reader =
+      *Reader::open(at("v.nmb").string(), {.unverified = Unverified::kLinkedValues});
   std::vector<std::byte> part(70000);
   ASSERT_TRUE((*reader->block("b0"))->extent->read_at(60000, part).ok());
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(part.data()), part.size()),

@@ -49,12 +49,12 @@ class GetRequestsTest : public testing::Test {
     return values;
   }
   // A reader of the file, its reads counted; the one with number fail_at fails.
-  std::unique_ptr<Reader> open(bool verify = false,
+  std::unique_ptr<Reader> open(Unverified unverified = Unverified::kPartsOfPieces,
                                std::uint64_t fail_at = CountingSource::kNever) {
     memory_ = std::make_unique<MemorySource>(bytes_, "memory");
     counted_ = std::make_shared<CountingSource>(*memory_, fail_at);
     ReadOptions options;
-    options.verify_values = verify;
+    options.unverified = unverified;
     auto reader = Reader::open(counted_, options);
     EXPECT_TRUE(reader.ok()) << reader.status().text();
     return std::move(*reader);
@@ -68,8 +68,8 @@ class GetRequestsTest : public testing::Test {
 
 TEST_F(GetRequestsTest, ManySmallOnesAreFewReads) {
   ASSERT_NO_FATAL_FAILURE(write(kBlocks, kVariables, kLength));
-  for (const bool verify : {false, true}) {
-    const auto reader = open(verify);
+  for (const Unverified unverified : {Unverified::kNothing, Unverified::kPartsOfPieces}) {
+    const auto reader = open(unverified);
     std::vector<std::shared_ptr<const Block>> blocks;
     for (int b = 0; b < kBlocks; ++b) blocks.push_back(*reader->block("b" + std::to_string(b)));
     GetRequests requests;
@@ -165,7 +165,7 @@ TEST_F(GetRequestsTest, ChecksThePiecesThatItReadsWhole) {
   const Hyperslab of_damaged{{16384 + 50}, {100}, {}};
   const RequestId unchecked = *requests.iget(first, of_damaged, std::span(part));
   EXPECT_TRUE(requests.wait({{unchecked}}).ok());
-  const auto verifying = open(true);
+  const auto verifying = open(Unverified::kNothing);
   const RequestId checked =
       *requests.iget(*verifying->object("b0/v0"), of_damaged, std::span(part));
   EXPECT_EQ(requests.wait({{checked}}).code(), Code::kDamaged);
@@ -176,7 +176,7 @@ TEST_F(GetRequestsTest, APieceIsReadAndVerifiedOnce) {
     options_.piece_size = piece;
     constexpr std::uint64_t kCount = 1500001;
     ASSERT_NO_FATAL_FAILURE(write(1, 1, kCount));
-    const auto reader = open(true);
+    const auto reader = open(Unverified::kNothing);
     const Object object = *reader->object("b0/v0");
     GetRequests requests;
     std::vector<RequestId> ids;
@@ -203,7 +203,7 @@ TEST_F(GetRequestsTest, EveryFailedReadIsAFailureOfWhoNeededIt) {
   const std::uint64_t first = counted_->reads();
   int failures = 0;
   for (std::uint64_t call = first;; ++call) {
-    const auto reader = open(false, call);
+    const auto reader = open(Unverified::kPartsOfPieces, call);
     GetRequests requests;
     std::vector<RequestId> ids;
     std::vector<std::vector<int>> values(6, std::vector<int>(300000));

@@ -68,7 +68,7 @@ class WriterGrowthTest : public testing::Test {
   // Readers see what was put, and the file is sound.
   void check() {
     EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
-    const auto reader = *Reader::open(path(), {.verify_values = true});
+    const auto reader = *Reader::open(path());
     EXPECT_EQ(reader->totals().blocks, model_.size());
     std::uint64_t records = 0;
     for (const auto& [name, values] : model_) {

@@ -44,9 +44,7 @@ class WriterTest : public testing::Test {
   }
   std::unique_ptr<Reader> read() {
     EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
-    ReadOptions options;
-    options.verify_values = true;
-    auto reader = Reader::open(path(), options);
+    auto reader = Reader::open(path());
     EXPECT_TRUE(reader.ok()) << reader.status().text();
     return std::move(*reader);
   }

@@ -26,8 +26,8 @@ std::string vector_file(const char* name) {
 
 TEST(Growth, BlocksAreReadAsTheyAre) {
   NMB_NEEDS_VECTORS();
-  for (const bool verify : {false, true}) {
-    const auto reader = *Reader::open(vector_file("growth"), {.verify_values = verify});
+  for (const Unverified unverified : {Unverified::kNothing, Unverified::kPartsOfPieces}) {
+    const auto reader = *Reader::open(vector_file("growth"), {.unverified = unverified});
     EXPECT_EQ(*(*reader->block("a"))->read_all<int>(0), (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8}));
     EXPECT_EQ(*(*reader->block("b"))->read_all<double>(0), (std::vector<double>{0.5, 1.5, 2.5}));
     // A part, across what the entry has and what growth pages add.
@@ -97,7 +97,7 @@ TEST(Growth, WritersGoOnWithIt) {
       if (expected.size() < at + width) expected.resize(at + width);
       std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(at), width, 77);
       EXPECT_EQ(test::findings_of(std::filesystem::path(path)), "");
-      const auto reader = *Reader::open(path, {.verify_values = true});
+      const auto reader = *Reader::open(path);
       EXPECT_EQ(*(*reader->block("a"))->read_all<int>(0), expected);
     }
   }

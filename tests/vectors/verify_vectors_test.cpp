@@ -105,9 +105,7 @@ TEST(VerifyVectors, LevelsAndThreadsFindNoMoreThanAll) {
 
 // Opens and loads what can be loaded; a status is as good as a result.
 void read_all(const std::filesystem::path& path) {
-  ReadOptions options;
-  options.verify_values = true;
-  const auto reader = Reader::open(path.string(), options);
+  const auto reader = Reader::open(path.string());
   if (!reader.ok()) return;
   (void)(*reader)->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     const auto block = (*reader)->block(entry);
@@ -175,9 +173,7 @@ TEST(VerifyVectors, ReadersReadValidOnes) {
   for (const auto& expected : test::vector_expectations()) {
     if (expected.sort != Sort::kValid || expected.file.extension() != ".nmb") continue;
     SCOPED_TRACE(expected.name);
-    ReadOptions options;
-    options.verify_values = true;
-    const auto reader = Reader::open(expected.file.string(), options);
+    const auto reader = Reader::open(expected.file.string());
     ASSERT_TRUE(reader.ok()) << reader.status().text();
     std::uint64_t blocks = 0;
     const Status status =

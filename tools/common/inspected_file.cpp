@@ -31,8 +31,7 @@ Result<InspectedFile> InspectedFile::open(std::shared_ptr<const InputFile> file,
   out.file_ = std::move(file);
   const FileKind kind = out.file_->kind();
   if (kind == FileKind::kNmb) {
-    // Values are verified before they are shown.
-    NMB_ASSIGN(out.reader_, Reader::open(out.file_, {.verify_values = true, .external = external}));
+    NMB_ASSIGN(out.reader_, Reader::open(out.file_, {.external = external}));
   } else if (kind == FileKind::kHdf5) {
     NMB_ASSIGN(std::vector<std::shared_ptr<const Block>> blocks, open_hdf5(out.file_));
     out.held_.reserve(blocks.size());

@@ -260,10 +260,9 @@ class Converter {
   }
 
   Status from_nmb() {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-               Reader::open(file_, {.cache_bytes = options_.cache_bytes,
-                                    .verify_values = true,
-                                    .external = options_.external}));
+    NMB_ASSIGN(
+        const std::unique_ptr<Reader> reader,
+        Reader::open(file_, {.cache_bytes = options_.cache_bytes, .external = options_.external}));
     NMB_TRY(ranks_.first([&] { return check_nothing_pending(*reader); }));
     NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) notes_.warn(warning.text());

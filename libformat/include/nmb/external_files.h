@@ -36,6 +36,18 @@ enum class ExternalPaths : std::uint8_t {
   kAny,      // also absolute paths, ".." and symbolic links
 };
 
+// Which values a Reader returns without comparing them with their checksums.
+enum class Unverified {
+  kNothing,
+  // Parts of uncompressed pieces: the reader reads only the bytes that it needs, and checks only
+  // the pieces that it reads completely. Damaged values are returned without an error. Use this
+  // for a few values of large pieces whose file nmverify has checked.
+  kPartsOfPieces,
+  // Uncompressed pieces in external files. Such pieces of a temporary file may have no checksums
+  // (WriterOptions::sum_links).
+  kLinkedValues,
+};
+
 // Returns the path that the file table of `output` records for a linked input. With kBeneath, the
 // path is relative, and symbolic links are resolved; the call fails with kUnsupported if `input` is
 // not in the folder of `output` or below it. With kAny, the path is absolute if `input` is absolute

@@ -34,14 +34,11 @@ struct ReadOptions {
   std::size_t request_bytes = 0;
 
   // --- what is read and checked ---
-  // Whether to read each needed piece of values completely, so that its checksum can be checked. If
-  // false, the reader checks only those pieces that it reads completely for another reason.
-  bool verify_values = false;
+  // Which values are not verified. The default verifies all: the reader reads each needed piece of
+  // values completely (at most piece_size() bytes of values), and checks its checksum.
+  Unverified unverified = Unverified::kNothing;
   // The external files that the reader may open to read values.
   ExternalPaths external = ExternalPaths::kBeneath;
-  // Whether pieces in external files are read whole and checked. If false, uncompressed pieces are
-  // not checked.
-  bool check_external = true;
 };
 
 // A block with its decoded metadata.
@@ -167,8 +164,8 @@ class Reader {
   NMB_EXPORT Result<std::vector<ExternalFile>> external_files() const;
   // Returns the external file with the file number `number`. File numbers begin at 1. The file is
   // opened only when bytes are read from it. Only a few external files are open at the same time.
-  // Errors: kDamaged (R-EX-8, R-FT-4, R-FT-5); kUnsupported if ReadOptions::external does not allow
-  // the file; kIo.
+  // Bytes of an original are verified, bytes of other files have no checksum here. Errors: kDamaged
+  // (R-EX-8, R-FT-4, R-FT-5); kUnsupported if ReadOptions::external does not allow the file; kIo.
   NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
   // Passes the bytes of an original to `sink` in order. `number` is the file number of the
   // original. The digest of the whole file is checked after the last byte. Errors: kDamaged if the
@@ -306,7 +303,7 @@ class GetRequests {
   // the values.
   NMB_EXPORT Result<RequestId> iget(const Object& object, const Hyperslab& slab, MutableArray out);
   // Reads the values of the requests into their arrays, and closes the requests. Each read of the
-  // file covers at most 1 MiB. With ReadOptions::verify_values, a read may cover one longer piece.
+  // file covers at most 1 MiB, except that a verified read may cover one longer piece.
   // `statuses` is empty, or has one element for each request. The element of a request receives the
   // status that Dataset::read() would return. If a read of the file fails (kIo), all requests that
   // this read serves fail. Returns the first failure. Needs 3 MiB of memory, plus a small amount

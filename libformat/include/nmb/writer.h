@@ -120,8 +120,8 @@ struct WriterOptions {
   Locking locking = Locking::kRequired;
   bool sync = true;  // whether commits wait until the data is on the device
   // Whether commits compute checksums of values that stay in other files, and read these values to
-  // do so. Without these checksums, readers refuse such values unless ReadOptions::check_external
-  // is false. Set this to false only for temporary files.
+  // do so. Without these checksums, readers refuse such values unless ReadOptions::unverified is
+  // Unverified::kLinkedValues. Set this to false only for temporary files.
   bool sum_links = true;
 
   // --- what changes the speed; the bytes are the same ---

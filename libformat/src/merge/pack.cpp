@@ -177,8 +177,10 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   // compared to find inputs that change.
   const std::vector<std::optional<FileStamp>> stamps = stamps_of(options.inputs);
   ReadOptions reading;
-  if (first.link_united) reading.external = ExternalPaths::kAny;
-  reading.check_external = !first.link_united;
+  if (first.link_united) {
+    reading.external = ExternalPaths::kAny;
+    reading.unverified = Unverified::kLinkedValues;
+  }
   bool is_finished = false;
   if (resumes) {
     Result<std::unique_ptr<Reader>> known = std::unique_ptr<Reader>();

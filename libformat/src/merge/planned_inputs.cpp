@@ -28,7 +28,6 @@ Status PlannedInputs::prepare() {
   // read values of a different block.
   from_.views = std::make_shared<SourcePool>(options_.writer.threads + 1);
   from_.read.cache_bytes = kCachedBytesOfInput;
-  from_.read.verify_values = true;
   from_.read.external = options_.external;
   if (options_.choice) {
     NMB_ASSIGN(BlockChooser chooser, BlockChooser::make(*options_.choice));

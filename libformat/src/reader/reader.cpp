@@ -110,8 +110,8 @@ Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> f
   NMB_ASSIGN(Head head, read_head(*file, warnings));
   if (far) far->set_run(run_of(head.superblock));
   auto shared = std::make_shared<State::Shared>();
-  shared->core = std::make_unique<ReaderCore>(*file, std::move(head), options.external, far.get(),
-                                              options.check_external);
+  shared->core = std::make_unique<ReaderCore>(*file, std::move(head), options.external,
+                                              options.unverified, far.get());
   shared->file = std::move(file);
   auto state = std::make_unique<State>();
   state->shared = std::move(shared);
@@ -293,7 +293,8 @@ Result<std::vector<ExternalFile>> Reader::external_files() const {
 }
 
 Result<std::shared_ptr<const ByteSource>> Reader::open_external(std::uint32_t number) const {
-  NMB_ASSIGN(std::shared_ptr<const ByteSource> source, state_->core().external().open(number));
+  NMB_ASSIGN(std::shared_ptr<const ByteSource> source,
+             state_->core().external().open_verified(number));
   // An original lies inside this file. Therefore this file must stay open while the original is in
   // use.
   using Held = std::pair<std::shared_ptr<const State::Shared>, std::shared_ptr<const ByteSource>>;
@@ -309,7 +310,7 @@ Status Reader::give_back(std::uint32_t number,
     return Status(
         Code::kUsage, file().name(), kNoOffset, "",
         joined_text("found file number ", number, ", expected the number of an original"));
-  NMB_ASSIGN(const std::shared_ptr<const ByteSource> original, files.open(number));
+  NMB_ASSIGN(const std::shared_ptr<const ByteSource> original, files.open_verified(number));
   // Reads windows of whole pieces, so that the checksums of the pieces are checked.
   const std::uint64_t window = piece_size();
   std::vector<std::byte> buffer;
@@ -523,7 +524,7 @@ Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry,
   NMB_ASSIGN(StoredBlock stored, state_->core().load(entry, true));
   const std::size_t inline_bytes = stored.inline_extent ? stored.inline_extent->size() : 0;
   NMB_ASSIGN(std::shared_ptr<const Block> block,
-             state_->core().decode(entry, stored, state_->shared, state_->options.verify_values));
+             state_->core().decode(entry, stored, state_->shared));
   if (body) *body = std::move(stored.body);
   const std::size_t bytes = sizeof(Block) + block->metadata.memory() + inline_bytes;
   if (bytes > state_->options.cache_bytes) return block;

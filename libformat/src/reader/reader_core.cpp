@@ -13,11 +13,11 @@
 namespace nmb {
 
 ReaderCore::ReaderCore(const ByteSource& file, Head head, ExternalPaths external,
-                       const FarSource* far, bool check_external)
+                       Unverified unverified, const FarSource* far)
     : file_(file),
       head_(std::move(head)),
       index_(file, head_.superblock, far),
-      external_(file, head_.superblock, external, check_external),
+      external_(file, head_.superblock, external, unverified),
       statistics_(file, head_.superblock, PageUse::kStatistics, far),
       tags_(file, head_.superblock, PageUse::kTags, far),
       decompressor_(head_.dictionary) {}
@@ -292,10 +292,8 @@ struct BlockExtent {
 
 }  // namespace
 
-Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry,
-                                                        StoredBlock& stored,
-                                                        std::shared_ptr<const void> keep_alive,
-                                                        bool verify_values) const {
+Result<std::shared_ptr<const Block>> ReaderCore::decode(
+    const BlockEntry& entry, StoredBlock& stored, std::shared_ptr<const void> keep_alive) const {
   NMB_ASSIGN(ClassicHeader header, decode_body(entry, stored.header.records, stored.body, file_));
   auto block = std::make_shared<Block>();
   block->name = entry.name;
@@ -312,7 +310,7 @@ Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry,
   extent->fill = std::make_unique<FillPattern>(block->metadata, block->layout);
   extent->source = std::make_unique<ExtentSource>(file_, &external_, head_.superblock, entry,
                                                   growth, std::move(stored.inline_extent),
-                                                  *extent->fill, pieces_, verify_values);
+                                                  *extent->fill, pieces_, external_.unverified());
   const ByteSource* source = extent->source.get();
   block->extent = std::shared_ptr<const ByteSource>(std::move(extent), source);
   return std::shared_ptr<const Block>(std::move(block));

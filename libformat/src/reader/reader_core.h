@@ -29,9 +29,9 @@ struct StoredBlock {
 class ReaderCore {
  public:
   // `file` must outlive the object. far: `file` if it is on slow storage; nullptr if it is not.
-  // `external` and `check_external`: see ReadOptions.
+  // `external` and `unverified`: see ReadOptions.
   ReaderCore(const ByteSource& file, Head head, ExternalPaths external = ExternalPaths::kBeneath,
-             const FarSource* far = nullptr, bool check_external = true);
+             Unverified unverified = Unverified::kNothing, const FarSource* far = nullptr);
   const Head& head() const { return head_; }
   const IndexTree& index() const { return index_; }
   // Takes over the pages that `before` has read from the index and from growth pages. before: the
@@ -68,8 +68,7 @@ class ReaderCore {
   // Decodes the metadata of a loaded block and attaches the block's values. The inline extent is
   // moved out of `stored`.
   Result<std::shared_ptr<const Block>> decode(const BlockEntry& entry, StoredBlock& stored,
-                                              std::shared_ptr<const void> keep_alive,
-                                              bool verify_values) const;
+                                              std::shared_ptr<const void> keep_alive) const;
 
  private:
   const ByteSource& file_;

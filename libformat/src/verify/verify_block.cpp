@@ -166,7 +166,7 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
   const std::string object = "block \"" + entry.name + "\"";
   const auto open = [&]() -> Result<std::shared_ptr<const Block>> {
     NMB_ASSIGN(StoredBlock stored, core_->load(entry, true));
-    return core_->decode(entry, stored, nullptr, false);
+    return core_->decode(entry, stored, nullptr);
   };
   const Result<std::shared_ptr<const Block>> block = open();
   if (!block.ok()) {

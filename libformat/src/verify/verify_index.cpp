@@ -165,7 +165,8 @@ void NmbVerifier::check_index() {
     all_walked_ = index_whole_ = false;
     return;
   }
-  core_ = std::make_unique<ReaderCore>(file_, head_, options_.external);
+  // Values are read through `core_` only after the sums of all their pieces were checked.
+  core_ = std::make_unique<ReaderCore>(file_, head_, options_.external, Unverified::kPartsOfPieces);
   const std::optional<Page> root = decode_page(
       std::move(*bytes),
       expectation(PageUse::kIndex, s.root_position, static_cast<std::uint16_t>(s.height - 1)));

@@ -15,7 +15,7 @@ ExtentSource::ExtentSource(const ByteSource& file, const ExternalFiles* external
                            const Superblock& superblock, const BlockEntry& entry,
                            std::span<const GrowthRow> growth,
                            std::optional<std::vector<std::byte>> inline_bytes,
-                           const FillPattern& fill, PieceCache& cache, bool verify)
+                           const FillPattern& fill, PieceCache& cache, Unverified unverified)
     : file_(file),
       external_(external),
       length_(entry.extent_length),
@@ -25,7 +25,7 @@ ExtentSource::ExtentSource(const ByteSource& file, const ExternalFiles* external
       piece_size_(superblock.piece_size),
       mapped_(entry.has_map() || entry.growth != 0),
       hole_(entry.hole && entry.growth == 0),
-      verify_(verify),
+      unverified_(unverified),
       inline_bytes_(std::move(inline_bytes)),
       fill_(fill),
       cache_(cache),
@@ -112,13 +112,14 @@ Result<std::vector<std::byte>> ExtentSource::load_piece(const Piece& piece) cons
 
 Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
                                 std::span<std::byte> out) const {
-  if (piece.file != 0 && piece.codec == PieceCodec::kNone && !external_->checks()) {
+  if (piece.file != 0 && piece.codec == PieceCodec::kNone &&
+      unverified_ == Unverified::kLinkedValues) {
     std::shared_ptr<const ByteSource> keep;
     NMB_ASSIGN(const ByteSource* const file, file_of(piece, &keep));
     return file->read_at(piece.position + (offset - piece.logical), out);
   }
   if (offset == piece.logical && out.size() == piece.length) return load_piece(piece, out);
-  if (piece.is_plain() && !verify_)
+  if (piece.is_plain() && !verifies())
     return file_.read_at(piece.position + (offset - piece.logical), out);
   PieceCache::Bytes bytes = cache_.find(piece);
   if (!bytes) {
@@ -135,7 +136,7 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
   NMB_TRY(check_offset(offset, out.size()));
   if (out.empty()) return {};
   // If the extent has no data map, the sum of these bytes was checked when they were loaded.
-  if (inline_bytes_ && !(verify_ && mapped_)) {
+  if (inline_bytes_ && !(verifies() && mapped_)) {
     std::memcpy(out.data(), inline_bytes_->data() + offset, out.size());
     return {};
   }
@@ -145,7 +146,7 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
   }
   const std::uint64_t end = offset + out.size();
   // The range contains no whole piece and lies in one run, so the data map is not needed.
-  if (mapped_ && run_position_ != 0 && !verify_ && !may_hold_piece(offset, end))
+  if (mapped_ && run_position_ != 0 && !verifies() && !may_hold_piece(offset, end))
     return file_.read_at(run_position_ + offset, out);
   NMB_ASSIGN(const std::vector<Piece> pieces, pieces_in(offset, end));
   for (const Piece& piece : pieces) {

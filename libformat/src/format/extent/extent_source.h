@@ -13,14 +13,14 @@
 #include "format/extent/piece_cache.h"
 #include "nmb/block_entry.h"
 #include "nmb/bytes.h"
+#include "nmb/external_files.h"
 #include "nmb/values.h"
 
 namespace nmb {
 
-// Thread-safe. Checks the sum of a piece in three cases: a read covers the whole piece, the piece
-// is coded, or the piece lies in another file, which other programs may change. If `verify` is
-// true, every piece that a read overlaps is read completely and checked. An uncompressed piece in
-// another file is never checked if ExternalFiles::checks() returns false.
+// Thread-safe. Reads completely and checks every piece that a read overlaps, except what the
+// argument `unverified` names. A piece that a read covers completely, a coded piece and a piece in
+// another file, which other programs may change, are also checked with kPartsOfPieces.
 class ExtentSource final : public ByteSource {
  public:
   // `superblock`, `growth` and `cache` belong to `file`. `external` is nullptr for an original (see
@@ -29,7 +29,7 @@ class ExtentSource final : public ByteSource {
   ExtentSource(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
                const BlockEntry& entry, std::span<const GrowthRow> growth,
                std::optional<std::vector<std::byte>> inline_bytes, const FillPattern& fill,
-               PieceCache& cache, bool verify);
+               PieceCache& cache, Unverified unverified);
   std::uint64_t size() const override { return length_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return file_.name(); }
@@ -56,7 +56,8 @@ class ExtentSource final : public ByteSource {
   Status check(std::uint64_t offset, std::uint64_t position, std::span<const std::byte> bytes,
                const std::function<void(const Piece&, const Status&)>& bad) const;
   const ByteSource& file() const { return file_; }
-  bool verifies() const { return verify_; }
+  // Returns whether a read of a part of a piece reads and checks the whole piece.
+  bool verifies() const { return unverified_ != Unverified::kPartsOfPieces; }
 
  private:
   Result<const ByteSource*> file_of(const Piece& piece,
@@ -86,7 +87,7 @@ class ExtentSource final : public ByteSource {
   std::uint32_t piece_size_;
   bool mapped_;  // whether the extent may have several pieces
   bool hole_;
-  bool verify_;
+  Unverified unverified_;
   std::optional<std::vector<std::byte>> inline_bytes_;
   const FillPattern& fill_;
   PieceCache& cache_;

@@ -55,12 +55,20 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::open(std::uint32_t numb
   const ExternalFile row = files->row(number - 1);
   std::shared_ptr<const ByteSource> source;
   if (row.is_original) {
-    source = original(files->map(number - 1), row.size);
+    // A piece of a block can be undamaged although the original's piece around it is damaged.
+    source = original(files->map(number - 1), row.size, Unverified::kPartsOfPieces);
   } else {
     NMB_ASSIGN(source, beside(row, name));
   }
   std::lock_guard lock(mutex_);
   return opened_.emplace(number, source).first->second;
+}
+
+Result<std::shared_ptr<const ByteSource>> ExternalFiles::open_verified(std::uint32_t number) const {
+  NMB_ASSIGN(std::shared_ptr<const ByteSource> source, open(number));
+  NMB_ASSIGN(const std::shared_ptr<const FileTable> files, table());
+  if (!files->is_original(number - 1)) return source;
+  return original(files->map(number - 1), files->size(number - 1), Unverified::kNothing);
 }
 
 Result<std::uint64_t> ExternalFiles::place_in_original(std::uint32_t number, std::uint64_t position,
@@ -113,8 +121,8 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFi
 }
 
 // Reads the bytes of an original like an extent that belongs to no block.
-std::shared_ptr<const ByteSource> ExternalFiles::original(const Place& map,
-                                                          std::uint64_t size) const {
+std::shared_ptr<const ByteSource> ExternalFiles::original(const Place& map, std::uint64_t size,
+                                                          Unverified unverified) const {
   static const Metadata none;
   static const FillPattern no_holes(none, {});
   BlockEntry entry;
@@ -122,7 +130,7 @@ std::shared_ptr<const ByteSource> ExternalFiles::original(const Place& map,
   entry.extent_length = size;
   return std::make_shared<ExtentSource>(file_, nullptr, superblock_, entry,
                                         std::span<const GrowthRow>(), std::nullopt, no_holes,
-                                        original_pieces_, false);
+                                        original_pieces_, unverified);
 }
 
 }  // namespace nmb

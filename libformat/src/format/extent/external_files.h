@@ -22,16 +22,19 @@ namespace nmb {
 class ExternalFiles {
  public:
   // `file` must outlive this object. Relative paths of external files start from the folder of
-  // `file.path()`. `check`: see ReadOptions::check_external.
+  // `file.path()`. `unverified`: see ReadOptions.
   ExternalFiles(const ByteSource& file, const Superblock& superblock, ExternalPaths allowed,
-                bool check)
-      : file_(file), superblock_(superblock), allowed_(allowed), check_(check) {}
+                Unverified unverified)
+      : file_(file), superblock_(superblock), allowed_(allowed), unverified_(unverified) {}
 
   Result<std::shared_ptr<const FileTable>> table() const;
   // Opens the external file or the original with this number. The first row of the file table has
-  // number 1. Errors: kDamaged (R-EX-8, R-FT-4, R-FT-5); kUnsupported (R-FT-4) if external files
+  // number 1. The bytes have no checksum here: the caller must check the sum of each piece that it
+  // reads. Errors: kDamaged (R-EX-8, R-FT-4, R-FT-5); kUnsupported (R-FT-4) if external files
   // are not allowed or the NMB file has no path; kIo.
   Result<std::shared_ptr<const ByteSource>> open(std::uint32_t number) const;
+  // Like open(), but all bytes of an original are compared with the checksums of its pieces.
+  Result<std::shared_ptr<const ByteSource>> open_verified(std::uint32_t number) const;
   // Finds where a byte range of an original lies in this NMB file, and returns its position.
   // Returns 0 if the range is compressed or is not contiguous in this file. Errors: kDamaged
   // (R-EX-8, rules of data maps); kUsage for a file that is not an original.
@@ -39,18 +42,18 @@ class ExternalFiles {
                                           std::uint64_t length) const;
   // Returns the name of the file for use in messages.
   Result<std::string> name_of(std::uint32_t number) const;
-  // Returns whether the checksums of pieces in other files are checked.
-  bool checks() const { return check_; }
+  Unverified unverified() const { return unverified_; }
 
  private:
   Result<std::shared_ptr<const ByteSource>> beside(const ExternalFile& row,
                                                    const std::string& name) const;
-  std::shared_ptr<const ByteSource> original(const Place& map, std::uint64_t size) const;
+  std::shared_ptr<const ByteSource> original(const Place& map, std::uint64_t size,
+                                             Unverified unverified) const;
 
   const ByteSource& file_;
   const Superblock superblock_;
   const ExternalPaths allowed_;
-  const bool check_;
+  const Unverified unverified_;
   mutable PieceCache original_pieces_;
   mutable std::mutex mutex_;  // protects the mutable members
   mutable std::shared_ptr<const FileTable> table_;

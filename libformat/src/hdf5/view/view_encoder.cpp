@@ -169,8 +169,7 @@ class ViewPass {
 
   Status encode_extended(const BlockEntry& entry, ExtendedOutput& extended, ViewGroup* group) {
     NMB_ASSIGN(StoredBlock stored, core_.load(entry, true));
-    NMB_ASSIGN(const std::shared_ptr<const Block> block,
-               core_.decode(entry, stored, nullptr, false));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, core_.decode(entry, stored, nullptr));
     if (has_classic_values(block->metadata))
       return refused(entry,
                      "a view of a block that uses dimensions of groups above is not supported");

@@ -75,7 +75,6 @@ Status NmbInput::read_blocks(const VisitBlock& visit) {
 
 Status NmbInput::open() {
   NMB_ASSIGN(reader_, Reader::open(file_, {.cache_bytes = options_.cache_bytes,
-                                           .verify_values = true,
                                            .external = options_.external}));
   NMB_TRY(check_nothing_pending(*reader_));
   // If the file is not linked, another process may add data to the file during the merge. A linked
