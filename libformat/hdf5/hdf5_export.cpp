@@ -450,15 +450,53 @@ Result<std::vector<VarId>> variables_of(std::string_view text) {
   return out;
 }
 
+// Returns whether pieces of the block hold records of several variables.
+bool has_mixed_pieces(const Block& block) {
+  const Metadata& metadata = block.metadata;
+  std::size_t record_variables = 0;
+  if (metadata.record_dimension())
+    for (VarId id = 0; id < metadata.variable_count(); ++id) {
+      const Variable variable = metadata.variable(id);
+      record_variables +=
+          !variable.dimensions.empty() && variable.dimensions[0] == metadata.record_dimension();
+    }
+  return record_variables > 1 && !metadata.extension();
+}
+
+// Opens the input. Variables are read one after the other, and each of them would read the pieces
+// with records of all variables again. If there are such pieces, all values are verified here, each
+// piece once, and parts of pieces are then read unverified.
+Result<std::unique_ptr<Reader>> open_to_export(const std::string& input) {
+  NMB_ASSIGN(std::unique_ptr<Reader> reader, Reader::open(input));
+  bool is_mixed = false;
+  NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
+    is_mixed = has_mixed_pieces(*block);
+    return !is_mixed;
+  }));
+  if (!is_mixed) return reader;
+  std::vector<std::byte> bytes;
+  NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
+    for (std::uint64_t at = 0; at < entry.extent_length; at += bytes.size()) {
+      bytes.resize(std::min<std::uint64_t>(reader->piece_size(), entry.extent_length - at));
+      NMB_TRY(block->extent->read_at(at, bytes));
+    }
+    return true;
+  }));
+  NMB_ASSIGN(std::unique_ptr<Reader> again,
+             Reader::open(input, {.unverified = Unverified::kPartsOfPieces}));
+  // Another program may have added a generation, whose values were not verified.
+  return again->generation() == reader->generation() ? std::move(again) : std::move(reader);
+}
+
 Status convert_file(const std::string& input, const std::string& output, WriteStyle style,
                     std::string_view chunk, const std::optional<LinkedInput>& linked) {
   NMB_TRY(set_chunk(chunk, &style));
-  ReadOptions options;
-  if (linked) {
-    options.external = ExternalPaths::kAny;
-    options.unverified = Unverified::kLinkedValues;
-  }
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input, options));
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+             linked ? Reader::open(input, {.unverified = Unverified::kLinkedValues,
+                                           .external = ExternalPaths::kAny})
+                    : open_to_export(input));
   if (!linked || linked->variables.empty())
     return export_to(output, *reader, std::move(style)).in_file(input);
   NMB_ASSIGN(const std::vector<VarId> variables, variables_of(linked->variables));
