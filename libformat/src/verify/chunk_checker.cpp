@@ -40,7 +40,7 @@ void NotDecoded::tell(
          chunk_filters_text());
 }
 
-Result<std::uint64_t> ChunkChecker::check(const Block& block, const Storage& storage,
+Result<std::uint64_t> ChunkChecker::check(const Dataset& block, const Storage& storage,
                                           const Tell& tell, std::uint64_t* left_out) {
   const Variable variable = block.metadata.variable(storage.variable);
   const ChunkTable table(

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "nmb/dataset.h"
 #include "nmb/extension.h"
-#include "nmb/reader.h"
 #include "values/chunk_table.h"
 
 namespace nmb {
@@ -42,7 +42,7 @@ class ChunkChecker {
   // filters are read but not decoded. All decoded chunks together may have at most 1 GiB plus 1100
   // times the stored size of the variable. *left_out counts the chunks that were not checked
   // because of this limit.
-  Result<std::uint64_t> check(const Block& block, const Storage& storage, const Tell& tell,
+  Result<std::uint64_t> check(const Dataset& block, const Storage& storage, const Tell& tell,
                               std::uint64_t* left_out);
 
  private:

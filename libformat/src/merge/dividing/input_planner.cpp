@@ -66,6 +66,7 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   read.chooser = chooser;
   if (options_.link)
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
+  read.threads = options_.writer.threads;
   read.originals = stores_originals(options_);
   if (read.originals) read.digests = options_.digests;
   read.needs_originals = options_.originals == Originals::kNone && !options_.hdf5;

@@ -10,9 +10,18 @@
 #include "model/paths.h"
 #include "nmb/classic.h"
 #include "nmb/convert.h"
+#include "verify/chunk_checker.h"
+#include "wire/joined_text.h"
 #include "wire/owned_bytes.h"
 
 namespace nmb {
+
+namespace {
+
+// Number of damaged chunks of a file that are named.
+constexpr std::uint64_t kMostWarnedChunks = 10;
+
+}  // namespace
 
 Result<std::unique_ptr<hdf5::StartedFile>> Hdf5Starter::start(std::size_t index,
                                                               const std::string& path) {
@@ -55,10 +64,11 @@ Status Hdf5Input::read(const VisitBlock& visit) {
   bool is_wanted = true;
   if (!options_.counts_groups()) {
     NMB_TRY(started->read(file_, [&](hdf5::GroupBlock group) -> Status {
-      if (is_wanted) NMB_ASSIGN(is_wanted, read_group(std::move(group), 0, visit));
+      if (is_wanted) NMB_ASSIGN(is_wanted, read_checked(std::move(group), 0, visit));
       return {};
     }));
     ++context_.whole_files;
+    count_damaged_chunks();
     return {};
   }
   NMB_ASSIGN(Groups groups, read_groups(*started));
@@ -84,8 +94,9 @@ Status Hdf5Input::read(const VisitBlock& visit) {
     if (!is_wanted) break;
     bool is_selected = true;
     if (changes_.is_selection()) NMB_ASSIGN(is_selected, changes_.is_selected(placed(group.name)));
-    if (is_selected) NMB_ASSIGN(is_wanted, read_group(std::move(group), groups.size(), visit));
+    if (is_selected) NMB_ASSIGN(is_wanted, read_checked(std::move(group), groups.size(), visit));
   }
+  count_damaged_chunks();
   return {};
 }
 
@@ -197,6 +208,55 @@ Result<bool> Hdf5Input::read_group(hdf5::GroupBlock group, std::uint64_t blocks,
   Result<bool> more = visit(block);
   context_.room = std::move(dataset.metadata);
   return more;
+}
+
+Result<bool> Hdf5Input::read_checked(hdf5::GroupBlock group, std::uint64_t blocks,
+                                     const VisitBlock& visit) {
+  NMB_TRY(check_chunks(group));
+  return read_group(std::move(group), blocks, visit);
+}
+
+// Warns of chunks that do not decode. Such chunks are no error, because they are copied without
+// being decoded, and an output may hold all that is left of the values.
+Status Hdf5Input::check_chunks(const hdf5::GroupBlock& group) {
+  NMB_ASSIGN(Dataset dataset, decoded(group));
+  const Metadata& metadata = dataset.metadata;
+  const auto warn = [&](const Storage& storage, const std::string& what) {
+    context_.warnings.push_back(joined_text(
+        file_->name(), ": ",
+        in_quotes(joined_path(group.name, metadata.variable(storage.variable).name)), ": ", what));
+  };
+  Status failed;
+  if (metadata.extension() && dataset.extent)
+    for (const Storage& storage : metadata.extension()->storage) {
+      if (storage.kind != StorageKind::kChunked) continue;
+      std::uint64_t left_out = 0;
+      const auto tell = [&](const ChunkRow&, const Status& status) {
+        if (status.code() == Code::kLimit) {
+          ++left_out;
+        } else if (status.code() != Code::kDamaged) {
+          if (failed.ok()) failed = status;
+        } else if (damaged_chunks_++ < kMostWarnedChunks) {
+          warn(storage, status.message() + "; the chunk is copied as it is");
+        }
+      };
+      NMB_TRY(ChunkChecker(options_.threads)
+                  .check(dataset, storage, tell, &left_out)
+                  .status()
+                  .in_file(file_->name()));
+      if (left_out > 0)
+        warn(storage, joined_text(left_out, left_out == 1 ? " chunk was" : " chunks were",
+                                  " not checked, because the decoded chunks are too large"));
+    }
+  context_.room = std::move(dataset.metadata);
+  return failed.in_file(file_->name());
+}
+
+void Hdf5Input::count_damaged_chunks() {
+  if (damaged_chunks_ > kMostWarnedChunks)
+    context_.warnings.push_back(joined_text(file_->name(), ": ",
+                                            damaged_chunks_ - kMostWarnedChunks,
+                                            " more chunks do not decode; nmverify lists them"));
 }
 
 // Returns the definitions of a group.

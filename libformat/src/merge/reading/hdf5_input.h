@@ -65,6 +65,10 @@ class Hdf5Input {
   Status note_lengths(const Groups& groups);
   Status note_made_up(const Groups& groups);
   Result<bool> read_group(hdf5::GroupBlock group, std::uint64_t blocks, const VisitBlock& visit);
+  // Visits a group whose chunks were checked.
+  Result<bool> read_checked(hdf5::GroupBlock group, std::uint64_t blocks, const VisitBlock& visit);
+  Status check_chunks(const hdf5::GroupBlock& group);
+  void count_damaged_chunks();
   Result<Dataset> decoded(const hdf5::GroupBlock& group);
   Status change(hdf5::GroupBlock* group, Dataset* dataset);
   // Returns the name that the paths in a group have already.
@@ -82,6 +86,7 @@ class Hdf5Input {
   MadeUpNumbers::First made_up_;  // for each group: its first made-up dimension number
   bool is_original_;              // the output stores the file as an original
   bool becomes_original_;         // the next block gets the file as its original
+  std::uint64_t damaged_chunks_ = 0;
 };
 
 }  // namespace nmb

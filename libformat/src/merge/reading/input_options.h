@@ -26,6 +26,7 @@ inline constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 // How inputs are read.
 struct InputOptions {
   std::size_t cache_bytes = 0;  // cache size for an NMB input
+  unsigned threads = 1;         // number of threads that decode chunks to check them
   // The output files. An NMB or HDF5 input must not refer to an output file. nullptr turns this
   // check off. Must outlive the reader.
   const OutputSet* outputs = nullptr;
