@@ -83,9 +83,17 @@ def check_damage(tools):
     text = (tools.work / "ab.nmb").read_bytes()
     at = text.index(b'"tool"')
     (tools.work / "bad.nmb").write_bytes(text[:at] + b"X" + text[at + 1:])
-    for arguments in (("nmcat", "bad.nmb", "-o", "from_bad.nmb"), ("nmconvert", "bad.nmb", "converted_bad.nmb")):
-        done = tools.run(*arguments)
-        tools.check(b"provenance left out" in done.stderr, f"{arguments}: said {done.stderr}")
+    for arguments, exit_code in (
+        (("nmcat", "bad.nmb", "-o", "from_bad.nmb"), 0),
+        (("nmcat", "-q", "bad.nmb", "-o", "hushed.nmb"), 0),
+        (("nmcat", "--strict", "bad.nmb", "-o", "refused.nmb"), 1),
+        (("nmconvert", "bad.nmb", "refused.nmb"), 1),
+        (("nmconvert", "-q", "--repack", "bad.nmb", "refused.nmb"), 1),
+        (("nmconvert", "-q", "--lossy", "bad.nmb", "converted_bad.nmb"), 0),
+    ):
+        done = tools.run(*arguments, exit_code=exit_code)
+        tools.check(b"provenance: not kept" in done.stderr, f"{arguments}: said {done.stderr}")
+    tools.check(not (tools.work / "refused.nmb").exists(), "a file without its provenance was written")
     tools.run("nmverify", "from_bad.nmb", "converted_bad.nmb")
     tools.run("nmverify", "bad.nmb", exit_code=1)
     tools.run("nminspect", "provenance", "bad.nmb", exit_code=1)

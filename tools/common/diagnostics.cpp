@@ -33,13 +33,19 @@ void Diagnostics::error(const Status& status) {
 }
 
 void Diagnostics::warning(std::string_view file, std::string_view text) {
+  // A warning of a newer generation.
+  warning(file, text, text.ends_with("(R-SB-13)"));
+}
+
+void Diagnostics::loss(std::string_view file, std::string_view text) { warning(file, text, true); }
+
+void Diagnostics::warning(std::string_view file, std::string_view text, bool is_shown) {
   if (strict_) raise(Exit::kFindings);
   std::string out(file);
   if (!out.empty()) out += ": ";
   out += text;
-  const bool of_newer_generation = text.ends_with("(R-SB-13)");
   const bool first = ++warnings_ <= kMostWarnings;
-  if (of_newer_generation || (first && !quiet_)) line(strict_ ? "" : "warning:", out);
+  if (is_shown || (first && !quiet_)) line(strict_ ? "" : "warning:", out);
 }
 
 void Diagnostics::finish() {

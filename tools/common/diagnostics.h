@@ -19,9 +19,9 @@ class Diagnostics {
   explicit Diagnostics(std::string tool) : tool_(std::move(tool)) {}
 
   void set_colour(bool on) { colour_ = on; }
-  // Hides warnings and notes; hidden warnings are still counted. Warnings that a newer generation
-  // may be missing (R-SB-13) are not hidden. Without such a warning, a user would not notice that
-  // the tool shows an older state of the file.
+  // Hides warnings and notes, except losses; hidden warnings are still counted. Warnings that a
+  // newer generation may be missing (R-SB-13) are not hidden. Without such a warning, a user would
+  // not notice that the tool shows an older state of the file.
   void set_quiet(bool on) { quiet_ = on; }
   // Hides all messages; the exit code is still determined. If a program has several ranks, all
   // ranks except one are silent.
@@ -37,6 +37,8 @@ class Diagnostics {
   // generation may be missing is always shown.
   void warning(std::string_view file, std::string_view text);
   void warning(std::string_view file, const Finding& finding) { warning(file, finding.text()); }
+  // Shows a warning about content of an input that the output lacks, even with -q.
+  void loss(std::string_view file, std::string_view text);
   // Shows a text that is neither an error nor a warning. With -q, shows it only if `asked_for` is
   // true.
   void note(std::string_view text, bool asked_for = false);
@@ -47,6 +49,7 @@ class Diagnostics {
   Exit exit() const { return exit_; }
 
  private:
+  void warning(std::string_view file, std::string_view text, bool is_shown);
   void line(std::string_view kind, std::string_view text);
 
   static constexpr std::uint64_t kMostWarnings = 100;

@@ -105,7 +105,7 @@ CLI::App& Tool::add_command(const std::string& name, const HelpText& help) {
 
 void Tool::offer_manners(CLI::App& command) {
   command.add_flag("-q,--quiet", options_.quiet,
-                   "no notes and no warnings, except about newer data that may be missing");
+                   "no notes and no warnings, except about missing data");
   offer_choice<ColourWhen>(
       command, "--color", &options_.colour, "WHEN",
       {{"auto", ColourWhen::kAuto}, {"always", ColourWhen::kAlways}, {"never", ColourWhen::kNever}},

@@ -238,13 +238,11 @@ Status PackCommand::take_output() {
 Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
                                   PackReport* report) {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
-  const std::size_t before = report->warnings.size();
   for (const Loss& change : lost.changes) report->warnings.push_back(change.line());
-  if (counts.tags > 0)
-    report->warnings.push_back(options_.output + ": " + no_place_for_tags(counts));
+  if (counts.tags > 0) not_written_.push_back(options_.output + ": " + no_place_for_tags(counts));
   if (lost.records.blocks > 0)
-    report->warnings.push_back(options_.output + ": " + no_place_for_records(lost.records));
-  const std::size_t warnings = report->warnings.size() - before;
+    not_written_.push_back(options_.output + ": " + no_place_for_records(lost.records));
+  const std::size_t warnings = lost.changes.size() + not_written_.size();
   if (options_.strict && warnings > 0)
     return Status(Code::kConflict, options_.output, kNoOffset, "",
                   fmt::format("{} with --strict; nothing was written",
@@ -671,7 +669,8 @@ std::string PackCommand::without_tag_text(std::size_t number, std::uint64_t bloc
 void PackCommand::tell(const PackReport& report) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
-  for (const auto& [path, line] : loss_lines(report)) diagnostics.warning(path, line);
+  for (const std::string& text : not_written_) diagnostics.loss("", text);
+  for (const auto& [path, line] : loss_lines(report)) diagnostics.loss(path, line);
   if (report.replaced > 0)
     diagnostics.note(fmt::format("replaced {} {} of {}", report.replaced,
                                  report.replaced == 1 ? "block" : "blocks", options_.output));
@@ -717,7 +716,7 @@ void PackCommand::tell(const PackReport& report) {
   tell_unreadable(tool_, report);
   for (const std::string& loss : losses_)
     if (lossy_)
-      diagnostics.warning(options_.output, loss);
+      diagnostics.loss(options_.output, loss);
     else
       diagnostics.error(Status(Code::kConflict, options_.output, kNoOffset, "", loss));
   tell_conflicts(tool_, report, options_.inputs.size());
@@ -785,7 +784,9 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"errors", json_texts(report.unreadable, &Status::text)}});
   if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
     json["errors"].push_back(json_text(status.text()));
-  json["warnings"] = json_texts(report.warnings);
+  std::vector<std::string> warnings = report.warnings;
+  warnings.insert(warnings.end(), not_written_.begin(), not_written_.end());
+  json["warnings"] = json_texts(warnings);
   if (digest_ != RecordedDigests::kSha256 || !status.ok() || options_.writer.dry_run) return json;
   json["sources"] = Json::array();
   for (const std::string& input : options_.inputs) {

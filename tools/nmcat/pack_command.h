@@ -70,7 +70,8 @@ class PackCommand {
   std::vector<std::string> hints_;
   bool lossy_ = false;
   RecordedDigests digest_ = RecordedDigests::kNone;
-  std::vector<std::string> losses_;  // messages about content that OUT does not have
+  std::vector<std::string> losses_;       // messages about content that OUT does not have
+  std::vector<std::string> not_written_;  // warnings about content that an HDF5 OUT never has
   bool no_sync_ = false, no_history_ = false;
   std::string block_list_;  // --blocks-from in reports: the number of names and their SHA-256
   bool resume_ = false, no_provenance_ = false, no_lock_ = false, no_originals_ = false;

@@ -189,7 +189,7 @@ class Converter {
       notes_.take_report(&report);
       // For a whole NMB file, from_nmb() has already given these warnings.
       if (record_.of.block) {
-        for (const PackLoss& loss : report.losses) notes_.warn(loss.line());
+        for (const PackLoss& loss : report.losses) notes_.lose(loss.line());
         NMB_TRY(notes_.warn_of_tags(between.tag_counts()));
         NMB_TRY(notes_.check_warnings());
       }

@@ -10,18 +10,18 @@ namespace nmb::tools {
 
 Status ConversionNotes::warn_of_tags(const Result<TagCounts>& counts) {
   NMB_TRY(counts.status());
-  if (counts->tags > 0) warn(no_place_for_tags(*counts));
+  if (counts->tags > 0) lose(no_place_for_tags(*counts));
   return {};
 }
 
 Status ConversionNotes::warn_of_what_stays(const Reader& reader) {
   NMB_ASSIGN(const std::vector<std::string> lines, not_written_lines(reader));
-  for (const std::string& line : lines) warn(line);
+  for (const std::string& line : lines) lose(line);
   return {};
 }
 
 Status ConversionNotes::check_warnings() const {
-  const std::size_t count = record_.warnings.size();
+  const std::size_t count = record_.warnings.size() + record_.not_written.size();
   if (!options_.strict || count == 0) return {};
   return Status(Code::kConflict, record_.of.output, kNoOffset, "",
                 std::to_string(count) + (count == 1 ? " warning" : " warnings") +
@@ -35,7 +35,7 @@ Status ConversionNotes::accept_losses(const std::vector<Loss>& losses, const std
 
 Status ConversionNotes::accept_losses(const Hdf5Losses& lost) {
   for (const Loss& change : lost.changes) warn(change.line());
-  if (lost.records.blocks > 0) warn(no_place_for_records(lost.records));
+  if (lost.records.blocks > 0) lose(no_place_for_records(lost.records));
   NMB_TRY(check_warnings());
   return accept_losses(lost.losses, "an HDF5 file");
 }
@@ -62,7 +62,7 @@ void ConversionNotes::take_report(PackReport* report) {
 Status ConversionNotes::take_losses(const PackReport& report, const Status& status) {
   for (const PackLoss& loss : report.losses) {
     record_.losses.push_back(loss.line());
-    if (options_.lossy) warn(loss.line());
+    if (options_.lossy) lose(loss.line());
   }
   if (options_.lossy || report.losses.empty() || status.code() != Code::kConflict ||
       !record_.conflicts.empty())

@@ -23,6 +23,10 @@ class ConversionNotes {
 
   // Adds a warning about the input.
   void warn(const std::string& text) { record_.warnings.push_back(record_.of.input + ": " + text); }
+  // Adds a warning about content that the output lacks.
+  void lose(const std::string& text) {
+    record_.not_written.push_back(record_.of.input + ": " + text);
+  }
   Status warn_of_tags(const Result<TagCounts>& counts);
   Status warn_of_what_stays(const Reader& reader);
   // Errors: kConflict if the option --strict is given and the conversion has warnings.

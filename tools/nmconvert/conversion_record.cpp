@@ -85,6 +85,7 @@ void visit_results(Record& record, const Visit& visit) {
   visit("stored_twice", record.stored_twice);
   visit("view_note", record.view_note);
   visit("warnings", record.warnings);
+  visit("not_written", record.not_written);
   visit("conflicts", record.conflicts);
   visit("seconds", record.seconds);
 }
@@ -106,7 +107,9 @@ Json record_json(const ConversionRecord& record) {
   json["exit"] = static_cast<int>(exit_of(record.status.code()));
   json["code"] = code_name(record.status.code());
   json["message"] = record.status.ok() ? Json() : Json(json_text(record.status.text()));
-  json["warnings"] = json_texts(record.warnings);
+  std::vector<std::string> warnings = record.warnings;
+  warnings.insert(warnings.end(), record.not_written.begin(), record.not_written.end());
+  json["warnings"] = json_texts(warnings);
   json["losses"] = json_texts(record.losses);
   json["conflicts"] = json_texts(record.conflicts);
   json["without_statistics"] = record.without_statistics;

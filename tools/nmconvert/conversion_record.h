@@ -37,6 +37,7 @@ struct ConversionRecord {
   Outcome outcome = Outcome::kFailed;
   Status status;
   std::vector<std::string> warnings;
+  std::vector<std::string> not_written;  // warnings about content that the output lacks
   std::vector<std::string>
       losses;  // content that the target cannot hold, with the names of objects
   std::vector<std::string> conflicts;    // reasons why blocks cannot be made as requested

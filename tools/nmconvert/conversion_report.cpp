@@ -68,6 +68,7 @@ void ConversionReport::tell(const ConversionRecord& record) {
 
 void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
   for (const std::string& warning : record.warnings) tool_.diagnostics().warning("", warning);
+  for (const std::string& text : record.not_written) tool_.diagnostics().loss("", text);
   diagnose_losses(record);
   if (record.without_statistics > 0)
     tool_.diagnostics().note(without_statistics_text(record.of.output, record.without_statistics));
@@ -91,7 +92,8 @@ void ConversionReport::diagnose_losses(const ConversionRecord& record) {
   const std::size_t count = record.losses.size();
   if (record.outcome == Outcome::kDone && count > 0)
     tool_.diagnostics().note(record.of.input + ": " + std::to_string(count) +
-                             (count == 1 ? " loss" : " losses") + ", listed in JSON reports");
+                                 (count == 1 ? " loss" : " losses") + ", listed in JSON reports",
+                             true);
   if (record.outcome != Outcome::kFailed) return;
   // Shows only some losses of each kind; reports list all.
   std::map<std::string_view, std::size_t> counts;

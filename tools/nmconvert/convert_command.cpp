@@ -341,6 +341,7 @@ Status ConvertCommand::give_back_block(const Reader& reader, const ConversionOpt
   const ConversionRecord record = convert(
       {input_, output_, "", original_, batch_.block_by, batch_.statistics, {}}, options, alone, 1);
   for (const std::string& warning : record.warnings) tool_.diagnostics().warning("", warning);
+  for (const std::string& text : record.not_written) tool_.diagnostics().loss("", text);
   return record.status;
 }
 

@@ -490,7 +490,7 @@ struct PackPlan {
 // whole, or an addition of a later version of the format.
 struct PackLoss {
   enum class Kind : std::uint8_t {
-    kTable,     // a table of statistics or tags that cannot be read
+    kTable,     // statistics, tags or provenance that cannot be read
     kOriginal,  // an original, which is an input file that is stored whole
     kAddition,  // an addition of a later version of the format
     kTags,      // tags of blocks that are not copied whole

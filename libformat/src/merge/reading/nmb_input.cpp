@@ -87,22 +87,22 @@ Status NmbInput::open() {
   return options_.outputs ? check_file_table(*options_.outputs, *reader_) : Status();
 }
 
-// Reads the provenance. Provenance that cannot be read causes only a warning.
+// Reads the provenance. Provenance that cannot be read is a loss.
 Status NmbInput::read_provenance() {
-  const auto warn = [&](const std::string& why) {
-    context_.warnings.push_back(file_->name() + ": provenance left out: " + why);
+  const auto lose = [&](const std::string& why) {
+    extras_.losses.push_back({0, {}, "provenance", "not kept: " + why, PackLoss::Kind::kTable});
   };
   Result<std::vector<std::string>> told = reader_->provenance();
   if (told.ok()) {
     extras_.provenance = std::move(*told);
   } else if (told.status().code() == Code::kDamaged || told.status().code() == Code::kLimit) {
-    warn(told.status().message());
+    lose(told.status().text());
   } else {
     return told.status();
   }
   if (std::erase_if(extras_.provenance,
                     [](const std::string& text) { return text.size() > kMostProvenance; }) > 0)
-    warn("the text of a run has more than " + std::to_string(kMostProvenance) + " bytes");
+    lose("the text of a run has more than " + std::to_string(kMostProvenance) + " bytes");
   return {};
 }
 
