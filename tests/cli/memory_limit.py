@@ -77,6 +77,7 @@ def test(tools):
     test_wide(tools)
     test_threads(tools)
     test_recoding(tools)
+    test_large_value(tools)
     for text, expected in (("0", "expected at least 1 byte"), ("1K", "expected more than"), ("much", "--mem")):
         done = tools.run("nmcat", source, "-o", target, "--mem", text, exit_code=2)
         tools.check(expected in done.stderr.decode(), f"--mem {text}: found {done.stderr.decode()}")
@@ -113,6 +114,20 @@ def test_recoding(tools):
     plain = tools.work / "recoded_without_limit.nmb"
     tools.run("nmcat", *inputs, "-o", plain, "--compress", "zstd", "--no-sync")
     tools.check_equal_bytes(plain, target, "files that are compressed anew under --mem 24M")
+
+
+def test_large_value(tools):
+    """A file of a few KiB whose only value, an array, has 64 MiB."""
+    try:
+        import h5py
+    except ImportError:
+        return
+    path = tools.work / "large_value.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("v", (1,), dtype=("f8", (1 << 23,)))
+    tools.run("nmconvert", path, tools.work / "large_value.nmb", "--no-sync")
+    digests = [tools.run("nminspect", "digest", name, "--mem", "96M").stdout.split()[0] for name in (path, tools.work / "large_value.nmb")]
+    tools.check(digests[0] == digests[1], f"a large value: found {digests}")
 
 
 if __name__ == "__main__":

@@ -69,6 +69,11 @@ class WindowDigests {
       if (here_ == window_) finish();
     }
   }
+  // Adds a part of an element. The last part must be followed by end_element().
+  void add_part(std::span<const std::byte> bytes) { stream_.add(bytes); }
+  void end_element() {
+    if (++here_ == window_) finish();
+  }
   // Ends a window that is not full.
   void finish() {
     if (here_ == 0) return;
@@ -178,7 +183,13 @@ class BlockDigester {
     const std::uint64_t end = std::min(first + job.windows * extent.window, extent.elements);
     for (std::uint64_t count = 0; first < end; first += count) {
       count = std::min(extent.at_once, end - first);
-      if (size > 0) {
+      if (size > 0 && extent.window == 1) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+          NMB_TRY(values->parts(first + i,
+                                [&](std::span<const std::byte> part) { digests.add_part(part); }));
+          digests.end_element();
+        }
+      } else if (size > 0) {
         NMB_TRY(values->read(first, count, buffer));
         digests.add(*buffer, size);
       } else {

@@ -170,6 +170,7 @@ Status ContentValues::read(std::uint64_t first, std::uint64_t count,
                            std::vector<std::byte>* out) const {
   if (TypeTable::is_extended(array_.type)) {
     out->clear();
+    out->reserve(count * element_bytes_);
     return each(first, count, [out](std::span<const std::byte> element) {
       out->insert(out->end(), element.begin(), element.end());
       return Status();
@@ -179,6 +180,37 @@ Status ContentValues::read(std::uint64_t first, std::uint64_t count,
   const Status status = read_stored(first, count, *out);
   if (status.ok()) make_nans_canonical(array_.type, *out);
   return of_variable(status);
+}
+
+Status ContentValues::parts(std::uint64_t element,
+                            const std::function<void(std::span<const std::byte>)>& take) const {
+  const CanonicalTypes& types = block_.types();
+  // The values of an array are the units that are read and converted together.
+  Type unit = array_.type;
+  while (TypeTable::is_extended(unit) && types.table()->at(unit).type_class == TypeClass::kArray)
+    unit = types.table()->at(unit).base;
+  const std::uint64_t size = types.stored_bytes(unit);
+  const std::uint64_t most = std::max<std::uint64_t>(1, kWindowBytes / size) * size;
+  std::vector<std::byte> stored, canonical;
+  std::uint64_t room = 0;  // a unit has no parts of variable length
+  for (std::uint64_t from = 0; from < stored_bytes_; from += stored.size()) {
+    stored.resize(std::min(most, stored_bytes_ - from));
+    NMB_TRY(of_variable(read_part(element, from, stored)));
+    canonical.clear();
+    for (std::uint64_t at = 0; at < stored.size(); at += size)
+      NMB_TRY(of_variable(types.append(unit, stored.data() + at, *source_, &room, &canonical)));
+    take(canonical);
+  }
+  return {};
+}
+
+Status ContentValues::read_part(std::uint64_t element, std::uint64_t from,
+                                std::span<std::byte> out) const {
+  if (!gathers_) return source_->read_at(element * stored_bytes_ + from, out);
+  std::vector<std::byte> whole(stored_bytes_);  // a short record
+  NMB_TRY(read_stored(element, 1, whole));
+  std::ranges::copy(std::span(whole).subspan(from, out.size()), out.begin());
+  return {};
 }
 
 Status ContentValues::each(std::uint64_t first, std::uint64_t count,

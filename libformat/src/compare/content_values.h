@@ -51,6 +51,10 @@ class ContentValues {
 
   // Reads the canonical bytes of `count` elements. element_bytes() must not be 0.
   Status read(std::uint64_t first, std::uint64_t count, std::vector<std::byte>* out) const;
+  // Calls take() with successive parts of the canonical bytes of one element. An array that is one
+  // element may be larger than memory should hold at once. element_bytes() must not be 0.
+  Status parts(std::uint64_t element,
+               const std::function<void(std::span<const std::byte>)>& take) const;
   // Calls take() with the canonical bytes of each of `count` elements.
   Status each(std::uint64_t first, std::uint64_t count,
               const std::function<Status(std::span<const std::byte>)>& take) const;
@@ -61,6 +65,8 @@ class ContentValues {
   std::vector<std::byte> fill(const std::vector<std::byte>& stored) const;
   // Reads the stored bytes of elements.
   Status read_stored(std::uint64_t first, std::uint64_t count, std::span<std::byte> out) const;
+  // Reads `bytes` stored bytes of one element, beginning at its byte `from`.
+  Status read_part(std::uint64_t element, std::uint64_t from, std::span<std::byte> out) const;
   Status of_variable(const Status& status) const;
 
   const BlockContent& block_;
