@@ -39,6 +39,10 @@ class ReaderCore {
   void continue_from(ReaderCore& before) { index_.continue_from(before.index_); }
   const ByteSource& file() const { return file_; }
   const ExternalFiles& external() const { return external_; }
+  // See ExternalFiles::take_table().
+  void take_file_table(std::shared_ptr<const FileTable> table) {
+    external_.take_table(std::move(table));
+  }
   const BlockTable& statistics() const { return statistics_; }
   const BlockTable& tags() const { return tags_; }
   // Returns the data map of an entry. The entry must have a data map. This object must outlive the

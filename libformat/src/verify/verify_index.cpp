@@ -167,6 +167,7 @@ void NmbVerifier::check_index() {
   }
   // Values are read through `core_` only after the sums of all their pieces were checked.
   core_ = std::make_unique<ReaderCore>(file_, head_, options_.external, Unverified::kPartsOfPieces);
+  if (files_) core_->take_file_table(files_);
   const std::optional<Page> root = decode_page(
       std::move(*bytes),
       expectation(PageUse::kIndex, s.root_position, static_cast<std::uint16_t>(s.height - 1)));

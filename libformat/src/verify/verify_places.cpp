@@ -82,7 +82,8 @@ void NmbVerifier::check_file_table() {
     return;
   }
   files_ = std::make_shared<const FileTable>(std::move(*pages));
-  const ReaderCore core(file_, head_, options_.external);
+  ReaderCore core(file_, head_, options_.external);
+  core.take_file_table(files_);
   for (std::uint32_t row = 0; row < files_->rows(); ++row)
     if (files_->is_original(row)) {
       original_orders_.insert(files_->row(row).order);

@@ -28,6 +28,8 @@ class ExternalFiles {
       : file_(file), superblock_(superblock), allowed_(allowed), unverified_(unverified) {}
 
   Result<std::shared_ptr<const FileTable>> table() const;
+  // Uses this table, which the caller has checked, instead of reading it.
+  void take_table(std::shared_ptr<const FileTable> table) { table_ = std::move(table); }
   // Opens the external file or the original with this number. The first row of the file table has
   // number 1. The bytes have no checksum here: the caller must check the sum of each piece that it
   // reads. Errors: kDamaged (R-EX-8, R-FT-4, R-FT-5); kUnsupported (R-FT-4) if external files
