@@ -213,14 +213,19 @@ def slot_before_fits(g, slots, usable):
     return usable[number] and slots[number].generation == g.generation - 1 and slots[number].total == g.previous[2]
 
 
-def follows(data, s, g):
+def follows(data, s, g, strangers):
     """Returns whether s leads to g through previous trailers.
 
-    The loop ends, because each trailer lies before the trailer that leads to it.
+    The loop ends, because each trailer lies before the trailer that leads to it. strangers: positions of trailers that
+    do not lead to g. Each trailer is followed once, so a search is linear in the number of trailers.
     """
     if not is_trailer(s, g.file_id) or s.position < g.file_length:
         return False
+    chain = []
     while s.generation > g.generation + 1:
+        chain.append(s.position)
+        if s.position in strangers:
+            return False
         position, length, total = s.previous
         before = Superblock(data, position) if length == UNIT and position <= s.position - UNIT else None
         if (
@@ -230,9 +235,13 @@ def follows(data, s, g):
             or before.generation != s.generation - 1
             or position < g.file_length
         ):
+            strangers.update(chain)
             return False
         s = before
-    return s.generation == g.generation + 1 and s.previous == (g.file_length - UNIT, UNIT, g.total)
+    if s.generation == g.generation + 1 and s.previous == (g.file_length - UNIT, UNIT, g.total):
+        return True
+    strangers.update(chain)
+    return False
 
 
 def units_behind(data, start):
@@ -245,10 +254,11 @@ def find_pending(data, g, search):
 
     search: look in all bytes after g, not only in the last unit.
     """
+    strangers = set()
     for position in units_behind(data, g.file_length):
         if bytes(data[position : position + 8]) == SUPERBLOCK_MAGIC:
             s = Superblock(data, position)
-            if follows(data, s, g):
+            if follows(data, s, g, strangers):
                 return s
         if not search:
             return None
