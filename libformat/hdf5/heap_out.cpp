@@ -15,16 +15,12 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint64_t kWindow = 256 * 1024;
-constexpr std::uint64_t kMostHeapExpansion = 1024;
 constexpr std::uint64_t kLongestReference = 16 << 20;
 
 }  // namespace
 
 HeapOut::HeapOut(TypesOut& types, const ByteSource& region, const FindObject& find_object)
-    : types_(types), region_(region), find_object_(find_object) {
-  if (!checked_mul(std::max(region.size(), kWindow), kMostHeapExpansion, &most_bytes_))
-    most_bytes_ = ~std::uint64_t{0};
-}
+    : types_(types), region_(region), find_object_(find_object), left_(region.size()) {}
 
 void HeapOut::release() {
   held_.clear();
@@ -59,25 +55,16 @@ Status HeapOut::read(std::uint64_t offset, std::span<std::byte> out) {
   return {};
 }
 
-Status HeapOut::led_to(std::uint64_t bytes) {
-  if (!checked_add(all_bytes_, bytes, &all_bytes_) || all_bytes_ > most_bytes_)
-    return Status(
-        Code::kLimit,
-        "values refer to the same bytes too often: together they have more than 1024 times "
-        "the bytes of the region");
-  return {};
-}
-
 Status HeapOut::convert(Type type, std::span<const std::byte> values, std::uint64_t count,
                         std::uint64_t most, std::byte* out) {
   most_ = most;
-  const std::uint64_t all = all_bytes_;
+  const std::uint64_t left = left_;
   const std::uint64_t from = types_.table().value_size(type);
   const std::size_t to = types_.memory_bytes(type);
   for (std::uint64_t i = 0; i < count; ++i) {
     const Status status = convert_one(type, values.data() + i * from, out + i * to);
     if (status.ok()) continue;
-    if (too_much_) all_bytes_ = all;  // the caller will convert the same values again
+    if (too_much_) left_ = left;  // the caller will convert the same values again
     return status;
   }
   return {};
@@ -115,7 +102,11 @@ Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
       offset > region_.size() || bytes > region_.size() - offset)
     return damaged("found a value that refers to ", count, " elements at ", offset,
                    ", but the region has only ", region_.size(), " bytes");
-  NMB_TRY(led_to(bytes));
+  if (bytes > left_)
+    return Status(Code::kDamaged, region_.name(), kNoOffset, "R-XV-2",
+                  joined_text("found values that together refer to more than the ", region_.size(),
+                              " bytes of the region"));
+  left_ -= bytes;
   if (is_sequence) return convert_sequence(t.base, count, offset, out);
   return t.type_class == TypeClass::kString ? convert_string(bytes, offset, out)
                                             : convert_reference(t.reference, bytes, offset, out);

@@ -49,7 +49,6 @@ class HeapOut {
   std::byte* hold(std::uint64_t bytes);
   // Reads bytes of the region. Short reads take the bytes from window_.
   Status read(std::uint64_t offset, std::span<std::byte> out);
-  Status led_to(std::uint64_t bytes);
 
   TypesOut& types_;
   const ByteSource& region_;
@@ -57,9 +56,7 @@ class HeapOut {
   std::vector<std::unique_ptr<std::byte[]>> held_;
   std::uint64_t held_bytes_ = 0, most_ = 0;
   bool too_much_ = false;
-  // The number of bytes to which all values together refer, and its limit. The limit is needed
-  // because several values may refer to the same bytes.
-  std::uint64_t all_bytes_ = 0, most_bytes_;
+  std::uint64_t left_;  // number of bytes to which the next values may lead (R-XV-2)
   std::vector<std::byte> window_;
   std::uint64_t window_begin_ = 0;
 };

@@ -290,6 +290,7 @@ class ValuesOut {
     std::uint64_t table = 0;
     if (!checked_mul(chunks, ChunkRow::kLength, &table) || table > region_)
       return damaged("a table of ", chunks, " chunks does not fit in ", region_, " bytes");
+    std::uint64_t left = region_ - table;
     constexpr std::uint64_t kRows = 4096;  // number of rows that are read at a time
     const ByteSource& extent = *source_.block().extent;
     std::vector<std::byte> rows;
@@ -302,9 +303,13 @@ class ValuesOut {
       }
       const std::byte* const row = rows.data() + n % kRows * ChunkRow::kLength;
       for (std::size_t i = 0; i < rank; ++i) start[i] = place[i] * storage.chunk[i];
-      NMB_TRY(visit(ChunkRow{load_le<std::uint64_t>(row), load_le<std::uint64_t>(row + 8),
-                             load_le<std::uint32_t>(row + 16)},
-                    std::as_const(start)));
+      const ChunkRow chunk{load_le<std::uint64_t>(row), load_le<std::uint64_t>(row + 8),
+                           load_le<std::uint32_t>(row + 16)};
+      if (chunk.stored_length > left)
+        return damaged("the table and the chunks have more than the region's ", region_,
+                       " bytes (R-XC-2)");
+      left -= chunk.stored_length;
+      NMB_TRY(visit(chunk, std::as_const(start)));
       for (std::size_t i = rank; i-- > 0 && ++place[i] == counts[i];) place[i] = 0;
     }
     return {};

@@ -403,6 +403,11 @@ def check_type(extension, items, t):
         for base, offset, name in t["fields"]:
             if offset + extension.size_of(base) > t.size:
                 items.fail(f"field {name[:100]!r} at {offset} of a value of {t.size} bytes")
+        end = 0
+        for base, offset, name in sorted(t["fields"], key=lambda field: field[1]):
+            if offset < end:
+                items.fail(f"field {name[:100]!r} at {offset} shares bytes with another field")
+            end = offset + extension.size_of(base)
     if t.size != expected or not 1 <= t.size < 2**32:
         items.fail(f"a size of {t.size} bytes, expected {expected}")
 
@@ -520,7 +525,7 @@ def chunk_of(storage, region, number, length, value_size):
         return None
     if offset + stored > len(region):
         raise wrong(f"{stored} bytes at {offset} of a region of {len(region)}")
-    if length > 2**26 and length > 131072 * stored:
+    if length > 2**20 and length > 131072 * stored:
         raise wrong(f"{stored} bytes that make {length}")
     raw, limit = bytes(region[offset : offset + stored]), length + 4 * len(storage.filters)
     for n, filter_ in reversed(list(enumerate(storage.filters))):
@@ -533,6 +538,16 @@ def chunk_of(storage, region, number, length, value_size):
     if len(raw) != length:
         raise wrong(f"{len(raw)} bytes, expected {length}")
     return raw
+
+
+def check_table(storage, region, shape):
+    """Checks R-XC-2."""
+    chunks = 1
+    for n, c in zip(shape, storage.chunk):
+        chunks *= -(-n // c)
+    taken = 24 * chunks + sum(struct.unpack_from("<Q", region, 24 * n + 8)[0] for n in range(chunks))
+    if taken > len(region):
+        raise BrokenValue("R-XC-2", f"a table and chunks of {taken} bytes in a region of {len(region)}")
 
 
 def array_of_chunks(storage, region, shape, value_size, fill):
@@ -590,6 +605,7 @@ class Values:
 
     def __init__(self, extension, region):
         self.extension, self.region, self.taken = extension, region, 0
+        self.left = len(region)  # bytes that values of variable length may still lead to (R-XV-2)
 
     def list(self, type_, raw):
         size = self.extension.size_of(type_)
@@ -607,10 +623,13 @@ class Values:
                 "R-XV-1",
                 f"{count} elements of {size} bytes at {offset} of {len(self.region)}",
             )
+        self.left -= count * size
+        if self.left < 0:
+            raise BrokenValue("R-XV-2", f"values that together lead to more than the {len(self.region)} bytes")
         return bytes(self.region[offset : offset + count * size])
 
     def value(self, type_, raw):
-        # Elements may share bytes. Without MAX_VALUES, a few bytes could decode to very many values.
+        # Elements may have no bytes of their own, as those of a null sequence; the list is kept in memory.
         self.taken += 1
         if self.taken > MAX_VALUES:
             raise Unsupported("more values than this reader takes")

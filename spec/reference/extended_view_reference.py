@@ -780,7 +780,7 @@ class Converter:
         """heap: adds an object to a heap; None: values are only checked."""
         self.block, self.view, self.extension = block, block.view, block.c.extension
         self.heap = heap or (lambda view, data: bytes(12))
-        self.region, self.left = region, 16 * len(region)
+        self.region, self.left = region, len(region)
 
     def all(self, type_, count):
         if not self.extension.is_heap(type_):
@@ -794,13 +794,13 @@ class Converter:
         count, offset = struct.unpack("<QQ", raw)
         if count * size > len(self.region):
             raise NoView("a value of variable length without its bytes")
+        if offset == 0:
+            return b""
         if count * size > self.left:
-            raise LeftOut
+            raise NoView("values of variable length that share bytes (R-XV-2)")
         if count * size > MOST_VALUE:
             raise LeftOut
         self.left -= count * size
-        if offset == 0:
-            return b""
         if offset + count * size > len(self.region):
             raise NoView("a value of variable length without its bytes")
         return self.region[offset : offset + count * size]

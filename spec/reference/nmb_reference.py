@@ -2284,6 +2284,9 @@ def region_bytes(file, entry, c, variable, storage, properties):
     total = size
     for n in shape:
         total *= n
+    if storage.kind == extended.CHUNKS and entry.pieces is not None and storage.region_length <= MAX_BODY:
+        region = stretch(file, entry, variable.begin, variable.begin + storage.region_length, b"\0")
+        extended.check_table(storage, region, shape)
     file.decoded += max(total, storage.region_length) + 64
     if (
         entry.pieces is None

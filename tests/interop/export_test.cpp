@@ -521,7 +521,7 @@ TEST_F(ExportTest, SequencesThatShareTheirElementsWithoutEnd) {
   Bytes region;
   for (int i = 0; i < 65; ++i) region.heap(64, 16);
   block.stored("s", type, {1}, heap_storage(), region);
-  expect_refused({block}, Code::kLimit, "refer to the same bytes too often");
+  expect_refused({block}, Code::kDamaged, "together refer to more than");
 }
 
 TEST_F(ExportTest, TypesThatContainEachOtherOverAndOver) {

@@ -249,16 +249,16 @@ Result<AttributeContent> BlockContent::attribute_content(const Attribute& attrib
   const bool is_string = TypeTable::is_extended(attribute.type) &&
                          table->at(attribute.type).type_class == TypeClass::kString;
   // A single string is the same text as an array of characters.
+  std::uint64_t left = attribute.values.size();
   if (is_string && attribute.count <= 1) {
     std::vector<std::byte> text;
     bool is_text = true;
     if (attribute.count == 1 && table->at(attribute.type).variable_length) {
       const HeapValue value = HeapValue::load(attribute.values.data());
-      NMB_ASSIGN(text, value.read(region, 1));
+      NMB_ASSIGN(text, value.read(region, 1, &left));
       is_text = !value.is_null() && std::ranges::find(text, std::byte{0}) == text.end();
     } else if (attribute.count == 1) {
-      std::uint64_t room = 0;
-      NMB_TRY(types_.append(attribute.type, attribute.values.data(), region, &room, &text));
+      NMB_TRY(types_.append(attribute.type, attribute.values.data(), region, &left, &text));
     }
     if (is_text) {
       content.type = type_name(Type::kChar);
@@ -271,9 +271,9 @@ Result<AttributeContent> BlockContent::attribute_content(const Attribute& attrib
   NMB_ASSIGN(content.type, texts_.of(attribute.type));
   content.count = attribute.count;
   const std::uint64_t size = types_.stored_bytes(attribute.type);
-  std::uint64_t room = CanonicalTypes::room_of(attribute.values.size());
+  left = attribute.values.size();
   for (std::uint64_t i = 0; i < attribute.count; ++i)
-    NMB_TRY(types_.append(attribute.type, attribute.values.data() + i * size, region, &room,
+    NMB_TRY(types_.append(attribute.type, attribute.values.data() + i * size, region, &left,
                           &content.values));
   return content;
 }

@@ -18,29 +18,12 @@ namespace {
 
 constexpr std::uint64_t kMostValue = std::uint64_t{256} << 20;
 constexpr std::uint64_t kTooLarge = std::numeric_limits<std::uint64_t>::max();
-// Canonical bytes for each stored byte. Without overlapping fields, a value of variable length
-// takes at most 9 canonical bytes for its 16 stored bytes, and all other values take at most as
-// many canonical bytes as stored bytes.
-constexpr std::uint64_t kMostGrowth = 64;
-constexpr std::uint64_t kLeastRoom = std::uint64_t{1} << 20;
 constexpr std::size_t kMostText = 256 << 10, kMostTexts = 16 << 20;
 
 void append_number(std::uint64_t number, std::vector<std::byte>* out) {
   std::byte bytes[8];
   store_be(bytes, number);
   out->insert(out->end(), bytes, bytes + 8);
-}
-
-// Reads the bytes to which a value of variable length refers, and subtracts their number from
-// *room.
-Result<std::vector<std::byte>> heap_bytes(const std::byte* value, const ByteSource& region,
-                                          std::uint64_t* room) {
-  const HeapValue bytes = HeapValue::load(value);
-  const std::uint64_t count = bytes.is_null() ? 0 : bytes.count;
-  if (count > *room)
-    return Status(Code::kLimit, "too many values of variable length refer to the same bytes");
-  *room -= count;
-  return bytes.read(region, 1);
 }
 
 void append_heap_bytes(bool is_null, const std::vector<std::byte>& bytes,
@@ -229,8 +212,7 @@ CanonicalTypes::CanonicalTypes(const TypeTable* types, AfterNul after_nul, PathM
     } else if (type.type_class == TypeClass::kVlen && canonical_bytes(type.base) == kTooLarge) {
       bytes = kTooLarge;
     }
-    const bool grows = bytes / kMostGrowth > type.size;
-    bytes_[i] = bytes > kMostValue || grows ? kTooLarge : bytes;
+    bytes_[i] = bytes > kMostValue ? kTooLarge : bytes;
   }
 }
 
@@ -245,22 +227,17 @@ Status CanonicalTypes::check(Type type) const {
                  " is too large; only values of at most ", kMostValue, " bytes can be compared");
 }
 
-std::uint64_t CanonicalTypes::room_of(std::uint64_t region_size) {
-  std::uint64_t room = 0;
-  return checked_mul(std::max(region_size, kLeastRoom), kMostGrowth, &room) ? room : kTooLarge;
-}
-
 Status CanonicalTypes::append_string(const std::byte* value, const ByteSource& region,
-                                     std::uint64_t* room, std::vector<std::byte>* out) const {
-  NMB_ASSIGN(const std::vector<std::byte> text, heap_bytes(value, region, room));
+                                     std::uint64_t* left, std::vector<std::byte>* out) const {
+  NMB_ASSIGN(const std::vector<std::byte> text, HeapValue::load(value).read(region, 1, left));
   append_heap_bytes(HeapValue::load(value).is_null(), text, out);
   return {};
 }
 
 Status CanonicalTypes::append_reference(ReferenceKind kind, const std::byte* value,
-                                        const ByteSource& region, std::uint64_t* room,
+                                        const ByteSource& region, std::uint64_t* left,
                                         std::vector<std::byte>* out) const {
-  NMB_ASSIGN(std::vector<std::byte> bytes, heap_bytes(value, region, room));
+  NMB_ASSIGN(std::vector<std::byte> bytes, HeapValue::load(value).read(region, 1, left));
   if (!move_.is_none() && !bytes.empty()) {
     NMB_ASSIGN(std::optional<std::vector<std::byte>> moved,
                moved_reference(kind, bytes, [this](std::string_view path) {
@@ -273,7 +250,7 @@ Status CanonicalTypes::append_reference(ReferenceKind kind, const std::byte* val
 }
 
 Status CanonicalTypes::append(Type type, const std::byte* value, const ByteSource& region,
-                              std::uint64_t* room, std::vector<std::byte>* out) const {
+                              std::uint64_t* left, std::vector<std::byte>* out) const {
   const std::optional<Type> classic = types_ ? types_->classic(type) : std::optional(type);
   if (classic) {
     const std::size_t size = type_size(*classic), at = out->size();
@@ -290,7 +267,7 @@ Status CanonicalTypes::append(Type type, const std::byte* value, const ByteSourc
       append_bytes(value, own.size, own.order == ByteOrder::kLittle, out);
       return {};
     case TypeClass::kString:
-      if (own.variable_length) return append_string(value, region, room, out);
+      if (own.variable_length) return append_string(value, region, left, out);
       append_bytes(value, own.size, false, out);
       if (after_nul_ == AfterNul::kIsZero && own.padding == StringPadding::kNullTerminated) {
         const auto begin = out->end() - static_cast<std::ptrdiff_t>(own.size);
@@ -301,33 +278,29 @@ Status CanonicalTypes::append(Type type, const std::byte* value, const ByteSourc
       append_bytes(value, own.size, false, out);
       return {};
     case TypeClass::kReference:
-      return append_reference(own.reference, value, region, room, out);
+      return append_reference(own.reference, value, region, left, out);
     case TypeClass::kEnum:
-      return append(own.base, value, region, room, out);
+      return append(own.base, value, region, left, out);
     case TypeClass::kCompound:
       for (const ExtendedType::Field& field : own.fields)
-        NMB_TRY(append(field.type, value + field.offset, region, room, out));
+        NMB_TRY(append(field.type, value + field.offset, region, left, out));
       return {};
     case TypeClass::kArray: {
       std::uint64_t count = 1;
       for (const std::uint64_t length : own.lengths) count *= length;
       const std::uint64_t size = stored_bytes(own.base);
       for (std::uint64_t i = 0; i < count; ++i)
-        NMB_TRY(append(own.base, value + i * size, region, room, out));
+        NMB_TRY(append(own.base, value + i * size, region, left, out));
       return {};
     }
     case TypeClass::kVlen: {
       const HeapValue list = HeapValue::load(value);
       const std::uint64_t size = stored_bytes(own.base);
       const std::uint64_t count = list.is_null() ? 0 : list.count;
-      std::uint64_t bytes = 0;
-      if (!checked_mul(count, size, &bytes) || bytes > *room)
-        return Status(Code::kLimit, "too many values of variable length refer to the same bytes");
-      *room -= bytes;
       append_number(count, out);
-      NMB_ASSIGN(const std::vector<std::byte> elements, list.read(region, size));
+      NMB_ASSIGN(const std::vector<std::byte> elements, list.read(region, size, left));
       for (std::uint64_t i = 0; i < count; ++i)
-        NMB_TRY(append(own.base, elements.data() + i * size, region, room, out));
+        NMB_TRY(append(own.base, elements.data() + i * size, region, left, out));
       return {};
     }
   }

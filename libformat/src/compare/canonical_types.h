@@ -41,21 +41,17 @@ class CanonicalTypes {
   std::uint64_t canonical_bytes(Type type) const;
 
   // Appends the canonical bytes of a value. region: the bytes to which values of variable length
-  // refer. room: the number of bytes that values of variable length may still take; the function
-  // subtracts from it. Errors: kDamaged (R-XV-1); kLimit if there is not enough room; kIo.
-  Status append(Type type, const std::byte* value, const ByteSource& region, std::uint64_t* room,
+  // refer. left: see HeapValue::read(). Errors: kDamaged (R-XV-1, R-XV-2); kIo.
+  Status append(Type type, const std::byte* value, const ByteSource& region, std::uint64_t* left,
                 std::vector<std::byte>* out) const;
-  // Returns how many bytes values of variable length may take together if they refer to a region of
-  // this size. Several values may refer to the same bytes, so the number is a multiple of the size.
-  static std::uint64_t room_of(std::uint64_t region_size);
 
   const TypeTable* table() const { return types_; }
 
  private:
-  Status append_string(const std::byte* value, const ByteSource& region, std::uint64_t* room,
+  Status append_string(const std::byte* value, const ByteSource& region, std::uint64_t* left,
                        std::vector<std::byte>* out) const;
   Status append_reference(ReferenceKind kind, const std::byte* value, const ByteSource& region,
-                          std::uint64_t* room, std::vector<std::byte>* out) const;
+                          std::uint64_t* left, std::vector<std::byte>* out) const;
 
   const TypeTable* types_;
   AfterNul after_nul_;

@@ -216,7 +216,7 @@ Status ContentValues::read_part(std::uint64_t element, std::uint64_t from,
 Status ContentValues::each(std::uint64_t first, std::uint64_t count,
                            const std::function<Status(std::span<const std::byte>)>& take) const {
   const ByteSource& region = array_.region ? *array_.region : *source_;
-  std::uint64_t room = CanonicalTypes::room_of(region.size());
+  std::uint64_t left = region.size();
   const std::uint64_t most = std::max<std::uint64_t>(1, kWindowBytes / stored_bytes_);
   std::vector<std::byte> stored, canonical;
   const Status status = [&]() -> Status {
@@ -226,7 +226,7 @@ Status ContentValues::each(std::uint64_t first, std::uint64_t count,
       NMB_TRY(read_stored(first, here, stored));
       for (std::uint64_t i = 0; i < here; ++i) {
         canonical.clear();
-        NMB_TRY(block_.types().append(array_.type, stored.data() + i * stored_bytes_, region, &room,
+        NMB_TRY(block_.types().append(array_.type, stored.data() + i * stored_bytes_, region, &left,
                                       &canonical));
         NMB_TRY(take(canonical));
       }

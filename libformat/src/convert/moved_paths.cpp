@@ -28,8 +28,6 @@ namespace {
 constexpr std::uint64_t kMoveWindow = 256 << 10;  // number of bytes that are read or moved together
 constexpr std::uint64_t kLongest = 256
                                    << 20;  // maximum number of bytes to which one value may refer
-// The values of a region may refer to at most kMostLed + kMostLedFactor × (region's length) bytes.
-constexpr std::uint64_t kMostLed = 64 << 20, kMostLedFactor = 64;
 
 // The HDF5 attribute in which a dimension scale lists the data sets that use it.
 constexpr std::string_view kScaleUsers = "REFERENCE_LIST";
@@ -67,11 +65,12 @@ class ValueMover {
   // objects.
   ValueMover(const TypeTable& types, const ByteSource& region, const PathMap& map,
              std::uint64_t begin, bool drops = false)
-      : types_(types), region_(region), map_(map), drops_(drops), end_(begin) {
-    if (!checked_mul(region.size(), kMostLedFactor, &most_) ||
-        !checked_add(most_, kMostLed, &most_))
-      most_ = ~std::uint64_t{0};
-  }
+      : types_(types),
+        region_(region),
+        map_(map),
+        drops_(drops),
+        end_(begin),
+        left_(region.size()) {}
 
   // Changes the paths in one value, and rewrites `value` to refer to the new bytes.
   Status move(Type type, std::byte* value) {
@@ -98,10 +97,14 @@ class ValueMover {
                                         " elements at " + std::to_string(offset) +
                                         ", expected an end within " +
                                         std::to_string(region_.size()) + " bytes");
-    if (!checked_add(led_, length, &led_) || led_ > most_ || length > kLongest)
-      return Status(Code::kLimit, "found values that refer to more than " +
-                                      std::to_string(length > kLongest ? kLongest : most_) +
-                                      " bytes");
+    if (length > left_)
+      return Status(Code::kDamaged, {}, kNoOffset, "R-XV-2",
+                    "found values that together refer to more than the " +
+                        std::to_string(region_.size()) + " bytes of the region");
+    left_ -= length;
+    if (length > kLongest)
+      return Status(Code::kLimit, "found a value that refers to more than " +
+                                      std::to_string(kLongest) + " bytes");
     std::vector<std::byte> bytes(static_cast<std::size_t>(length));
     NMB_TRY(read(offset, bytes));
     if (is_sequence) {
@@ -164,7 +167,8 @@ class ValueMover {
   const PathMap& map_;
   const bool drops_;
   bool is_lost_ = false;
-  std::uint64_t end_, most_ = 0, led_ = 0;
+  std::uint64_t end_;
+  std::uint64_t left_;  // number of bytes to which the next values may lead (R-XV-2)
   std::vector<std::byte> led_to_, window_;
   std::uint64_t window_begin_ = 0;
 };

@@ -29,7 +29,9 @@ Result<std::optional<std::string>> attribute_text(const Metadata& metadata,
   if (type.type_class != TypeClass::kString || attribute.count != 1) return none;
   if (type.variable_length) {
     const HeapValue value = HeapValue::load(attribute.values.data());
-    NMB_ASSIGN(const std::vector<std::byte> text, value.read(MemorySource(attribute.values), 1));
+    std::uint64_t left = attribute.values.size();
+    NMB_ASSIGN(const std::vector<std::byte> text,
+               value.read(MemorySource(attribute.values), 1, &left));
     return trimmed(text, '\0');
   }
   std::span<const std::byte> bytes = attribute.values;

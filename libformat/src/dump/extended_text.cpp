@@ -50,11 +50,11 @@ void ExtendedText::put_bits(std::span<const std::byte> bytes) {
 }
 
 Result<std::vector<std::byte>> ExtendedText::content(const std::byte* value, std::uint64_t size,
-                                                     std::uint64_t* count) const {
+                                                     std::uint64_t* count) {
   const HeapValue heap = HeapValue::load(value);
   *count = heap.is_null() ? 0 : heap.count;
   const MemorySource nothing({});
-  return heap.read(region_ ? *region_ : nothing, size);
+  return heap.read(region_ ? *region_ : nothing, size, &left_);
 }
 
 Status ExtendedText::put_texts(std::span<const std::byte> characters, std::uint64_t length) {

@@ -21,9 +21,15 @@ class ExtendedText {
   // `region` is nullptr.
   ExtendedText(TextOut& out, const TypeTable& types, const ByteSource* region, ValueFormat format,
                CdlForm form = CdlForm::kExact)
-      : out_(out), types_(types), region_(region), format_(format), form_(form) {}
+      : out_(out),
+        types_(types),
+        region_(region),
+        left_(region ? region->size() : 0),
+        format_(format),
+        form_(form) {}
 
-  // Writes one value. Errors: kDamaged (R-XV-1) if the value refers to bytes outside the region.
+  // Writes one value. Each value of the region may be written once. Errors: kDamaged (R-XV-1,
+  // R-XV-2).
   Status put(Type type, const std::byte* value);
 
  private:
@@ -37,11 +43,12 @@ class ExtendedText {
   // Returns the bytes to which a `value` of variable length refers. `size` is the number of bytes
   // of one element.
   Result<std::vector<std::byte>> content(const std::byte* value, std::uint64_t size,
-                                         std::uint64_t* count) const;
+                                         std::uint64_t* count);
 
   TextOut& out_;
   const TypeTable& types_;
   const ByteSource* const region_;
+  std::uint64_t left_;  // number of bytes to which the next values may lead (R-XV-2)
   const ValueFormat format_;
   const CdlForm form_;  // of CDL
   int depth_ = 0;       // number of compounds and lists around the value

@@ -172,6 +172,7 @@ Result<std::vector<std::string>> ShownGroup::texts(const Attribute& attribute) c
   const ExtendedType& t = type(attribute.type);
   const std::size_t size = types().value_size(attribute.type);
   WholeValues values(types(), &region, ValueFormat::kCdl);
+  std::uint64_t left = region.size();
   std::vector<std::string> texts;
   for (std::uint64_t i = 0; i < attribute.count; ++i) {
     const std::byte* const value = attribute.values.data() + i * size;
@@ -182,7 +183,7 @@ Result<std::vector<std::string>> ShownGroup::texts(const Attribute& attribute) c
     }
     std::vector<std::byte> bytes(value, value + size);
     if (t.variable_length) {
-      NMB_ASSIGN(bytes, HeapValue::load(value).read(region, 1));
+      NMB_ASSIGN(bytes, HeapValue::load(value).read(region, 1, &left));
     }
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     texts.emplace_back(text.substr(0, text.find('\0')));

@@ -16,6 +16,17 @@ Status wrong(const std::string& found, const std::string& expected) {
   return Status(Code::kDamaged, "found " + found + ", expected " + expected);
 }
 
+// Checks that no two fields share a byte. Otherwise, nested compounds could have any number of
+// values in a few bytes.
+Status check_fields(std::vector<ByteRange> fields) {
+  std::ranges::sort(fields, {}, &ByteRange::begin);
+  for (std::size_t i = 1; i < fields.size(); ++i)
+    if (fields[i].begin < fields[i - 1].end)
+      return wrong(joined_text("a field at ", fields[i].begin),
+                   joined_text("at least ", fields[i - 1].end, ", where another field ends"));
+  return {};
+}
+
 }  // namespace
 
 Status TypeTable::check(const ExtendedType& type) const {
@@ -70,7 +81,8 @@ Status TypeTable::check(const ExtendedType& type) const {
                        "at least 1, and at most 2^32 - 1 bytes in all");
       return check_size(bytes);
     }
-    case TypeClass::kCompound:
+    case TypeClass::kCompound: {
+      std::vector<ByteRange> fields;
       if (type.fields.empty()) return wrong("a compound without fields", "at least one");
       for (const ExtendedType::Field& field : type.fields) {
         NMB_TRY(check_base(field.type));
@@ -78,8 +90,10 @@ Status TypeTable::check(const ExtendedType& type) const {
         if (size > type.size || field.offset > type.size - size)
           return wrong(joined_text("field ", field.name, " of ", size, " bytes at ", field.offset),
                        joined_text("an end of at most ", type.size));
+        fields.push_back({field.offset, field.offset + size});
       }
-      return {};
+      return check_fields(std::move(fields));
+    }
   }
   return wrong(joined_text("class ", static_cast<std::uint16_t>(type.type_class)), "0 to 10");
 }

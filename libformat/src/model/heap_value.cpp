@@ -6,7 +6,8 @@
 
 namespace nmb {
 
-Result<std::vector<std::byte>> HeapValue::read(const ByteSource& region, std::uint64_t size) const {
+Result<std::vector<std::byte>> HeapValue::read(const ByteSource& region, std::uint64_t size,
+                                               std::uint64_t* left) const {
   if (is_null()) return std::vector<std::byte>();
   std::uint64_t bytes = 0;
   const std::uint64_t there = region.size();
@@ -14,6 +15,11 @@ Result<std::vector<std::byte>> HeapValue::read(const ByteSource& region, std::ui
     return Status(Code::kDamaged, {}, kNoOffset, "R-XV-1",
                   joined_text("found a value that refers to ", bytes, " bytes at offset ", offset,
                               "; the length of the region is ", there));
+  if (bytes > *left)
+    return Status(Code::kDamaged, {}, kNoOffset, "R-XV-2",
+                  joined_text("found values that together refer to more than the ", there,
+                              " bytes of the region"));
+  *left -= bytes;
   std::vector<std::byte> out(bytes);
   if (bytes > 0) NMB_TRY(region.read_at(offset, out));
   return out;

@@ -21,9 +21,12 @@ struct HeapValue {
     return {load_le<std::uint64_t>(value), load_le<std::uint64_t>(value + 8)};
   }
   bool is_null() const { return offset == 0; }
-  // Returns the elements, each of `size` bytes. A null value has no elements. Errors: kDamaged
-  // (R-XV-1) if the elements do not lie within the region.
-  Result<std::vector<std::byte>> read(const ByteSource& region, std::uint64_t size) const;
+  // Returns the elements, each of `size` bytes. A null value has no elements. `left` is the number
+  // of bytes to which the values of the region may still lead: the region's size before the first
+  // value. The function subtracts from it. Errors: kDamaged, R-XV-1 if the elements do not lie
+  // within the region, R-XV-2 if *left is too small.
+  Result<std::vector<std::byte>> read(const ByteSource& region, std::uint64_t size,
+                                      std::uint64_t* left) const;
 };
 
 }  // namespace nmb

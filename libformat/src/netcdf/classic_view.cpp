@@ -402,7 +402,8 @@ class ClassicMaker {
     if (attribute.count == 0) return std::vector<std::byte>();
     const HeapValue value = HeapValue::load(attribute.values.data());
     if (value.is_null()) lose(object, "found a null string; written as an empty string");
-    Result<std::vector<std::byte>> text = value.read(MemorySource(attribute.values), 1);
+    std::uint64_t left = attribute.values.size();
+    Result<std::vector<std::byte>> text = value.read(MemorySource(attribute.values), 1, &left);
     if (!text.ok()) return text.status().of_object(object);
     if (std::find(text->begin(), text->end(), std::byte{0}) != text->end())
       lose(object, "found a NUL in a string of variable length; written with all of its bytes");

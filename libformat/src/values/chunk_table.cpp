@@ -13,8 +13,8 @@
 namespace nmb {
 
 // If a decoded chunk is larger than kMostExpanded, it may have at most kMostTimes as many bytes as
-// its stored form.
-static constexpr std::uint64_t kMostExpanded = 64 << 20, kMostTimes = 131072;
+// its stored form (R-XC-1).
+static constexpr std::uint64_t kMostExpanded = 1 << 20, kMostTimes = 131072;
 
 ChunkTable::ChunkTable(std::shared_ptr<const ByteSource> region, const Storage& storage,
                        std::uint64_t value_size)
@@ -23,6 +23,7 @@ ChunkTable::ChunkTable(std::shared_ptr<const ByteSource> region, const Storage& 
       value_size_(value_size),
       chunk_bytes_(value_size) {
   for (const std::uint64_t n : storage.chunk) chunk_bytes_ *= n;
+  seen_->left = region_->size();
 }
 
 Status ChunkTable::damaged(std::uint64_t number, const std::string& message) const {
@@ -40,7 +41,24 @@ Result<std::vector<ChunkRow>> ChunkTable::rows(std::uint64_t first, std::uint64_
            load_le<std::uint32_t>(at + 16)};
     at += ChunkRow::kLength;
   }
+  NMB_TRY(take_lengths(first, rows));
   return rows;
+}
+
+// Rows that are not read in order are not counted: a reader of a few chunks does not read the whole
+// table.
+Status ChunkTable::take_lengths(std::uint64_t first, std::span<const ChunkRow> rows) const {
+  const std::scoped_lock lock(seen_->mutex);
+  for (std::uint64_t number = first; const ChunkRow& row : rows) {
+    if (number++ != seen_->rows) continue;
+    if (seen_->left < ChunkRow::kLength || seen_->left - ChunkRow::kLength < row.stored_length)
+      return Status(Code::kDamaged, name(), kNoOffset, "R-XC-2",
+                    joined_text("found a table and chunks that have more bytes than the region's ",
+                                region_->size()));
+    seen_->left -= ChunkRow::kLength + row.stored_length;
+    ++seen_->rows;
+  }
+  return {};
 }
 
 Status ChunkTable::check_place(std::uint64_t number, const ChunkRow& row) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +27,9 @@ class ChunkTable {
   // Returns the size of a decoded chunk in bytes.
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
 
-  // Returns the table rows of `count` chunks, beginning with chunk number `first`.
+  // Returns the table rows of `count` chunks, beginning with chunk number `first`. Errors: kDamaged
+  // (R-XC-2) if the rows from number 0 on, which were read in order, and their chunks have more
+  // bytes than the region.
   Result<std::vector<ChunkRow>> rows(std::uint64_t first, std::uint64_t count) const;
   // Errors: kDamaged (R-XC-1) if a stored chunk is not inside the region.
   Status check_place(std::uint64_t number, const ChunkRow& row) const;
@@ -45,8 +48,17 @@ class ChunkTable {
   bool is_plain(const ChunkRow& row) const;
 
  private:
-  Status damaged(std::uint64_t number, const std::string& message) const;
+  // The rows from number 0 on that were read in order, and the bytes of the region that these rows
+  // and their chunks leave.
+  struct Seen {
+    std::mutex mutex;
+    std::uint64_t rows = 0, left = 0;
+  };
 
+  Status damaged(std::uint64_t number, const std::string& message) const;
+  Status take_lengths(std::uint64_t first, std::span<const ChunkRow> rows) const;
+
+  const std::shared_ptr<Seen> seen_ = std::make_shared<Seen>();
   const std::shared_ptr<const ByteSource> region_;
   const std::vector<Filter> filters_;
   const std::uint64_t value_size_;

@@ -18,8 +18,7 @@ constexpr std::uint64_t kRowsAtOnce = 4096;
 // All threads together decode at most this many bytes at a time, unless a single chunk has more
 // bytes.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
-// Limits the decoded bytes: a few stored bytes may decode to a large chunk, and many rows of a
-// chunk table may refer to the same bytes.
+// Limits the decoded bytes: a few stored bytes may decode to a large chunk.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 
 }  // namespace

@@ -63,12 +63,15 @@ std::vector<std::string> scale_paths(const Metadata& metadata, VarId variable, s
   const std::optional<Attribute> a = metadata.find_attribute(variable, kList);
   if (!a || a->count != rank || !is_list(metadata, *a)) return paths;
   const MemorySource region(a->values);
+  std::uint64_t left = a->values.size();
   for (std::size_t i = 0; i < rank; ++i) {
     HeapValue list = HeapValue::load(a->values.data() + i * TypeTable::kHeapValue);
     list.count = std::min<std::uint64_t>(list.count, 1);
-    const Result<std::vector<std::byte>> reference = list.read(region, TypeTable::kHeapValue);
+    const Result<std::vector<std::byte>> reference =
+        list.read(region, TypeTable::kHeapValue, &left);
     if (!reference.ok() || reference->empty()) continue;
-    const Result<std::vector<std::byte>> path = HeapValue::load(reference->data()).read(region, 1);
+    const Result<std::vector<std::byte>> path =
+        HeapValue::load(reference->data()).read(region, 1, &left);
     if (path.ok()) paths[i].assign(reinterpret_cast<const char*>(path->data()), path->size());
   }
   return paths;

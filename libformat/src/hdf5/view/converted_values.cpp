@@ -20,12 +20,10 @@ std::uint64_t size_in_file(const TypeTable& types, Type type) {
 }  // namespace
 
 void ConvertedValues::start(const ByteSource& region, bool adds_to_heap) {
-  // If many values refer to the same bytes, the view could become longer than the file.
-  constexpr std::uint64_t kMostTimes = 16;
   reason_ = LeftOutReason::kTooLarge;
   region_ = &region;
   adds_to_heap_ = adds_to_heap;
-  if (!checked_mul(kMostTimes, region.size(), &left_)) left_ = ~std::uint64_t{0};
+  left_ = region.size();
   lost_references_ = 0;
   window_.clear();
 }
@@ -113,11 +111,12 @@ Result<std::vector<std::byte>> ConvertedValues::bytes_of(const std::byte* value,
                               found.offset, ", expected at most ", there, " bytes"));
   };
   if (!checked_mul(found.count, size, &bytes) || bytes > there) return damaged();
+  if (found.is_null()) return std::vector<std::byte>();
   if (bytes > left_)
-    return failure(Code::kUnsupported, "the values refer to the same bytes too often");
+    return Status(Code::kDamaged, "", kNoOffset, "R-XV-2",
+                  joined_text("found values that together refer to more than ", there, " bytes"));
   if (bytes > kMostBytes) return failure(Code::kUnsupported, "a value has ", bytes, " bytes");
   left_ -= bytes;
-  if (found.is_null()) return std::vector<std::byte>();
   if (found.offset > there - bytes) return damaged();
   std::vector<std::byte> out(bytes);
   NMB_TRY(read(found.offset, out));
