@@ -2053,6 +2053,16 @@ class MapWalk:
     def __init__(self, what, owner, of_original=False):
         self.what, self.owner, self.of_original = what, owner, of_original
         self.pieces, self.next = [], 0
+        self.taken = {}  # for each other file: its ranges that pieces have, in order
+
+    def takes(self, file_number, begin, end):
+        """Returns whether no earlier piece has bytes of this range of another file (R-EX-17)."""
+        ranges = self.taken.setdefault(file_number, [])
+        at = bisect.bisect_left(ranges, (begin, begin))
+        if at > 0 and ranges[at - 1][1] > begin or at < len(ranges) and ranges[at][0] < end:
+            return False
+        ranges.insert(at, (begin, end))
+        return True
 
 
 def walk_map(file, place, at, level, walk):
@@ -2067,7 +2077,7 @@ def walk_map(file, place, at, level, walk):
             check_logical(file, row, walk)
             if walk.of_original:
                 check_piece_of_an_original(file, row, walk.what)
-            walk.pieces.append(read_piece(file, row, f"piece at {row['logical offset']}, {walk.what}", walk.of_original))
+            walk.pieces.append(read_piece(file, row, f"piece at {row['logical offset']}, {walk.what}", walk))
             walk.next = end_of(row)
         return True
     whole = True
@@ -2090,7 +2100,7 @@ def check_logical(file, row, walk):
         )
 
 
-def read_piece(file, row, what, of_original=False):
+def read_piece(file, row, what, walk):
     raw, stored, position, codec = (
         row["raw length"],
         row["stored length"],
@@ -2113,7 +2123,7 @@ def read_piece(file, row, what, of_original=False):
     piece = Piece(start, raw, position, stored, codec)
     piece.file_number = row["file number"]
     readable = not piece.file_number
-    if piece.file_number and file.files is not None and not of_original and within:
+    if piece.file_number and file.files is not None and not walk.of_original and within:
         rows = len(file.files)
         if piece.file_number > rows:
             file.find(
@@ -2131,6 +2141,9 @@ def read_piece(file, row, what, of_original=False):
                     row.at("position"),
                     f"{what}: {stored} bytes at {position} of a file of {length}",
                 )
+            elif readable and stored and not walk.takes(piece.file_number, position, position + stored):
+                readable = False
+                file.find("R-EX-17", row.at("position"), f"{what}: bytes of an earlier piece of the extent")
     fits = stored < raw <= EXPANSION * stored
     if within:
         crosses = raw and codec == 0 and start // size != (start + raw - 1) // size
@@ -2518,7 +2531,7 @@ def read_grown_piece(file, row, what):
     If the bytes are wrong, the offset is that of the row's sum or codec.
     """
     known = len(file.findings)
-    piece = read_piece(file, row, what)
+    piece = read_piece(file, row, what, MapWalk(what, 0))
     for i, (rule, offset, message) in enumerate(file.findings[known:], known):
         if rule in ("R-EX-5", "R-EX-15"):
             offset = row.at("sum" if rule == "R-EX-5" else "codec")

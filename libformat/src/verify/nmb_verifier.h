@@ -77,6 +77,7 @@ class NmbVerifier {
     std::uint64_t run_end = 0;  // position in the file where the last piece ends
     bool any = false;
     bool one_run = true;
+    std::map<std::uint64_t, SpaceMap> taken;  // bytes of other files, by file number (R-EX-17)
   };
 
   // These functions in verify_head.cpp check the head of the file (sections 3 to 5).

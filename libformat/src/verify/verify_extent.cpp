@@ -328,9 +328,16 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
       check_values(range, leaf.value_offset(i, kPosition),
                    walk->is_original ? RegionKind::kOriginal : RegionKind::kValues);
     else if (!walk->is_original && files_ && piece.file <= files_->rows() &&
-             stored <= piece.length && lies_in(*files_, piece.file, piece.position, stored))
-      check_external(std::move(range), piece.file);
-    else if (block_)
+             files_->is_known(piece.file - 1) && stored <= piece.length &&
+             lies_in(*files_, piece.file, piece.position, stored)) {
+      if (walk->taken[file].claim(piece.position, piece.position + stored))
+        report("R-EX-17", leaf.value_offset(i, kPosition), walk->object,
+               joined_text("a piece with bytes ", piece.position, " to ",
+                           piece.position + stored - 1, " of file ", file),
+               "bytes that no earlier piece of the extent has");
+      else
+        check_external(std::move(range), piece.file);
+    } else if (block_)
       block_->damaged = true;  // already reported: a violation of R-EX-8, R-EX-12 or R-FT-10, or an
                                // error in the file table
     if (walk->digests && (walk->not_digested += stored) >= kDigestedAtOnce) {

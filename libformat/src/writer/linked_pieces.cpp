@@ -29,6 +29,7 @@ Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece
       return wrong(joined_text("a path of a linked file with ", error));
   LinkedPieces out;
   out.used_.resize(values.files.size());
+  std::vector<std::vector<ByteRange>> ranges(values.files.size());
   for (const LinkedPiece& piece : values.pieces) {
     const std::uint64_t start = out.length_;
     if (const char* error = piece_error(piece, piece_size, *values.source, &out.length_))
@@ -50,7 +51,14 @@ Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece
     if (in_file >> 63 || piece.position > in_file || piece.stored_length > in_file - piece.position)
       return wrong("a piece outside its file");
     out.used_[piece.file] = true;
+    ranges[piece.file].push_back({piece.position, piece.position + piece.stored_length});
     out.linked_bytes_ += piece.stored_length;
+  }
+  for (std::vector<ByteRange>& of_file : ranges) {
+    std::ranges::sort(of_file, {}, &ByteRange::begin);
+    for (std::size_t i = 1; i < of_file.size(); ++i)
+      if (of_file[i].begin < of_file[i - 1].end)
+        return wrong("two pieces with the same byte of a file (R-EX-17)");
   }
   if (out.linked_bytes_ == 0) return wrong("no piece in another file");
   out.copied_.source = values.source;

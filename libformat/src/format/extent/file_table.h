@@ -33,6 +33,8 @@ class FileTable {
   ExternalFile row(std::uint32_t row) const;
   std::uint64_t size(std::uint32_t row) const { return value(row, kStoredLength); }
   bool is_original(std::uint32_t row) const { return value(row, kState) == kOriginal; }
+  // Returns false for a row whose state only a later version defines.
+  bool is_known(std::uint32_t row) const { return value(row, kState) <= kOriginal; }
   // Returns the Place of the root page of an original's data map.
   Place map(std::uint32_t row) const {
     return {value(row, kMapPosition), value(row, kMapLength), value(row, kMapSum)};
@@ -67,9 +69,9 @@ using TablePaths = std::unordered_set<std::string>;
 
 // Checks the rows of a page: R-FT-1 to R-FT-3, R-FT-6, R-FT-8, R-FT-9, R-FT-14, and the part of
 // R-FT-11 that does not need the data maps. Call this function for the oldest page first.
-// `next_order` is the next order in the superblock. Returns false if the rows of the page cannot be
-// read. Memory: a few bytes for each row.
-bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* paths,
+// `superblock` says whether rows may have states that only a later version defines. Returns false
+// if the rows of the page cannot be read. Memory: a few bytes for each row.
+bool check_file_table(const Page& page, const Superblock& superblock, TablePaths* paths,
                       Findings& findings);
 
 // Reads and checks the file table that the superblock refers to. If there is no file table, the
