@@ -666,7 +666,7 @@ COLUMN_TABLE = [
     50  NaN                statistics-leaf
     51  minimum            tags-leaf statistics-leaf
     52  maximum            statistics-leaf
-    53  bytes end          files tags-leaf statistics-leaf
+    53  bytes end          map-leaf files tags-leaf statistics-leaf
 """.splitlines()
     if line
 ]
@@ -2115,6 +2115,8 @@ def read_piece(file, row, what, walk):
         file.find("R-EX-10", row.at("raw length"), f"{what}: an end at {start + raw}")
     if row["state"] > 1:
         file.find("R-EX-3", row.at("state"), f"{what}: state {row['state']}")
+    if row.page.bytes[row.number]:
+        file.find("R-EX-18", row.at("bytes end"), f"{what}: {len(row.page.bytes[row.number])} bytes of a row")
     if row["state"] == 1:
         for field in ("codec", "position", "stored length", "sum", "file number"):
             if row[field]:
@@ -2125,7 +2127,7 @@ def read_piece(file, row, what, walk):
     readable = not piece.file_number
     if piece.file_number and file.files is not None and not walk.of_original and within:
         rows = len(file.files)
-        if piece.file_number > rows:
+        if piece.file_number > rows or file.files[piece.file_number - 1].row["state"] > 2:
             file.find(
                 "R-EX-8",
                 row.at("file number"),
@@ -2368,6 +2370,8 @@ def read_file_table(file, place, at):
         files += [ListedFile(row, of_row) for row, of_row in zip(rows, page.bytes) if row["state"] != 1]
     told, before = len(file.findings), set()
     for f in files:
+        if f.row["state"] > 2 and file.unknown_features:
+            continue  # a row of a later version
         if f.row["state"] > 2:
             file.find("R-FT-6", f.row.at("state"), f"file table: state {f.row['state']}")
             continue

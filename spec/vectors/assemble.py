@@ -484,6 +484,7 @@ class Piece:
         self.codec, self.stored = 0, 0 if state else raw
         self.file, self.bytes = 0, None  # for a piece in another file: the file number, and the stored bytes
         self.content = None  # for a piece of a growth page: its bytes
+        self.pattern = None  # the bytes of the row of a pattern
 
 
 class Tree:
@@ -822,7 +823,7 @@ class Assembler:
         if tombstone:
             return
         mapped = (
-            spec["pieces"] or spec["holes"] or coded or length > self.options["piece size"]
+            spec["pieces"] or spec["holes"] or spec.get("patterns") or coded or length > self.options["piece size"]
         )
         if length and not spec["hole"] and mapped and not spec.get("no map"):
             self.write_map(entry)
@@ -874,7 +875,7 @@ class Assembler:
         for start, length in spec["holes"]:
             cuts = {c for c in cuts if not start < c < start + length} | {start, start + length}
         cuts = sorted(cuts)
-        if spec["piece codecs"] or spec["stored pieces"] or spec.get("pieces elsewhere"):
+        if spec["piece codecs"] or spec["stored pieces"] or spec.get("pieces elsewhere") or spec.get("patterns"):
             return self.place_pieces(entry, spec, cuts)
         run = None
         entry.pieces = []
@@ -900,6 +901,9 @@ class Assembler:
             entry.pieces.append(piece)
             if any(h == start for h, _ in spec["holes"]):
                 piece.state, piece.stored = 1, 0
+                continue
+            if number in spec.get("patterns", {}):
+                piece.state, piece.bytes, piece.pattern = 2, spec["extent"][start:stop], spec["patterns"][number]
                 continue
             codecs = spec["piece codecs"]
             piece.codec = codecs[number] if number < len(codecs) else 0
@@ -948,6 +952,8 @@ class Assembler:
                 "raw length": p.raw,
                 "state": p.state,
             }
+            if p.pattern is not None:
+                row |= {"sum": sum64(p.bytes), "bytes": p.pattern}
             if not p.state:
                 row |= {
                     "codec": p.codec,
@@ -958,7 +964,7 @@ class Assembler:
                 }
             rows.append(row)
         level, maps, stored = 0, [], []
-        leaf = ["codec", "position", "stored length", "raw length", "sum", "logical offset", "file number", "state"]
+        leaf = ["codec", "position", "stored length", "raw length", "sum", "logical offset", "file number", "state", "bytes end"]
         node = ["position", "stored length", "sum", "logical offset"]
         while True:
             parents = []
@@ -1268,7 +1274,9 @@ class Assembler:
         for path, size, is_original, content in files:
             number += 1
             row = {"label": f"file {number}", "stored length": size}
-            if is_original:
+            if is_original == "part":
+                row |= {"state": 3, "digest": content}
+            elif is_original:
                 row |= self.original(number, *content)
                 self.used["compatible features"] |= 8
             rows.append(row)
@@ -1549,6 +1557,8 @@ class BlockText:
             self.spec["piece codecs"] = [int(word) for word in rest[1:]]
         elif key == "piece" and rest[1] == "in":  # piece K in N at POSITION
             self.spec.setdefault("pieces elsewhere", {})[int(rest[0])] = (int(rest[2]), int(rest[4]))
+        elif key == "piece" and rest[1] == "pattern":
+            self.spec.setdefault("patterns", {})[int(rest[0])] = encode_bytes(rest[2:])
         elif key == "piece" and rest[1] == "stored":
             self.spec["stored pieces"][int(rest[0])] = encode_bytes(rest[2:])
         elif key in ("digest", "sha256") and rest == ["of", "file"]:
@@ -1902,6 +1912,9 @@ def parse(lines):
                 )
             elif key == "file":
                 generations[-1].files.append((words[1], int(words[2], 0), False, None))
+            elif key == "part":
+                nonce = int.from_bytes(encode_bytes(words[3:]), "little")
+                generations[-1].files.append((words[1], int(words[2], 0), "part", nonce))
             elif key == "original":
                 generations[-1].files.append(original_row(line))
             elif key == "growth":

@@ -70,8 +70,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<std::vector<std::byte>> nmb::test::fuzz_seeds() {
   std::vector<std::vector<std::byte>> seeds;
   if (test::vectors().empty()) return seeds;
-  for (const char* name : {"coded_pieces", "dead_space", "external_files", "hole_in_a_data_map",
-                           "sections", "zstd_dictionary"})
+  for (const char* name :
+       {"coded_pieces", "dead_space", "external_files", "hole_in_a_data_map", "pieces_side_by_side",
+        "future_pattern", "future_part", "sections", "zstd_dictionary"})
     seeds.push_back(test::read_file(test::vectors() / (std::string(name) + ".nmb")));
   return seeds;
 }

@@ -76,7 +76,7 @@ void NmbVerifier::check_file_table() {
   bool whole = true;
   const std::uint64_t findings = summary_.findings;
   for (const auto& page : *pages)
-    whole = nmb::check_file_table(*page, s.next_order, &paths, findings_) && whole;
+    whole = nmb::check_file_table(*page, s, &paths, findings_) && whole;
   if (!whole || summary_.findings != findings) {
     all_walked_ = false;  // the places of the originals are unknown
     return;

@@ -72,6 +72,8 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
     const Piece piece = piece_at(leaf, row);
     const std::uint64_t state = leaf.value(row, kState);
     if (state > 1) report("R-EX-3", kState, joined_text("state ", state), "0 or 1");
+    if (const std::size_t bytes = leaf.row_bytes(row).size(); bytes != 0)
+      report("R-EX-18", kBytesEnd, joined_text(bytes, " bytes in the row of a piece"), "0");
     if (piece.length == 0) report("R-EX-14", kRawLength, "raw length 0", "at least 1");
     if (piece.logical != *next)
       report("R-EX-1", kLogicalOffset, joined_text("logical offset ", piece.logical),
@@ -98,6 +100,10 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
       if (files && file > files->rows()) {
         report("R-EX-8", kFileNumber, joined_text("file number ", file),
                joined_text("at most ", files->rows()));
+      } else if (files && file != 0 && !files->is_known(static_cast<std::uint32_t>(file) - 1)) {
+        report("R-EX-8", kFileNumber,
+               joined_text("file number ", file, ", a row of a later version"),
+               "an external file or an original");
       } else if (files && file != 0) {
         const std::uint64_t size = files->size(static_cast<std::uint32_t>(file) - 1);
         if (piece.position > size || leaf.value(row, kStoredLength) > size - piece.position)

@@ -72,7 +72,7 @@ std::optional<Sha256> FileTable::sha256(std::uint32_t row) const {
   return out;
 }
 
-bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* paths,
+bool check_file_table(const Page& page, const Superblock& superblock, TablePaths* paths,
                       Findings& findings) {
   const auto report = [&](const char* rule, std::uint64_t offset, std::string found,
                           std::string expected) {
@@ -86,6 +86,7 @@ bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* pa
   bool known = true;
   for (std::uint32_t row = first; row < page.rows(); ++row) {
     const std::uint64_t state = page.value(row, kState);
+    if (state > FileTable::kOriginal && !superblock.all_known()) continue;
     if (state == 1 || state > FileTable::kOriginal) {
       known = false;
       if (state != 1)  // the check of R-PG-9 reports state 1
@@ -108,10 +109,11 @@ bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* pa
       report("R-FT-11", page.value_offset(row, kMapPosition), "an incomplete place of a data map",
              "a position and a length");
     const std::uint64_t order = page.value(row, kOrder);
-    if (original ? order >= next_order : order != 0)
-      report(original ? "R-FT-8" : "R-FT-14", page.value_offset(row, kOrder),
-             joined_text("order ", order),
-             original ? joined_text("less than ", next_order) : "0 for an external file");
+    if (original ? order >= superblock.next_order : order != 0)
+      report(
+          original ? "R-FT-8" : "R-FT-14", page.value_offset(row, kOrder),
+          joined_text("order ", order),
+          original ? joined_text("less than ", superblock.next_order) : "0 for an external file");
     const std::size_t length = page.row_bytes(row).size();
     if (length != 0 && (!original || length != std::tuple_size_v<Sha256>))
       report("R-FT-9", page.value_offset(row, kBytesEnd),
@@ -137,7 +139,7 @@ Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
   FirstFinding first;
   TablePaths paths;
   for (const auto& page : pages) {
-    check_file_table(*page, superblock.next_order, &paths, first);
+    check_file_table(*page, superblock, &paths, first);
     NMB_TRY(first.status(file.name()));
   }
   return std::make_shared<const FileTable>(std::move(pages));

@@ -83,7 +83,7 @@ constexpr ColumnUse kColumnUses[] = {
     {kElements, kNans, kStatisticsLeaf},
     {kMinimum, kMinimum, kTableLeaf},
     {kMaximum, kMaximum, kStatisticsLeaf},
-    {kBytesEnd, kBytesEnd, kFiles | kTableLeaf},
+    {kBytesEnd, kBytesEnd, kMapLeaf | kFiles | kTableLeaf},
 };
 
 // Returns nullptr if this version does not define the column id. Such ids are reserved for later
