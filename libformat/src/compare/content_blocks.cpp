@@ -19,7 +19,7 @@ Status with_block_name(const Status& status, const std::string& name) {
 }  // namespace
 
 ValueBudget::ValueBudget(std::uint64_t file_size) {
-  constexpr std::uint64_t kLeast = std::uint64_t{256} << 30;
+  constexpr std::uint64_t kLeast = std::uint64_t{16} << 30;
   constexpr std::uint64_t kMostGrowth = 131072;  // of a stored piece that is decoded
   if (!checked_mul(file_size, kMostGrowth, &left_))
     left_ = std::numeric_limits<std::uint64_t>::max();
@@ -28,8 +28,10 @@ ValueBudget::ValueBudget(std::uint64_t file_size) {
 
 Status ValueBudget::take(std::uint64_t bytes) {
   if (bytes > left_)
-    return Status(Code::kLimit,
-                  "the variables have more values than are read of a file of this size");
+    return Status(
+        Code::kLimit,
+        "the variables have more than 16 GiB of values, and more than 131,072 times the size of "
+        "the file: most of them were never written");
   left_ -= bytes;
   return {};
 }
