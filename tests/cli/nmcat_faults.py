@@ -99,7 +99,7 @@ def check_appended(tools, what, options, target, before, said):
     tools.run("nmcat", *options, "-o", target, "--block-name", "again/{stem}")
     tools.run("nmverify", target)
     for block in ("a", "b", "again/c", *(["c"] if more else [])):
-        if tools.run("nmconvert", target, "back.nc", "--extract", block).returncode == 0:
+        if tools.run("nmconvert", "--external=beneath", target, "back.nc", "--extract", block).returncode == 0:
             tools.check_equal_bytes(tools.work / "back.nc", tools.work / f"{block[-1]}.nc", f"{what}: {block}")
             (tools.work / "back.nc").unlink()
 

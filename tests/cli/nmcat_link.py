@@ -69,12 +69,12 @@ def check_same_values(tools, inputs):
     expect(tools, reference(tools.work / "linked.nmb"), 0, "", "the reference reader of linked.nmb")
     linked, solid = (values_by_reference(tools.work / name) for name in ("linked.nmb", "solid.nmb"))
     tools.check(linked == solid and linked, f"found values {linked}, expected {solid}")
-    tools.run("nmcat", "linked.nmb", "-o", "again.nmb", "--block-name", "{group}", "--no-provenance")
+    tools.run("nmcat", "--external=beneath", "linked.nmb", "-o", "again.nmb", "--block-name", "{group}", "--no-provenance")
     tools.check_equal_bytes(tools.work / "again.nmb", tools.work / "solid.nmb", "made solid by nmcat")
-    tools.run("nmconvert", "--repack", "linked.nmb", "repacked.nmb")
+    tools.run("nmconvert", "--external=beneath", "--repack", "linked.nmb", "repacked.nmb")
     tools.check_equal_bytes(tools.work / "repacked.nmb", tools.work / "solid.nmb", "made solid by nmconvert --repack")
     for path in inputs:
-        tools.run("nmconvert", "linked.nmb", "back.nc", "--extract", Path(path).stem, "-f")
+        tools.run("nmconvert", "--external=beneath", "linked.nmb", "back.nc", "--extract", Path(path).stem, "-f")
         tools.check_equal_bytes(tools.work / "back.nc", tools.work / path, f"extracted {path}")
 
 
@@ -90,12 +90,12 @@ def check_nmb_inputs(tools, inputs):
     tools.run("nmcat", *inputs, "-o", "in/links.nmb", "--link", "--no-provenance")
     sources = ["in/coded.nmb", "in/links.nmb", "in/plain.nmb", "in/zeros.nmb"]
     tools.run("nmcat", *sources, "-o", "second.nmb", "--link", "--no-provenance")
-    tools.run("nmcat", *sources, "-o", "second_solid.nmb", "--no-provenance")
+    tools.run("nmcat", "--external=beneath", *sources, "-o", "second_solid.nmb", "--no-provenance")
     tools.run("nmverify", "second.nmb")
     expect(tools, reference(tools.work / "second.nmb"), 0, "", "the reference reader of second.nmb")
     linked, solid = (values_by_reference(tools.work / name) for name in ("second.nmb", "second_solid.nmb"))
     tools.check(linked == solid and len(linked) == 3 * len(inputs) + 1, f"found values {linked}, expected {solid}")
-    tools.run("nmcat", "second.nmb", "-o", "again.nmb", "-f", "--block-name", "{group}", "--no-provenance")
+    tools.run("nmcat", "--external=beneath", "second.nmb", "-o", "again.nmb", "-f", "--block-name", "{group}", "--no-provenance")
     tools.check_equal_bytes(tools.work / "again.nmb", tools.work / "second_solid.nmb", "coded pieces made solid")
     # Nothing hangs on the file between.
     (tools.work / "in/links.nmb").unlink()
@@ -143,9 +143,9 @@ def check_changes(tools, inputs):
 
     def check(rule, code, words, what):
         expect(tools, tools.run("nmverify", "view.nmb", exit_code=code), code, rule, f"nmverify, {what}")
-        for command in (["nmconvert", "view.nmb", "back.nc", "--extract", "in1", "-f"],
+        for command in (["nmconvert", "--external=beneath", "view.nmb", "back.nc", "--extract", "in1", "-f"],
                         ["nminspect", "dump", "view.nmb", "in1/v"],
-                        ["nmcat", "view.nmb", "-o", "new.nmb"]):
+                        ["nmcat", "--external=beneath", "view.nmb", "-o", "new.nmb"]):
             done = tools.run(*command, exit_code=code)
             expect(tools, done, code, name, f"{command[0]}, {what}")
             expect(tools, done, code, words, f"{command[0]}, {what}")
@@ -233,7 +233,7 @@ def check_append(tools, inputs):
     expect(tools, reference(tools.work / "grown.nmb"), 0, "", "the reference reader of grown.nmb")
     for i, path in enumerate(inputs):
         block = f"more/in{i}" if i else "in0"
-        tools.run("nmconvert", "grown.nmb", "back.nc", "--extract", block, "-f")
+        tools.run("nmconvert", "--external=beneath", "grown.nmb", "back.nc", "--extract", block, "-f")
         tools.check_equal_bytes(tools.work / "back.nc", tools.work / path, block)
     before = (tools.work / "grown.nmb").read_bytes()
     kept = (tools.work / inputs[1]).read_bytes()
@@ -308,7 +308,7 @@ def check_hdf5(tools):
     tools.run("nmverify", "of_hdf5.nmb")
     tools.check(values_by_reference(tools.work / "of_hdf5.nmb") == solid, "links of links of HDF5: other values")
     tools.run("nmcat", "in/a.h5", "-o", "only.nmb", "--link", "--block-name", "{group}")
-    tools.run("nmconvert", "only.nmb", "back.h5")
+    tools.run("nmconvert", "--external=beneath", "only.nmb", "back.h5")
     compare = Path(__file__).resolve().parents[1] / "interop" / "compare_files.py"
     done = subprocess.run([sys.executable, compare, tools.work / "in/a.h5", tools.work / "back.h5"], capture_output=True, text=True)
     tools.check(done.returncode == 0, f"back as HDF5: {done.stdout[-600:]}")
@@ -331,7 +331,7 @@ def check_many(tools):
         resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
 
     for command in (["nmcat", "--files-from", "list", "-o", "many.nmb", "--link"], ["nmverify", "many.nmb"],
-                    ["nmcat", "many.nmb", "-o", "many_solid.nmb", "--block-name", "{group}"],
+                    ["nmcat", "--external=beneath", "many.nmb", "-o", "many_solid.nmb", "--block-name", "{group}"],
                     ["nmcat", "many.nmb", "-o", "many_linked.nmb", "--block-name", "{group}", "--link"],
                     ["nmverify", "many_linked.nmb", "many_solid.nmb"]):
         done = subprocess.run([tools.folder / command[0], *command[1:]], cwd=tools.work, preexec_fn=limited, capture_output=True)
@@ -363,7 +363,7 @@ def check_corpus(tools):
     tools.run("nmverify", "corpus.nmb")
     expect(tools, reference(tools.work / "corpus.nmb"), 0, "", "the reference reader of real files")
     for path in copies:
-        tools.run("nmconvert", "corpus.nmb", "back.nc", "--extract", Path(path).stem, "-f", "--no-sync")
+        tools.run("nmconvert", "--external=beneath", "corpus.nmb", "back.nc", "--extract", Path(path).stem, "-f", "--no-sync")
         tools.check_equal_bytes(tools.work / "back.nc", tools.work / path, path)
     tools.check(len(copies) > 10, f"found {len(copies)} real files")
 

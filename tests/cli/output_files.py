@@ -446,7 +446,7 @@ def check_allowed(tools):
     run_here("nmcat", "b.nc", "-o", "new.nmb", "-f", "--report", "sub/new.nmb")
     tools.check(json.loads((folder / "sub/new.nmb").read_text())["done"], "a report that is replaced")
     run_here("nmcat", "b.nc", "-o", "p.nmb", "--append", "--report", "appended.json")
-    run_here("nmcat", "view.nmb", "-o", "old.nmb", "-f", "--report", "old.json")
+    run_here("nmcat", "--external=beneath", "view.nmb", "-o", "old.nmb", "-f", "--report", "old.json")
     run_here("nmcat", "view.nmb", "-o", "linked.nmb", "--link")
     run_here("nmconvert", "raw.h5", "old.nmb", "-f")
     run_here("nmconvert", "nested.h5", "old.h5", "-f", "--materialise")

@@ -124,14 +124,17 @@ void Tool::offer_bytes(CLI::App& command) {
 void Tool::offer_strict(CLI::App& command) {
   command.add_flag("--strict", options_.strict, "treat warnings as findings (exit code 1)");
 }
-void Tool::offer_external(CLI::App& command) {
+void Tool::offer_external(CLI::App& command, ExternalPaths usual) {
+  const bool none = usual == ExternalPaths::kNone;
+  options_.external = usual;
   offer_choice<ExternalPaths>(
       command, "--external", &options_.external, "WHICH",
       {{"none", ExternalPaths::kNone},
        {"beneath", ExternalPaths::kBeneath},
        {"any", ExternalPaths::kAny}},
-      "which external files with values may be opened: none; beneath (default): files in the "
-      "folder of the NMB file or below, without symbolic links; any");
+      std::string("which external files with values may be opened: none") +
+          (none ? " (default); beneath" : "; beneath (default)") +
+          ": files in the folder of the NMB file or below, without symbolic links; any");
 }
 void Tool::offer_pager(CLI::App& command) {
   options_.pager = true;

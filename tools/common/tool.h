@@ -101,7 +101,9 @@ class Tool {
   // Adds an option for another list to which -0 applies. *path must outlive the tool.
   void offer_list(CLI::App& command, const std::string& option, std::string* path,
                   const std::string& help);
-  void offer_external(CLI::App& command);  // --external
+  // Offers --external; `usual` is its default. Programs that copy values open no external files by
+  // default: otherwise, a file from elsewhere could make them copy a file that lies beside it.
+  void offer_external(CLI::App& command, ExternalPaths usual = ExternalPaths::kBeneath);
   // Adds --no-pager. Without it, long output for a terminal goes to the user's pager.
   void offer_pager(CLI::App& command);
 

@@ -159,10 +159,12 @@ void PackCommand::offer_storage(CLI::App& app) {
                  "option may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  app.add_flag("--link", options_.link,
-               "pack: leave values in the inputs; OUT refers to these values and contains "
-               "everything else. The inputs must be in the folder of OUT or in folders below it");
-  tool_.offer_external(app);
+  app.add_flag(
+      "--link", options_.link,
+      "pack: leave values in the inputs; OUT refers to these values and contains "
+      "everything else. The inputs must be in the folder of OUT or in folders below it, unless "
+      "--external is given (default with --link: beneath)");
+  tool_.offer_external(app, ExternalPaths::kNone);
   app.add_flag("--no-originals", no_originals_,
                "pack: do not store HDF5 and netCDF-4 inputs byte for byte, and do not copy the "
                "originals of NMB inputs (default: OUT contains both as originals, and nmconvert "
@@ -481,6 +483,8 @@ Status PackCommand::take_storage() {
   options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
   NMB_ASSIGN(options_.compression, compression_.parse());
   options_.external = tool_.options().external;
+  if (options_.link && tool_.app().count("--external") == 0)
+    options_.external = ExternalPaths::kBeneath;
   if (options_.link && tool_.app().count("--inline") > 0)
     return Status(Code::kUsage, "--link and --inline exclude each other");
   NMB_ASSIGN(options_.writer.hdf5_view, view_to_make());

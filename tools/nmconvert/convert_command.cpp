@@ -107,14 +107,15 @@ void ConvertCommand::offer_storage(CLI::App& app) {
   offer_statistics(app, &batch_.statistics);
   app.add_flag("--repack", repack_,
                "copy an NMB file without dead space and old values; values in other files are "
-               "copied into OUTPUT. Tags, statistics, provenance and an HDF5 view are kept. If "
+               "copied into OUTPUT (see --external). Tags, statistics, provenance and an HDF5 view "
+               "are kept. If "
                "something cannot be kept, nothing is written unless --lossy is given");
   app.add_flag("--materialise", materialise_,
                "copy the values of external and virtual data sets of an HDF5 input into OUTPUT; "
                "all files that these data sets name are opened");
   app.add_flag("--no-originals", no_originals_,
                "NMB outputs: do not store an HDF5 or netCDF-4 input byte for byte");
-  tool_.offer_external(app);
+  tool_.offer_external(app, ExternalPaths::kNone);
 }
 
 void ConvertCommand::offer_list(CLI::App& app) {

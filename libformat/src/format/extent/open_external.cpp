@@ -52,8 +52,9 @@ class Opening {
 
   Result<std::unique_ptr<FileSource>> run() {
     if (allowed_ == ExternalPaths::kNone)
-      return refused("an external file",
-                     "no external files, because they are not allowed (--external none)");
+      return Status(Code::kUnsupported, name_, kNoOffset, "R-FT-4",
+                    "found an external file, which may not be opened; --external=beneath allows "
+                    "files in the folder of the NMB file and below");
     if (const char* error = kOnWindows ? windows_path_error(path_) : nullptr)
       return refused(joined_text("a path with ", error), "a path that Windows accepts for a file");
     if (allowed_ == ExternalPaths::kAny) {
