@@ -4,8 +4,8 @@ share bytes of an original, a long chain of trailers.
 
     nmb_claims.py --tools FOLDER
 
-Every tool reads each file within 1 s of CPU time and 64 MiB, and so does the reference reader with what Python itself
-takes: exit code and message as below.
+Every tool reads each file within 1 s of CPU time and 64 MiB, and so does the reference reader, with 64 MiB for Python
+itself: exit code and message as below.
 """
 
 import argparse
@@ -75,7 +75,7 @@ def chunks_never_written(rows=900):
     return BLOCK + "\n".join(lines + [f'  statistics "v" of "a" byte {values} 0 0 0 0'])
 
 
-def pieces_of_one_range(pieces=128):
+def pieces_of_one_range(pieces=32):
     """All pieces of an extent have the same bytes of an original, which decode to 1 MiB."""
     frame = zstandard.ZstdCompressor().compress(bytes(MIB))
     lines = ["expect valid", "generation", "  original \"in.bin\" with hex " + frame.hex(), '  block "a"']
@@ -115,8 +115,20 @@ CALLS = {
     "hdf5": ["nmconvert", "IN", "OUT.h5"],
     "nmcat": ["nmcat", "IN", "-o", "OUT.nmb"],
 }
-"""For each file: what the tools say that do not end with exit code 0. "reference" is the reference reader."""
-EXPECTED = {}
+READ = ("dump", "stats", "digest", "find", "diff", "nmb", "classic", "hdf5", "nmcat")
+UNWRITTEN = {"digest": "16 GiB", "diff": "16 GiB"}
+# For each file: what the calls say that do not end with exit code 0.
+EXPECTED = {
+    "sequences_of_sequences": dict.fromkeys(("dump", "digest", "diff", "hdf5"), "R-XV-2"),
+    "compounds_of_compounds": dict.fromkeys(("nmverify", *READ, "reference"), "R-XT-2") | {"recover": "found a field at 0"},
+    "rows_of_one_chunk": dict.fromkeys(("nmverify", "stats", "find", "hdf5", "nmcat"), "R-XC-2")
+    | dict.fromkeys(("dump", "classic"), "R-XC-1") | UNWRITTEN,
+    "chunks_never_written": UNWRITTEN,
+    "pieces_of_one_range": dict.fromkeys(("nmverify", "recover", *READ, "reference"), "R-EX-17"),
+    "chain_of_trailers": dict.fromkeys(("nmverify", "nmb", "classic", "hdf5", "nmcat", "reference"), "R-SB-13"),
+}
+# Calls that write each value that was never written, which takes as long as for stored values.
+LEFT_OUT = {"chunks_never_written": ("dump", "classic")}
 
 
 def main():
@@ -153,13 +165,15 @@ def check(tools, name, data, folder, show):
     calls = {call: [tools / words[0], *words[1:]] for call, words in CALLS.items()}
     calls["reference"] = ["/usr/bin/python3", SPEC / "reference" / "nmb_reference.py", "--json", "IN"]
     for number, (call, command) in enumerate(calls.items()):
+        if call in LEFT_OUT.get(name, ()):
+            continue
         names = {"IN": "in.nmb", "COPY": "copy.nmb"} | {f"OUT.{e}": f"{number}.{e}" for e in ("nmb", "nc", "h5")}
         done = limited_run.run([names.get(word, word) for word in command], folder, SECONDS)
         problems = limited_run.problems(done, len(data), SECONDS)
         if call == "reference":
-            problems = [p for p in problems if "without a diagnostic" not in p and "MiB" not in p]
-            if done.peak > PYTHON:
-                problems.append(f"took {done.peak / MIB:.0f} MiB")
+            problems = [p for p in problems if "MiB" not in p]
+            if done.tool_peak > PYTHON:
+                problems.append(f"took {done.tool_peak / MIB:.0f} MiB")
         if show:
             print(f"{name}: {call}: {len(data) / KIB:.0f} KiB, exit code {done.exit_code}, {done.seconds:.2f} s, "
                   f"{done.tool_peak / MIB:.0f} MiB: {done.said[:300]}")

@@ -117,6 +117,21 @@ TEST_F(ChunkedSourceTest, ChunksOutsideTheRegionAreDamage) {
   EXPECT_EQ(status.rule(), "R-XC-1");
 }
 
+// The last row leads to the first chunk, and the region ends where the last chunk began.
+TEST_F(ChunkedSourceTest, ChunksThatShareBytesAreDamageWhereAllAreRead) {
+  make(kColumns);
+  std::vector<std::byte> region(region_->size() - kChunkRows * kColumns * 4);
+  ASSERT_TRUE(region_->read_at(0, region).ok());
+  store_le<std::uint64_t>(region.data() + std::size_t{6} * ChunkRow::kLength,
+                          7 * ChunkRow::kLength);
+  source_ = std::make_shared<ChunkedSource>(
+      owned_bytes(region, ""), storage_, std::vector<std::uint64_t>{kRows, kColumns}, 4,
+      std::vector<std::byte>(4), kRows * kColumns * 4, std::make_shared<ChunkCache>(1 << 20));
+  std::vector<std::byte> values(kRows * kColumns * 4);
+  EXPECT_TRUE(source_->read_at(values.size() - 4, std::span(values).first(4)).ok());
+  EXPECT_EQ(source_->read_at(0, values).rule(), "R-XC-2");
+}
+
 TEST_F(ChunkedSourceTest, ThreadsReadAtOnce) {
   make(20);
   std::vector<std::jthread> threads;

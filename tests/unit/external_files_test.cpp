@@ -515,6 +515,12 @@ TEST_F(ExternalFilesTest, WhatCannotBeLinkedIsRefused) {
             Code::kUsage);
   EXPECT_EQ(refused([](LinkedValues& v) { v.pieces[0].source_offset = 8; }), Code::kUsage);
   EXPECT_EQ(refused([](LinkedValues& v) { v.pieces[0].stored_length = 0; }), Code::kUsage);
+  // Two pieces of an extent with the same bytes (R-EX-17).
+  EXPECT_EQ(refused([](LinkedValues& v) {
+              v.pieces[0].length = v.pieces[0].stored_length = 4;
+              v.pieces.push_back(v.pieces[0]);
+            }),
+            Code::kUsage);
   EXPECT_EQ(refused([](LinkedValues& v) { v.pieces[0].sum = 1; }), Code::kOk);
   const Status status = writer->close();
   EXPECT_EQ(status.code(), Code::kDamaged) << "another sum than was given";

@@ -149,6 +149,26 @@ Result<std::shared_ptr<const Page>> DataMap::child(const Page& node, std::uint32
   return page;
 }
 
+// Checks R-EX-17 for the pieces of one leaf. A reader does not compare all pieces of an extent, but
+// a few rows cannot make it decode the same bytes over and over.
+static void check_shared_bytes(const Page& leaf, Findings& findings) {
+  struct Range {
+    std::uint32_t file;
+    std::uint64_t begin, end;
+    std::uint32_t row;
+  };
+  std::vector<Range> ranges;
+  for (std::uint32_t row = 0; row < leaf.rows(); ++row)
+    if (const Piece piece = piece_at(leaf, row); piece.file != 0 && !piece.hole)
+      ranges.push_back({piece.file, piece.position, piece.position + piece.stored_length(), row});
+  std::ranges::sort(ranges, {}, [](const Range& r) { return std::pair(r.file, r.begin); });
+  for (std::size_t i = 1; i < ranges.size(); ++i)
+    if (ranges[i].file == ranges[i - 1].file && ranges[i].begin < ranges[i - 1].end)
+      findings.report(
+          {"R-EX-17", leaf.value_offset(std::max(ranges[i].row, ranges[i - 1].row), kPosition),
+           "piece of a data map", "a piece with bytes of another piece of the extent", "its own"});
+}
+
 Status DataMap::check_leaf(const Page& leaf, std::uint64_t end) const {
   FirstFinding first;
   std::uint64_t next = leaf.value(0, kLogicalOffset);
@@ -162,6 +182,7 @@ Status DataMap::check_leaf(const Page& leaf, std::uint64_t end) const {
   if (!first.found() && next != end)
     first.report({"R-EX-9", leaf.position(), "data map", joined_text("pieces that end at ", next),
                   std::to_string(end)});
+  check_shared_bytes(leaf, first);
   NMB_TRY(first.status(file_.name()));
   checked_leaf_ = leaf.position();
   return {};
