@@ -89,6 +89,11 @@ Result<AlikeDataSets::Kind> AlikeDataSets::kind_of(hid_t data_set, const DataSet
     NMB_ASSIGN(const Handle opened,
                read_handle(H5Aopen(data_set, a.name.c_str(), H5P_DEFAULT), object));
     NMB_ASSIGN(attribute.type, read_handle(H5Aget_type(opened.get()), object));
+    // A list of which entries were left out says nothing about the lists of other data sets.
+    NMB_ASSIGN(const Handle space, read_handle(H5Aget_space(opened.get()), object));
+    NMB_ASSIGN(const hssize_t elements,
+               read_value(H5Sget_simple_extent_npoints(space.get()), object));
+    if (static_cast<std::uint64_t>(elements) != a.count) return Kind();
     if (has_variable_length(table, a.type)) {
       const ExtendedType& type = table.at(a.type);
       if (type.type_class == TypeClass::kString) {
@@ -140,7 +145,7 @@ Result<bool> AlikeDataSets::read_values(const Attribute& attribute, const TypesI
   if (attribute.form == Form::kAsInMemory) {
     if (!fits(count, attribute.step, message.values.size())) return false;
     NMB_TRY(take_values(file_, types, message.values.first(count * attribute.step), false, out));
-    return true;
+    return out->count == count;
   }
   if (!fits(count, kHeapId, message.values.size())) return false;
   std::vector<std::byte> memory(count * attribute.step);

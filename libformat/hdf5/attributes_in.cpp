@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
+#include "hdf5/model/memory_layout.h"
 #include "hdf5_error.h"
 #include "hdf5_visitor.h"
 #include "space_in.h"
@@ -15,21 +18,66 @@ namespace nmb::hdf5 {
 
 namespace {
 
+// The attribute of a scale that lists the data sets that use it.
+constexpr std::string_view kUserList = "REFERENCE_LIST";
+
+bool is_object_reference(const TypeTable& types, Type type) {
+  return TypeTable::is_extended(type) && types.at(type).type_class == TypeClass::kReference &&
+         types.at(type).reference == ReferenceKind::kObject;
+}
+
 // Maximum number of bytes in the values of an attribute.
 constexpr std::uint64_t kMostValues = std::uint64_t{1} << 30;
 
-// Returns the path of the first scale in each value of `values`. A value is a list of references to
-// scales, in HDF5's form in memory.
-Result<std::vector<std::string>> first_scales(const FileIn& file,
-                                              std::span<const std::byte> values) {
-  std::vector<std::string> paths(values.size() / sizeof(hvl_t));
-  for (std::size_t i = 0; i < paths.size(); ++i) {
+// The references of a DIMENSION_LIST to objects that exist. Programs that delete a scale leave its
+// references in the lists of the data sets that used it.
+struct ScaleLists {
+  std::vector<std::vector<hobj_ref_t>> references;  // by dimension
+  std::vector<hvl_t> values;        // the lists in HDF5's form in memory; they use `references`
+  std::vector<std::string> scales;  // path of the first scale of each dimension; may be empty
+};
+
+Result<ScaleLists> scale_lists(const FileIn& file, std::span<const std::byte> memory) {
+  ScaleLists out;
+  const std::size_t count = memory.size() / sizeof(hvl_t);
+  out.references.resize(count);
+  out.values.resize(count);
+  out.scales.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
     hvl_t list;
-    std::memcpy(&list, values.data() + i * sizeof list, sizeof list);
-    if (list.len == 0) continue;
-    NMB_ASSIGN(paths[i], file.target_of(list.p));
+    std::memcpy(&list, memory.data() + i * sizeof list, sizeof list);
+    std::vector<hobj_ref_t>& kept = out.references[i];
+    for (std::size_t k = 0; k < list.len; ++k) {
+      const auto* const reference = static_cast<const hobj_ref_t*>(list.p) + k;
+      NMB_ASSIGN(std::optional<std::string> path, file.target_of(reference));
+      if (!path) continue;
+      if (kept.empty()) out.scales[i] = *std::move(path);
+      kept.push_back(*reference);
+    }
+    out.values[i] = {kept.size(), kept.data()};
   }
-  return paths;
+  return out;
+}
+
+// Returns the entries of a REFERENCE_LIST whose data sets exist. `memory` has entries of `step`
+// bytes in HDF5's form in memory. Programs that delete a data set leave its entries in the lists of
+// its scales; HDF5 and netCDF do not use them.
+Result<std::vector<std::byte>> live_entries(const FileIn& file, const TypeTable& types, Type type,
+                                            std::span<const std::byte> memory) {
+  const std::uint64_t step = memory_size(types, type);
+  const ExtendedType& entry = types.at(type);
+  std::vector<std::byte> out;
+  for (; memory.size() >= step; memory = memory.subspan(step)) {
+    bool is_live = true;
+    for (const ExtendedType::Field& field : entry.fields) {
+      if (!is_object_reference(types, field.type)) continue;
+      NMB_ASSIGN(const std::optional<std::string> path,
+                 file.target_of(memory.data() + memory_offset(types, entry, field)));
+      is_live = is_live && path.has_value();
+    }
+    if (is_live) out.insert(out.end(), memory.begin(), memory.begin() + step);
+  }
+  return out;
 }
 
 Status read_values(const FileIn& file, TypesIn& types, hid_t attribute, AttributeIn* out) {
@@ -71,14 +119,25 @@ Status take_values(const FileIn& file, const TypesIn& types, std::span<const std
     out->values.assign(memory.begin(), memory.end());
     return {};
   }
+  ScaleLists lists;
+  std::vector<std::byte> entries;
+  if (lists_objects) {
+    NMB_ASSIGN(lists, scale_lists(file, memory));
+    memory = std::as_bytes(std::span(lists.values));
+    out->scales = std::move(lists.scales);
+  } else if (out->name == kUserList && out->space.lengths.size() == 1 &&
+             table.at(out->type).type_class == TypeClass::kCompound) {
+    NMB_ASSIGN(entries, live_entries(file, table, out->type, memory));
+    const std::uint64_t count = entries.size() / memory_size(table, out->type);
+    if (count != out->count) out->space.lengths = out->space.maximum = {count};
+    out->count = count;
+    memory = entries;
+  }
   Heap heap(out->count * table.value_size(out->type));
   NMB_TRY(encode_values(table, out->type, file.references, memory.data(), out->count, &out->values,
                         &heap));
   const std::vector<std::byte> rest = heap.take();
   out->values.insert(out->values.end(), rest.begin(), rest.end());
-  if (lists_objects) {
-    NMB_ASSIGN(out->scales, first_scales(file, memory));
-  }
   return {};
 }
 
@@ -103,6 +162,10 @@ Result<std::vector<AttributeIn>> attributes_in(const FileIn& file, TypesIn& type
                read_handle(H5Aopen(object, attribute.name.c_str(), H5P_DEFAULT), text));
     NMB_TRY(read_values(file, types, opened.get(), &attribute));
   }
+  // A scale without users has no list of users.
+  std::erase_if(attributes, [](const AttributeIn& a) {
+    return a.name == kUserList && a.count == 0 && a.space.space_class == SpaceClass::kSimple;
+  });
   return attributes;
 }
 

@@ -40,7 +40,9 @@ Result<std::vector<AttributeIn>> attributes_in(const FileIn& file, TypesIn& type
                                                const std::string& path);
 
 // Converts values from HDF5's form in memory, and stores them in out->values. If `lists_objects` is
-// true, also sets out->scales. All other fields of *out must be set before.
+// true, also sets out->scales. All other fields of *out must be set before. References of
+// DIMENSION_LIST and entries of REFERENCE_LIST whose objects no longer exist are left out, and
+// out->count and out->space are changed accordingly.
 Status take_values(const FileIn& file, const TypesIn& types, std::span<const std::byte> memory,
                    bool lists_objects, AttributeIn* out);
 // Returns whether an attribute is a DIMENSION_LIST whose values are lists of references to objects.

@@ -52,8 +52,8 @@ struct FileIn {
   bool materialise = false;  // whether values in other files are read
   References references;
   std::function<Result<std::string>(hid_t object)> path_of;  // path of the first link to an object
-  // The path of the object to which a reference refers.
-  std::function<Result<std::string>(const void* reference)> target_of;
+  // The path of the object to which a reference refers; nullopt if no link leads to the object.
+  std::function<Result<std::optional<std::string>>(const void* reference)> target_of;
   // Name of the block that the root group becomes. Paths in references and links get this name as a
   // prefix.
   std::string place;

@@ -102,7 +102,7 @@ class Importer {
     if (!in_.materialise) refuse_opening();
     in_.spool = &spool_;
     in_.path_of = [this](hid_t object) { return path_of(object); };
-    in_.target_of = [this](const void* reference) { return object_path(reference); };
+    in_.target_of = [this](const void* reference) { return find_target(reference); };
     in_.references.object = [this](const void* reference) -> Result<std::string> {
       NMB_ASSIGN(const std::string path, object_path(reference));
       return in_.placed(path);
@@ -269,17 +269,26 @@ class Importer {
     }
     return {};
   }
-  Result<std::string> object_path(const void* reference) {
+  static haddr_t address_in(const void* reference) {
     hobj_ref_t address;
     std::memcpy(&address, reference, sizeof address);
-    if (address == 0 || address == HADDR_UNDEF) return std::string();
+    return address == 0 ? HADDR_UNDEF : address;
+  }
+  Result<std::optional<std::string>> find_target(const void* reference) {
+    const haddr_t address = address_in(reference);
+    if (address == HADDR_UNDEF) return std::optional(std::string());
+    if (address >= in_.size) return std::optional<std::string>();
+    NMB_ASSIGN(std::string path, path_at(address));
+    return path.empty() ? std::nullopt : std::optional(std::move(path));
+  }
+  Result<std::string> object_path(const void* reference) {
+    NMB_ASSIGN(std::optional<std::string> path, find_target(reference));
+    if (path) return *std::move(path);
+    const haddr_t address = address_in(reference);
     if (address >= in_.size)
       return damaged("a reference to an object at ", address,
                      ", which exceeds the file's length of ", in_.size);
-    NMB_ASSIGN(std::string path, path_at(address));
-    if (path.empty())
-      return unsupported("a reference to an object at ", address, ", to which no link leads");
-    return path;
+    return unsupported("a reference to an object at ", address, ", to which no link leads");
   }
   Result<std::vector<std::byte>> region(const void* reference) {
     const std::string what = "a reference to a region";
@@ -295,6 +304,8 @@ class Importer {
     NMB_ASSIGN(const std::vector<std::byte> selection, encoded_selection(space.get(), what));
     NMB_ASSIGN(const haddr_t address, address_of(object.get(), what));
     NMB_ASSIGN(const std::string path, path_at(address));
+    if (path.empty())
+      return unsupported(what, " of an object at ", address, ", to which no link leads");
     ItemsOut items(&out);
     items.put_text(in_.placed(path));
     items.put(std::span<const std::byte>(selection));

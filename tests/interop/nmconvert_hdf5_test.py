@@ -414,6 +414,71 @@ def check_unwritten(test):
     test.run("nmverify", "unwritten.nmb")
 
 
+def check_deleted(test):
+    """References to data sets that were deleted, in the lists that belong to dimension scales."""
+
+    def scales(path, users):
+        with netCDF4.Dataset(path, "w") as file:
+            file.createDimension("x", 4)
+            for name in ("x", *users):
+                file.createVariable(name, "f8", ("x",))[:] = range(4)
+
+    def delete(path, name):
+        with h5py.File(path, "r+") as file:
+            address = h5py.h5o.get_info(file[name].id).addr
+            del file[name]
+        return address
+
+    work = test.work
+    scales(work / "first.nc", "vw")
+    delete(work / "first.nc", "v")
+    scales(work / "last.nc", "vw")
+    delete(work / "last.nc", "w")
+    # The data set of an entry may also lie behind the end of the file. This file has no checksums.
+    with h5py.File(work / "far.nc", "w") as file:
+        for name in "xvw":
+            file[name] = numpy.arange(4.0)
+        file["x"].make_scale("x")
+        for name in "vw":
+            file[name].dims[0].attach_scale(file["x"])
+    entry = struct.pack("<QI", delete(work / "far.nc", "v"), 0)
+    content = (work / "far.nc").read_bytes()
+    test.check(entry in content, "far.nc: no entry of a user")
+    (work / "far.nc").write_bytes(content.replace(entry, struct.pack("<QI", 1 << 40, 0)))
+    scales(work / "unused.nc", "v")
+    delete(work / "unused.nc", "v")
+    scales(work / "scale.nc", "vw")
+    delete(work / "scale.nc", "x")
+    for name, users in ("first", ["/w"]), ("last", ["/v"]), ("far", ["/w"]), ("unused", []), ("scale", None):
+        for back in f"{name}_back.nc", f"{name}_direct.nc":
+            if back.endswith("_back.nc"):
+                test.run("nmcat", f"{name}.nc", "-o", f"{name}.nmb")
+                test.run("nmverify", f"{name}.nmb")
+                test.run("nmconvert", f"{name}.nmb", f"{name}_original.nc", "--original", name)
+                original = (work / f"{name}_original.nc").read_bytes()
+                test.check(original == (work / f"{name}.nc").read_bytes(), f"{name}.nc: another original")
+                test.run("nmconvert", f"{name}.nc", f"{name}.nmb", "-f")
+                test.run("nmconvert", f"{name}.nmb", back, "--to", "nc4")
+            else:
+                test.run("nmconvert", f"{name}.nc", back, "--to", "hdf5")
+            with h5py.File(work / f"{name}.nc") as before, h5py.File(work / back) as after:
+                test.check(list(before) == list(after), f"{back}: has {list(after)}")
+                for one in after:
+                    test.check(numpy.array_equal(before[one], after[one]), f"{back}: {one} has other values")
+                if users is None:
+                    lists = [len(after[one].attrs["DIMENSION_LIST"][0]) for one in after]
+                    test.check(lists == [0, 0], f"{back}: the dimensions have {lists} scales")
+                else:
+                    found = [after[user].name for user, _ in after["x"].attrs.get("REFERENCE_LIST", ())]
+                    test.check(found == users, f"{back}: the scale has the users {found}")
+    # A reference that is a value is not left out.
+    with h5py.File(work / "value.h5", "w") as file:
+        file["v"] = 1
+        file["r"] = file["v"].ref
+        del file["v"]
+    test.run("nmconvert", "value.h5", "no.nmb", exit_code=2, says="to which no link leads")
+
+
 def check_options(test):
     test.run("nmconvert", "many.nmb", "again.nmb", "--repack")
     test.check((test.work / "many.nmb").read_bytes() == (test.work / "again.nmb").read_bytes(), "again.nmb: other bytes")
@@ -480,6 +545,7 @@ def check(test):
     check_groups_below(test)
     check_late(test)
     check_unwritten(test)
+    check_deleted(test)
     test.run("nmconvert", "many.h5", "many.nmb", "-f")
     check_options(test)
     check_many(test)
