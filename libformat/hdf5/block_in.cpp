@@ -107,6 +107,18 @@ void set_layout_of_copy(const Space& space, Creation* creation) {
     creation->chunk.push_back(std::clamp<std::uint64_t>(n, 1, kMost));
 }
 
+// Returns the first filter that the HDF5 library cannot decode, or nullptr. Only values that it
+// must read need all filters: other chunks are copied as they are stored.
+const Filter* missing_filter(const std::vector<Filter>& filters) {
+  const OpeningAllowed plugins;
+  for (const Filter& filter : filters)
+    if (H5Zfilter_avail(static_cast<H5Z_filter_t>(filter.id)) <= 0) {
+      H5Eclear2(H5E_DEFAULT);
+      return &filter;
+    }
+  return nullptr;
+}
+
 }  // namespace
 
 BlockIn::BlockIn(FileIn& file, std::string name)
@@ -334,6 +346,13 @@ std::uint64_t BlockIn::add_nothing(VarId variable) {
   return extent_end_;
 }
 
+std::uint64_t BlockIn::add_undecoded(VarId variable, const Filter& filter) {
+  Property& p = add_property(Property::Number::kUndecoded, variable);
+  p.filter = filter.id;
+  p.filter_name = filter.name;
+  return add_nothing(variable);
+}
+
 std::uint64_t BlockIn::append_run(std::uint64_t length, std::uint64_t source, RunSource from) {
   const std::uint64_t begin = extent_end_;
   add_run({begin, length, source, from});
@@ -379,6 +398,8 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
   }
   if (heap) {
     if (count == 0 || H5Dget_storage_size(data_set) == 0) return add_nothing(variable);
+    if (const Filter* const missing = missing_filter(creation->filters))
+      return add_undecoded(variable, *missing);
     std::optional<MissingChunks> missing;
     if (chunked) {
       NMB_ASSIGN(missing, missing_chunks(data_set, plist, space, *creation, object));
@@ -436,29 +457,12 @@ void BlockIn::add_run(const Run& run) {
   runs_.push_back(run);
 }
 
-// Checks that the HDF5 library can decode the chunks of a data set. Only values that it must read
-// need this: other chunks are copied as they are stored.
-Status check_filters_installed(hid_t data_set, const std::string& object) {
-  NMB_ASSIGN(const Handle plist, read_handle(H5Dget_create_plist(data_set), object));
-  NMB_ASSIGN(const std::vector<Filter> filters, filters_in(plist.get(), object));
-  const OpeningAllowed plugins;
-  for (const Filter& filter : filters)
-    if (H5Zfilter_avail(static_cast<H5Z_filter_t>(filter.id)) <= 0) {
-      H5Eclear2(H5E_DEFAULT);
-      return unsupported(object, ": found filter ", filter.id, " (", filter.name,
-                         "), which HDF5 needs to read values of variable length and references, "
-                         "expected an installed filter");
-    }
-  return {};
-}
-
 Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& object, hid_t data_set,
                                         hid_t type, Type code, const Space& space,
                                         const MissingChunks* missing) {
   const TypeTable& table = types_.table();
   const std::uint64_t size = table.value_size(code), step = H5Tget_size(type);
   NMB_ASSIGN(const std::uint64_t count, elements_of(space, object));
-  NMB_TRY(check_filters_installed(data_set, object));
   const bool has_heap = table.needs_heap(code);
   const std::uint64_t array = count * size;
   const std::uint64_t begin = has_heap ? region_begin(extent_end_) : extent_end_;

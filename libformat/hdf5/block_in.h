@@ -85,6 +85,8 @@ class BlockIn {
   Result<Run> find_chunk(const std::string& object, hid_t data_set, const hsize_t* at, bool copied,
                          unsigned* mask);
   void add_run(const Run& run);
+  // Adds the values of variable length of a data set whose chunks cannot be decoded.
+  std::uint64_t add_undecoded(VarId variable, const Filter& filter);
   // Adds values that have no bytes in the file. Returns the offset in the extent at which the
   // values begin.
   std::uint64_t add_nothing(VarId variable);

@@ -715,7 +715,8 @@ def float_of(t, raw):
 
 NO_OWNER = NO_ATTRIBUTE = 2**32 - 1
 (SPACE, CREATION, ORDER, LINKS, TYPE_ATTRIBUTES, EXTERNAL, VIRTUAL) = range(1, 8)
-(USER_BLOCK, CHARACTER_SET, COMMENT, TYPE_COMMENT, DIMENSIONS_ABOVE) = range(8, 13)
+(USER_BLOCK, CHARACTER_SET, COMMENT, TYPE_COMMENT, DIMENSIONS_ABOVE, UNDECODED) = range(8, 14)
+ABSENT = {EXTERNAL, VIRTUAL, UNDECODED}  # properties of variables whose values the block does not have
 REPEATED = (TYPE_ATTRIBUTES, TYPE_COMMENT)
 
 
@@ -751,7 +752,7 @@ def read_properties(section):
         if last is not None and (place < last or place == last and number not in REPEATED):
             items.fail(f"property {number} of {owner}, {attribute} is not in order")
         last = place
-        if SPACE <= number <= DIMENSIONS_ABOVE:
+        if SPACE <= number <= UNDECODED:
             content = read_property(payload, number)
             if payload.left():
                 payload.fail(f"{payload.left()} bytes behind what property {number} has")
@@ -820,6 +821,10 @@ def read_property(items, number):
         return items.bytes(items.left(), "bytes")
     if number == CHARACTER_SET:
         return items.choice(1, "character set")
+    if number == UNDECODED:
+        items.number(4, "filter")
+        items.text("name")
+        return None
     last = -1
     while items.left():
         dimension, levels = items.number(4, "dimension"), items.number(4, "groups above")

@@ -425,7 +425,7 @@ class Block:
 
         space, storage = self.space(v), self.c.extension.storage.get(v.number)
         self.copy = None
-        if self.c.extension.is_heap(v.type) and not self.view.copies or {extended.VIRTUAL, extended.EXTERNAL} & {
+        if self.c.extension.is_heap(v.type) and not self.view.copies or extended.ABSENT & {
             p[0] for p in self.properties if p[1] == v.number
         }:
             raise LeftOut

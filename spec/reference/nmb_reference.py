@@ -2290,8 +2290,8 @@ def region_bytes(file, entry, c, variable, storage, properties):
         for number, owner, attribute, content in properties
         if (owner, attribute) == (variable.number, extended.NO_ATTRIBUTE)
     }
-    if extended.EXTERNAL in mine or extended.VIRTUAL in mine:
-        raise extended.Unsupported("values in other files")
+    if extended.ABSENT & mine.keys():
+        raise extended.Unsupported("values that the block does not have")
     size = c.extension.size_of(variable.type)
     creation = mine.get(extended.CREATION)
     fill = creation and creation.fill or bytes(size)

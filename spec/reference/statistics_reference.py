@@ -287,7 +287,7 @@ def is_counted(c, variable):
         return True
     mine = [p for p in c.extension.properties if p[1:3] == (variable.number, extended.NO_ATTRIBUTE)]
     return not any(
-        number in (extended.EXTERNAL, extended.VIRTUAL) or number == extended.SPACE and content[0] == NULL_SPACE
+        number in extended.ABSENT or number == extended.SPACE and content[0] == NULL_SPACE
         for number, _, _, content in mine
     )
 

@@ -244,7 +244,7 @@ def check_chunk_names(test):
         test.run("nmconvert", "tiny.h5", output, "--chunk", "phony_dim_0:1,phony_dim_1:1", "--strict", exit_code=1,
                  says=f'{output}: no variable is cut into chunks along "phony_dim_0"')
         said = test.said
-        for reason in ("variable v: its values lie in other files", "variable z: a dimension that cannot grow"):
+        for reason in ("variable v: its values are stored in other files", "variable z: a dimension that cannot grow"):
             test.check(reason in said, f"{output}: {said}")
         test.check(".part" not in said, f"{output}: names a temporary file: {said}")
     left = [path.name for path in test.work.iterdir() if path.name.startswith(("no.", "."))]

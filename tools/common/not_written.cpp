@@ -57,6 +57,7 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
                                   "tags of blocks that are copied whole",
                                   at->blocks, at->blocks == 1 ? "block" : "blocks"));
         break;
+      case Kind::kValues:
       case Kind::kTable:
         lines.emplace_back(at->path, at->line());
         break;

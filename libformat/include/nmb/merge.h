@@ -495,6 +495,7 @@ struct PackLoss {
     kAddition,  // an addition of a later version of the format
     kTags,      // tags of blocks that are not copied whole
   };
+    kValues,    // values that were not decoded, because a filter is not installed
   std::uint64_t input = 0;  // position of the input in the order in which inputs are merged
   std::string path{};       // path of the input file
   // Name of the lost part, for example: original "run/in.bin", tags, global section of type 77.

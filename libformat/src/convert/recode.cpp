@@ -142,18 +142,10 @@ class Recoder {
   }
 
   // Returns true if no value of the variable was ever written. Returns false for values of variable
-  // length and for values in other files.
+  // length and for values that the block does not have.
   bool is_hole(VarId variable, const Storage& now) const {
-    return now.kind == StorageKind::kNone && !are_elsewhere(variable) &&
+    return now.kind == StorageKind::kNone && hdf5::why_absent(properties_, variable).empty() &&
            !block_.metadata.extension()->types.needs_heap(block_.metadata.variable(variable).type);
-  }
-
-  bool are_elsewhere(VarId variable) const {
-    using PropertyNumber = hdf5::Property::Number;
-    return std::ranges::any_of(properties_, [&](const hdf5::Property& p) {
-      return p.owner == variable &&
-             (p.number == PropertyNumber::kExternalFiles || p.number == PropertyNumber::kVirtual);
-    });
   }
 
   bool is_asked_for(VarId variable) const {
@@ -200,7 +192,8 @@ class Recoder {
       left_.push_back("variable " + std::string(v.name) + ": " + reason + "; not cut into chunks");
       return false;
     };
-    if (are_elsewhere(variable)) return kept("its values lie in other files");
+    if (const std::string why = hdf5::why_absent(properties_, variable); !why.empty())
+      return kept("its values " + why);
     if (!now) return kept("a dimension that cannot grow has length 0");
     auto place = std::ranges::find_if(properties_, [&](const hdf5::Property& p) {
       return p.owner == variable && p.number == hdf5::Property::Number::kCreation;

@@ -205,14 +205,16 @@ Status PlannedInputs::settle(PlannedInput input) {
     return {};
   }
   report_.sources.push_back({input.index, {}, input.size, std::move(input.extras.provenance)});
-  if (input.extras.rows) extras_.emplace_back(input.index, std::move(input.extras));
+  if (input.extras.rows || !input.extras.losses.empty())
+    extras_.emplace_back(input.index, std::move(input.extras));
   return {};
 }
 
 void PlannedInputs::tell_losses(const WrittenBlocks* blocks) {
   for (const auto& [input, extras] : extras_)
-    tell_losses(input, extras,
-                blocks ? blocks->kept_of(extras.rows.get()) : WrittenBlocks::KeptBlocks{});
+    tell_losses(
+        input, extras,
+        blocks && extras.rows ? blocks->kept_of(extras.rows.get()) : WrittenBlocks::KeptBlocks{});
 }
 
 void PlannedInputs::tell_losses(std::size_t input, const InputExtras& extras,

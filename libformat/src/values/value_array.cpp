@@ -30,7 +30,7 @@ Source swapped_array(Source source, std::uint64_t value_size) {
 
 // Describes the unstored values of a variable, according to the hdf5 section.
 struct Unstored {
-  bool elsewhere = false;         // whether the values are in other files
+  std::string why_absent;         // see hdf5::why_absent()
   std::vector<std::byte> value;   // the fill value; zeros if none is set
   std::vector<std::byte> region;  // the fill value and the heap bytes to which it refers
 };
@@ -39,10 +39,10 @@ Unstored unstored_values(std::span<const hdf5::Property> properties, VarId varia
                          std::uint64_t value_size) {
   Unstored out;
   out.value.resize(value_size);
+  out.why_absent = hdf5::why_absent(properties, variable);
   for (const hdf5::Property& p : properties) {
     using Number = hdf5::Property::Number;
     if (p.owner != variable || p.attribute != hdf5::kNoAttribute) continue;
-    if (p.number == Number::kExternalFiles || p.number == Number::kVirtual) out.elsewhere = true;
     if (p.number == Number::kCreation && p.creation.fill_state == hdf5::FillState::kUser &&
         p.creation.fill_value.size() >= value_size) {
       out.region = p.creation.fill_value;
@@ -83,8 +83,8 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
   };
   if (storage && storage->kind != StorageKind::kHeap) {
     Unstored unstored = unstored_values(properties, variable, size);
-    if (unstored.elsewhere)
-      return Status(Code::kUnsupported, "found values that are stored in other files");
+    if (!unstored.why_absent.empty())
+      return Status(Code::kUnsupported, "found values that " + unstored.why_absent);
     if (storage->kind == StorageKind::kNone || bytes == 0) {
       array.source =
           std::make_shared<RepeatedValue>(std::move(unstored.value), bytes, extent->name());

@@ -5,6 +5,7 @@
 #include "verify/verify_hdf5.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -133,6 +134,8 @@ class Hdf5Verifier {
       if (property.number == hdf5::Property::Number::kExternalFiles ||
           property.number == hdf5::Property::Number::kVirtual)
         ++elsewhere_;
+      else if (property.number == hdf5::Property::Number::kUndecoded)
+        ++undecoded_[hdf5::why_absent(*properties, property.owner)];
   }
 
   // Checks the chunks, and reads the bytes between the chunked variables, in ascending order.
@@ -199,6 +202,8 @@ class Hdf5Verifier {
     if (elsewhere_ > 0)
       warn(joined_text("variables whose values are in other files and were not read: ", elsewhere_),
            "values in this file");
+    for (const auto& [why, count] : undecoded_)
+      warn(joined_text("variables whose values ", why, ": ", count), "an installed filter");
   }
 
   const VerifyOptions& options_;
@@ -212,6 +217,7 @@ class Hdf5Verifier {
   NotDecoded not_decoded_;
   std::uint64_t chunks_left_out_ = 0;
   std::uint64_t elsewhere_ = 0;  // number of variables with values in other files
+  std::map<std::string, std::uint64_t> undecoded_;  // number of variables, by hdf5::why_absent()
 };
 
 }  // namespace

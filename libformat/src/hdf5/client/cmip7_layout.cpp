@@ -85,22 +85,15 @@ bool are_wanted(const std::vector<Filter>& filters, std::uint64_t value_size) {
          filters.size() == 2 + (has(kShuffle) ? 1u : 0u);
 }
 
-// Says whether the values may grow, and whether they are in other files.
-struct Room {
-  bool grows = false, is_elsewhere = false;
-};
-
-Room room_of(const Dataset& block, VarId variable, std::span<const Property> properties) {
-  Room out;
+// Returns whether the values may grow.
+bool may_grow_in(const Dataset& block, VarId variable, std::span<const Property> properties) {
+  bool grows = false;
   for (const DimId d : block.metadata.variable(variable).dimensions)
-    out.grows = out.grows || may_grow(block.metadata, d);
-  for (const Property& p : properties) {
-    if (p.owner != variable || p.attribute != kNoAttribute) continue;
-    using Number = Property::Number;
-    if (p.number == Number::kSpace) out.grows = p.space.maximum != p.space.lengths;
-    if (p.number == Number::kExternalFiles || p.number == Number::kVirtual) out.is_elsewhere = true;
-  }
-  return out;
+    grows = grows || may_grow(block.metadata, d);
+  for (const Property& p : properties)
+    if (p.owner == variable && p.attribute == kNoAttribute && p.number == Property::Number::kSpace)
+      grows = p.space.maximum != p.space.lengths;
+  return grows;
 }
 
 }  // namespace
@@ -137,13 +130,14 @@ std::optional<ChunkLayout> Cmip7Layout::chunks(const Dataset& block, VarId varia
     lengths.push_back(dimension.is_record() ? block.records : dimension.length);
   }
   const std::uint64_t size = metadata.value_size(v.type), bytes = bytes_of(lengths, size);
-  const Room room = room_of(block, variable, properties);
-  if (room.is_elsewhere) *why = "its values lie in other files";
+  const bool grows = may_grow_in(block, variable, properties);
+  if (const std::string absent = why_absent(properties, variable); !absent.empty())
+    *why = "its values " + absent;
   if (extension && extension->types.needs_heap(v.type) && bytes > kSmallArray)
     *why = "its values have variable length";
   if (bytes == 0 || (storage && !has_chunks) || !why->empty()) return std::nullopt;
   const bool is_small = is_time_[variable] || bytes <= kSmallArray;
-  if (!has_chunks && !room.grows && is_small) return std::nullopt;
+  if (!has_chunks && !grows && is_small) return std::nullopt;
 
   ChunkLayout out;
   const bool is_right =

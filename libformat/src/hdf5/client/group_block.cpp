@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "hdf5/model/hdf5_section.h"
+#include "model/paths.h"
 #include "nmb/classic.h"
 #include "reader/reader_core.h"
 #include "wire/joined_text.h"
@@ -39,6 +41,19 @@ Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::s
   block->extent = std::move(group.extent);
   if (!block->extent) block->extent = owned_bytes(std::vector<std::byte>(), file);
   return std::shared_ptr<const Block>(std::move(block));
+}
+
+Result<std::vector<Undecoded>> undecoded_variables(const Dataset& dataset) {
+  std::vector<Undecoded> out;
+  if (!dataset.metadata.extension()) return out;
+  constexpr Property::Number kWanted[] = {Property::Number::kUndecoded};
+  NMB_ASSIGN(const std::vector<Property> properties,
+             decode_properties(dataset.metadata.extension()->hdf5, kWanted));
+  for (const Property& p : properties)
+    if (p.owner < dataset.metadata.variable_count())
+      out.push_back({joined_path(dataset.name, dataset.metadata.variable(p.owner).name),
+                     why_absent(properties, p.owner)});
+  return out;
 }
 
 }  // namespace nmb::hdf5

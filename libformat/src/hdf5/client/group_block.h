@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "hdf5/client/hdf5_file.h"
+#include "nmb/dataset.h"
 #include "nmb/reader.h"
 
 namespace nmb::hdf5 {
@@ -13,5 +15,13 @@ namespace nmb::hdf5 {
 // name of the file in messages. The block's entry is like the entries that open_hdf5() makes.
 // Errors: kDamaged.
 Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::string& file);
+
+// A variable whose values are not in the block, because a filter was not installed.
+struct Undecoded {
+  std::string path;  // with the name of the block
+  std::string why;   // see why_absent()
+};
+// Returns these variables of a block. Errors: kDamaged (R-H5-1).
+NMB_EXPORT Result<std::vector<Undecoded>> undecoded_variables(const Dataset& dataset);
 
 }  // namespace nmb::hdf5

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hdf5/client/group_block.h"
 #include "hdf5/model/hdf5_section.h"
 #include "wire/joined_text.h"
 
@@ -34,6 +35,16 @@ void add_changes(const Block& block, std::vector<Loss>* changes) {
            "parameters"});
 }
 
+Result<bool> add_undecoded(const Block& block, std::vector<Loss>* losses) {
+  NMB_ASSIGN(const std::vector<Undecoded> found, undecoded_variables(block));
+  for (const Undecoded& one : found)
+    losses->push_back(
+        {"variable \"/" + one.path + "\"",
+         "found values that " + one.why +
+             "; written without values (the original file has them: nmconvert --original)"});
+  return !found.empty();
+}
+
 }  // namespace
 
 void drop_replaced_parameters(Extension* extension) {
@@ -56,6 +67,7 @@ Result<Hdf5Form> Hdf5Form::of(const NamedBlocks& blocks) {
   Hdf5Form form(std::move(ids));
   std::optional<std::string> first;
   bool is_above_all = true;
+  std::size_t first_loss = 0;  // position of the loss of the first user block
   NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (!first) first = entry.name;
     is_above_all = is_above_all &&
@@ -63,9 +75,12 @@ Result<Hdf5Form> Hdf5Form::of(const NamedBlocks& blocks) {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
     NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
     add_changes(*block, &form.changes_);
+    NMB_ASSIGN(const bool is_undecoded, add_undecoded(*block, &form.losses_));
+    if (is_undecoded) form.undecoded_.insert(entry.name);
     NMB_ASSIGN(const std::vector<std::byte> bytes, user_block(*block));
     if (bytes.empty()) return true;
     form.with_user_block_.insert(entry.name);
+    if (form.with_user_block_.size() == 1) first_loss = form.losses_.size();
     form.losses_.push_back(
         {"group \"/" + entry.name + "\"",
          joined_text("a user block of ", bytes.size(),
@@ -75,7 +90,7 @@ Result<Hdf5Form> Hdf5Form::of(const NamedBlocks& blocks) {
   // Only the first block in the order of names can be above all other blocks.
   if (is_above_all && first && form.with_user_block_.contains(*first)) {
     form.user_block_of_ = *first;
-    form.losses_.erase(form.losses_.begin());
+    form.losses_.erase(form.losses_.begin() + static_cast<std::ptrdiff_t>(first_loss));
   }
   return form;
 }
@@ -83,13 +98,16 @@ Result<Hdf5Form> Hdf5Form::of(const NamedBlocks& blocks) {
 Result<std::shared_ptr<const Block>> Hdf5Form::written(std::shared_ptr<const Block> block) const {
   NMB_ASSIGN(block, ids_.renumbered(std::move(block)));
   // The root group keeps its user block; other groups lose theirs.
-  if (block->name.empty() || !with_user_block_.contains(block->name)) return block;
+  const bool loses_user_block = !block->name.empty() && with_user_block_.contains(block->name);
+  if (!loses_user_block && !undecoded_.contains(block->name)) return block;
   const auto copy = std::make_shared<Block>(*block);
   auto extension = std::make_shared<Extension>(*block->metadata.extension());
   NMB_ASSIGN(const std::vector<Property> properties, decode_properties(extension->hdf5));
   extension->hdf5.clear();
   for (const Property& p : properties)
-    if (p.number != Property::Number::kUserBlock) append_property(p, &extension->hdf5);
+    if (p.number != Property::Number::kUndecoded &&
+        !(loses_user_block && p.number == Property::Number::kUserBlock))
+      append_property(p, &extension->hdf5);
   copy->metadata.set_extension(std::move(extension));
   return std::shared_ptr<const Block>(copy);
 }

@@ -27,7 +27,8 @@ class Hdf5Form {
   // Returns the name of the block from which the HDF5 file gets its user block, or nullopt. This
   // block is above all other blocks.
   const std::optional<std::string>& user_block_of() const { return user_block_of_; }
-  // Returns the losses: user blocks that are not written to the HDF5 file.
+  // Returns the losses: user blocks that are not written to the HDF5 file, and variables whose
+  // values were not decoded.
   const std::vector<Loss>& losses() const { return losses_; }
   // Returns the definitions that HDF5 changes without a loss of values.
   const std::vector<Loss>& changes() const { return changes_; }
@@ -39,6 +40,7 @@ class Hdf5Form {
 
   DimensionIds ids_;
   std::set<std::string, std::less<>> with_user_block_;
+  std::set<std::string, std::less<>> undecoded_;  // blocks with variables that were not decoded
   std::optional<std::string> user_block_of_;
   std::vector<Loss> losses_;
   std::vector<Loss> changes_;

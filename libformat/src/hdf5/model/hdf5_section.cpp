@@ -16,10 +16,11 @@ namespace {
 using Number = Property::Number;
 
 constexpr const char* kRule = "R-H5-1";
-constexpr Number kAll[] = {Number::kSpace,   Number::kCreation,       Number::kOrder,
-                           Number::kLinks,   Number::kTypeAttributes, Number::kExternalFiles,
-                           Number::kVirtual, Number::kUserBlock,      Number::kCharacterSet,
-                           Number::kComment, Number::kTypeComment,    Number::kDimensionsAbove};
+constexpr Number kAll[] = {Number::kSpace,    Number::kCreation,       Number::kOrder,
+                           Number::kLinks,    Number::kTypeAttributes, Number::kExternalFiles,
+                           Number::kVirtual,  Number::kUserBlock,      Number::kCharacterSet,
+                           Number::kComment,  Number::kTypeComment,    Number::kDimensionsAbove,
+                           Number::kUndecoded};
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -103,6 +104,10 @@ void put_payload(const Property& p, ItemsOut* out) {
       for (const DimensionAbove& above : p.dimensions_above) {
         out->put(above.dimension, above.levels);
       }
+      break;
+    case Number::kUndecoded:
+      out->put(p.filter);
+      out->put_text(p.filter_name);
       break;
   }
 }
@@ -204,6 +209,10 @@ void take_payload(ItemsIn* in, Property* p) {
         p->dimensions_above.push_back(above);
       }
       break;
+    case Number::kUndecoded:
+      p->filter = in->number<std::uint32_t>(kRule);
+      p->filter_name = in->text(kRule);
+      break;
   }
 }
 
@@ -263,6 +272,18 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
   }
   if (!in.ok()) return in.status();
   return properties;
+}
+
+std::string why_absent(std::span<const Property> properties, std::uint32_t variable) {
+  for (const Property& p : properties) {
+    if (p.owner != variable || p.attribute != kNoAttribute) continue;
+    if (p.number == Number::kExternalFiles || p.number == Number::kVirtual)
+      return "are stored in other files";
+    if (p.number == Number::kUndecoded)
+      return joined_text("were not decoded, because filter ", p.filter, " (", p.filter_name,
+                         ") was not installed");
+  }
+  return {};
 }
 
 std::span<const std::byte> fill_value_set(std::span<const Property> properties,

@@ -98,6 +98,7 @@ struct Property {
     kComment = 10,
     kTypeComment = 11,
     kDimensionsAbove = 12,
+    kUndecoded = 13,
   };
   Number number = Number::kSpace;
   std::uint32_t owner = kGlobal;
@@ -110,6 +111,9 @@ struct Property {
   Type type = Type::kByte;  // kTypeAttributes, kTypeComment
   std::vector<std::byte>
       bytes;  // the header in kTypeAttributes; the content of kUserBlock, kComment or kTypeComment
+  // kUndecoded: number and name of the filter that was not installed.
+  std::uint32_t filter = 0;
+  std::string filter_name;
   std::vector<ExternalFile> external_files;
   std::vector<VirtualSource> sources;
   CharacterSet character_set = CharacterSet::kAscii;
@@ -130,6 +134,10 @@ NMB_EXPORT Result<std::vector<Property>> decode_properties(std::span<const std::
 // other properties.
 NMB_EXPORT Result<std::vector<Property>> decode_properties(
     std::span<const std::byte> section, std::span<const Property::Number> wanted);
+
+// Returns why a block does not have the values of a variable, as the end of a sentence: "are stored
+// in other files". Returns an empty text if the block has the values, or if there are none.
+NMB_EXPORT std::string why_absent(std::span<const Property> properties, std::uint32_t variable);
 
 // Returns the fill value that the user set for a variable, in stored form. If the properties set no
 // fill value of `size` bytes, the result is empty.

@@ -191,6 +191,8 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
     return left_out(LeftOutReason::kVirtual, "the values are in other data sets");
   if (properties_.find(Number::kExternalFiles, id))
     return left_out(LeftOutReason::kElsewhere, "the values are in external files of HDF5");
+  if (const Property* p = properties_.find(Number::kUndecoded, id))
+    return left_out(LeftOutReason::kElsewhere, "the values " + why_absent(std::span(p, 1), id));
   if (space.lengths.size() > kMostRank)
     return left_out(LeftOutReason::kTooLarge,
                     joined_text("the variable has ", space.lengths.size(), " dimensions"));

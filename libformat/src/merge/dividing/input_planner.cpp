@@ -70,6 +70,8 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   read.originals = stores_originals(options_);
   if (read.originals) read.digests = options_.digests;
   read.needs_originals = options_.originals == Originals::kNone && !options_.hdf5;
+  // Other outputs have their own losses.
+  read.lists_undecoded = !options_.hdf5 && !options_.classic;
   read.piece_size = options_.writer.piece_size;
   read.origins = ranks.size() > 1;
   read.provenance = options_.provenance != nullptr;

@@ -220,6 +220,7 @@ Result<bool> Hdf5Input::read_checked(hdf5::GroupBlock group, std::uint64_t block
 // being decoded, and an output may hold all that is left of the values.
 Status Hdf5Input::check_chunks(const hdf5::GroupBlock& group) {
   NMB_ASSIGN(Dataset dataset, decoded(group));
+  if (options_.lists_undecoded) NMB_TRY(note_undecoded(dataset));
   const Metadata& metadata = dataset.metadata;
   const auto warn = [&](const Storage& storage, const std::string& what) {
     context_.warnings.push_back(joined_text(
@@ -257,6 +258,22 @@ void Hdf5Input::count_damaged_chunks() {
     context_.warnings.push_back(joined_text(file_->name(), ": ",
                                             damaged_chunks_ - kMostWarnedChunks,
                                             " more chunks do not decode; nmverify lists them"));
+}
+
+// Tells of variables whose values were not decoded. They are lost unless the output stores the file
+// as an original.
+Status Hdf5Input::note_undecoded(const Dataset& dataset) {
+  NMB_ASSIGN(const std::vector<hdf5::Undecoded> found, hdf5::undecoded_variables(dataset));
+  for (const hdf5::Undecoded& one : found) {
+    const std::string variable = "variable " + in_quotes("/" + one.path);
+    const std::string text = "its values " + one.why;
+    if (is_original_)
+      context_.warnings.push_back(file_->name() + ": " + variable + ": " + text +
+                                  "; they are only in the original, which is kept");
+    else
+      losses_.push_back({0, {}, variable, text, PackLoss::Kind::kValues});
+  }
+  return {};
 }
 
 // Returns the definitions of a group.

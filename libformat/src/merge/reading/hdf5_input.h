@@ -54,6 +54,8 @@ class Hdf5Input {
   Status read(const VisitBlock& visit);
   // Passes the blocks to InputOptions::chooser.
   Status choose();
+  // Returns the losses that read() found.
+  std::vector<PackLoss> take_losses() { return std::move(losses_); }
 
  private:
   using Groups = std::vector<hdf5::GroupBlock>;
@@ -70,6 +72,7 @@ class Hdf5Input {
   Status check_chunks(const hdf5::GroupBlock& group);
   void count_damaged_chunks();
   Result<Dataset> decoded(const hdf5::GroupBlock& group);
+  Status note_undecoded(const Dataset& dataset);
   Status change(hdf5::GroupBlock* group, Dataset* dataset);
   // Returns the name that the paths in a group have already.
   std::string placed(const std::string& group) const;
@@ -87,6 +90,7 @@ class Hdf5Input {
   bool is_original_;              // the output stores the file as an original
   bool becomes_original_;         // the next block gets the file as its original
   std::uint64_t damaged_chunks_ = 0;
+  std::vector<PackLoss> losses_;
 };
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// InputExtras: the contents of an NMB input, without the definitions and values of its blocks.
+// InputExtras: the contents of an input, without the definitions and values of its blocks.
 #pragma once
 
 #include <cstdint>

@@ -22,8 +22,12 @@ Status InputReader::read(std::size_t index, Source file, const VisitBlock& visit
     NMB_ASSIGN(extras_, NmbInput(context_, index, std::move(file)).read(visit));
     return {};
   }
-  if (kind == FileKind::kHdf5)
-    return Hdf5Input(context_, starter_, index, std::move(file)).read(visit);
+  if (kind == FileKind::kHdf5) {
+    Hdf5Input input(context_, starter_, index, std::move(file));
+    NMB_TRY(input.read(visit));
+    extras_.losses = input.take_losses();
+    return {};
+  }
   if (!is_classic(kind)) return refused_kind(*file, kind);
   return read_classic(index, file, visit);
 }

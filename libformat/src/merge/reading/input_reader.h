@@ -43,7 +43,7 @@ class InputReader {
   // Returns PackReport::parted_originals.
   std::uint64_t parted_originals() const { return context_.parted_originals; }
 
-  // Returns the extras of the input that was read last, if it is an NMB file.
+  // Returns the extras of the input that was read last.
   InputExtras take_extras() { return std::exchange(extras_, {}); }
 
  private:

@@ -331,11 +331,10 @@ bool value_form(const Metadata& metadata, VarId variable,
 bool has_counted_values(const Storage& storage, VarId variable,
                         std::span<const hdf5::Property> properties) {
   using Number = hdf5::Property::Number;
-  return storage.kind != StorageKind::kHeap &&
+  return storage.kind != StorageKind::kHeap && hdf5::why_absent(properties, variable).empty() &&
          std::ranges::none_of(properties, [&](const hdf5::Property& p) {
            return p.owner == variable && p.attribute == hdf5::kNoAttribute &&
-                  (p.number == Number::kExternalFiles || p.number == Number::kVirtual ||
-                   (p.number == Number::kSpace && p.space.space_class == hdf5::SpaceClass::kNull));
+                  p.number == Number::kSpace && p.space.space_class == hdf5::SpaceClass::kNull;
          });
 }
 

@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+"""HDF5 files whose chunks have filters that are not installed, such as lzf, which h5py has and HDF5 has not: the files
+are packed, and everything but the values of variable length in these chunks is read.
+
+    unknown_filters_test.py --tools FOLDER
+
+Skipped (exit code 77) without h5py or netCDF4-python.
+"""
+
+import json
+import sys
+
+sys.dont_write_bytecode = True
+from tool_runs import h5py, main, numpy  # noqa: E402
+
+LZF, NOBODYS = 32000, 405
+NUMBERS = numpy.arange(1000, dtype="<i4")
+TABLE = [("id", "<i4"), ("name", h5py.string_dtype())]
+
+
+def make(path, number):
+    """Values of fixed and of variable length with filter lzf. The file may name another filter in its place."""
+    with h5py.File(path, "w") as file:
+        lzf = {"chunks": (50,), "compression": "lzf"}
+        obs = file.create_group("obs")
+        names = obs.create_dataset("names", data=["alpha", "beta", "gamma"] * 50, dtype=h5py.string_dtype(), **lzf)
+        names.attrs["about"] = "cells"
+        obs.create_dataset("table", data=numpy.array([(i, f"row {i}") for i in range(100)], TABLE), **lzf)
+        obs.create_dataset("unwritten", (100,), h5py.string_dtype(), **lzf)
+        obs.create_dataset("numbers", data=NUMBERS, **lzf)
+        file["plain"] = NUMBERS
+        file["words"] = numpy.array(["one", "two"], h5py.string_dtype())
+        file["z/same"] = names
+        file["reference"] = names.ref
+    if number != LZF:
+        content = path.read_bytes()
+        old, new = (n.to_bytes(2, "little") for n in (LZF, number))
+        name = b"lzf\0"
+        at = content.find(name)
+        while at >= 0:
+            # filter, length of the name, flags, number of parameters, name
+            if content[at - 8 : at - 6] == old:
+                content = content[: at - 8] + new + content[at - 6 :]
+            at = content.find(name, at + 1)
+        path.write_bytes(content)
+
+
+def values(test, file, name):
+    return json.loads(test.run("nminspect", "dump", file, name, "--json"))["values"]
+
+
+def check_file(test, name, number):
+    work, told = test.work, f"filter {number} (lzf) was not installed"
+    path, archive = f"{name}.h5", f"{name}.nmb"
+    make(work / path, number)
+    for tool, where, call in (("nmcat", f"{name}/", ("nmcat", path, "-o", archive)), ("nmconvert", "", ("nmconvert", path, archive))):
+        test.run(*call, "-f")
+        said = test.said
+        for variable in "names", "table":
+            line = f'variable "/obs/{variable}"'
+            test.check(line in said and told in said and "original" in said, f"{tool}: does not tell of {line}: {said}")
+        test.check("unwritten" not in said and "numbers" not in said, f"{tool}: tells of other variables: {said}")
+        test.run("nmverify", archive)
+        original = f"{name}_original.h5"
+        block = name if tool == "nmcat" else "/"
+        test.run("nmconvert", archive, original, "--original", block, "-f")
+        test.check((work / original).read_bytes() == (work / path).read_bytes(), f"{tool}: another original")
+        for file, inner in ((archive, where), (path, "")):
+            test.check(values(test, file, f"{inner}plain") == NUMBERS.tolist(), f"{file}: plain: other values")
+            test.check(values(test, file, f"{inner}words") == ["one", "two"], f"{file}: words: other values")
+            test.check(set(values(test, file, f"{inner}obs/unwritten")) <= {"", None}, f"{file}: unwritten: has values")
+            test.check("cells" in test.run("nminspect", "header", file), f"{file}: another header")
+            for variable in "obs/names", "obs/table":
+                out = test.run("nminspect", "dump", file, f"{inner}{variable}", exit_code=2, says=told)
+                test.check("alpha" not in out and '""' not in out, f"{file}: {variable}: shows {out}")
+            test.run("nminspect", "dump", file, f"{inner}obs/numbers", exit_code=2, says=f"filter {number}")
+    # Without the original, the values would be lost.
+    for call in (("nmcat", path, "-o", "no.nmb", "--no-originals", "--strict"), ("nmconvert", path, "no.nmb", "--no-originals")):
+        test.run(*call, exit_code=1, says=told)
+        test.check("obs/names" in test.said, f"{call}: says {test.said}")
+    test.run("nmverify", path)
+    test.check(told in test.said or told in test.run("nmverify", path, "--json"), "nmverify: does not tell of the filter")
+    # Chunks of numbers are copied as they are. The other values are listed, and written only if that is allowed.
+    for source in path, archive:
+        test.run("nmconvert", source, "no.h5", exit_code=1, says=told)
+        test.check("obs/names" in test.said and "obs/table" in test.said, f"{source} to HDF5: says {test.said}")
+        back = f"{name}_back.h5"
+        test.run("nmconvert", source, back, "--lossy", "-f", says="2 losses")
+        with h5py.File(work / back) as file:
+            test.check(file["obs/numbers"].id.get_create_plist().get_filter(0)[0] == number, f"{back}: another filter")
+            found = file["obs/numbers"].id.read_direct_chunk((0,))
+            with h5py.File(work / path) as before:
+                test.check(found == before["obs/numbers"].id.read_direct_chunk((0,)), f"{back}: other chunks")
+            test.check(numpy.array_equal(file["plain"], NUMBERS), f"{back}: plain: other values")
+            test.check(file["words"].asstr()[:].tolist() == ["one", "two"], f"{back}: words: other values")
+            test.check(file["obs/names"].shape == (150,), f"{back}: names: another shape")
+    left = [p.name for p in work.iterdir() if p.name.startswith((".", "no."))]
+    test.check(not left, f"left behind: {left}")
+
+
+def check(test):
+    check_file(test, "lzf", LZF)
+    check_file(test, "nobodys", NOBODYS)
+    # A view names what it leaves out, also in a view that shows values of variable length.
+    for more in (), ("--view-copies",):
+        test.run("nmcat", "lzf.h5", "-o", "view.nmb", "-f", "--hdf5-view", "on", *more)
+        test.check("names" in test.said, f"view {more}: says {test.said}")
+        test.run("nmverify", "view.nmb")
+        with h5py.File(test.work / "view.nmb") as file:
+            test.check("names" not in file["lzf/obs"] and "unwritten" not in more, f"view {more}: shows names")
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, check))
