@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <hdf5.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +79,25 @@ bool receive(int socket, std::vector<char>& bytes, Request* request) {
 
 }  // namespace
 
+namespace {
+
+// Waits until a child ends. Returns false if the client ends first.
+bool wait_for(pid_t child, int socket, int* status) {
+  const int ended = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+  if (ended >= 0) {
+    pollfd both[] = {{ended, POLLIN, 0}, {socket, 0, 0}};
+    while (poll(both, 2, -1) < 0 && errno == EINTR) {
+    }
+    close(ended);
+    if (both[0].revents == 0 && (both[1].revents & (POLLHUP | POLLERR)) != 0) return false;
+  }
+  while (waitpid(child, status, 0) < 0 && errno == EINTR) {
+  }
+  return true;
+}
+
+}  // namespace
+
 int serve(int socket, const std::function<int(std::span<char*>)>& run) {
   // Close descriptors that were inherited from the client.
   close_range(STDERR_FILENO + 1, ~0u, 0);
@@ -92,9 +113,8 @@ int serve(int socket, const std::function<int(std::span<char*>)>& run) {
     close(request.output);
     if (request.shared >= 0) close(request.shared);
     int status = 2 << 8;  // wait status of a process with exit code 2
-    if (child > 0)
-      while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-      }
+    // The child ends with this process.
+    if (child > 0 && !wait_for(child, socket, &status)) return 0;
     if (send(socket, &status, sizeof status, MSG_NOSIGNAL) < 0) return 0;
   }
 }

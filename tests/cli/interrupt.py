@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """SIGINT and SIGTERM while nmcat and nmconvert write: exit code 128 + signal, nothing is left behind, and
-an existing target is as it was.
+an existing target is as it was. SIGKILL: what is left behind is removed by the next run that writes the same file.
 
     interrupt.py --tools FOLDER
 """
 
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+from nmcat_ranks import launchers  # noqa: E402
 from tool_runs import main  # noqa: E402
 
 VALUES = 256 << 20  # bytes
@@ -53,6 +56,81 @@ def check(tools, number, command):
     tools.check(after == before, f"{what}: found files {after}, expected {before}")
 
 
+def hidden(tools):
+    return sorted(path.name for path in tools.work.iterdir() if path.name.startswith("."))
+
+
+def wait_until(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.001)
+    return condition()
+
+
+def start(tools, command, launcher=()):
+    """Starts a command and waits until it writes to a file with a hidden name."""
+    env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    process = subprocess.Popen(
+        [*launcher, tools.folder / command[0], *command[1:]], cwd=tools.work, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, env=env, start_new_session=True,
+    )  # fmt: skip
+    wait_until(lambda: process.poll() is not None or any((tools.work / name).stat().st_size > 0 for name in hidden(tools)))
+    tools.check(process.poll() is None, f"{' '.join(command)}: ended before it was stopped: {process.returncode}")
+    return process
+
+
+def check_ranks(tools):
+    """Processes of an MPI job, whose launcher gets the signal and may end them at once."""
+    for launcher in launchers(tools)[1:]:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            for output in ("out.nmb", "out.nc4"):
+                process = start(tools, ("nmcat", "large.nc", "-o", output), launcher)
+                process.send_signal(number)
+                process.wait(timeout=60)
+                what = f"{launcher[0]}, {output}, signal {number}"
+                tools.check(wait_until(lambda: not hidden(tools), 10), f"{what}: left behind {hidden(tools)}")
+                tools.check(process.returncode != 0 and not (tools.work / output).exists(), f"{what}: wrote a file")
+
+
+def check_killed(tools):
+    def writers():
+        """Processes that have a file of the folder open."""
+        found = 0
+        for descriptor in Path("/proc").glob("[0-9]*/fd/*"):
+            try:
+                found += os.readlink(descriptor).startswith(str(tools.work) + "/.")
+            except OSError:
+                pass
+        return found
+
+    (tools.work / "small.nc").write_bytes(header(4) + b"\x55" * 4)
+    for command, rerun in (
+        (("nmconvert", "large.nc", "out.nc4"), ("nmconvert", "small.nc", "out.nc4")),
+        (("nmcat", "large.nc", "-o", "out.h5"), ("nmcat", "small.nc", "-o", "out.h5")),
+    ):
+        what, output = " ".join(command), command[-1]
+        process = start(tools, command)
+        process.kill()
+        process.wait()
+        tools.check(wait_until(lambda: writers() == 0), f"{what}: nmb-hdf5 goes on after the tool was killed")
+        left = hidden(tools)
+        tools.check(len(left) > 0 and all(name.startswith(f".{output}.") for name in left), f"{what}: left {left}")
+        # Files of another host, of a process that exists, and for another output stay.
+        host, _, dead = left[0].removeprefix(f".{output}.").removesuffix(".part").partition("-")
+        stay = [
+            f".{output}.00000000-{dead}.part", f".{output}.{host}-{os.getpid()}.part", f".{output}.part",
+            f".{output}.{host}-{dead}.partial", f".other{output}.{host}-{dead}.part", f"{output}.{host}-{dead}.part",
+        ]  # fmt: skip
+        for name in stay:
+            (tools.work / name).write_bytes(b"mine")
+        tools.run(*rerun)
+        found = [name for name in (*left, *stay) if (tools.work / name).exists()]
+        tools.check(found == stay, f"{what}: the next run left {found}, expected {stay}")
+        for name in (*stay, output):
+            (tools.work / name).unlink()
+    (tools.work / "small.nc").unlink()
+
+
 def test(tools):
     with (tools.work / "large.nc").open("wb") as file:
         file.write(header(VALUES))
@@ -66,6 +144,11 @@ def test(tools):
         check(tools, number, ("nmcat", "large.nc", "-f", "-o", "target"))
         check(tools, number, ("nmconvert", "large.nc", "target.nc", "-f", "--to", "cdf2"))
         check(tools, number, ("nmconvert", "large.nc", "out.nmb"))
+        check(tools, number, ("nmconvert", "large.nc", "out.nc4"))
+        check(tools, number, ("nmconvert", "large.nc", "target.nc", "-f", "--to", "hdf5"))
+        check(tools, number, ("nmcat", "large.nc", "-o", "out.h5"))
+    check_ranks(tools)
+    check_killed(tools)
 
 
 if __name__ == "__main__":

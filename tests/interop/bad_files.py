@@ -161,7 +161,7 @@ def message(said, path):
     """Without the names of the tool and of the file."""
     line = said.strip().splitlines()[0] if said.strip() else "nothing said"
     line = re.sub(r"^nm[a-z]+: ", "", line).removeprefix(f"{path}: ")
-    line = re.sub(r"\.back\.h5\.[0-9]+\.part", "back.h5", line)
+    line = re.sub(r"\.back\.h5\.[0-9a-f]*-[0-9]+\.part", "back.h5", line)
     return line.strip()
 
 

@@ -19,7 +19,7 @@ namespace {
 ClassicView view_of(ExtendedDataset& made, Kind target = Kind::kCdf5) {
   const Result<ClassicView> view = classic_view(made.dataset(), target);
   EXPECT_TRUE(view.ok()) << view.status().text();
-  return view.ok() ? *view : ClassicView{made.dataset(), {{"none", "made"}}, {}, {}, {}, {}};
+  return view.ok() ? *view : ClassicView{made.dataset(), {{"none", "made"}}, {}, {}, {}, {}, {}};
 }
 
 std::string losses(const ClassicView& view) {

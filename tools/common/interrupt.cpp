@@ -3,6 +3,8 @@
 
 #include <signal.h>
 
+#include "nmb/files.h"
+
 namespace nmb::tools {
 namespace {
 
@@ -14,6 +16,8 @@ static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_alw
 extern "C" void on_interrupt(int number) {
   signal_number.store(number);
   interrupted.store(true);
+  // A launcher of MPI may kill this process before it can clean up.
+  unlink_temporary_files();
 }
 
 }  // namespace

@@ -177,8 +177,12 @@ NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& 
 // target exists (kExists), if a writer has locked it (kBusy), or if the folder does not exist, is
 // not writable, or is in /proc or /sys.
 NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions& options);
-// Returns ".NAME.PID.part" in the folder of `path`.
+// Returns ".NAME.HOST-PID.part" in the folder of `path`. PID is the number of this process, and
+// HOST stands for the host and the container in which processes have this number.
 NMB_EXPORT std::string hidden_name(const std::string& path);
+// Removes the files with hidden names that this process is writing; files that are published stay.
+// Call it only if *CreateOptions::cancel is set already. A signal handler may call it.
+NMB_EXPORT void unlink_temporary_files();
 // Returns ".NAME.part" in the folder of `path`.
 NMB_EXPORT std::string resumable_name(const std::string& path);
 // Returns ".NAME.journal" in the folder of `path`.

@@ -22,6 +22,7 @@
 #include "wire/hash.h"
 #include "wire/joined_text.h"
 #include "wire/journaled_output.h"
+#include "wire/temporary_names.h"
 
 namespace nmb {
 
@@ -69,13 +70,14 @@ void remove_if_exists(const std::string& path) {
 // Removes the file, if it exists, when this object is destroyed.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
+  explicit TemporaryFile(std::string path) : path_(std::move(path)), name_(path_) {}
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() { remove_if_exists(path_); }
 
  private:
   const std::string path_;
+  const TemporaryName name_;
 };
 
 ConvertOptions extract_options(const PackOptions& options) {

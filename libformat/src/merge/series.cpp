@@ -23,6 +23,7 @@
 #include "parallel/workers.h"
 #include "wire/joined_text.h"
 #include "wire/system_error.h"
+#include "wire/temporary_names.h"
 
 namespace nmb {
 
@@ -36,7 +37,9 @@ constexpr std::string_view kNoTime = "fx";  // for variables without times
 // removes the folder and its content.
 class Staging {
  public:
-  explicit Staging(const std::string& folder) : folder_(hidden_name(folder + "/series")) {}
+  explicit Staging(const std::string& folder) : folder_(hidden_name(folder + "/series")) {
+    remove_leftovers(folder + "/series");
+  }
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
   ~Staging() {

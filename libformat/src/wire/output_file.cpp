@@ -13,17 +13,12 @@
 #include "wire/joined_text.h"
 #include "wire/journaled_output.h"
 #include "wire/system_error.h"
+#include "wire/temporary_names.h"
 #include "wire/writer_lock.h"
 
 namespace nmb {
 
 namespace {
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 // Takes the lock of a writer. Errors: kBusy if another writer has the lock; kUnsupported if the
 // file system does not support locks.
@@ -97,15 +92,17 @@ class ReplacedFile {
 class PosixFile final : public OutputFile {
  public:
   PosixFile(std::string path, int fd, CreateOptions options, std::string temporary, bool published,
-            bool stays = false)
+            bool stays = false, TemporaryName name = {})
       : path_(std::move(path)),
         temporary_(std::move(temporary)),
         fd_(fd),
         options_(std::move(options)),
         published_(published),
-        stays_(stays) {}
+        stays_(stays),
+        name_(std::move(name)) {}
   ~PosixFile() override {
     if (!published_ && !stays_ && !temporary_.empty()) ::unlink(temporary_.c_str());
+    name_.forget();
     ::close(fd_);
   }
 
@@ -164,6 +161,7 @@ class PosixFile final : public OutputFile {
   // soon as it has the name.
   Status publish() override {
     if (published_) return {};
+    name_.forget();
     // This is the last check for cancellation. From here on the file is published.
     if (options_.cancel && options_.cancel->load())
       return Status(Code::kIo, path_, kNoOffset, "", "interrupted; nothing was written");
@@ -237,6 +235,7 @@ class PosixFile final : public OutputFile {
   bool published_;
   const bool stays_;  // keeps the file if the object is destroyed without publish()
   Status lock_status_;
+  TemporaryName name_;  // of a file with a hidden name
 };
 
 }  // namespace
@@ -248,10 +247,6 @@ std::string hidden_beside(const std::string& path) {
 }
 
 }  // namespace
-
-std::string hidden_name(const std::string& path) {
-  return joined_text(hidden_beside(path), ".", ::getpid(), ".part");
-}
 
 std::string resumable_name(const std::string& path) { return hidden_beside(path) + ".part"; }
 
@@ -301,7 +296,9 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
     if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
       return system_error(errno, path, "create");
   }
+  remove_leftovers(path);
   const std::string temporary = hidden_name(path);
+  TemporaryName name(temporary);
   if (options.make) {
     if (const Status made = options.make(temporary); !made.ok()) {
       // make() may have created the file although it failed.
@@ -316,7 +313,8 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
     if (options.make) ::unlink(temporary.c_str());
     return system_error(error, error == EEXIST ? temporary : path, "create");
   }
-  return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, temporary, false));
+  return std::unique_ptr<OutputFile>(
+      new PosixFile(path, fd, options, temporary, false, false, std::move(name)));
 }
 
 Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path, const std::string& name,
