@@ -579,6 +579,66 @@ def check_shared_dimensions(test):
     test.check(found == {"/": {"x": (2, False)}, "/g": {"x": (2, False)}}, f"level.nc4: found {found}")
 
 
+def check_scopes(test):
+    """--along names a dimension; a group below that defines another dimension of this name has its own."""
+
+    def make(path, start, own, grows=True, rows=4):
+        """own: what group g has: "same", "other" or "grows"."""
+        with netCDF4.Dataset(path, "w") as out:
+            out.createDimension("time", None if grows else 3)
+            out.createDimension("x", 2)
+            out.createVariable("time", "f8", ("time",))[:] = numpy.arange(3) + start
+            group = out.createGroup("g")
+            group.createDimension("time", None if own == "grows" else rows)
+            group.createVariable("own", "i4", ("time",))[:] = numpy.arange(rows) + (0 if own == "same" else start)
+            below = group.createGroup("below")
+            below.createVariable("own", "i4", ("time",))[:] = numpy.arange(rows)
+            shares = out.createGroup("h")
+            shares.createVariable("w", "i4", ("time", "x"))[:] = numpy.arange(6).reshape(3, 2) + start
+
+    def lengths(path):
+        with netCDF4.Dataset(test.work / path) as out:
+            return [out["time"].size, out["h/w"].shape[0], out["g/own"].size, out["g/below/own"].size]
+
+    def join(own, along, output="scopes.nc4", grows=True, rows=(4, 4), **more):
+        for i in range(2):
+            make(test.work / f"scope_{i}.nc", 3 * i, own, grows, rows[i])
+        words = ("--along", along) if along else ()
+        test.run("nmcat", "--mode", "join", *words, "scope_0.nc", "scope_1.nc", "-o", output, "-f", **more)
+        return test.exit_code == 0
+
+    for output in "scopes.nc4", "scopes.h5":
+        for own, along, expected in (
+            ("same", "time", [6, 6, 4, 4]), ("same", None, [6, 6, 4, 4]), ("same", "/time", [6, 6, 4, 4]),
+            ("grows", None, [6, 6, 8, 8]),
+        ):
+            if join(own, along, output):
+                test.check(lengths(output) == expected, f"--along {along} of {own}, {output}: {lengths(output)}, expected {expected}")
+    # The values of a dimension that is not joined must be equal, and so must its length.
+    join("other", "time", exit_code=1, says="own")
+    join("same", "time", rows=(4, 5), exit_code=1, says="dimension")
+    # Which dimension is meant?
+    for own, grows in ("grows", True), ("same", False):
+        join(own, "time", grows=grows, exit_code=1, says="--along /time or --along /g/time")
+        test.check("dimension time" in test.said, f"{own}: does not name the dimension: {test.said}")
+    # A path says it. The records of all files are equal here.
+    for i in range(2):
+        make(test.work / f"scope_{i}.nc", 0, "grows", False)
+    test.run("nmcat", "--mode", "join", "--along", "/g/time", "scope_0.nc", "scope_1.nc", "-o", "scopes.nc4", "-f")
+    test.check(lengths("scopes.nc4") == [3, 3, 8, 8], f"--along /g/time: {lengths('scopes.nc4')}")
+    test.run("nmcat", "--mode", "join", "--along", "/h/time", "scope_0.nc", "scope_1.nc", "-o", "no.nc4", exit_code=1, says="/h/time")
+    # Groups beside each other have equal rights.
+    for i in range(2):
+        with netCDF4.Dataset(test.work / f"beside_{i}.nc", "w") as out:
+            for name, rows in ("a", 2), ("b", 3):
+                group = out.createGroup(name)
+                group.createDimension("time", rows)
+                group.createVariable("v", "i4", ("time",))[:] = numpy.arange(rows) + 10 * i
+    test.run("nmcat", "--mode", "join", "--along", "time", "beside_0.nc", "beside_1.nc", "-o", "beside.nc4")
+    with netCDF4.Dataset(test.work / "beside.nc4") as out:
+        test.check([out["a/v"].size, out["b/v"].size] == [4, 6], f"beside.nc4: found {out['a/v']}, {out['b/v']}")
+
+
 def check_unused_records(test):
     """A dimension that nothing in a file uses has no length there; one that is used does."""
     for i, rows in enumerate((None, 2, 0, 3)):
@@ -1003,6 +1063,7 @@ def check(test):
     check_missing_group(test)
     check_shared_records(test)
     check_shared_dimensions(test)
+    check_scopes(test)
     check_unused_records(test)
     check_widen(test)
     check_keys(test)

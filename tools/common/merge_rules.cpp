@@ -91,7 +91,8 @@ void MergeRules::offer_mode(CLI::App& app) {
 void MergeRules::offer_agreement(CLI::App& app) {
   app.add_option("--along", options_->along,
                  "join: the dimension along which values are concatenated (default: the record "
-                 "dimension); axis:0 means the first dimension of each variable")
+                 "dimension). If groups define dimensions of the same name, /GROUP/NAME means the "
+                 "dimension of one group. axis:0 means the first dimension of each variable")
       ->type_name("DIM");
   app.add_option("--key", options_->key,
                  "join: give a number to each event in the list VARIABLE of BLOCK (the default "

@@ -268,7 +268,8 @@ struct PackOptions {
   // variable in each input. The report has the same order. If empty, the order of `inputs` is kept.
   std::string sort_by{};
   // For join: the dimension along which values are concatenated. "" means the record dimension;
-  // "axis:0" means the first dimension of each variable.
+  // "axis:0" means the first dimension of each variable. A name means the dimension of the highest
+  // group that defines one; "/GROUP/NAME" means the dimension of this group.
   std::string along{};
   // For join: a line to add to the global attribute `history` of the root block, before its text.
   // The line is added if several inputs have a root block. If empty, no line is added.
@@ -494,8 +495,8 @@ struct PackLoss {
     kOriginal,  // an original, which is an input file that is stored whole
     kAddition,  // an addition of a later version of the format
     kTags,      // tags of blocks that are not copied whole
-  };
     kValues,    // values that were not decoded, because a filter is not installed
+  };
   std::uint64_t input = 0;  // position of the input in the order in which inputs are merged
   std::string path{};       // path of the input file
   // Name of the lost part, for example: original "run/in.bin", tags, global section of type 77.

@@ -47,7 +47,7 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
     rules.along = options.along.empty()         ? UnionRules::Along::kRecords
                   : options.along == kFirstAxis ? UnionRules::Along::kFirstAxis
                                                 : UnionRules::Along::kDimension;
-    rules.dimension = options.along;
+    rules.dimension = along_name(options);
     rules.drops_tracking_id = options.drop_tracking_id;
   }
   if (options.mode == MergeMode::kTiles) {
@@ -96,6 +96,9 @@ struct BlockUnions::Entry {
   // For each dimension: the number of levels from the block up to the group that defines the
   // dimension. 0 means that the block itself defines the dimension, or that inputs differ.
   std::map<std::string, std::uint32_t, std::less<>> levels;
+  // Whether the block itself defines a dimension with the name in PackOptions::along, and whether
+  // this dimension may grow in one of the inputs.
+  bool defines_along = false, along_grows = false;
 
   // Returns the block's name for messages.
   std::string shown() const { return name.name.empty() ? "/" : name.name; }
@@ -186,12 +189,46 @@ void BlockUnions::tell_missing(FoundConflict found, bool may_fill) {
     conflicts_.add(std::move(found));
 }
 
-DatasetUnion& BlockUnions::union_of(Entry& entry, const Metadata& first) {
-  if (!entry.united)
+DatasetUnion& BlockUnions::union_of(Entry& entry, const Metadata& first,
+                                    const std::vector<std::uint32_t>& levels) {
+  if (!entry.united) {
+    UnionRules rules = rules_of(options_, first);
+    if (rules.along == UnionRules::Along::kDimension && !is_along(entry, first, levels))
+      rules.along = UnionRules::Along::kNothing;
     entry.united = std::make_unique<DatasetUnion>(
-        rules_of(options_, first),
-        [this, &entry](UnionNote note) { take_note(entry, std::move(note)); });
+        std::move(rules), [this, &entry](UnionNote note) { take_note(entry, std::move(note)); });
+  }
   return *entry.united;
+}
+
+// Returns whether a block's dimension with the name in PackOptions::along is the dimension that is
+// meant. A path names one dimension. A name means the dimension of the highest group: a group below
+// it that defines a dimension of the same name has another dimension. If both dimensions may grow,
+// or neither of them, the name could mean both; this is a conflict. first: the block's definitions
+// in the first input; levels: see Entry::levels.
+bool BlockUnions::is_along(const Entry& entry, const Metadata& first,
+                           const std::vector<std::uint32_t>& levels) {
+  const std::string name(along_name(options_));
+  const std::optional<DimId> id = first.find_dimension(name);
+  const std::uint32_t level = id && !levels.empty() ? levels[*id] : 0;
+  const std::optional<std::string> path = path_above(entry.name.name, level, name);
+  if (!id || !path) return true;
+  if (options_.along.starts_with('/')) return "/" + *path == options_.along;
+  const std::string owner(split_path(*path).parent);
+  const Entry* const lower = find(owner);
+  for (std::string above = owner; !above.empty();) {
+    above = split_path(above).parent;
+    const Entry* const higher = find(above);
+    if (!higher || !higher->defines_along) continue;
+    const bool grows = lower && lower->along_grows;
+    if (level == 0 && (grows || !higher->along_grows))
+      conflicts_.add(ConflictKind::kDimension, name,
+                     "a dimension of group /" + owner + " and one of group /" + above,
+                     "one dimension; give its path: --along /" + joined_path(above, name) +
+                         " or --along /" + *path);
+    return false;
+  }
+  return true;
 }
 
 Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
@@ -218,8 +255,12 @@ Status BlockUnions::unite(Entry& entry, const UnionBlock& block) {
   for (DimId d = 0; d < metadata.dimension_count(); ++d) {
     const auto [known, is_new] = entry.levels.emplace(metadata.dimension(d).name, block.levels[d]);
     if (known->second != block.levels[d]) known->second = 0;
+    if (metadata.dimension(d).name != along_name(options_) || block.levels[d] > 0) continue;
+    entry.defines_along = true;
+    entry.along_grows |=
+        metadata.record_dimension() == d || std::ranges::count(block.member.growing, d) > 0;
   }
-  return union_of(entry, metadata).add(block.member);
+  return union_of(entry, metadata, block.levels).add(block.member);
 }
 
 // Adds the block of the first input to the union, if this block is still kept unchanged.
@@ -306,7 +347,7 @@ Status BlockUnions::take_part(const BlockName& name, BlockPart part) {
   entry.samples.reset();
   entry.inputs.push_back(conflicts_.here().input);
   entry.members.push_back(conflicts_.here().input);
-  return union_of(entry, part.metadata)
+  return union_of(entry, part.metadata, {})
       .add({part.metadata, std::move(part.begins), part.record_size, part.records,
             std::move(part.values)});
 }

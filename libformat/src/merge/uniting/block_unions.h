@@ -59,7 +59,10 @@ class BlockUnions final : public BlockSink {
 
   Entry* find(const std::string& name) const;
   Entry& entry_of(const BlockName& name);
-  DatasetUnion& union_of(Entry& entry, const Metadata& first);
+  DatasetUnion& union_of(Entry& entry, const Metadata& first,
+                         const std::vector<std::uint32_t>& levels);
+  bool is_along(const Entry& entry, const Metadata& first,
+                const std::vector<std::uint32_t>& levels);
   // Returns false if there is nothing to unite yet.
   template <class Keep>
   bool take(Entry& entry, const BlockFacts& facts, Keep keep);

@@ -5,6 +5,7 @@
 
 #include "merge/reading/held_values.h"
 #include "merge/uniting/decomposition.h"
+#include "merge/uniting/union_block.h"
 #include "merge/uniting/value_comparison.h"
 
 namespace nmb {
@@ -37,7 +38,7 @@ bool FirstValues::is_compared(const DatasetUnion::Member& member, VarId variable
     });
   if (options_.along.empty()) return !metadata.is_record_variable(variable);
   return !options_.along.starts_with("axis:") && std::ranges::none_of(dimensions, [&](DimId d) {
-    return metadata.dimension(d).name == options_.along;
+    return metadata.dimension(d).name == along_name(options_);
   });
 }
 

@@ -38,7 +38,8 @@ Status visit_union_block(const InputBlock& block, const PackOptions& options,
   // A join needs the same record dimension in all inputs.
   NMB_ASSIGN(ClassicForm form,
              classic_form(block, std::move(views),
-                          options.mode == MergeMode::kJoin ? options.along : std::string()));
+                          options.mode == MergeMode::kJoin ? std::string(along_name(options))
+                                                           : std::string()));
   NMB_ASSIGN(Source values, hold_small(form.dataset, form.values, room));
   UnionBlock united{DatasetUnion::member_of(form.dataset, std::move(values))};
   if (options.widen_types)

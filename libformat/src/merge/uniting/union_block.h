@@ -7,16 +7,23 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "merge/reading/input_block.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/uniting/dataset_union.h"
+#include "model/paths.h"
 #include "nmb/merge.h"
 #include "nmb/netcdf_view.h"
 #include "nmb/status.h"
 
 namespace nmb {
+
+// Returns the name of the dimension in PackOptions::along, without the path of its group.
+inline std::string_view along_name(const PackOptions& options) {
+  return split_path(options.along).name;
+}
 
 // Facts about a block that can be found without converting it to a classic dataset.
 struct BlockFacts {
