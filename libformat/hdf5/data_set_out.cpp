@@ -275,9 +275,11 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
     set_chunked(usual_chunk(space, value_size(source, variable)), &creation);
   }
   if (source.is_classic() && !has_chunks) {
-    if (creation.fill_state == FillState::kDefault)
+    if (creation.fill_state == FillState::kDefault &&
+        !TypeTable::is_extended(source.metadata().variable(variable).type)) {
       creation.fill_value = fill_value(source.metadata(), variable);
-    creation.fill_state = FillState::kUser;
+      creation.fill_state = FillState::kUser;
+    }
     set_classic_chunk(source, variable, space, &creation);
     add_classic_filters(source, variable, space, &creation);
   }

@@ -508,7 +508,7 @@ def check_tables(test):
 
 
 def check_strings(test):
-    """Strings of fixed length become characters with one more dimension. They keep chunks and filters."""
+    """Strings of fixed length keep their type, chunks and filters. In a classic file they are characters."""
     def make_strings(path, names, text, **more):
         with h5py.File(path, "w") as out:
             for name, filters in more.items():
@@ -522,15 +522,29 @@ def check_strings(test):
 
     def expect_text(what, path, name, expected):
         with h5py.File(path) as file:
-            found = file[name][:]
-            characters = numpy.frombuffer(expected.tobytes(), "S1").reshape(found.shape)
-            test.check((found == characters).all(), f"{what}: {name}: found {found[:2]}")
+            found = file[name]
+            test.check(found.dtype == expected.dtype and found.shape == expected.shape, f"{what}: {name}: found {found}")
+            is_same = found.id.get_type().equal(h5py.h5t.py_create(expected.dtype))
+            test.check(is_same or expected.dtype == "S1", f"{what}: {name}: another type")
+            test.check(numpy.array_equal(found[...], expected), f"{what}: {name}: found {found[...].ravel()[:2]}")
+            test.check(not [one for one in file if one.startswith("string")], f"{what}: found {list(file)}")
 
     text = numpy.array([b"station number %d" % (i % 7) for i in range(100)], "S24")
     filters = {"both": {"compression": "gzip", "shuffle": True}, "zip": {"compression": "gzip"}, "plain": {},
                "sums": {"compression": "gzip", "fletcher32": True}}
+
+    def add_more(path, text):
+        """Without chunks: an array, one string, and strings of one byte; a table with characters too."""
+        with h5py.File(path, "w") as out:
+            out["array"] = text
+            out["grid"] = numpy.repeat(text, 6).reshape(-1, 2, 3)
+            out["one"] = numpy.array(b"the same", "S9")
+            out["letter"] = text.astype("S1")
+            out["number"] = numpy.arange(len(text))
+
     for i, rows in enumerate((slice(0, 40), slice(40, 100))):
         make_strings(test.work / f"s{i}.h5", rows, text, **filters)
+        add_more(test.work / f"e{i}.h5", text[rows])
     make_strings(test.work / "s2.h5", slice(0, 40), text, more={"compression": "gzip"})
     for kind in OUTPUTS:
         for call, files, expected in ((("join", "--along", "axis:0"), ("s0.h5", "s1.h5"), text),
@@ -542,16 +556,54 @@ def check_strings(test):
                 expect_text(what, path, name, expected)
                 chunk, found = storage(path, name)[:2]
                 like = storage(test.work / "s0.h5", name)[1]
-                test.check((chunk, found) == ((20, 24), like), f"{what}: {name}: found {chunk}, {found}")
-            first, found = stored(test.work / "s0.h5", "zip"), stored(path, "zip")
-            test.check(found.get((20, 0)) == first[20,], f"{what}: a chunk has other bytes")
+                test.check((chunk, found) == ((20,), like), f"{what}: {name}: found {chunk}, {found}")
+            for name in "zip", "both":
+                first, found = stored(test.work / "s0.h5", name), stored(path, name)
+                test.check(found.get((20,)) == first[20,], f"{what}: a chunk of {name} has other bytes")
+        test.run("nmcat", "--mode", "join", "--along", "axis:0", "e0.h5", "e1.h5", "-o", f"more.{kind}", "-f")
+        path, what = out_of(test, f"more.{kind}"), f"join of arrays of strings to {kind}"
+        expect_text(what, path, "array", text)
+        expect_text(what, path, "grid", numpy.repeat(text, 6).reshape(-1, 2, 3))
+        expect_text(what, path, "one", numpy.array(b"the same", "S9"))
+        expect_text(what, path, "letter", text.astype("S1"))
+    test.run("nmverify", "strings.nmb", "more.nmb")
+    dumped = json.loads(test.run("nminspect", "dump", "more.nmb", "array", "--json"))["values"]
+    test.check(dumped == [one.decode() for one in text.tolist()], f"nminspect shows {dumped[:2]}")
+    # In a classic file they are characters.
+    for i, rows in enumerate((slice(0, 40), slice(40, 100))):
+        with h5py.File(test.work / f"c{i}.h5", "w") as out:
+            out["array"] = text[rows]
+    test.run("nmcat", "--mode", "join", "--along", "axis:0", "c0.h5", "c1.h5", "-o", "strings.nc", "--to", "cdf5", "-f")
+    test.run("nmcat", "--mode", "join", "--along", "axis:0", "c0.h5", "c1.h5", "-o", "c.nmb", "-f")
+    test.run("nmconvert", "c.nmb", "again.nc", "--to", "cdf5", "-f")
+    for path in "strings.nc", "again.nc":
+        with netCDF4.Dataset(test.work / path) as out:
+            out.set_auto_chartostring(False)
+            found = numpy.ascontiguousarray(out["array"][:].filled(b"")).view("S24").ravel()
+            test.check(numpy.array_equal(found, text), f"{path}: found {found[:2]}")
+    # What is joined is joined again.
+    test.run("nmcat", "--mode", "join", "--along", "axis:0", "s0.h5", "s1.h5", "-o", "strings.nmb", "-f")
+    test.run("nmcat", "--mode", "join", "--along", "axis:0", "strings.nmb", "s0.h5", "-o", "strings.h5", "-f")
+    for name in filters:
+        expect_text("join of a join", test.work / "strings.h5", name, numpy.concatenate((text, text[:40])))
+    # Other types are other types.
+    for i, (dtype, values) in enumerate((("S24", [b"a"]), ("S23", [b"a"]), ("S1", [b"a"]), (h5py.string_dtype("utf-8", 24), [b"a"]))):
+        with h5py.File(test.work / f"type_{i}.h5", "w") as out:
+            out["s"] = numpy.array(values, "S24").astype(dtype)
+            out["n"] = numpy.arange(1)
+    for i in range(1, 4):
+        test.run("nmcat", "--mode", "join", "--along", "axis:0", "type_0.h5", f"type_{i}.h5", "-o", "no.h5", exit_code=1, says="type s: found ")
+        test.check("strings of 24 bytes" in test.said, f"type_{i}.h5: said {test.said}")
+    # A view of united blocks, and divided blocks, have characters only.
+    for more in ("--mode", "join", "--along", "axis:0", "s0.h5", "s1.h5", "--hdf5-view", "on"), ("s0.h5", "--split-names", "^(z)"):
+        test.run("nmcat", *more, "-o", "no.nmb", exit_code=1, says="found strings of 24 bytes")
     for fill in (b"", b"xxxxxx", b"none"):
         make_with_fill(test.work / "f0.h5", fill)
         make_with_fill(test.work / "f1.h5", b"xxxxxx")
         test.run("nmcat", "--mode", "join", "--along", "axis:0", "f0.h5", "f1.h5", "-o", "f.h5", "-f")
         expected = numpy.array([b"text"] * 20 + [fill] * 20 + [b"text"] * 20 + [b"xxxxxx"] * 20, "S6")
         expect_text(f"fill value {fill}", test.work / "f.h5", "s", expected)
-        test.check(storage(test.work / "f.h5", "s")[0] == (20, 6), f"fill value {fill}: other chunks")
+        test.check(storage(test.work / "f.h5", "s")[0] == (20,), f"fill value {fill}: other chunks")
         test.check(len(stored(test.work / "f.h5", "s")) == {b"": 3, b"xxxxxx": 2}.get(fill, 4),
                    f"fill value {fill}: other unwritten chunks")
 

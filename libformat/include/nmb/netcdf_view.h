@@ -16,6 +16,7 @@
 
 #include "nmb/block_entry.h"
 #include "nmb/dataset.h"
+#include "nmb/extension.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
@@ -204,6 +205,16 @@ struct ClassicView {
   // variable had a fill value that is not netCDF's default and is not in an attribute. No values
   // differ, but later writes to the classic dataset fill unwritten values with another value.
   std::vector<std::string> lost_fill_values;
+  // Variables of strings of fixed length. In the classic dataset, they have single characters and
+  // one more dimension. This is a loss if the dataset is not written as a classic file.
+  struct Strings {
+    std::string variable;
+    std::uint64_t length = 0;  // number of bytes in a string
+    StringPadding padding{};
+    CharacterSet character_set{};
+    NMB_EXPORT ExtendedType type() const;
+  };
+  std::vector<Strings> strings;
 };
 
 // Returns the variables and attributes of a classic dataset whose types are not types of `target`.

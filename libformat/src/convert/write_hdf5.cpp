@@ -625,14 +625,24 @@ class ResultCheck {
       std::optional<VarId> there = written.metadata.find_variable(stored_as_no_coordinate(name));
       if (!there) there = written.metadata.find_variable(name);
       if (!there) return differs(source.name, "it has no variable " + in_quotes(name));
-      const std::optional<Type> type = classic_type(source.metadata, v);
-      if (!type || classic_type(written.metadata, *there) != type)
+      if (!has_type_of(written.metadata, *there, source.metadata, v))
         return differs(source.name, "the type of variable " + in_quotes(name) + " is different");
       NMB_TRY(compare_attributes(written, view, *there, source, v,
                                  "variable " + in_quotes(name) + ": attribute "));
       NMB_TRY(compare_variable(written, *there, source, v));
     }
     return {};
+  }
+
+  // Returns whether two variables have the same classic type in either byte order, or the same
+  // strings of fixed length.
+  static bool has_type_of(const Metadata& found, VarId variable, const Metadata& expected,
+                          VarId of) {
+    const std::optional<Type> type = classic_type(expected, of);
+    if (type) return classic_type(found, variable) == type;
+    const Type there = found.variable(variable).type, wanted = expected.variable(of).type;
+    return TypeTable::is_extended(there) && TypeTable::is_extended(wanted) &&
+           found.extension()->types.at(there) == expected.extension()->types.at(wanted);
   }
 
   // Returns the classic type of a variable in either byte order; nullopt if there is none.

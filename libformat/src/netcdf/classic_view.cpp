@@ -313,6 +313,8 @@ class ClassicMaker {
       return {};
     }
     if (chosen.type.characters > 0) {
+      const ExtendedType& strings = types_.at(from_.variable(shown.id).type);
+      out_.strings.push_back({shown.name, strings.size, strings.padding, strings.character_set});
       NMB_ASSIGN(const DimId characters, dimension_of_characters(chosen.type.characters));
       dimensions.push_back(characters);
     }
@@ -473,10 +475,20 @@ Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind t
   view.losses.insert(view.losses.begin(), std::make_move_iterator(all.losses.begin()),
                      std::make_move_iterator(all.losses.end()));
   view.lost_fill_values = std::move(all.lost_fill_values);
+  view.strings = std::move(all.strings);
   return view;
 }
 
 }  // namespace
+
+ExtendedType ClassicView::Strings::type() const {
+  ExtendedType type;
+  type.type_class = TypeClass::kString;
+  type.size = length;
+  type.padding = padding;
+  type.character_set = character_set;
+  return type;
+}
 
 std::vector<Loss> type_losses(const Metadata& metadata, Kind target) {
   std::vector<Loss> losses;

@@ -225,7 +225,7 @@ class TypeChanger {
 Result<ClassicView> with_types_of(std::shared_ptr<const Dataset> dataset, Kind target,
                                   const std::map<std::string, std::string>& found) {
   if (type_losses(dataset->metadata, target).empty())
-    return ClassicView{std::move(dataset), {}, {}, {}, {}, {}};
+    return ClassicView{std::move(dataset), {}, {}, {}, {}, {}, {}};
   return TypeChanger(std::move(dataset), target, found).make();
 }
 

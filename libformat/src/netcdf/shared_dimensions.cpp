@@ -25,12 +25,17 @@ bool begins_with_mark(std::span<const std::byte> section) {
              static_cast<std::uint16_t>(Property::Number::kDimensionsAbove);
 }
 
-// Returns whether all types are types of CDF-5. Their byte order may differ from that of CDF-5.
+// Returns whether all types are types of CDF-5 or strings of fixed length. The byte order of
+// numbers may differ from that of CDF-5.
 bool has_classic_types(const TypeTable& types) {
-  for (std::size_t i = 0; i < types.size(); ++i)
-    if (!types[i].name.empty() ||
-        !types.classic(static_cast<Type>(TypeTable::kFirst + static_cast<std::uint32_t>(i))))
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const ExtendedType& type = types[i];
+    const bool is_string = type.type_class == TypeClass::kString && !type.variable_length;
+    if (!type.name.empty() ||
+        (!is_string &&
+         !types.classic(static_cast<Type>(TypeTable::kFirst + static_cast<std::uint32_t>(i)))))
       return false;
+  }
   return true;
 }
 

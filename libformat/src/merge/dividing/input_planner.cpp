@@ -196,6 +196,12 @@ Status InputPlanner::take_whole(InputBlock& block, const std::string& group) {
   return input_.sink->take_whole(name, block);
 }
 
+Result<ClassicForm> InputPlanner::form_of(const InputBlock& block) const {
+  NMB_ASSIGN(ClassicForm form, classic_form(block, views_));
+  if (options_.classic) form.strings.clear();
+  return form;
+}
+
 // Records in advance the result that divide() or unite() will have for a block.
 Status InputPlanner::survey(const InputBlock& block) {
   is_surveying_ = is_surveyed_ = true;
@@ -203,7 +209,7 @@ Status InputPlanner::survey(const InputBlock& block) {
   std::string group = by_ == By::kOne ? std::string() : block.group;
   bool is_divided = by_ == By::kOne && block.blocks > 1;
   if (splitter_) {
-    NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+    NMB_ASSIGN(const ClassicForm form, form_of(block));
     NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
     if (value) {
       group = joined_path(*value, block.group);
@@ -271,7 +277,7 @@ Result<bool> InputPlanner::is_divided(const InputBlock& block, const ClassicForm
 
 // Divides a block, or takes it unchanged if the rule moves no variable.
 Status InputPlanner::divide(InputBlock& block) {
-  NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+  NMB_ASSIGN(const ClassicForm form, form_of(block));
   NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
   if (value) {
     input_.is_divided = true;
@@ -373,7 +379,7 @@ Result<std::vector<NameCapture>> InputPlanner::captures_of(const DatasetPart& pa
 }
 
 Status InputPlanner::unite(const InputBlock& block) {
-  NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+  NMB_ASSIGN(const ClassicForm form, form_of(block));
   tell_losses(block, form, conflicts_);
   DatasetUnion::Member member = DatasetUnion::member_of(form.dataset, form.values);
   member.group = block.group;

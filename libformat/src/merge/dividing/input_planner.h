@@ -84,6 +84,7 @@ class InputPlanner {
   Result<BlockName> name_of(const std::string& group) const;
   void note_group(const std::string& group);
   Status take_whole(InputBlock& block, const std::string& group);
+  Result<ClassicForm> form_of(const InputBlock& block) const;
   Status survey(const InputBlock& block);
   void end_survey();
   void note_names(const std::string& group, const Metadata& metadata);

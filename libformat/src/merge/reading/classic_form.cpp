@@ -63,6 +63,7 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
                        {},
                        {},
                        {},
+                       {},
                        std::move(levels),
                        is_record_unused(block, block.dataset, "")};
   }
@@ -101,6 +102,7 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
                      std::move(view.empty_dimensions),
                      std::move(view.left_out),
                      std::move(view.lost_fill_values),
+                     std::move(view.strings),
                      std::move(view.dataset),
                      std::move(levels),
                      is_unused};
@@ -111,7 +113,12 @@ std::vector<Loss> losses_of(const InputBlock& block, const ClassicForm& form,
   constexpr std::string_view kFound = "found ";
   const std::string group = block.group.empty() ? "" : "group /" + block.group + ": ";
   std::vector<Loss> losses;
-  for (const Loss& loss : form.losses) {
+  std::vector<Loss> all = form.losses;
+  for (const ClassicView::Strings& strings : form.strings)
+    all.push_back({"variable " + in_quotes(strings.variable),
+                   "found strings of " + std::to_string(strings.length) +
+                       " bytes, expected single characters or numbers"});
+  for (const Loss& loss : all) {
     std::string found = loss.text.substr(loss.text.starts_with(kFound) ? kFound.size() : 0);
     found.resize(std::min(found.size(), found.rfind("; ")));
     losses.push_back({group + loss.object, found + " (" + why + ")"});

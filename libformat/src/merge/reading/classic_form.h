@@ -22,7 +22,8 @@ struct ClassicForm {
   std::vector<ClassicView::EmptyDimension> empty_dimensions;
   std::vector<VarId> left_out;                // variables of the block that `dataset` does not have
   std::vector<std::string> lost_fill_values;  // see ClassicView::lost_fill_values
-  std::shared_ptr<const Dataset> view;        // the converted dataset of a block of kind 6
+  std::vector<ClassicView::Strings> strings;
+  std::shared_ptr<const Dataset> view;  // the converted dataset of a block of kind 6
   // For each dimension of `dataset`: the number of levels from the block up to the group that
   // defines the dimension. 0 means that the block itself defines the dimension.
   std::vector<std::uint32_t> levels;
@@ -41,13 +42,13 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
 Result<Source> open_view(std::shared_ptr<const Dataset> block, const DimensionLengths* lengths,
                          std::string_view record);
 
-// Returns the losses of a block that becomes classic. why: the reason for which the block becomes
-// classic.
+// Returns the losses of a block that becomes classic, although the output is not a classic file.
+// why: the reason for which the block becomes classic.
 std::vector<Loss> losses_of(const InputBlock& block, const ClassicForm& form,
                             const std::string& why =
                                 "blocks are divided and united as classic "
                                 "netCDF");
-// Reports each loss as a conflict.
+// Reports each of these losses as a conflict.
 void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
                  const std::string& why = "blocks are divided and united as classic netCDF");
 

@@ -30,7 +30,8 @@ bool ClassicOutput::is_first(const BlockName& name) {
 
 Status ClassicOutput::take_whole(const BlockName& name, InputBlock& block) {
   if (!is_first(name)) return {};
-  NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+  NMB_ASSIGN(ClassicForm form, classic_form(block, views_));
+  form.strings.clear();
   tell_losses(block, form, conflicts_);
   auto only = std::make_shared<Dataset>(form.dataset);
   only->extent = or_empty(form.values, *file_);

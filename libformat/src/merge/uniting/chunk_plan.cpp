@@ -159,9 +159,9 @@ class ChunkPlanner {
     const std::vector<Source> values = united_.values();
     for (std::uint32_t member = 0; member < values.size(); ++member)
       NMB_TRY(look_at(member, values[member]));
-    if (!is_forced && !has_chunks()) return kNoChunks;
+    if (!is_forced && !has_chunks() && !united_.has_strings()) return kNoChunks;
     for (VarId v = 0; v < metadata_.variable_count(); ++v) choose(v);
-    if (!united_.has_growing() && !has_chunks()) return kNoChunks;
+    if (!united_.has_growing() && !has_chunks() && !united_.has_strings()) return kNoChunks;
     return std::optional(std::move(plan_));
   }
 
@@ -274,7 +274,11 @@ class ChunkPlanner {
     UnitedVariable& united = plan_.variables[variable];
     const std::vector<std::optional<std::size_t>> asked = asked_lengths(v);
     const bool is_asked_for = std::ranges::any_of(asked, [](const auto& a) { return !!a; });
+    const ClassicView::Strings* const strings = united_.strings_of(variable);
+    if (strings && v.dimensions.size() == 1) return;  // one string
     const std::uint64_t value_size = type_size(v.type);
+    // Filters see whole strings.
+    const std::uint64_t filtered_size = strings ? strings->length : value_size;
     std::uint64_t bytes = value_size;
     for (const std::uint64_t n : united.lengths) bytes *= n;
     const bool is_growing = std::ranges::any_of(v.dimensions, [&](DimId d) { return grows(d); });
@@ -285,10 +289,10 @@ class ChunkPlanner {
         bytes <= kSmallArray && !is_growing && (united.lengths.size() == 1 || !chunking);
     const bool is_coded = compression_ && (is_asked_for || !is_left_alone);
     std::vector<Filter> filters;
-    if (chunking) filters = filters_for(chunking->filters, value_size);
+    if (chunking) filters = filters_for(chunking->filters, filtered_size);
     // Chunk lengths alone do not change filters.
     if (is_coded && (compression_->codec || compression_->shuffle))
-      filters = wanted_filters(*compression_, filters, value_size);
+      filters = wanted_filters(*compression_, filters, filtered_size);
     if (!chunking) {
       // If a variable may grow, HDF5 can store it only in chunks.
       if (!is_growing && (!is_coded || (!is_asked_for && filters.empty()))) return;
@@ -313,6 +317,8 @@ class ChunkPlanner {
       }
       chunk = std::min(chunk, most);
     }
+    // A chunk has whole strings.
+    if (strings) chunking->chunk.back() = strings->length;
     const bool keeps_level = is_coded && compression_->codec;
     for (ChunkedPart& part : united.parts)
       part.is_alike = part.own && are_alike(*part.own, *chunking) &&

@@ -61,21 +61,42 @@ class ChunkUniter {
   Status define() {
     const auto extension = std::make_shared<Extension>();
     to_.set_extension(extension);
+    const std::vector<bool> is_left_out = dimensions_of_characters();
+    std::vector<std::uint32_t> levels;
     for (DimId d = 0; d < from_.dimension_count(); ++d) {
+      ids_.push_back(to_.dimension_count());
+      if (is_left_out[d]) continue;
       const Dimension dimension = from_.dimension(d);
       const bool is_record = dimension.is_record();
       NMB_TRY(to_.def_dim(dimension.name, is_record ? all_.records : dimension.length).status());
-      if (is_record || united_.grows(d)) extension->unlimited.push_back({d, false});
+      if (is_record || united_.grows(d)) extension->unlimited.push_back({ids_[d], false});
+      levels.push_back(levels_[d]);
     }
     for (const std::string& name : united_.empty()) {
       if (from_.find_dimension(name)) continue;
       NMB_ASSIGN(const DimId d, to_.def_dim(name, 0));
       extension->unlimited.push_back({d, false});
     }
-    hdf5::append_property(dimensions_above(levels_), &extension->hdf5);
+    hdf5::append_property(dimensions_above(levels), &extension->hdf5);
     NMB_TRY(define_attributes(kGlobal));
     for (VarId v = 0; v < from_.variable_count(); ++v) NMB_TRY(define_variable(v, *extension));
     return to_.settle_names();
+  }
+
+  // Returns the dimensions that only count the characters of strings. The block has whole strings.
+  std::vector<bool> dimensions_of_characters() const {
+    std::vector<bool> of_characters(from_.dimension_count()), is_used(from_.dimension_count());
+    for (VarId v = 0; v < from_.variable_count(); ++v) {
+      const Variable variable = from_.variable(v);
+      std::span<const DimId> dimensions = variable.dimensions;
+      if (united_.strings_of(v)) {
+        of_characters[dimensions.back()] = true;
+        dimensions = dimensions.first(dimensions.size() - 1);
+      }
+      for (const DimId d : dimensions) is_used[d] = true;
+    }
+    for (DimId d = 0; d < is_used.size(); ++d) of_characters[d] = of_characters[d] && !is_used[d];
+    return of_characters;
   }
 
   Status define_variable(VarId id, Extension& extension) {
@@ -87,8 +108,15 @@ class ChunkUniter {
     const Variable variable = from_.variable(id);
     Type type = variable.type;
     if (is_extended) NMB_ASSIGN(type, number_of(*stored->extended, &extension.types));
+    std::vector<DimId> dimensions;
+    for (const DimId d : variable.dimensions) dimensions.push_back(ids_[d]);
+    const ClassicView::Strings* const strings = united_.strings_of(id);
+    if (strings) {
+      dimensions.pop_back();
+      NMB_ASSIGN(type, number_of(strings->type(), &extension.types));
+    }
     const std::uint64_t begin = chunking ? region_begin(end_) : end_;
-    NMB_TRY(to_.def_var(variable.name, type, variable.dimensions).status());
+    NMB_TRY(to_.def_var(variable.name, type, dimensions).status());
     to_.set_begin(id, begin);
     NMB_TRY(define_attributes(id));
 
@@ -99,6 +127,7 @@ class ChunkUniter {
       length = *region;
       extension.storage.push_back(
           {id, StorageKind::kChunked, length, chunking->chunk, chunking->filters});
+      if (strings) extension.storage.back().chunk.pop_back();
     } else if (length > 0) {
       if (plain)
         runs_.add({begin, length, plain->begin, plain->member});
@@ -112,6 +141,8 @@ class ChunkUniter {
     p.owner = id;
     p.creation.fill_state = hdf5::FillState::kUser;
     p.creation.fill_value = stored->fill;
+    // All characters of the fill value are the same.
+    if (strings) p.creation.fill_value.resize(strings->length, stored->fill.front());
     if (chunking) {
       p.creation.layout = hdf5::Layout::kChunked;
       p.creation.allocation = chunking->allocation;
@@ -219,7 +250,8 @@ class ChunkUniter {
   // The sources of the united extent are plan_.extents, all_.extent and *spool_, in this order.
   const std::uint32_t united_values_;  // index of all_.extent
   Metadata to_;
-  std::uint64_t end_ = 0;  // length of the extent so far
+  std::vector<DimId> ids_;  // for each dimension of the union: its number in the block
+  std::uint64_t end_ = 0;   // length of the extent so far
   ChunkRuns runs_;
 };
 

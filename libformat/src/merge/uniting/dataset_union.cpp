@@ -49,6 +49,23 @@ std::pair<std::string, std::string> difference(const Attribute* found, const Att
   return {std::move(texts.found) + texts.remark, std::move(texts.expected)};
 }
 
+// Returns the strings that a variable of a dataset has. nullptr if it has none.
+const ClassicView::Strings* strings_in(const DatasetUnion::Member& member, std::string_view name) {
+  const auto found = std::ranges::find(member.strings, name, &ClassicView::Strings::variable);
+  return found == member.strings.end() ? nullptr : &*found;
+}
+
+// Returns a text that differs for different types of strings; an empty text for nullptr.
+std::string strings_text(const ClassicView::Strings* strings) {
+  if (!strings) return {};
+  constexpr std::array<std::string_view, 3> kPaddings{"null-terminated", "null-padded",
+                                                      "space-padded"};
+  const auto padding = static_cast<std::size_t>(strings->padding);
+  return "strings of " + std::to_string(strings->length) + " bytes (" +
+         std::string(padding < kPaddings.size() ? kPaddings[padding] : "unknown padding") +
+         (strings->character_set == CharacterSet::kUtf8 ? ", UTF-8)" : ", ASCII)");
+}
+
 }  // namespace
 
 bool tells_meaning(std::string_view attribute) {
@@ -508,6 +525,8 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
   const Result<VarId> id = all_.metadata.def_var(found.name, found.type, dimensions);
   if (!id.ok()) return clash(ConflictKind::kVariableName, found.name, id.status(), here());
   placed_.push_back({std::move(axes), here(), type_bit(found.type), {}});
+  if (const ClassicView::Strings* const strings = strings_in(member, found.name))
+    strings_.emplace(*id, *strings);
   add_place(*id, {here(), from.is_record_variable(local), found.type, member.begins[local]});
   return from.try_each_attribute(local, [&](const Attribute& attribute) -> Status {
     if (is_dropped(local, attribute.name)) return {};
@@ -538,6 +557,15 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
   const Variable found = member.metadata.variable(local), expected = all_.metadata.variable(known);
   const bool may_skip = placed_[known].axes.empty() || rules_.fills;
   const std::uint32_t first = placed_[known].places.front().member;
+  const std::string strings = strings_text(strings_in(member, found.name));
+  const std::string expected_strings = strings_text(strings_of(known));
+  if (strings != expected_strings) {
+    mismatch(may_skip, ConflictKind::kType, found.name,
+             strings.empty() ? std::string(type_name(found.type)) : strings,
+             expected_strings.empty() ? std::string(type_name(expected.type)) : expected_strings,
+             first);
+    return false;
+  }
   if (found.type != expected.type && !can_widen(member, local, known)) {
     mismatch(may_skip, ConflictKind::kType, found.name, std::string(type_name(found.type)),
              std::string(type_name(expected.type)), first);

@@ -23,6 +23,7 @@
 #include "nmb/dataset.h"
 #include "nmb/merge.h"
 #include "nmb/metadata.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/status.h"
 #include "values/array_source.h"
 
@@ -127,6 +128,9 @@ class DatasetUnion {
     // kNobody if no such dataset is known. The list is empty if no values were compared before. The
     // list must be empty for tiles and if types are widened.
     std::vector<std::uint32_t> same_as{};
+    // Variables whose values are strings in the input, and characters in the classic dataset. The
+    // last dimension of such a variable is the characters of a string.
+    std::vector<ClassicView::Strings> strings{};
   };
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
   static Member member_of(const Dataset& dataset, Source values);
@@ -152,6 +156,12 @@ class DatasetUnion {
   // Returns the variable with this name if it is joined along its first dimension and has one value
   // for each index of this dimension.
   std::optional<VarId> joined_column(std::string_view name) const;
+  // Returns the strings that a variable of characters has in all datasets. nullptr if it has none.
+  const ClassicView::Strings* strings_of(VarId variable) const {
+    const auto known = strings_.find(variable);
+    return known == strings_.end() ? nullptr : &known->second;
+  }
+  bool has_strings() const { return !strings_.empty(); }
   Type type_of(VarId variable) const { return all_.metadata.variable(variable).type; }
   // Returns a variable's values in one dataset, without gaps, and sets *count to the number of
   // values. variable: a result of joined_column(). Returns nullptr if the dataset does not have the
@@ -340,10 +350,11 @@ class DatasetUnion {
   Dataset all_;
   bool is_record_used_ = false;  // whether one of the datasets so far uses the record dimension
   std::vector<Added> members_;
-  std::vector<Joined> joined_;                    // for each dimension
-  std::vector<bool> grows_;                       // for each dimension; see grows()
-  std::vector<std::string> empty_;                // see empty()
-  std::vector<Placed> placed_;                    // for each variable
+  std::vector<Joined> joined_;                     // for each dimension
+  std::vector<bool> grows_;                        // for each dimension; see grows()
+  std::vector<std::string> empty_;                 // see empty()
+  std::vector<Placed> placed_;                     // for each variable
+  std::map<VarId, ClassicView::Strings> strings_;  // see strings_of()
   std::map<VarId, std::vector<Source>> columns_;  // variables from add_column(), with the values in
                                                   // each dataset
   std::map<std::vector<DimId>, Tiling> tilings_;  // tiles, by the dimensions of their variables

@@ -30,6 +30,7 @@ class DescribedBlock {
     std::vector<std::uint32_t> levels{};   // see UnionBlock
     std::vector<Loss> losses{};
     std::vector<std::string> lost_fill_values{};
+    std::vector<ClassicView::Strings> strings{};  // see DatasetUnion::Member
   };
 
   DescribedBlock(const BlockFacts& facts, Status failure)
@@ -54,6 +55,7 @@ class DescribedBlock {
                       parts_.is_record_unused,
                       parts_.growing,
                       parts_.empty}};
+    block.member.strings = parts_.strings;
     block.levels = parts_.levels;
     block.losses = parts_.losses;
     block.lost_fill_values = parts_.lost_fill_values;

@@ -29,12 +29,17 @@ void fields(Fields& all, BlockFacts& facts) {
   all(facts.samples, facts.set_size, facts.is_iceberg_set, facts.has_no_icebergs);
 }
 
+template <class Fields>
+void fields(Fields& all, ClassicView::Strings& strings) {
+  all(strings.variable, strings.length, strings.padding, strings.character_set);
+}
+
 // All fields except the values.
 template <class Fields>
 void fields(Fields& all, DescribedBlock::Parts& parts) {
   all(parts.begins, parts.record_size, parts.records, parts.has_default_fill,
       parts.is_record_unused, parts.growing, parts.empty, parts.same_as, parts.levels, parts.losses,
-      parts.lost_fill_values);
+      parts.lost_fill_values, parts.strings);
 }
 
 // The rows are not sent. Only a flag is sent, which says whether there are rows.

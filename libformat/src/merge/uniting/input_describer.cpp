@@ -100,7 +100,8 @@ Status InputDescriber::put_block(DescribedEvent event, const BlockName& name,
                               {},
                               block.levels,
                               block.losses,
-                              block.lost_fill_values};
+                              block.lost_fill_values,
+                              member.strings};
   if (event == DescribedEvent::kWhole)
     parts.same_as = firsts_.same_as(name.name, conflicts_.here().input, member);
   const auto* const held = dynamic_cast<const HeldValues*>(member.values.get());

@@ -62,6 +62,9 @@ Status visit_union_block(const InputBlock& block, const PackOptions& options,
     for (const std::size_t loss : kept)
       form.losses.erase(form.losses.begin() + static_cast<std::ptrdiff_t>(loss));
   }
+  // Other classic datasets cannot have strings of fixed length.
+  if (keeps_chunks(options)) united.member.strings = std::move(form.strings);
+  if (options.classic || keeps_chunks(options)) form.strings.clear();
   united.losses = losses_of(block, form);
   united.lost_fill_values = form.lost_fill_values;
   return visit(united);
