@@ -59,6 +59,7 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
         break;
       case Kind::kValues:
       case Kind::kTable:
+      case Kind::kReference:
         lines.emplace_back(at->path, at->line());
         break;
     }

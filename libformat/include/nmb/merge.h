@@ -178,7 +178,8 @@ struct PackOptions {
   // --- what is read and written ---
   std::vector<std::string> inputs;  // paths of classic files and NMB files, in any mixture
   // If set, the only input is read from this source, and `inputs` has only its name. The source
-  // must not change while it is read.
+  // must not change while it is read. Links and references to objects that the source does not have
+  // are left out.
   std::shared_ptr<const ByteSource> source{};
   // With writer.dry_run, the path may be empty: only the inputs are checked then. `outputs` must be
   // set in this case.
@@ -491,11 +492,12 @@ struct PackPlan {
 // whole, or an addition of a later version of the format.
 struct PackLoss {
   enum class Kind : std::uint8_t {
-    kTable,     // statistics, tags or provenance that cannot be read
-    kOriginal,  // an original, which is an input file that is stored whole
-    kAddition,  // an addition of a later version of the format
-    kTags,      // tags of blocks that are not copied whole
-    kValues,    // values that were not decoded, because a filter is not installed
+    kTable,      // statistics, tags or provenance that cannot be read
+    kOriginal,   // an original, which is an input file that is stored whole
+    kAddition,   // an addition of a later version of the format
+    kTags,       // tags of blocks that are not copied whole
+    kValues,     // values that were not decoded, because a filter is not installed
+    kReference,  // a link or reference to an object that `source` does not have
   };
   std::uint64_t input = 0;  // position of the input in the order in which inputs are merged
   std::string path{};       // path of the input file

@@ -2,10 +2,13 @@
 #include "merge/reading/block_changes.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
+#include "hdf5/model/hdf5_section.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 
 namespace nmb {
 
@@ -43,6 +46,7 @@ Result<bool> BlockChanges::is_selected(std::string_view block) const {
 
 Result<MovedBlock> BlockChanges::change(const Dataset& block, const PathMove& move) {
   if (is_surveyed_) return mapped(block);
+  if (exists_in_) return without_dangling(block);
   // A block that is packed with all blocks below it keeps its paths.
   if (selection_ && (selection_->groups() == Groups::kAlone || !selection_->is_whole(block.name)))
     return selected(block, move);
@@ -86,6 +90,61 @@ Result<MovedBlock> BlockChanges::mapped(const Dataset& block) {
   if (!moved.ok()) return not_moved(moved.status(), block.name, "");
   warn_of_lost(*moved, block.name, "the referenced objects are divided or united");
   return moved;
+}
+
+namespace {
+
+// Returns whether a file has an object: a group, a variable, or another object to which a group has
+// a link.
+Result<bool> has_object(const Reader& file, std::string_view path) {
+  if (path.starts_with('/')) path.remove_prefix(1);
+  if (path.empty()) return true;
+  const SplitPath split = split_path(path);
+  NMB_ASSIGN(const std::optional<BlockEntry> group, file.find(path));
+  if (group) return true;
+  NMB_ASSIGN(const Totals below, file.totals_of_subtree(path));
+  if (below.blocks > 0) return true;
+  NMB_ASSIGN(const std::optional<BlockEntry> above, file.find(split.parent));
+  if (!above) return false;
+  NMB_ASSIGN(const std::shared_ptr<const Block> block, file.block(*above));
+  if (block->metadata.find_variable(split.name)) return true;
+  const auto& extension = block->metadata.extension();
+  if (!extension) return false;
+  NMB_ASSIGN(const std::vector<hdf5::Property> links,
+             hdf5::decode_properties(extension->hdf5, std::array{hdf5::Property::Number::kLinks}));
+  return std::ranges::any_of(links, [&](const hdf5::Property& property) {
+    return std::ranges::find(property.links, split.name, &hdf5::Link::name) != property.links.end();
+  });
+}
+
+}  // namespace
+
+// Returns a block without its links and references to objects that do not exist.
+Result<MovedBlock> BlockChanges::without_dangling(const Dataset& block) {
+  NMB_ASSIGN(const bool refers, refers_to_objects(block.metadata));
+  if (!refers) return MovedBlock();
+  NMB_ASSIGN(const auto spool, context_.moved_values());
+  Status failed;
+  bool is_lost = false;
+  const PathMap map = [&](std::string_view path) -> std::optional<std::string> {
+    const Result<bool> found = has_object(*exists_in_, path);
+    if (!found.ok()) failed = found.status();
+    if (!found.ok() || *found) return std::string(path);
+    is_lost = true;
+    return std::nullopt;
+  };
+  Result<MovedBlock> out = map_paths(block, map, spool);
+  NMB_TRY(failed);
+  if (out.status().code() == Code::kUnsupported) {
+    context_.warnings.push_back(file_ + ": block " + in_quotes(block.name) +
+                                " may refer to objects that are lost: " + out.status().message());
+    return MovedBlock();
+  }
+  if (!out.ok()) return not_moved(out.status(), block.name, "");
+  if (!is_lost) return MovedBlock();
+  for (const std::string& lost : out->lost)
+    dangling_.push_back("block " + in_quotes(block.name) + ": " + lost);
+  return out;
 }
 
 // Returns the error for a block whose paths cannot be changed. remedy: text that is added if the

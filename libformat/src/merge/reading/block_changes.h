@@ -34,12 +34,17 @@ class BlockChanges {
   // Returns whether a block is passed on, perhaps without some of its variables. Valid if
   // is_selection() is true.
   Result<bool> is_selected(std::string_view block) const;
+  // Leaves out links and references to objects that `reader` does not have. The reader must outlive
+  // this object.
+  void drop_dangling(const Reader& reader) { exists_in_ = &reader; }
+  // Returns what change() has left out because of drop_dangling(), and forgets it.
+  std::vector<std::string> take_dangling() { return std::exchange(dangling_, {}); }
   // Returns false if only the dimensions of the block are packed.
   bool is_whole(std::string_view block) const { return !selection_ || selection_->is_whole(block); }
 
   // Returns whether change() may change a block.
   bool may_change(const PathMove& move) const {
-    return is_surveyed_ || selection_ || !move.is_none();
+    return is_surveyed_ || selection_ || exists_in_ || !move.is_none();
   }
   // Returns a block with the paths that its objects have in the output, and without references to
   // objects that are not packed. Returns a result without a body if the block stays unchanged.
@@ -49,6 +54,7 @@ class BlockChanges {
  private:
   Result<MovedBlock> selected(const Dataset& block, const PathMove& move);
   Result<MovedBlock> mapped(const Dataset& block);
+  Result<MovedBlock> without_dangling(const Dataset& block);
   Status not_moved(const Status& status, const std::string& block, const char* remedy) const;
   void warn_of_lost(const MovedBlock& moved, const std::string& block, const std::string& reason);
 
@@ -56,6 +62,8 @@ class BlockChanges {
   const std::string& file_;
   std::optional<BlockSelection> selection_;  // set if only some blocks are packed
   bool is_surveyed_ = false;
+  const Reader* exists_in_ = nullptr;
+  std::vector<std::string> dangling_;
 };
 
 }  // namespace nmb

@@ -82,6 +82,7 @@ Status NmbInput::open() {
   if (const auto* const pooled = dynamic_cast<const PooledFile*>(file_.get());
       pooled && !options_.links)
     pooled->set_unchanged(reader_->generation_check());
+  if (options_.may_dangle) changes_.drop_dangling(*reader_);
   for (const Finding& finding : reader_->warnings())
     context_.warnings.push_back(file_->name() + ": " + finding.text());
   return options_.outputs ? check_file_table(*options_.outputs, *reader_) : Status();
@@ -275,7 +276,14 @@ Result<MovedBlock> NmbInput::changed(const Block& block, const Source& values) {
   if (!changes_.may_change(move)) return MovedBlock();
   Dataset dataset = static_cast<const Dataset&>(block);
   if (values) dataset.extent = values;
-  return changes_.change(dataset, move);
+  Result<MovedBlock> moved = changes_.change(dataset, move);
+  for (std::string& lost : changes_.take_dangling())
+    extras_.losses.push_back({0,
+                              {},
+                              std::move(lost),
+                              "left out, because it leads to an object that is lost",
+                              PackLoss::Kind::kReference});
+  return moved;
 }
 
 // Returns the block's definitions. The definitions are kept in memory if they are short and the
