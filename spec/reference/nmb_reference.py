@@ -1309,7 +1309,7 @@ BLOCK = fields_of(
 )
 BLOCK_HEADER = 152
 BLOCK_MAGIC = b"\x89NMBBLCK"
-TOMBSTONE, HOLE = 1, 2
+TOMBSTONE, HOLE, MAP = 1, 2, 4
 KIND_OF_A_DICTIONARY = 255
 
 
@@ -1367,7 +1367,7 @@ def check_block_header(file, f, expected, name, what):
             f"{what}: name {text(stored_name)}, expected {text(name)}",
         )
         f.fits = f.fits and len(stored_name) == len(name)
-    if f["flags"] & ~(TOMBSTONE | HOLE) and not file.unknown_features:
+    if f["flags"] & ~(TOMBSTONE | HOLE | MAP) and not file.unknown_features:
         file.find("R-BK-4", f.at("flags"), f"{what}: flags {f['flags']:#x}")
     if f["flags"] & TOMBSTONE:
         file.find("R-BK-18", f.at("flags"), f"{what}: a tombstone")
@@ -1736,7 +1736,7 @@ def read_dictionary_block(file, position, length, at, copy):
     expected |= dict.fromkeys(("extent position", "extent length", "extent sum"), 0)
     expected |= {"kind": KIND_OF_A_DICTIONARY, "stored length": length, "raw length": length}
     wrong = {name: header[name] for name in expected if header[name] != expected[name]}
-    if wrong or header["flags"] & HOLE:
+    if wrong or header["flags"] & (HOLE | MAP):
         file.find("R-BK-13", position, f"{what}: flags {header['flags']}, {wrong}")
     if not header.fits or {"codec", "kind", "stored length", "raw length"} & set(wrong):
         raise Damaged
@@ -2391,9 +2391,9 @@ def read_file_table(file, place, at):
     in_a_later_row = any(page.value("state", n) == 1 for page in pages for n in range(1, page.fields["rows"]))
     if len(file.findings) != told or in_a_later_row:
         raise Damaged
-    for f in files:
+    for number, f in enumerate(files, 1):
         if f.is_original:
-            read_original(file, f)
+            read_original(file, f, number)
     return files
 
 
@@ -2413,11 +2413,11 @@ def check_external(file, f, before):
     before.add(f.path)
 
 
-def read_original(file, f):
+def read_original(file, f, number):
     """Reads the pieces of an original. Checks R-FT-7, R-FT-12, R-FT-13 and R-FT-15."""
     row, name = f.row, f"original {text(f.path)}"
     file.used_features["compatible features"] |= 8
-    told, walk = len(file.findings), MapWalk(name, 0, True)
+    told, walk = len(file.findings), MapWalk(name, 1 << 63 | number, True)
     f.pieces = walk.pieces
     if f.size:
         if not walk_map(file, row.place("data map"), row.at("data map position"), None, walk):

@@ -763,9 +763,11 @@ class Assembler:
             extent_position = entry.pieces[0].position if one_run else 0
         elif spec["hole"]:
             entry.pieces = [Piece(0, length, 0, 1)]
-        if extent_position:
+        mapped = spec["pieces"] or spec["holes"] or spec.get("patterns") or coded or length > self.options["piece size"]
+        mapped = bool(length and not spec["hole"] and mapped and not spec.get("no map") and not tombstone)
+        if extent_position and not mapped:
             extent_sum = sum64(extent)
-        flags = (1 if tombstone else 0) | (2 if spec["hole"] else 0)
+        flags = (1 if tombstone else 0) | (2 if spec["hole"] else 0) | (4 if mapped else 0)
         values = {
             "magic": MAGIC["block"],
             "version": 1,
@@ -822,10 +824,7 @@ class Assembler:
         entry.extent, entry.later_needs = extent, spec["needs"]
         if tombstone:
             return
-        mapped = (
-            spec["pieces"] or spec["holes"] or spec.get("patterns") or coded or length > self.options["piece size"]
-        )
-        if length and not spec["hole"] and mapped and not spec.get("no map"):
+        if mapped:
             self.write_map(entry)
         elif length and not spec["hole"]:
             entry.row |= {"extent position": extent_position, "extent sum": extent_sum}
@@ -1298,7 +1297,7 @@ class Assembler:
             self.write(pieces[-1].position, stored)
         row = {"state": 2, "stored length": len(data), "digest": digest128(data), "order": order, "bytes": of_row}
         if pieces:
-            root, _, stored = self.map_pages(f"file {number}", pieces, 0)
+            root, _, stored = self.map_pages(f"file {number}", pieces, 1 << 63 | number)
             self.originals.append(stored)
             row |= root
         return row

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "format/block/block_header.h"
 #include "format/extent/piece_codec.h"
 #include "nmb/merge.h"
 #include "nmb/reader.h"
@@ -110,7 +111,9 @@ TEST_F(CodedPiecesTest, ComeBackAndTakeLessRoom) {
   EXPECT_EQ(pieces[2].codec, PieceCodec::kDeflate);
   EXPECT_EQ(pieces[2].offset, 2 * kPiece);
   auto reader = *Reader::open(path());
-  EXPECT_EQ((*reader->find("b"))->extent_position, 0u);
+  const BlockEntry entry = **reader->find("b");
+  EXPECT_EQ(entry.extent_position, 0u);
+  EXPECT_EQ(entry.map.position, entry.position + block_length(1, entry.stored_length));
 }
 
 // A coded piece may cross a multiple of the piece size, wherever it begins; what changes of it is

@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "format/block/block_header.h"
 #include "format/superblock/superblock.h"
 #include "model/sections.h"
 #include "nmb/files.h"
@@ -410,6 +411,9 @@ TEST_F(WriterTest, ExtentsAroundTheLimitsOfInlineAndPieces) {
           << length << ", inline " << limit;
       // Extents are padded to 4 bytes.
       EXPECT_EQ(block->entry.has_map(), (length + 3) / 4 * 4 > 65536) << length;
+      const std::uint64_t end =
+          block->entry.position + block_length(block->name.size(), block->entry.stored_length);
+      if (block->entry.has_map()) EXPECT_EQ(block->entry.map.position, end) << length;
     }
   }
 }

@@ -94,9 +94,9 @@ bool is_header_of(const BlockEntry& entry, const BlockHeader& header, std::strin
   } else if (name != entry.name) {
     report("R-BK-3", at + kBlockHeaderSize, "another name", "the name in the index");
   }
-  if (header.flags & ~(kFlagHole | kFlagTombstone) && superblock.all_known())
+  if (header.flags & ~(kFlagHole | kFlagTombstone | kFlagMap) && superblock.all_known())
     report("R-BK-4", at + in_block_header::kFlags, joined_text("flags ", header.flags),
-           "0 or hole");
+           "0, hole or data map");
   if (header.flags & kFlagTombstone)
     report("R-BK-18", at + in_block_header::kFlags, "a tombstone", "a block");
   const std::uint16_t codecs = superblock.dictionary.absent() ? 1 : 2;

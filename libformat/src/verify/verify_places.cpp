@@ -104,6 +104,7 @@ void NmbVerifier::check_original(const ReaderCore& core, std::uint32_t row) {
     MapWalk walk;
     walk.object = "data map of an original";
     walk.is_original = true;
+    walk.owner = owner_of_original(row + std::uint64_t{1});
     walk.digests = digests ? &*digests : nullptr;
     owner_ = {RegionOwner::Of::kOriginal, row};
     const bool could_be_read =
@@ -248,7 +249,7 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
   if (header.name_length != 0)
     report("R-BK-3", at + in_block_header::kNameLength, object,
            joined_text(header.name_length, " bytes of name"), "none");
-  const int known_flags = kFlagTombstone | kFlagHole;
+  const int known_flags = kFlagTombstone | kFlagHole | kFlagMap;
   if ((header.flags & ~known_flags) && superblock().all_known())
     report("R-BK-4", at + in_block_header::kFlags, object, joined_text("flags ", header.flags),
            "0");
@@ -261,7 +262,7 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
            joined_text("kind 255, codec 0, ", place.length, " bytes"));
   else if (header.order != 0 || header.samples != 0 || header.records != 0 ||
            header.extent_position != 0 || header.extent_length != 0 || header.extent_sum != 0 ||
-           (header.flags & kFlagHole))
+           (header.flags & (kFlagHole | kFlagMap)))
     report("R-BK-13", at, object, "a header with an order, samples, records, an extent or a hole",
            "none");
   if (!is_one || header.name_length != 0) return std::nullopt;

@@ -27,6 +27,8 @@ struct BlockCommit {
   // True if a growth page gets the pieces. The index entry and the data map then do not change.
   bool grown = false;
   DataMapEdge edge;  // end of the committed data map; the pieces are added there
+  // The pages of the data map, if they lie directly after the block.
+  std::vector<std::byte> map_pages;
   std::vector<std::byte> inline_values;  // inline values with padding; empty if not read yet
 };
 

@@ -117,7 +117,9 @@ struct BlockState {
   // File position of the space that end_define() reserved for values; 0 if there is none.
   std::uint64_t run_position = 0;
   std::uint64_t run_length = 0;  // length of the extent when the space was reserved
-  bool inline_run = false;       // true if the reserved space follows the block immediately
+  // Number of bytes after the block that end_define() reserved for a data map.
+  std::uint64_t map_space = 0;
+  bool inline_run = false;  // true if the reserved space follows the block immediately
 
   BlockStage stage = BlockStage::kDefined;
   EntryFate fate = EntryFate::kStays;
@@ -192,7 +194,7 @@ struct BlockState {
   void forget_sharing() {
     sharing.reset();
     kept = true;
-    run_position = 0;
+    run_position = map_space = 0;
     inline_run = false;
   }
   // Updates the state after a commit has written the block. entry: the block's entry in
@@ -202,7 +204,7 @@ struct BlockState {
     values.committed();
     body = CommittedBody();
     known_at = generation;
-    run_position = 0;
+    run_position = map_space = 0;
     inline_run = false;
     retained = kNotRetained;
     sharing.reset();

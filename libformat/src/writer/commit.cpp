@@ -205,8 +205,7 @@ Result<FilePlan> planned(const WriterCore& w) {
     plan.metadata_bytes = block_length(0, w.committed.dictionary.size());
   for (BlockId id = 0; id < w.blocks.size(); ++id) {
     const BlockState& block = w.blocks[id];
-    if (block.kept && !block.is_removed())
-      plan.metadata_bytes += block_length(w.blocks.name(id).size(), block.next.stored_length);
+    if (block.kept && !block.is_removed()) plan.metadata_bytes += block_space(w, id);
   }
   return plan;
 }

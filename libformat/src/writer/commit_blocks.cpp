@@ -11,9 +11,13 @@
 
 namespace nmb {
 
-std::uint64_t block_end(const WriterCore& w, BlockId id) {
+std::uint64_t block_space(const WriterCore& w, BlockId id) {
   const BlockState& block = w.blocks[id];
-  return block.next.position + block_length(w.blocks.name(id).size(), block.next.stored_length);
+  return block_length(w.blocks.name(id).size(), block.next.stored_length) + block.map_space;
+}
+
+std::uint64_t block_end(const WriterCore& w, BlockId id) {
+  return w.blocks[id].next.position + block_space(w, id);
 }
 
 namespace {
@@ -47,12 +51,12 @@ Status write_block(WriterCore& w, BlockCommit& c) {
   BlockHeader header;
   header.kind = static_cast<std::uint16_t>(block.next.kind);
   header.codec = static_cast<std::uint8_t>(block.next.codec);
-  header.flags = c.hole ? kFlagHole : 0;
+  header.flags = c.hole ? kFlagHole : c.map.absent() ? 0 : kFlagMap;
   header.origin = w.new_origin();
   header.position = block.next.position;
   header.stored_length = block.next.stored_length;
   header.raw_length = block.next.raw_length;
-  header.extent_position = c.map.absent() ? c.extent_position : 0;
+  header.extent_position = c.extent_position;
   header.extent_length = block.next.extent_length;
   header.extent_sum = c.extent_sum;
   header.records = block.next.records;
@@ -91,8 +95,12 @@ Status write_block(WriterCore& w, BlockCommit& c) {
   }
   at += block.next.stored_length;
   constexpr std::byte zeros[8]{};
+  NMB_TRY(w.stripes.write_at(at, std::span(zeros).first(round_up(at, 8) - at)));
+  at = round_up(at, 8);
   const std::uint64_t end = block_end(w, c.id);
-  NMB_TRY(w.stripes.write_at(at, std::span(zeros).first(end - at)));
+  c.map_pages.resize(end - at);
+  NMB_TRY(w.stripes.write_at(at, c.map_pages));
+  c.map_pages = {};
   return inline_bytes.empty() ? Status() : w.stripes.write_at(end, inline_bytes);
 }
 

@@ -56,17 +56,21 @@ struct MapToWrite {
   Place* place;  // receives the place of the root
 };
 // Writes the data maps of all ranks, sorted by MapToWrite::order. `maps` contains the data maps of
-// this rank, sorted in the same way.
-Status write_maps_in_order(WriterCore& w, std::span<const MapToWrite> maps);
-// Writes the pages of data maps in the order in which the blocks were created.
+// this rank, sorted in the same way. `so_far`: the status of this rank; if a rank has failed, the
+// call fails on all ranks.
+Status write_maps_in_order(WriterCore& w, std::span<const MapToWrite> maps, const Status& so_far);
+// Makes the data maps of blocks. A map with room after its block is written with the block; the
+// others are written now, in the order in which the blocks were created.
 Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks);
 
 // --- commit_blocks.cpp ---
 Status write_blocks(WriterCore& w, std::vector<BlockCommit>& blocks);
 // Writes tombstones for removed and renamed blocks. A tombstone is a block header without a body.
 Status write_tombstones(WriterCore& w);
-// Returns the file position at which a block ends. The function end_define() must have placed the
-// block. Not collective.
+// Returns the number of bytes of a block and of the space for its data map. Not collective.
+std::uint64_t block_space(const WriterCore& w, BlockId id);
+// Returns the file position at which a block and the space for its data map end. The function
+// end_define() must have placed the block. Not collective.
 std::uint64_t block_end(const WriterCore& w, BlockId id);
 
 // --- commit_index.cpp ---

@@ -12,6 +12,7 @@
 #include "wire/endian.h"
 #include "wire/hash.h"
 #include "writer/bodies.h"
+#include "writer/commit_steps.h"
 #include "writer/extents.h"
 #include "writer/file_space.h"
 #include "writer/shared_blocks.h"
@@ -54,13 +55,30 @@ Status EndDefine::choose_file_id(const std::vector<BlockId>& ids) {
 // Numbers new blocks by ascending rank. The blocks of one rank are numbered in the order of their
 // definition.
 Status EndDefine::number_blocks(const std::vector<BlockId>& ids) {
-  std::uint64_t count = 0;
-  for (BlockId id : ids) count += !w_.blocks[id].is_laid_out();
-  NMB_ASSIGN(const auto counts, w_.ranks.in_order(count, std::uint64_t{0}, std::plus<>()));
-  std::uint64_t order = w_.next.order + counts.before;
+  struct Sizes {
+    std::uint64_t count = 0, bytes = 0;  // new blocks; bytes of all blocks and values, at most
+    static std::uint64_t capped(std::uint64_t bytes) { return std::min(bytes, Placement::kLimit); }
+    Sizes operator+(const Sizes& other) const {
+      return {count + other.count, capped(capped(bytes) + capped(other.bytes))};
+    }
+  } own;
+  const std::uint64_t alignment = std::max<std::uint64_t>(w_.options.alignment, 4096);
+  for (BlockId id : ids) {
+    const BlockState& block = w_.blocks[id];
+    constexpr std::uint64_t kMostRowBytes = 64;
+    const std::uint64_t rows =
+        block.values.forecast(block.next.extent_length, w_.committed.superblock.piece_size).count;
+    const std::uint64_t around = block_length(w_.blocks.name(id).size(), block.next.stored_length) +
+                                 rows * kMostRowBytes + alignment;
+    own = own + Sizes{!block.is_laid_out(), around} +
+          Sizes{0, block.values.space(block.next.extent_length).length};
+  }
+  NMB_ASSIGN(const auto sizes, w_.ranks.in_order(own, Sizes(), std::plus<>()));
+  std::uint64_t order = w_.next.order + sizes.before.count;
   for (BlockId id : ids)
     if (!w_.blocks[id].is_laid_out()) w_.blocks[id].next.order = order++;
-  w_.next.order += counts.all;
+  w_.next.order += sizes.all.count;
+  ahead_ = Sizes::capped(w_.next.cursor + sizes.all.bytes);
   return {};
 }
 
@@ -70,7 +88,8 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
                                           sum_of(w_.committed.dictionary)};
     w_.next.cursor += block_length(0, w_.committed.dictionary.size());
   }
-  // Places blocks and their inline values first, and all other values after them.
+  // Places blocks, with their data maps and inline values, first, and all other values after them.
+  const Superblock& superblock = w_.committed.superblock;
   Placement blocks, values;
   const auto alignment = [&](const BlockState& block, const ValueSpace& space) {
     return space.aligned ? extent_alignment(block.next.extent_length, w_.options.alignment) : 8;
@@ -80,9 +99,14 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
     const ValueSpace space = block.values.space(block.next.extent_length);
     block.run_position = 0;
     block.inline_run = space.length > 0 && space.may_be_inline &&
-                       block.next.extent_length <= w_.committed.superblock.inline_limit;
-    blocks = blocks.then(
-        Placement::of(block_length(w_.blocks.name(id).size(), block.next.stored_length), 8));
+                       block.next.extent_length <= superblock.inline_limit;
+    const PieceForecast pieces =
+        block.values.forecast(block.next.extent_length, superblock.piece_size);
+    block.map_space = pieces.count == 0
+                          ? 0
+                          : data_map_bound(pieces, block.next.extent_length, superblock.piece_size,
+                                           superblock.map_rows, ahead_);
+    blocks = blocks.then(Placement::of(block_space(w_, id), 8));
     if (block.inline_run)
       blocks = blocks.then(Placement::of(space.length, 8));
     else if (space.length > 0)
@@ -97,8 +121,7 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
   };
   for (BlockId id : ids) {
     BlockState& block = w_.blocks[id];
-    block.next.position =
-        take(block_length(w_.blocks.name(id).size(), block.next.stored_length), 8);
+    block.next.position = take(block_space(w_, id), 8);
     if (block.inline_run) block.run_position = take(block.next.extent_length, 8);
   }
   const std::uint64_t blocks_end = at;

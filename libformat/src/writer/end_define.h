@@ -22,6 +22,8 @@ class EndDefine {
   Status carry_values(BlockId id);
 
   WriterCore& w_;
+  // No value that this call places begins after this position of the file.
+  std::uint64_t ahead_ = 0;
 };
 
 }  // namespace nmb

@@ -73,6 +73,9 @@ class ExtentOrigin {
   ValueSpace space(std::uint64_t extent_length) const {
     return ask([&](const auto& origin) { return origin.space(extent_length); });
   }
+  PieceForecast forecast(std::uint64_t extent_length, std::uint32_t piece_size) const {
+    return ask([&](const auto& origin) { return origin.forecast(extent_length, piece_size); });
+  }
   void place(std::uint64_t position) {
     ask([&](auto& origin) { origin.place(position); });
   }

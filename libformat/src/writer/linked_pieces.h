@@ -22,6 +22,11 @@ class LinkedPieces : public OriginSteps {
   // Returns the space that the copied pieces need. Each copied piece begins at the next multiple of
   // 8 after the previous piece.
   ValueSpace space(std::uint64_t) const { return {copied_.length, false, false}; }
+  PieceForecast forecast(std::uint64_t, std::uint32_t) const {
+    PieceForecast out = forecast_of(values_.pieces);
+    out.linked = true;
+    return out;
+  }
   void place(std::uint64_t position) { copied_.position = position; }
   Move* move() { return copied_.length > 0 ? &copied_ : nullptr; }
   Status check(std::string_view block, std::uint64_t extent_length, bool shared) const;

@@ -14,6 +14,10 @@ class MovedValues : public OriginSteps {
   explicit MovedValues(Move move) : move_(std::move(move)) {}
 
   ValueSpace space(std::uint64_t) const { return {move_.stored_length(), true, true}; }
+  PieceForecast forecast(std::uint64_t extent_length, std::uint32_t piece_size) const {
+    if (extent_length <= piece_size && move_.holes.empty()) return {};
+    return {.count = move_.windows(piece_size) + move_.holes.size(), .holes = !move_.holes.empty()};
+  }
   void place(std::uint64_t position) { move_.position = position; }
   Move* move() { return &move_; }
   void tap(StatisticsTap::MakeCounter make);

@@ -70,6 +70,9 @@ class OriginSteps {
  public:
   // Returns the space in this file that end_define() reserves.
   ValueSpace space(std::uint64_t) const { return {}; }
+  // Describes the pieces for which end_define() reserves a data map. May have more pieces than
+  // finish() returns.
+  PieceForecast forecast(std::uint64_t, std::uint32_t) const { return {}; }
   // Tells the origin the file position of the reserved space.
   void place(std::uint64_t) {}
   // Returns the move that the commit performs to fill the space, or nullptr if there is none.

@@ -2,6 +2,7 @@
 #include "writer/originals.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "format/superblock/features.h"
 #include "model/name_rules.h"
@@ -31,17 +32,31 @@ Result<std::uint32_t> add_original(WriterCore& w, NewOriginal original) {
   return static_cast<std::uint32_t>(w.next.originals.size() - 1);
 }
 
+// The data map of an original lies before its bytes, so that a file that was cut has the map of the
+// bytes that are left.
 Status place_originals(WriterCore& w) {
+  const Superblock& superblock = w.committed.superblock;
+  const auto map_space = [&](const StoredOriginal& original) {
+    return data_map_bound(original.forecast(superblock.piece_size), original.size(),
+                          superblock.piece_size, superblock.map_rows, Placement::kLimit);
+  };
   const auto alignment = [&](const StoredOriginal& original) {
     return extent_alignment(original.size(), w.options.alignment);
   };
+  const auto is_new = [](const StoredOriginal& original) {
+    return original.move.position == 0 && original.size() > 0;
+  };
   Placement own;
   for (const StoredOriginal& original : w.next.originals)
-    if (original.move.position == 0 && original.size() > 0)
-      own = own.then(Placement::of(original.size(), alignment(original)));
+    if (is_new(original))
+      own = own.then(Placement::of(map_space(original), 8))
+                .then(Placement::of(original.size(), alignment(original)));
   NMB_ASSIGN(std::uint64_t at, take_space(w, own));
   for (StoredOriginal& original : w.next.originals) {
-    if (original.move.position != 0 || original.size() == 0) continue;
+    if (!is_new(original)) continue;
+    original.map_position = at;
+    original.map_space = map_space(original);
+    at += original.map_space;
     if (at >= Placement::kLimit || original.size() >= Placement::kLimit - at)
       return Status(Code::kLimit, "original " + in_quotes(original.what.path) +
                                       " would end after byte 2^62 of the file");
@@ -62,18 +77,17 @@ void finish_originals(WriterCore& w) {
 }
 
 Status write_original_maps(WriterCore& w) {
-  std::vector<MapToWrite> maps;
-  for (StoredOriginal& original : w.next.originals) {
-    if (original.pieces.empty()) continue;
-    maps.push_back({original.number,
-                    [&w, &original](PageSink& sink) {
-                      return write_data_map(original.pieces, nullptr,
-                                            w.committed.superblock.map_rows, sink, w.new_origin(),
-                                            0);
-                    },
-                    &original.map});
-  }
-  return write_maps_in_order(w, maps);
+  return w.stripes.in_rounds(w.next.originals.size(), [&](std::size_t i) -> Status {
+    StoredOriginal& original = w.next.originals[i];
+    if (original.pieces.empty()) return {};
+    PagesInMemory pages(original.map_position);
+    NMB_ASSIGN(original.map,
+               write_data_map(original.pieces, nullptr, w.committed.superblock.map_rows, pages,
+                              w.new_origin(), owner_of_original(original.number)));
+    assert(pages.bytes.size() <= original.map_space);
+    pages.bytes.resize(original.map_space);
+    return w.stripes.write_at(original.map_position, pages.bytes);
+  });
 }
 
 namespace {

@@ -25,6 +25,11 @@ struct StoredOriginal {
   std::uint32_t number = 0;  // file number, from 1
   std::vector<Piece> pieces{};
   Place map{};
+  std::uint64_t map_position = 0, map_space = 0;  // the space for the data map
+
+  PieceForecast forecast(std::uint32_t piece_size) const {
+    return {.count = (size() + piece_size - 1) / piece_size};
+  }
 
   std::uint64_t size() const { return move.length; }
 };

@@ -24,6 +24,10 @@ class PutValues : public OriginSteps {
     if (extent_) return {};
     return {extent_length, true, true};
   }
+  PieceForecast forecast(std::uint64_t extent_length, std::uint32_t piece_size) const {
+    if (extent_length <= piece_size) return {};
+    return {.count = (extent_length + piece_size - 1) / piece_size, .holes = true};
+  }
   Result<FinishedExtent> finish(const FinishContext& context);
   Result<Counting> count(const CountContext& context);
 

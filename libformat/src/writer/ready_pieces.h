@@ -22,6 +22,7 @@ class ReadyPieces : public OriginSteps {
   // Returns the space for the pieces. In this space, each piece begins at the first multiple of 8
   // after the previous piece.
   ValueSpace space(std::uint64_t) const { return {move_.length, false, false}; }
+  PieceForecast forecast(std::uint64_t, std::uint32_t) const { return forecast_of(pieces_); }
   void place(std::uint64_t position) { move_.position = position; }
   Move* move() { return &move_; }
   Status check(std::string_view block, std::uint64_t extent_length, bool shared) const;

@@ -25,6 +25,8 @@ inline constexpr std::size_t kCodec = 9, kKind = 10, kFlags = 12, kNameLength = 
 
 inline constexpr std::uint16_t kFlagTombstone = 1;
 inline constexpr std::uint16_t kFlagHole = 2;
+// The extent had a data map when the header was written.
+inline constexpr std::uint16_t kFlagMap = 4;
 inline constexpr std::uint16_t kKindDictionary = 255;
 inline constexpr std::size_t kMaxDictionary = 4096;
 

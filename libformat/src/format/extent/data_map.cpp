@@ -2,12 +2,14 @@
 #include "format/extent/data_map.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "format/block/body_codec.h"
 #include "format/extent/external_files.h"
 #include "format/extent/piece_codec.h"
 #include "values/codecs.h"
+#include "wire/checked.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -448,6 +450,31 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
   if (!before.leaves.empty() && kept[0] && pieces.size() <= map_rows && before.leaves[0].parent)
     drop_later_places(*before.leaves[0].parent, before.leaves[0].row, sink);
   return root;
+}
+
+std::uint64_t data_map_bound(const PieceForecast& pieces, std::uint64_t extent_length,
+                             std::uint32_t piece_size, std::uint32_t map_rows,
+                             std::uint64_t ahead) {
+  const auto width = [](std::uint64_t largest) -> std::uint64_t {
+    return (static_cast<std::uint64_t>(std::bit_width(largest)) + 7) / 8;
+  };
+  const auto pages = [&](std::uint64_t rows, std::uint64_t columns, std::uint64_t row_bytes) {
+    const auto page = [&](std::uint64_t n) {
+      return n == 0 ? 0 : round_up(kPageHeaderSize + 4 * columns + n * row_bytes, 8);
+    };
+    return rows / map_rows * page(map_rows) + page(rows % map_rows);
+  };
+  const std::uint64_t positions = pieces.linked ? 8 : width(ahead);
+  const std::uint64_t offsets = width(extent_length), lengths = width(piece_size);
+  std::uint64_t rows = pieces.count;
+  std::uint64_t bytes = pages(rows, 5 + pieces.coded + pieces.holes + pieces.linked,
+                              offsets + positions + 2 * lengths + 8 + pieces.coded + pieces.holes +
+                                  (pieces.linked ? 4 : 0));
+  while (rows > map_rows) {
+    rows = (rows + map_rows - 1) / map_rows;
+    bytes += pages(rows, 4, offsets + std::max(positions, width(ahead)) + 4 + 8);
+  }
+  return bytes;
 }
 
 Result<DataMapEdge> right_edge(const DataMap& map, std::uint64_t extent_length) {

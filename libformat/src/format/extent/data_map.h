@@ -97,6 +97,33 @@ Piece piece_at(const Page& leaf, std::uint32_t row);
 // forbids changes.
 Status retire_data_map(const DataMap& map, PageSink& sink);
 
+// Describes the pieces of an extent before their positions and sums are known.
+struct PieceForecast {
+  std::uint64_t count = 0;  // most pieces that the extent can have; 0: it needs no data map
+  bool coded = false;       // whether pieces may be coded
+  bool holes = false;       // whether pieces may be holes
+  bool linked = false;      // whether pieces may lie in other files
+};
+// Describes pieces of which only the positions and sums are not known.
+template <class Pieces>
+PieceForecast forecast_of(const Pieces& pieces) {
+  PieceForecast out{.count = pieces.size()};
+  for (const StoredPiece& piece : pieces) {
+    out.coded = out.coded || piece.codec != PieceCodec::kNone;
+    out.holes = out.holes || piece.stored_length == 0;
+  }
+  return out;
+}
+// Returns the number of bytes that the pages of a new data map take at most. `ahead`: no piece of
+// this file begins after this position.
+std::uint64_t data_map_bound(const PieceForecast& pieces, std::uint64_t extent_length,
+                             std::uint32_t piece_size, std::uint32_t map_rows, std::uint64_t ahead);
+
+// The owner in the pages of an original's data map. `number`: the file number of the original.
+constexpr std::uint64_t owner_of_original(std::uint64_t number) {
+  return std::uint64_t{1} << 63 | number;
+}
+
 // The right edge of a data map: the last page of each level, from the root to the last leaf.
 using DataMapEdge = std::vector<std::shared_ptr<const Page>>;
 // Reads and checks the right edge of a map. The extent must not be empty. Errors: kUnsupported if a

@@ -56,7 +56,7 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::open(std::uint32_t numb
   std::shared_ptr<const ByteSource> source;
   if (row.is_original) {
     // A piece of a block can be undamaged although the original's piece around it is damaged.
-    source = original(files->map(number - 1), row.size, Unverified::kPartsOfPieces);
+    source = original(number, files->map(number - 1), row.size, Unverified::kPartsOfPieces);
   } else {
     NMB_ASSIGN(source, beside(row, name));
   }
@@ -83,7 +83,8 @@ Result<std::uint64_t> ExternalFiles::place_in_original(std::uint32_t number, std
   std::vector<Run>& runs = known->second;
   if (is_new) {
     const std::uint64_t size = files->size(number - 1);
-    const DataMap map(file_, nullptr, superblock_, 0, files->map(number - 1), size);
+    const DataMap map(file_, nullptr, superblock_, owner_of_original(number),
+                      files->map(number - 1), size);
     const Status read = map.for_each(0, size, [&](const Piece& piece) -> Status {
       if (!piece.is_plain()) return {};
       if (!runs.empty() && runs.back().end == piece.logical &&
@@ -121,11 +122,13 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFi
 }
 
 // Reads the bytes of an original like an extent that belongs to no block.
-std::shared_ptr<const ByteSource> ExternalFiles::original(const Place& map, std::uint64_t size,
+std::shared_ptr<const ByteSource> ExternalFiles::original(std::uint32_t number, const Place& map,
+                                                          std::uint64_t size,
                                                           Unverified unverified) const {
   static const Metadata none;
   static const FillPattern no_holes(none, {});
   BlockEntry entry;
+  entry.position = owner_of_original(number);  // the pages of the map name it as their owner
   entry.map = map;
   entry.extent_length = size;
   return std::make_shared<ExtentSource>(file_, nullptr, superblock_, entry,

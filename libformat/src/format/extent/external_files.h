@@ -49,8 +49,8 @@ class ExternalFiles {
  private:
   Result<std::shared_ptr<const ByteSource>> beside(const ExternalFile& row,
                                                    const std::string& name) const;
-  std::shared_ptr<const ByteSource> original(const Place& map, std::uint64_t size,
-                                             Unverified unverified) const;
+  std::shared_ptr<const ByteSource> original(std::uint32_t number, const Place& map,
+                                             std::uint64_t size, Unverified unverified) const;
 
   const ByteSource& file_;
   const Superblock superblock_;

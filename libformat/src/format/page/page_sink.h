@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "format/page/page.h"
 #include "nmb/bytes.h"
@@ -32,6 +33,23 @@ class PageSink : public DeadPages {
   virtual std::uint64_t next_position() const = 0;
   // Appends whole pages.
   virtual Status append(std::span<const std::byte> page) = 0;
+};
+
+// Keeps new pages in memory. The first page will lie at `position`.
+class PagesInMemory final : public PageSink {
+ public:
+  explicit PagesInMemory(std::uint64_t position) : position_(position) {}
+  std::uint64_t next_position() const override { return position_ + bytes.size(); }
+  Status append(std::span<const std::byte> page) override {
+    bytes.insert(bytes.end(), page.begin(), page.end());
+    return {};
+  }
+  void replaced(const Page&) override {}
+  void dropped(const Place&) override {}
+  std::vector<std::byte> bytes;
+
+ private:
+  const std::uint64_t position_;
 };
 
 // Call this function if a row is left out of a new page. Reports to `dead` the structures of later
