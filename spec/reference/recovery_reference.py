@@ -19,10 +19,11 @@ import classic_reference as classic  # noqa: E402
 import extended_reference as extended  # noqa: E402
 import nmb_reference as nmb  # noqa: E402
 from nmb_reference import BLOCK, BLOCK_HEADER, BLOCK_MAGIC, FIRST_STRUCTURE, KIND_OF_A_DICTIONARY, PAGE  # noqa: E402
-from nmb_reference import PAGE_HEADER, SUPERBLOCK, TOMBSTONE, Fields, digest128, sum64, up  # noqa: E402
+from nmb_reference import MAP, PAGE_HEADER, SUPERBLOCK, TOMBSTONE, Fields, digest128, sum64, up  # noqa: E402
 
 ASSUMED_PIECE = 64 << 20  # longest piece without a superblock, which has the file's piece size
 UNKNOWN_END = 2**63 - 1
+OF_ORIGINAL = 1 << 63  # in the owner of pages of the data map of an original
 NEEDS = 0x77  # needs that a reader of this version supports
 PAGES = ("INDX", "DMAP", "DEAD", "FILE", "GROW", "STAT", "TAGS")
 
@@ -310,17 +311,38 @@ class Files:
 
     def __init__(self, scan, folder):
         self.scan, self.folder, self.rows, self.cache = scan, folder, [], {}
-        places = [scan.place("file table")] if scan.newest else []
-        if not scan.is_current:
+        chain = scan.chain("FILE", scan.place("file table")) if scan.newest else None
+        if chain is None or not scan.is_current:
             pages = [page for page in scan.pages if page.use == "FILE"]
             last = max(pages, key=lambda p: (p.fields["generation"], p.position), default=None)
             if last:
                 raw = bytes(scan.data[last.position : last.position + last.fields["length"]])
-                places.append((last.position, len(raw), sum64(raw)))
-        pages = [pages for pages in (scan.chain("FILE", place) for place in places) if pages is not None]
-        for page in pages[-1] if pages else []:
+                found = scan.chain("FILE", (last.position, len(raw), sum64(raw)))
+                chain = chain if found is None else found
+        for page in chain or []:
             rows = zip(page.names(scan), page.dictionaries(scan))
             self.rows += [(name, row) for name, row in rows if row["state"] != 1]
+
+    def has_lost_row(self, number):
+        return number > len(self.rows)
+
+    def place_in_original(self, number, position, length):
+        """Returns where bytes of an original lie, or None. Only uncoded bytes in one run are found."""
+        runs = []
+        for page in self.scan.pages:
+            if page.use == "DMAP" and page.fields["owner"] == OF_ORIGINAL | number and not page.fields["level"]:
+                pieces = [Piece(row) for row in page.dictionaries(self.scan)]
+                runs += [(p.logical, p.end, p.position) for p in pieces if not (p.hole or p.codec or p.file)]
+        joined = []
+        for begin, end, at in sorted(runs):
+            if joined and joined[-1][1] == begin and joined[-1][2] + begin - joined[-1][0] == at:
+                joined[-1] = joined[-1][0], end, joined[-1][2]
+            else:
+                joined.append((begin, end, at))
+        for begin, end, at in joined:
+            if begin <= position and position + length <= end:
+                return at + position - begin
+        return None
 
     def read(self, number, position, length):
         """Returns bytes of a file, or None."""
@@ -330,7 +352,7 @@ class Files:
         if position + length > row["stored length"]:
             return None
         if row["state"] == 2:
-            return self.read_original(row, position, length)
+            return self.read_original(number, row, position, length)
         if number not in self.cache:
             self.cache[number] = None
             path = os.fsdecode(name)
@@ -344,10 +366,10 @@ class Files:
         raw = self.cache[number]
         return raw if raw is None else raw[position : position + length]
 
-    def read_original(self, row, position, length):
+    def read_original(self, number, row, position, length):
         key = row["data map position"]
         if key not in self.cache:
-            walk = MapWalk(self.scan, 0, row["stored length"], self.scan.piece_size)
+            walk = MapWalk(self.scan, OF_ORIGINAL | number, row["stored length"], self.scan.piece_size)
             self.cache[key] = walk.run((key, row["data map length"], row["data map sum"]))
         out = bytearray()
         walk = self.cache[key]
@@ -365,7 +387,11 @@ class Files:
 
 def stored_bytes(scan, files, piece, checks=True):
     """Returns the decoded bytes of a piece, or None if they are damaged."""
-    if piece.file:
+    if piece.file and files.has_lost_row(piece.file):
+        at = files.place_in_original(piece.file, piece.position, piece.stored)
+        raw = at and bytes(scan.data[at : at + piece.stored])
+        raw = raw if raw and len(raw) == piece.stored else None
+    elif piece.file:
         raw = files.read(piece.file, piece.position, piece.stored)
     else:
         if piece.position % 8 or piece.position < FIRST_STRUCTURE or piece.position + piece.stored > len(scan.data):
@@ -395,7 +421,7 @@ class MapWalk:
     def __init__(self, scan, owner, end, piece_size, first_length=0):
         self.scan, self.owner, self.end, self.piece_size = scan, owner, end, piece_size
         self.first_length = first_length
-        self.pieces, self.lost = [], []
+        self.pieces, self.lost, self.broken = [], [], []  # broken: of growth rows
 
     def run(self, place):
         root = self.scan.page_at("DMAP", *place, owner=self.owner)
@@ -446,18 +472,35 @@ class MapWalk:
         return begin
 
 
+def joined(ranges):
+    """Returns sorted ranges without ranges that touch."""
+    out = []
+    for start, end in sorted(ranges):
+        if out and start <= out[-1][1]:
+            out[-1] = out[-1][0], max(end, out[-1][1])
+        else:
+            out.append((start, end))
+    return out
+
+
 class FoundBlock:
-    """A block of which header and definitions are undamaged. `damaged`: ranges of its extent."""
+    """A block of which header and definitions are undamaged.
+
+    `damaged`: ranges of its extent; `unverified`: ranges of which only the sums are lost; lacks_pieces: the pieces of some
+    damaged ranges are not known.
+    """
 
     def __init__(self, name, position, doubt):
         self.name, self.position, self.doubt = name, position, doubt
         self.damaged, self.body, self.extent, self.records = [], b"", bytearray(), 0
         self.holes, self.places = [], []
+        self.unverified, self.lacks_pieces = [], False
+        self.in_originals = []  # like `places`: values in originals that have a row in the file table
         self.settled = None  # length of the extent without growth, if there is any
 
     @property
     def whole(self):
-        return not self.damaged
+        return not self.damaged and not self.unverified
 
 
 class Recovered:
@@ -553,7 +596,7 @@ class Recovered:
             if any(entry[key] != header[key] for key in same) or entry["needs"] & ~NEEDS or header["flags"] & TOMBSTONE:
                 return False
         else:
-            entry = dict(header, flags=header["flags"] >> 1 & 1)
+            entry = dict(header)
             entry |= {"data map position": 0, "data map length": 0, "data map sum": 0}
         c = self.read_definitions(found, header)
         if c is None:
@@ -563,7 +606,7 @@ class Recovered:
                 found.doubt = ""
             elif entry["records"] != nmb.fixed_records(c):
                 entry["records"] = nmb.fixed_records(c)
-        walk, generation, is_known = self.find_values(found, header, entry, is_confirmed)
+        walk, generation, is_known, run = self.find_values(found, header, entry, is_confirmed)
         length, records = walk.end, entry["records"]
         if not is_known and length != header["extent length"]:
             if c.record_dimension is not None and c.record_size:
@@ -581,14 +624,14 @@ class Recovered:
             if piece_lengths_are_right(piece, scan.piece_size):
                 walk.pieces.append(piece)
             else:
-                walk.lost.append((piece.logical, piece.end))
+                walk.broken.append((piece.logical, piece.end))
             if found.settled is None:
                 found.settled = length
             length, records = piece.end, row["records"]
         if nmb.wrong_length(c, header, records, length):
             return False
         found.records = records
-        self.check_values(found, walk, length)
+        self.check_values(found, walk, length, run)
         return True
 
     def read_definitions(self, found, header):
@@ -613,34 +656,50 @@ class Recovered:
         return c if c.kind == header["kind"] else None
 
     def find_values(self, found, header, entry, is_confirmed):
-        """Returns the pieces, the generation from which on growth rows count, and whether the length is known."""
+        """Returns the pieces, the generation from which on growth rows count, whether the length is known, and the run.
+
+        The run is the position of an uncoded extent that lies in one run, or 0 if this is not known.
+        """
         scan, generation, is_known = self.scan, header["generation"], True
         place = entry["data map position"], entry["data map length"], entry["data map sum"]
+        is_lost, run = False, entry["extent position"]
         if not is_confirmed:
             mine = [p for p in scan.pages if p.use == "DMAP" and p.fields["owner"] == found.position]
             children = {at for p in mine if p.fields["level"] for (at,) in p.rows(scan.bytes, "position")}
             roots = [p for p in mine if p.position not in children]
             root = max(roots, key=lambda p: (p.fields["generation"], p.position), default=None)
+            is_lost = root is None and header["flags"] & MAP
             if root:
                 place = root.position, root.fields["length"], root.fields["sum"]
                 is_known = generation == root.fields["generation"]
                 generation = root.fields["generation"]
+                run = header["extent position"] if is_known else 0
         length = entry["extent length"]
         if any(place):
             end = length if is_known else UNKNOWN_END
-            return MapWalk(scan, found.position, end, scan.piece_size, length).run(place), generation, is_known
+            return MapWalk(scan, found.position, end, scan.piece_size, length).run(place), generation, is_known, run
         walk = MapWalk(scan, found.position, length, scan.piece_size)
         row = {"logical offset": 0, "raw length": length, "position": entry["extent position"], "stored length": length}
-        row |= {"codec": 0, "sum": entry["extent sum"], "state": 1 if entry["flags"] & 1 else 0}
-        if length and not row["position"] and not row["state"]:
+        row |= {"codec": 0, "sum": entry["extent sum"], "state": 1 if entry["flags"] & (1 if is_confirmed else 2) else 0}
+        if length and not row["state"] and (is_lost or not row["position"]):
             walk.lost.append((0, length))
         elif length:
             walk.pieces.append(Piece(row))
-        return walk, generation, is_known
+        return walk, generation, is_known, run
 
-    def check_values(self, found, walk, length):
+    def check_values(self, found, walk, length, run):
         found.extent = bytearray(length)
-        damaged = list(walk.lost)
+        damaged = list(walk.broken)
+        found.lacks_pieces = bool(damaged)
+        for start, end in walk.lost:
+            if FIRST_STRUCTURE <= run and run + end <= len(self.scan.data):
+                found.unverified.append((start, end))
+                found.extent[start:end] = self.scan.data[run + start : run + end]
+                found.places.append((run + start, run + end))
+            else:
+                damaged.append((start, end))
+                found.lacks_pieces = True
+        found.unverified = joined(found.unverified)
         for piece in walk.pieces:
             if piece.hole:
                 found.holes.append((piece.logical, piece.end))
@@ -650,13 +709,12 @@ class Recovered:
                 damaged.append((piece.logical, piece.end))
                 continue
             found.extent[piece.logical : piece.end] = raw
-            if not piece.file:
-                found.places.append((piece.position, piece.position + piece.stored))
-        for start, end in sorted(damaged):
-            if found.damaged and start <= found.damaged[-1][1]:
-                found.damaged[-1] = found.damaged[-1][0], max(end, found.damaged[-1][1])
-            else:
-                found.damaged.append((start, end))
+            at = self.files.place_in_original(piece.file, piece.position, piece.stored) if piece.file else piece.position
+            if at and piece.file and not self.files.has_lost_row(piece.file):
+                found.in_originals.append((at, at + piece.stored))
+            elif at:
+                found.places.append((at, at + piece.stored))
+        found.damaged = joined(damaged)
 
     def drop_stored_headers(self):
         places = sorted((a, b, block.position) for block in self.blocks.values() for a, b in block.places)
@@ -686,7 +744,13 @@ def main(arguments):
     document = {"blocks": [], "lost": sorted(map(text, found.lost)), "perhaps_lost": sorted(map(text, found.perhaps_lost))}
     for name, block in sorted(found.blocks.items()):
         document["blocks"].append(
-            {"name": text(name), "position": block.position, "doubt": block.doubt, "damaged": block.damaged}
+            {
+                "name": text(name),
+                "position": block.position,
+                "doubt": block.doubt,
+                "damaged": block.damaged,
+                "unverified": block.unverified,
+            }
         )
     print(json.dumps(document, indent=1))
     return 0 if found.is_ours else 2

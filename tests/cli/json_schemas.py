@@ -62,6 +62,7 @@ nmverify --json --set FILE
 nmverify --json --set --mode join classic_cdf1.nc FILE
 nmverify --json --plan FILE
 nmverify --json --plan --partial FILE
+nmverify --json --plan --partial --unverified FILE
 nmverify --json --no-sync -f --recover recovered.nmb FILE
 """
 

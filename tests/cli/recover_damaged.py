@@ -5,9 +5,12 @@
 
 Each file is made by the tools or by random sessions of the writer, and is then damaged: cut, overwritten with zeros or
 random bytes, or robbed of its head, its index or its superblocks. nmverify and the reference must find the same blocks:
-whole, with damaged values (and where), lost, and doubtful. The new file must be sound. Each of its blocks has the
+whole, with damaged values (and where), with values whose sums are lost, lost, and doubtful. --plan must promise what
+--recover then does. If a file of one generation was cut, each block comes back whose header, definitions and values lie
+before the cut: the undamaged file says where they lie. The new file must be sound. Each of its blocks has the
 definitions and values that the block had in an undamaged generation of the file; a block without doubt has those of the
-newest generation. Values that are damaged are fill values. --table prints the results by kind of damage.
+newest generation. Values that are damaged are fill values. --table prints the results by kind of damage, and adds files
+with blocks of 1 KB to 100 MB that are cut everywhere.
 """
 
 import argparse
@@ -88,13 +91,49 @@ class Base:
                 assert block.whole, (path, name)
                 self.versions.setdefault(name, []).append(content(block))
             self.newest = {name: content(block) for name, block in found.blocks.items()}
+        # For each block of a file of one generation: where its header, definitions and values end.
+        self.ends = {}
+        if has_history and len(generations) == 1:
+            self.ends = {name: end_of(found, block) for name, block in found.blocks.items()}
+
+
+def end_of(found, block):
+    header = reference.Fields(found.scan.bytes, None, block.position, reference.BLOCK)
+    body = block.position + reference.BLOCK_HEADER + reference.up(header["name length"]) + header["stored length"]
+    return max([body] + [end for _, end in block.places + block.in_originals])
 
 
 def content(block):
     return block.body, bytes(block.extent), tuple(block.holes)
 
 
-def make_bases(tools, work, chance, full):
+def table_files(work, chance):
+    """Makes files of 1 KB to 100 MB. Returns the arguments of nmcat by name."""
+    import h5py
+    import netCDF4
+    import numpy
+
+    sizes = {"1K": 1000, "10K": 10000, "100K": 100000, "1M": 10**6, "10M": 10**7, "100M": 10**8}
+    classic, hdf5 = [], []
+    for name, size in sizes.items():
+        classic.append(work / f"s{name}.nc")
+        hdf5.append(work / f"h{name}.h5")
+        values = numpy.random.default_rng(chance.randrange(1 << 30)).normal(size=size // 8)
+        with netCDF4.Dataset(classic[-1], "w", format="NETCDF3_64BIT_DATA") as file:
+            file.createDimension("x", len(values))
+            file.createVariable("v", "f8", ("x",))[:] = values
+        with h5py.File(hdf5[-1], "w") as file:
+            file["plain"] = values[: len(values) // 2]
+            file.create_dataset("chunked", data=values[len(values) // 2 :], chunks=True, compression="gzip")
+    return {
+        "sizes": classic,
+        "sizes_coded": ["--compress", "zstd", *classic[:-1]],
+        "sizes_hdf5": hdf5[:-1],
+        "sizes_hdf5_without_originals": ["--no-originals", *hdf5[:-1]],
+    }
+
+
+def make_bases(tools, work, chance, full, with_sizes):
     """Returns the undamaged files."""
     bases = []
 
@@ -136,6 +175,8 @@ def make_bases(tools, work, chance, full):
         "union": ["--mode", "union", *inputs[:1]],
         "statistics": ["--stats", "basic", "--inline", "65536", *inputs],
     }
+    if with_sizes:
+        ways |= table_files(work, chance)
     for name, arguments in ways.items():
         path, generations = work / f"{name}.nmb", []
         if not full and name not in ("packed", "original"):
@@ -175,10 +216,15 @@ def wipe(data, positions, length):
         data[at:end] = bytes(end - at)
 
 
+def cut_of(length, kind):
+    number = int(kind.split()[2])
+    return length * number // 100 if kind.startswith("cut at") else max(0, length - number)
+
+
 def damage(base, kind, chance):
     data = bytearray(base.data)
-    if kind.startswith("cut at"):
-        del data[len(data) * int(kind.split()[2]) // 100 :]
+    if kind.startswith("cut"):
+        del data[cut_of(len(data), kind) :]
     elif kind.startswith(("zeros", "random")):
         length = min(int(kind.split()[1]), len(data) // 2)
         at = chance.randrange(len(data) - length + 1)
@@ -210,6 +256,7 @@ def damage(base, kind, chance):
 
 
 KINDS = [f"cut at {percent} %" for percent in range(5, 100, 5)]
+KINDS += [f"cut by {length} bytes" for length in (1000, 10000, 100000, 1000000)]
 KINDS += [f"{what} {length}" for what in ("zeros", "random") for length in RUNS]
 KINDS += ["head", "index", "newest index", "newest trailer", "head, newest trailer", "head, index", "trailers, index"]
 KINDS += ["head, index, trailers", "head, trailers", "maps", "maps, index", "headers", "headers, index", "bytes"]
@@ -236,6 +283,16 @@ def has_fill_values(path, original, elements):
             if not numpy.array_equal(values, numpy.array(file.variables[name][...]).ravel()):
                 return False
     return True
+
+
+def state_of(block, options):
+    """Returns the state of a block that nmverify must report."""
+    if block.whole:
+        return "whole"
+    is_left_out = block.lacks_pieces or (block.damaged and "--partial" not in options)
+    if is_left_out or (block.unverified and "--unverified" not in options):
+        return "left out"
+    return "unverified" if block.unverified else "partial"
 
 
 class Case:
@@ -268,25 +325,49 @@ class Case:
         self.counts["whole"] = len([name for name in whole if not found.blocks[name].doubt])
         self.counts["damaged"] = len([b for b in found.blocks.values() if not b.whole])
         self.counts["doubtful"] = len([b for b in found.blocks.values() if b.whole and b.doubt])
-        for partial in False, True:
-            out = path.with_name(f"{path.stem}_out{partial:d}.nmb")
-            command = [tools / "nmverify", "--recover", out, "--json", "--no-sync", *["--partial"] * partial, path]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        for options in [], ["--partial"], ["--partial", "--unverified"]:
+            if options and not self.counts["damaged"] and self.seed % 4:
+                continue  # the options change nothing
+            out = path.with_name(f"{path.stem}_out{len(options)}.nmb")
+            command = [tools / "nmverify", "--recover", out, "--json", "--no-sync", *options, path]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300)
             if not done.stdout:
                 self.check(not found.blocks, f"exit code {done.returncode}, {done.stderr}")
                 continue
             told = json.loads(done.stdout)
-            self.compare_report(found, told, partial)
+            self.compare_report(found, told, options)
             loss = bool(told["is_loss"])
             recovered = [b for b in told["blocks"] if b["state"] != "left out"]
             expected = 0 if not loss else 3 if recovered else 1
             self.check(done.returncode == expected, f"exit code {done.returncode}, expected {expected}: {done.stderr}")
             self.check(out.exists() == (bool(recovered) or not loss), "OUT exists, or does not")
+            if self.seed % 3 == len(options):
+                self.compare_plan(tools, path, options, told, done.returncode)
             if out.exists():
-                self.compare_output(tools, out, found, partial)
+                self.compare_output(tools, out, found, {b["name"].encode() for b in recovered})
                 self.compare_classic(tools, out, told)
+                out.unlink()
+        if self.kind.startswith("cut"):
+            self.check_promise(found)
 
-    def compare_report(self, found, told, partial):
+    def check_promise(self, found):
+        """Checks that each block comes back whose header, definitions and values lie before the cut."""
+        cut = cut_of(len(self.base.data), self.kind)
+        promised = {name for name, end in self.base.ends.items() if end <= cut}
+        self.counts["promised"] = len(promised)
+        for name in promised:
+            block = found.blocks.get(name)
+            self.check(block and block.whole and not block.doubt, f"{name} lies before the cut and is not recovered")
+
+    def compare_plan(self, tools, path, options, told, exit_code):
+        done = subprocess.run([tools / "nmverify", "--plan", "--json", *options, path], capture_output=True, text=True)
+        plan = json.loads(done.stdout)
+        self.check(done.returncode == exit_code, f"--plan: exit code {done.returncode}, expected {exit_code}")
+        told["other_losses"] = [text for text in told["other_losses"] if not text.startswith("the new file has no view")]
+        for key in ("blocks", "lost", "summary", "other_losses"):
+            self.check(plan[key] == told[key], f"--plan promises other {key} than --recover makes")
+
+    def compare_report(self, found, told, options):
         def name(text):
             return text.encode("utf-8")
 
@@ -295,15 +376,17 @@ class Case:
             self.check(mine, f"recovered {block['name']}, which the reference does not have")
             if not mine:
                 continue
-            state = "whole" if mine.whole else "partial" if partial else "left out"
+            state = state_of(mine, options)
+            cannot = block["state"] == "left out" and mine.damaged and "cannot become fill values" in block["reason"]
             self.check(
-                block["state"] == state or (state == "partial" and "cannot become fill values" in block["reason"]),
+                block["state"] == state or cannot,
                 f"{block['name']} is {block['state']}, expected {state}: {block.get('reason')}",
             )
             self.check(block["position"] == mine.position, f"{block['name']} at {block['position']}, expected {mine.position}")
             self.check((block["doubt"] or "") == mine.doubt, f"{block['name']}: {block['doubt']}, expected {mine.doubt}")
-            damaged = [(r["offset"], r["offset"] + r["bytes"]) for r in block.get("damaged", [])]
-            self.check(damaged == mine.damaged, f"{block['name']}: damaged {damaged}, expected {mine.damaged}")
+            for key, expected in ("damaged", mine.damaged), ("unverified", mine.unverified):
+                ranges = [(r["offset"], r["offset"] + r["bytes"]) for r in block.get(key, [])]
+                self.check(ranges == expected, f"{block['name']}: {key} {ranges}, expected {expected}")
         missing = set(found.blocks) - {name(block["name"]) for block in told["blocks"]}
         self.check(not missing, f"not found: {missing}")
         lost = {name(b["name"]) for b in told["lost"] if not b["perhaps_removed"]}
@@ -313,13 +396,10 @@ class Case:
         if not told["is_loss"]:
             self.check(set(found.blocks) == set(self.base.newest), "nothing is lost, but blocks are missing")
 
-    def compare_output(self, tools, out, found, partial):
+    def compare_output(self, tools, out, found, expected):
         done = subprocess.run([tools / "nmverify", out], capture_output=True, text=True, timeout=120)
         self.check(done.returncode == 0, f"OUT is not sound: {done.stdout}")
         new = reference.recover(out.read_bytes(), out.parent)
-        expected = {name for name, block in found.blocks.items() if block.whole}
-        if partial:
-            expected |= set(new.blocks) & set(found.blocks)
         self.check(set(new.blocks) == expected, f"OUT has {set(new.blocks) ^ expected}")
         for name, block in new.blocks.items():
             mine = found.blocks.get(name)
@@ -365,7 +445,9 @@ class Case:
         length = min(mine.settled, len(extent)) if has_growth else len(extent)
         if not has_growth and len(extent) != len(block.extent):
             return False
-        unknown = sorted([*block.holes, *mine.damaged, *mine.holes, *holes])
+        if any(block.extent[start:end] != mine.extent[start:end] for start, end in mine.unverified):
+            return False
+        unknown = sorted([*block.holes, *mine.damaged, *mine.unverified, *mine.holes, *holes])
         at = 0
         for start, end in [*unknown, (length, length)]:
             start = min(start, length)
@@ -394,10 +476,12 @@ def main():
     chance = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        bases = make_bases(tools, work, chance, arguments.files > 100)
-        pairs = [(base, kind) for base in bases for kind in KINDS]
+        bases = make_bases(tools, work, chance, arguments.files > 100 or arguments.table, arguments.table)
+        of_sizes = [base for base in bases if base.path.stem.startswith("sizes")]
+        pairs = [(base, kind) for base in bases if base not in of_sizes for kind in KINDS]
         chance.shuffle(pairs)
         pairs = [pairs[i % len(pairs)] for i in range(arguments.files)]
+        pairs = [(base, kind) for base in of_sizes for kind in KINDS if kind.startswith("cut")] + pairs
         cases = [Case(*pair, arguments.seed * 100000 + i) for i, pair in enumerate(pairs)]
         with concurrent.futures.ProcessPoolExecutor(arguments.j) as pool:
             done = list(pool.map(Case.run, cases, [tools] * len(cases), [work] * len(cases), [arguments.keep] * len(cases)))
@@ -413,13 +497,15 @@ def main():
 def print_table(cases):
     groups = {}
     for case in cases:
-        name = "cut" if case.kind.startswith("cut") else case.kind
+        name = "cut at 5 %, 10 %, ... 95 %" if case.kind.startswith("cut at") else case.kind
+        if case.base.path.stem.startswith("sizes"):
+            name = "blocks of 1 KB to 100 MB: cut"
         groups.setdefault(name, []).append(case)
-    print("| damage | files | blocks | whole | damaged values | doubtful | differences |")
-    print("|---|---|---|---|---|---|---|")
-    for name, group in sorted(groups.items(), key=lambda item: 0 if item[0] == "cut" else 1 + KINDS.index(item[0])):
+    print("| damage | files | blocks | before the cut | whole | damaged values | doubtful | differences |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name, group in sorted(groups.items(), key=lambda item: KINDS.index(item[0]) if item[0] in KINDS else -1):
         total = sum((case.counts for case in group), collections.Counter())
-        numbers = [total[key] for key in ("blocks", "whole", "damaged", "doubtful")]
+        numbers = [total[key] for key in ("blocks", "promised", "whole", "damaged", "doubtful")]
         print(f"| {name} | {len(group)} |", " | ".join(map(str, numbers)), f"| {sum(len(c.problems) for c in group)} |")
 
 

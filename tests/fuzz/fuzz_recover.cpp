@@ -40,6 +40,7 @@ static void run(std::span<const std::byte> bytes) {
   for (std::size_t i = 0; i < bytes.size(); i += 509)
     number = number * 31 + std::to_integer<std::uint64_t>(bytes[i]);
   options.partial = number % 2 == 0;
+  options.unverified = number % 3 == 0;
   const bool writes = number % 64 == 0;
   static const std::string output =
       (std::filesystem::temp_directory_path() / "nmb_fuzz_recover.").string() +

@@ -2,8 +2,11 @@
 #include "nmverify/recover_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "common/input_file.h"
 #include "common/interrupt.h"
@@ -20,28 +23,35 @@ namespace {
 constexpr std::size_t kShownRanges = 10;
 
 const char* state_word(FoundBlock::State state) {
-  constexpr const char* words[] = {"whole", "partial", "left out"};
+  constexpr const char* words[] = {"whole", "partial", "unverified", "left out"};
   return words[static_cast<std::size_t>(state)];
 }
 
-// Returns where a block is damaged: elements of variables or, if no element is damaged, bytes.
-std::string damage_text(const FoundBlock& block) {
-  std::string text;
-  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
-  std::size_t shown = 0;
-  for (const LostElements& lost : block.lost) {
-    if (shown++ == kShownRanges) break;
-    add(fmt::format("{} of variable \"{}\" from element {}", counted(lost.count, "element"),
-                    printable(lost.variable), lost.first));
-  }
-  if (block.lost.empty())
-    for (const ByteRange& range : block.damaged) {
-      if (shown++ == kShownRanges) break;
-      add(fmt::format("{} of values from byte {}", counted(range.length(), "byte"), range.begin));
-    }
-  const std::size_t all = block.lost.empty() ? block.damaged.size() : block.lost.size();
-  if (all > kShownRanges) add(fmt::format("and {} more", all - kShownRanges));
+// Returns where values are damaged (or not verified): elements of variables or, if there is no such
+// element, bytes.
+std::string damage_text(const FoundBlock& block, bool unverified) {
+  std::vector<std::string> all;
+  for (const LostElements& lost : block.lost)
+    if (lost.unverified == unverified)
+      all.push_back(fmt::format("{} of variable \"{}\" from element {}",
+                                counted(lost.count, "element"), printable(lost.variable),
+                                lost.first));
+  if (all.empty())
+    for (const ByteRange& range : unverified ? block.unverified : block.damaged)
+      all.push_back(
+          fmt::format("{} of values from byte {}", counted(range.length(), "byte"), range.begin));
+  const std::size_t count = all.size();
+  all.resize(std::min(count, kShownRanges));
+  std::string text = fmt::format("{}", fmt::join(all, ", "));
+  if (count > kShownRanges)
+    text += fmt::format(", and {} more (--json lists all)", count - kShownRanges);
   return text;
+}
+
+std::uint64_t bytes_of(const std::vector<ByteRange>& ranges) {
+  std::uint64_t bytes = 0;
+  for (const ByteRange& range : ranges) bytes += range.length();
+  return bytes;
 }
 
 Json block_json(const FoundBlock& block) {
@@ -51,13 +61,21 @@ Json block_json(const FoundBlock& block) {
   json["generation"] = block.generation;
   json["state"] = state_word(block.state);
   json["doubt"] = block.doubt == BlockDoubt::kNone ? Json() : Json(doubt_name(block.doubt));
-  if (block.damaged.empty()) return json;
-  for (const ByteRange& range : block.damaged)
-    json["damaged"].push_back({{"offset", range.begin}, {"bytes", range.length()}});
+  if (block.damaged.empty() && block.unverified.empty()) return json;
+  const auto list = [&](const char* key, const std::vector<ByteRange>& ranges) {
+    json[key] = Json::array();
+    for (const ByteRange& range : ranges)
+      json[key].push_back({{"offset", range.begin}, {"bytes", range.length()}});
+  };
+  json["has_values"] = block.has_values;
+  list("damaged", block.damaged);
+  list("unverified", block.unverified);
   json["elements"] = Json::array();
   for (const LostElements& lost : block.lost)
-    json["elements"].push_back(
-        {{"variable", json_text(lost.variable)}, {"first", lost.first}, {"count", lost.count}});
+    json["elements"].push_back({{"variable", json_text(lost.variable)},
+                                {"first", lost.first},
+                                {"count", lost.count},
+                                {"unverified", lost.unverified}});
   json["reason"] = json_text(block.reason);
   return json;
 }
@@ -73,6 +91,9 @@ void RecoverCommand::offer(CLI::App& app) {
   app.add_flag("--partial", options_.partial,
                "with --recover or --plan: take blocks with damaged values too; the damaged values "
                "become fill values, and the report lists them");
+  app.add_flag("--unverified", options_.unverified,
+               "with --recover or --plan: take values whose checksums are lost too, as they lie in "
+               "the file. Nothing says whether they are right; the report lists them");
   app.add_flag("-f,--force", options_.writer.overwrite, "with --recover: replace an existing OUT");
   app.add_flag("--no-sync", no_sync_,
                "with --recover: do not wait until OUT is on the storage device");
@@ -81,7 +102,8 @@ void RecoverCommand::offer(CLI::App& app) {
 Status RecoverCommand::check(const CLI::App& app, std::size_t files) const {
   const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
   if (!is_wanted()) {
-    if (options_.partial) return usage("--partial needs --recover or --plan");
+    for (const char* option : {"--partial", "--unverified"})
+      if (app.count(option) > 0) return usage(std::string(option) + " needs --recover or --plan");
     for (const char* option : {"--force", "--no-sync"})
       if (app.count(option) > 0) return usage(std::string(option) + " needs --recover");
     return {};
@@ -116,6 +138,30 @@ Status RecoverCommand::run(const std::string& name, unsigned threads) {
   return tool_.options().json ? write_document(name, *recovery) : write_text(name, *recovery);
 }
 
+// Returns "" for a whole block. With --plan, the text is short.
+std::string RecoverCommand::block_text(const FoundBlock& block) const {
+  if (block.state == FoundBlock::State::kWhole) return "";
+  const bool left_out = block.state == FoundBlock::State::kLeftOut;
+  std::vector<std::string> parts;
+  const auto add = [&](bool unverified, const char* taken, const char* not_taken) {
+    const std::vector<ByteRange>& ranges = unverified ? block.unverified : block.damaged;
+    if (ranges.empty()) return;
+    const std::string where =
+        plan_ ? counted(bytes_of(ranges), "byte") : damage_text(block, unverified);
+    parts.push_back(fmt::format("{}: {}", left_out ? not_taken : taken, where));
+  };
+  add(false, "these values become fill values", "values are damaged");
+  add(true, "these values are not verified, because their checksums are lost",
+      "the checksums of values are lost");
+  std::string text = left_out                                     ? "left out; "
+                     : block.state == FoundBlock::State::kPartial ? "recovered in part; "
+                                                                  : "recovered; ";
+  if (!block.has_values) text += "no value is left; ";
+  text += fmt::format("{}", fmt::join(parts, "; "));
+  if (!plan_) text += " (" + printable(block.reason) + ")";
+  return text;
+}
+
 Status RecoverCommand::write_text(const std::string& file, const Recovery& recovery) {
   const bool is_loss = recovery.is_loss();
   if (tool_.options().quiet && !is_loss) return {};
@@ -126,21 +172,12 @@ Status RecoverCommand::write_text(const std::string& file, const Recovery& recov
     return "block \"" + printable(block) + "\"";
   };
   for (const FoundBlock& block : recovery.blocks) {
-    std::string text = in_quotes(block.name) + ": ";
-    if (block.state == FoundBlock::State::kLeftOut)
-      text += "left out, because values are damaged: ";
-    else if (block.state == FoundBlock::State::kPartial)
-      text += "recovered in part; these values become fill values: ";
-    else if (block.doubt != BlockDoubt::kNone && recovery.generation > 0)
-      text += "recovered; this version is ";
-    else
-      continue;
-    if (block.state != FoundBlock::State::kWhole) {
-      text += damage_text(block) + " (" + printable(block.reason) + ")";
-      if (block.doubt != BlockDoubt::kNone) text += "; this version is ";
-    }
-    text += doubt_name(block.doubt);
-    NMB_TRY(line(text));
+    std::string text = block_text(block);
+    if (block.doubt != BlockDoubt::kNone &&
+        (recovery.generation > 0 || block.state != FoundBlock::State::kWhole))
+      text += (text.empty() ? "recovered; this version is " : "; this version is ") +
+              std::string(doubt_name(block.doubt));
+    if (!text.empty()) NMB_TRY(line(in_quotes(block.name) + ": " + text));
   }
   for (const LostBlock& block : recovery.lost)
     NMB_TRY(line(in_quotes(block.name) + (block.perhaps_removed ? ": perhaps lost: " : ": lost: ") +
@@ -166,6 +203,12 @@ Status RecoverCommand::write_text(const std::string& file, const Recovery& recov
                                    : counted(recovery.recovered(), "block");
   if (const std::uint64_t partial = recovery.count(FoundBlock::State::kPartial))
     text += fmt::format(", {} of them in part", partial);
+  const auto empty = std::ranges::count_if(recovery.blocks, [](const FoundBlock& block) {
+    return block.state == FoundBlock::State::kPartial && !block.has_values;
+  });
+  if (empty > 0) text += fmt::format(" ({} without any value)", empty);
+  if (const std::uint64_t unverified = recovery.count(FoundBlock::State::kUnverified))
+    text += fmt::format(", {} of them with values that are not verified", unverified);
   if (const std::uint64_t doubtful = recovery.doubtful())
     text += fmt::format(", {} of them doubtful", doubtful);
   if (!is_loss) text += "; nothing is lost";
@@ -174,9 +217,18 @@ Status RecoverCommand::write_text(const std::string& file, const Recovery& recov
                         bytes_text(recovery.bytes_out, tool_.options().bytes));
   else if (!plan_)
     text += "; wrote nothing";
-  if (const std::uint64_t left_out = recovery.count(FoundBlock::State::kLeftOut);
-      left_out > 0 && !options_.partial)
-    text += fmt::format("; --partial takes {} more", counted(left_out, "block"));
+  const auto advise = [&](const char* options, bool damaged, bool unverified) {
+    const auto count = static_cast<std::uint64_t>(
+        std::ranges::count_if(recovery.blocks, [&](const FoundBlock& block) {
+          return block.state == FoundBlock::State::kLeftOut && block.may_be_taken &&
+                 (options_.partial || damaged == !block.damaged.empty()) &&
+                 (options_.unverified || unverified == !block.unverified.empty());
+        }));
+    if (count > 0) text += fmt::format("; {} takes {} more", options, counted(count, "block"));
+  };
+  if (!options_.partial) advise("--partial", true, false);
+  if (!options_.unverified) advise("--unverified", false, true);
+  if (!options_.partial && !options_.unverified) advise("--partial --unverified", true, true);
   return line(text);
 }
 
@@ -191,6 +243,7 @@ Status RecoverCommand::write_document(const std::string& file, const Recovery& r
   json["recorded_blocks"] = recovery.recorded_blocks ? Json(*recovery.recorded_blocks) : Json();
   json["summary"] = {{"whole", recovery.count(FoundBlock::State::kWhole)},
                      {"partial", recovery.count(FoundBlock::State::kPartial)},
+                     {"unverified", recovery.count(FoundBlock::State::kUnverified)},
                      {"left_out", recovery.count(FoundBlock::State::kLeftOut)},
                      {"lost", recovery.lost.size()},
                      {"lost_without_name", recovery.lost_without_name},

@@ -22,6 +22,7 @@ class RecoverCommand {
   Status run(const std::string& file, unsigned threads);
 
  private:
+  std::string block_text(const FoundBlock& block) const;
   Status write_text(const std::string& file, const Recovery& recovery);
   Status write_document(const std::string& file, const Recovery& recovery);
 

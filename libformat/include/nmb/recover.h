@@ -22,6 +22,9 @@ struct RecoverOptions {
   std::string output{};
   // Whether to recover blocks with damaged values too. The damaged values become fill values.
   bool partial = false;
+  // Whether to recover blocks with values whose checksums are lost. These values are copied as they
+  // lie in the file, without a check.
+  bool unverified = false;
   // Which external files may be opened to read values of the damaged file.
   ExternalPaths external = ExternalPaths::kBeneath;
   // These fields are used: overwrite, sync, threads, cancel, layer, progress. `threads` is also the
@@ -49,20 +52,23 @@ constexpr std::string_view doubt_name(BlockDoubt doubt) {
   return names[static_cast<std::size_t>(doubt)];
 }
 
-// Elements of a variable whose values are damaged. The elements are neighbours in the file. They
-// are counted in the order in which they are stored; for a variable with records, from the first
-// element of record 0.
+// Elements of a variable whose values are damaged or cannot be verified. The elements are
+// neighbours in the file. They are counted in the order in which they are stored; for a variable
+// with records, from the first element of record 0.
 struct LostElements {
   std::string variable{};
   std::uint64_t first = 0, count = 0;
+  bool unverified = false;  // whether only the checksums are lost
 };
 
 // A block whose header and definitions were found undamaged.
 struct FoundBlock {
   enum class State : std::uint8_t {
-    kWhole,    // all values are undamaged; the block is recovered
-    kPartial,  // some values are damaged and become fill values; the block is recovered
-    kLeftOut,  // some values are damaged; the block is not recovered
+    kWhole,       // all values are undamaged; the block is recovered
+    kPartial,     // some values are damaged and become fill values; the block is recovered
+    kUnverified,  // some values are copied without a check, others may be damaged; the block is
+                  // recovered
+    kLeftOut,     // some values are damaged or cannot be verified; the block is not recovered
   };
   std::string name{};
   std::uint64_t position = 0;    // position of the block's header in the damaged file
@@ -71,8 +77,15 @@ struct FoundBlock {
   BlockDoubt doubt = BlockDoubt::kNone;
   // Damaged ranges of the block's values, in ascending order. Offsets count from the first value.
   std::vector<ByteRange> damaged{};
-  std::vector<LostElements> lost{};  // the elements in these ranges
-  std::string reason{};              // for damaged values: what is wrong with the first of them
+  // Ranges whose checksums are lost, although the place of the values is known.
+  std::vector<ByteRange> unverified{};
+  std::vector<LostElements> lost{};  // the elements in all these ranges
+  std::string reason{};              // what is wrong with the first of these ranges
+  // Whether some stored values of the block are neither damaged nor lost.
+  bool has_values = true;
+  // Whether RecoverOptions::partial (for damaged values) and RecoverOptions::unverified together
+  // take the block.
+  bool may_be_taken = true;
 };
 
 // A block whose header or definitions are damaged.

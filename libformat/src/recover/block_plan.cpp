@@ -244,20 +244,20 @@ class BlockPlanner {
                             : found.doubt == BlockDoubt::kOlder ? Version::kOlder
                                                                 : Version::kFound;
     NMB_ASSIGN(FoundValues values,
-               find_values(core_, pages_, version, found.generation, *definitions, &entry));
+               find_values(core_, pages_, version, stored.header, *definitions, &entry));
     const Result<ClassicHeader> whole =
         decode_body(entry, stored.header.records, stored.body, core_.file());
     if (!whole.ok()) return lost(whole.status().message());
     if (!is_confirmed) entry.needs = needs_of_body(entry) | values.needs;
     planned.places = std::move(values.places);
-    if (values.has_growth || !values.damaged.empty()) {
+    found.has_values = std::ranges::any_of(values.pieces, [](const Piece& p) { return !p.hole; });
+    if (values.has_growth || values.has_moved || !values.damaged.empty() ||
+        !values.unverified.empty()) {
       replace_pieces(std::move(values.pieces), &planned);
       entry.needs |= values.needs;
     }
-    found.damaged = std::move(values.damaged);
-    if (found.damaged.empty()) return Plan(std::move(planned));
-    found.reason = std::move(values.reason);
-    describe_damage(*definitions, entry.records, &found);
+    if (!values.damaged.empty() || !values.unverified.empty())
+      describe_damage(*definitions, entry.records, std::move(values), &found);
     return Plan(std::move(planned));
   }
 
@@ -271,21 +271,35 @@ class BlockPlanner {
     if (!entry.hole) planned->pieces = std::move(pieces);
   }
 
-  void describe_damage(const ClassicHeader& definitions, std::uint64_t records,
+  // Describes the values that are damaged or not verified, and decides whether the block is taken.
+  void describe_damage(const ClassicHeader& definitions, std::uint64_t records, FoundValues values,
                        FoundBlock* found) const {
     const Metadata& metadata = definitions.metadata;
-    for (const ByteRange& range : found->damaged)
-      for (VarId id = 0; id < metadata.variable_count(); ++id)
-        if (const auto lost = elements_in(metadata, definitions.layout, records, id, range))
-          found->lost.push_back(
-              {std::string(metadata.variable(id).name), lost->first, lost->count});
-    found->state = options_.partial ? FoundBlock::State::kPartial : FoundBlock::State::kLeftOut;
+    found->reason = std::move(values.reason);
+    found->damaged = std::move(values.damaged);
+    found->unverified = std::move(values.unverified);
+    const auto describe = [&](const std::vector<ByteRange>& ranges, bool unverified) {
+      for (const ByteRange& range : ranges)
+        for (VarId id = 0; id < metadata.variable_count(); ++id)
+          if (const auto lost = elements_in(metadata, definitions.layout, records, id, range))
+            found->lost.push_back(
+                {std::string(metadata.variable(id).name), lost->first, lost->count, unverified});
+    };
+    describe(found->damaged, false);
+    describe(found->unverified, true);
+    found->may_be_taken = !values.has_lost;
     const auto whole = unfillable(metadata, definitions.layout, found->damaged);
-    if (!whole) return;
-    found->state = FoundBlock::State::kLeftOut;
-    found->reason +=
-        joined_text("; damaged chunks and values of variable length (variable ",
-                    in_quotes(metadata.variable(*whole).name), ") cannot become fill values");
+    if (whole && !values.has_lost) {
+      found->may_be_taken = false;
+      found->reason +=
+          joined_text("; damaged chunks and values of variable length (variable ",
+                      in_quotes(metadata.variable(*whole).name), ") cannot become fill values");
+    }
+    const bool is_taken = found->may_be_taken && (found->damaged.empty() || options_.partial) &&
+                          (found->unverified.empty() || options_.unverified);
+    found->state = !is_taken                   ? FoundBlock::State::kLeftOut
+                   : found->unverified.empty() ? FoundBlock::State::kPartial
+                                               : FoundBlock::State::kUnverified;
   }
 
   // --- all blocks ---

@@ -29,8 +29,8 @@ struct BlockPlans {
   std::vector<LostBlock> lost;       // sorted by name
 };
 
-// `core` reads the file of `evidence`. Uses the fields `partial`, `writer.threads` and
-// `writer.cancel` of `options`. Errors: kIo, also if the call is cancelled.
+// `core` reads the file of `evidence`. Uses the fields `partial`, `unverified`, `writer.threads`
+// and `writer.cancel` of `options`. Errors: kIo, also if the call is cancelled.
 Result<BlockPlans> plan_blocks(const ReaderCore& core, const Evidence& evidence,
                                const CurrentIndex& index, const RecoverOptions& options);
 

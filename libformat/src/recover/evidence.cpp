@@ -218,32 +218,31 @@ class Weighing {
     return {};
   }
 
-  // The rows of a file table are numbered through all its pages. So the table is used only if all
-  // its pages can be read.
+  // The rows of a file table are numbered from its oldest page. So a table counts only if all its
+  // pages can be read. If the newest table is lost, an older one has the first rows.
   Status find_file_table() {
-    std::vector<Place> places;  // the last table that can be read is used
-    if (evidence_.newest) places.push_back(evidence_.newest->file_table);
-    if (!evidence_.current()) {
-      std::vector<const PageHeader*> pages;
-      for (const PageHeader& page : scan_.pages)
-        if (page.use == PageUse::kFileTable) pages.push_back(&page);
-      if (!pages.empty()) {
-        const PageHeader& last = **std::ranges::max_element(pages, {}, [](const PageHeader* page) {
-          return std::pair(page->origin.generation, page->position);
-        });
-        std::vector<std::byte> bytes(last.length);
-        NMB_TRY(file_.read_at(last.position, bytes));
-        places.push_back({last.position, last.length, sum_of(bytes)});
-      }
-    }
-    for (const Place& place : places) {
+    const auto take = [&](const Place& place) -> Result<bool> {
       Superblock with_table = evidence_.reading;
       with_table.file_table = place;
       const auto table = read_file_table(file_, with_table);
       if (table.status().code() == Code::kIo) return table.status();
       if (table.ok()) evidence_.reading.file_table = place;
+      return table.ok();
+    };
+    if (evidence_.newest) {
+      NMB_ASSIGN(const bool is_taken, take(evidence_.newest->file_table));
+      if (is_taken && evidence_.current()) return {};
     }
-    return {};
+    const PageHeader* last = nullptr;
+    for (const PageHeader& page : scan_.pages)
+      if (page.use == PageUse::kFileTable &&
+          (!last || std::pair(last->origin.generation, last->position) <
+                        std::pair(page.origin.generation, page.position)))
+        last = &page;
+    if (!last) return {};
+    std::vector<std::byte> bytes(last->length);
+    NMB_TRY(file_.read_at(last->position, bytes));
+    return take({last->position, last->length, sum_of(bytes)}).status();
   }
 
   const ByteSource& file_;

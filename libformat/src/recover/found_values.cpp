@@ -13,12 +13,59 @@
 
 namespace nmb {
 
+namespace {
+
+constexpr std::uint64_t kMostEnd = ~std::uint64_t{0} >> 1;  // 2^63 - 1
+
+}  // namespace
+
 Result<ValuePages> ValuePages::find(const ReaderCore& core, const Evidence& evidence) {
   ValuePages pages(core);
   for (const PageHeader* header : evidence.pages_of(PageUse::kDataMap))
     pages.maps_[header->owner].push_back(header);
   NMB_TRY(pages.read_growth(evidence));
+  NMB_TRY(pages.read_originals());
   return pages;
+}
+
+Status ValuePages::read_originals() {
+  for (const auto& [owner, pages] : maps_) {
+    const std::uint64_t number = owner - owner_of_original(0);
+    if (owner < owner_of_original(0) || number > ~std::uint32_t{0}) continue;
+    std::vector<Run>& runs = originals_[static_cast<std::uint32_t>(number)];
+    for (const PageHeader* header : pages) {
+      if (header->level != 0) continue;
+      const auto page = read_page(core_->file(), header->expectation());
+      if (page.status().code() == Code::kIo) return page.status();
+      if (!page.ok()) continue;
+      for (std::uint32_t row = 0; row < (*page)->rows(); ++row) {
+        const Piece piece = piece_at(**page, row);
+        if (piece.is_plain() && piece.length <= kMostEnd - std::min(kMostEnd, piece.logical))
+          runs.push_back({piece.logical, piece.end(), piece.position});
+      }
+    }
+    std::ranges::sort(runs, {}, &Run::begin);
+    std::vector<Run> joined;
+    for (const Run& run : runs)
+      if (!joined.empty() && joined.back().end == run.begin &&
+          joined.back().position + (run.begin - joined.back().begin) == run.position)
+        joined.back().end = run.end;
+      else
+        joined.push_back(run);
+    runs = std::move(joined);
+  }
+  return {};
+}
+
+std::uint64_t ValuePages::place_in_original(std::uint32_t number, std::uint64_t position,
+                                            std::uint64_t length) const {
+  const auto found = originals_.find(number);
+  if (found == originals_.end()) return 0;
+  auto run = std::ranges::upper_bound(found->second, position, {}, &Run::begin);
+  if (run == found->second.begin()) return 0;
+  --run;
+  if (position > run->end || length > run->end - position) return 0;
+  return run->position + (position - run->begin);
 }
 
 Status ValuePages::read_growth(const Evidence& evidence) {
@@ -87,19 +134,20 @@ Status ValuePages::spend(std::uint64_t bytes) const {
 
 namespace {
 
-constexpr std::uint64_t kMostEnd = ~std::uint64_t{0} >> 1;  // 2^63 - 1
-
 class ValueFinder {
  public:
   ValueFinder(const ReaderCore& core, const ValuePages& pages, BlockEntry& entry)
       : core_(core), superblock_(core.head().superblock), pages_(pages), entry_(entry) {}
 
-  Result<FoundValues> run(Version version, std::uint64_t generation,
+  Result<FoundValues> run(Version version, const BlockHeader& header,
                           const ClassicHeader& definitions) {
+    std::uint64_t generation = header.origin.generation;
     const std::uint64_t first_length = entry_.extent_length, first_records = entry_.records;
     // The header states where the extent ended in the generation that wrote the header.
     bool is_length_known = true;
-    if (version != Version::kConfirmed) {
+    if (version == Version::kConfirmed) {
+      run_ = entry_.extent_position;
+    } else {
       NMB_ASSIGN(const PageHeader* root, pages_.root_of(entry_.position));
       if (root) {
         entry_.map = {root->position, root->length, root->sum};
@@ -108,13 +156,15 @@ class ValueFinder {
         is_length_known = root->origin.generation == generation;
         generation = root->origin.generation;
       }
+      has_lost_map_ = !root && (header.flags & kFlagMap) != 0;
+      if (is_length_known) run_ = header.extent_position;
     }
     NMB_TRY(add_settled(is_length_known));
     if (!is_length_known && found_.length != first_length) {
       entry_.records = records_of(definitions);
       // An extent becomes shorter only if new records replace bytes after the last record.
       if (found_.length < first_length && entry_.records <= first_records) {
-        lose({found_.length, first_length}, "the root of the data map is damaged");
+        lose_map({found_.length, first_length}, "the root of the data map is damaged");
         found_.length = first_length;
         entry_.records = first_records;
       }
@@ -139,8 +189,8 @@ class ValueFinder {
     if (entry_.hole) {
       piece.hole = true;
       found_.pieces.push_back(piece);
-    } else if (entry_.extent_position == 0) {
-      lose({0, length}, "the data map is damaged");
+    } else if (entry_.extent_position == 0 || has_lost_map_) {
+      lose_map({0, length}, "the data map is damaged");
     } else {
       piece.position = entry_.extent_position;
       piece.sum = entry_.extent_sum;
@@ -156,13 +206,13 @@ class ValueFinder {
     const auto root = map.root();
     if (root.status().code() == Code::kIo) return root.status();
     if (!root.ok()) {
-      lose({0, length}, root.status().message());
+      lose_map({0, length}, root.status().message());
       return {};
     }
     std::uint64_t end = is_length_known ? length : kMostEnd;
     NMB_TRY(walk(map, **root, 0, &end));
     found_.length = is_length_known ? length : end;
-    if (end < found_.length) lose({end, found_.length}, "the data map ends too early");
+    if (end < found_.length) lose_map({end, found_.length}, "the data map ends too early");
     return {};
   }
 
@@ -205,7 +255,7 @@ class ValueFinder {
         lose_below(page, begin, end, child.status().message());
         return {};
       } else {
-        lose({begin, below}, child.status().message());
+        lose_map({begin, below}, child.status().message());
       }
       begin = below;
     }
@@ -217,8 +267,8 @@ class ValueFinder {
   // where the header says, or at `begin`.
   void lose_below(const Page& page, std::uint64_t begin, std::uint64_t* end, std::string why) {
     if (*end == kMostEnd) *end = std::max(begin, entry_.extent_length);
-    lose({begin, *end},
-         joined_text("page of the data map at ", page.position(), ": ") + std::move(why));
+    lose_map({begin, *end},
+             joined_text("page of the data map at ", page.position(), ": ") + std::move(why));
   }
 
   // --- growth ---
@@ -236,7 +286,7 @@ class ValueFinder {
       FirstFinding first;
       check_piece_lengths(*row.page, row.row, piece, superblock_.piece_size, first, "R-GR-3");
       if (first.found())
-        lose({piece.logical, piece.end()}, first.status("").message());
+        lose_piece(piece, first.status("").message());
       else
         found_.pieces.push_back(piece);
       found_.length = piece.end();
@@ -264,6 +314,7 @@ class ValueFinder {
       if (piece.hole) continue;
       // Values in other files are limited by what the caller allows to be opened.
       if (piece.file == 0) NMB_TRY(pages_.spend(piece.stored_length() + piece.length / kDecoding));
+      find_in_original(&piece);
       const Status status = check(piece);
       if (status.code() == Code::kIo) return status;
       if (status.ok()) {
@@ -275,10 +326,66 @@ class ValueFinder {
       lose({piece.logical, piece.end()}, status.text());
       piece = {piece.logical, piece.length, true};
     }
-    std::ranges::sort(found_.damaged, {}, &ByteRange::begin);
-    join(&found_.damaged);
+    NMB_TRY(take_unverified());
+    for (std::vector<ByteRange>* const ranges : {&found_.damaged, &found_.unverified}) {
+      std::ranges::sort(*ranges, {}, &ByteRange::begin);
+      join(ranges);
+    }
     add_missing_holes();
     return {};
+  }
+
+  // Without the row of the file table, the data map of an original says where its bytes lie.
+  void find_in_original(Piece* piece) {
+    if (piece->file == 0 || core_.external().name_of(piece->file).ok()) return;
+    const std::uint64_t at =
+        pages_.place_in_original(piece->file, piece->position, piece->stored_length());
+    if (at == 0) return;
+    piece->position = at;
+    piece->file = 0;
+    found_.has_moved = true;
+  }
+
+  // Makes pieces of the ranges whose pieces are lost, if the place of the extent is known.
+  Status take_unverified() {
+    for (const ByteRange& range : lost_map_) {
+      const std::uint64_t size = core_.file().size();
+      if (run_ < kBodyStart || run_ > size || range.end > size - run_) {
+        found_.damaged.push_back(range);
+        found_.has_lost = true;
+        continue;
+      }
+      NMB_TRY(pages_.spend(range.length()));
+      for (std::uint64_t at = range.begin; at < range.end;) {
+        const std::uint64_t next = (at / superblock_.piece_size + 1) * superblock_.piece_size;
+        Piece piece{at, std::min(next, range.end) - at, false, run_ + at};
+        NMB_ASSIGN(piece.sum, sum_of_bytes(core_.file(), piece, nullptr));
+        found_.pieces.push_back(piece);
+        at = piece.end();
+      }
+      add_place({run_ + range.begin, run_ + range.end});
+      found_.unverified.push_back(range);
+    }
+    std::ranges::sort(found_.pieces, {}, &Piece::logical);
+    return {};
+  }
+
+  // Returns the sum of the stored bytes of a piece. `stored` receives the bytes, unless it is
+  // nullptr.
+  Result<std::uint64_t> sum_of_bytes(const ByteSource& file, const Piece& piece,
+                                     std::vector<std::byte>* stored) {
+    const std::uint64_t length = piece.stored_length();
+    SumStream sum;
+    if (stored) stored->reserve(length);
+    buffer_.resize(std::min<std::uint64_t>(length, kPart));
+    for (std::uint64_t done = 0; done < length;) {
+      const auto part = std::span(buffer_).first(std::min(kPart, length - done));
+      NMB_TRY(file.read_at(piece.position + done, part));
+      sum.add(part);
+      if (stored) stored->insert(stored->end(), part.begin(), part.end());
+      done += part.size();
+    }
+    return sum.sum();
   }
 
   Status check(const Piece& piece) {
@@ -289,25 +396,15 @@ class ValueFinder {
     const ByteSource& file = other ? *other : core_.file();
     const std::uint64_t length = piece.stored_length();
     if (piece.position > file.size() || length > file.size() - piece.position ||
-        (!other && (piece.position < kBodyStart || piece.position % 8 != 0)))
+        (!other && (piece.position < kBodyStart || (piece.position % 8 != 0 && !found_.has_moved))))
       return Status(Code::kDamaged,
                     joined_text("values at ", piece.position, ": the file ends before they end"));
-    SumStream sum;
     const bool is_coded = piece.codec != PieceCodec::kNone;
     std::vector<std::byte> stored;
-    if (is_coded) stored.reserve(length);
-    buffer_.resize(std::min<std::uint64_t>(length, kPart));
-    for (std::uint64_t done = 0; done < length;) {
-      const auto part = std::span(buffer_).first(std::min(kPart, length - done));
-      NMB_TRY(file.read_at(piece.position + done, part));
-      sum.add(part);
-      if (is_coded) stored.insert(stored.end(), part.begin(), part.end());
-      done += part.size();
-    }
-    if (sum.sum() != piece.sum)
-      return Status(Code::kDamaged,
-                    joined_text("values at ", piece.position, ": found ", sum_text(sum.sum()),
-                                ", expected ", sum_text(piece.sum)));
+    NMB_ASSIGN(const std::uint64_t sum, sum_of_bytes(file, piece, is_coded ? &stored : nullptr));
+    if (sum != piece.sum)
+      return Status(Code::kDamaged, joined_text("values at ", piece.position, ": found ",
+                                                sum_text(sum), ", expected ", sum_text(piece.sum)));
     if (is_coded) return decode_piece(piece.codec, stored, piece.length).status();
     return {};
   }
@@ -322,11 +419,27 @@ class ValueFinder {
 
   void lose(ByteRange range, std::string why) {
     if (range.begin == range.end) return;
-    if (range.begin < reason_at_) {
-      reason_at_ = range.begin;
-      found_.reason = std::move(why);
-    }
+    say(range, std::move(why));
     found_.damaged.push_back(range);
+  }
+
+  // Marks a growth row that does not describe a piece.
+  void lose_piece(const Piece& piece, std::string why) {
+    lose({piece.logical, piece.end()}, std::move(why));
+    found_.has_lost = true;
+  }
+
+  // Marks a range of which no piece is known.
+  void lose_map(ByteRange range, std::string why) {
+    if (range.begin == range.end) return;
+    say(range, std::move(why));
+    lost_map_.push_back(range);
+  }
+
+  void say(ByteRange range, std::string why) {
+    if (range.begin >= reason_at_) return;
+    reason_at_ = range.begin;
+    found_.reason = std::move(why);
   }
 
   static void join(std::vector<ByteRange>* ranges) {
@@ -380,6 +493,10 @@ class ValueFinder {
   const ValuePages& pages_;
   BlockEntry& entry_;
   FoundValues found_;
+  // Where the extent lies in one run, as the newest data map has it; 0: not known.
+  std::uint64_t run_ = 0;
+  bool has_lost_map_ = false;        // whether no root of the extent's data map was found
+  std::vector<ByteRange> lost_map_;  // ranges of the extent without pieces
   std::uint64_t reason_at_ = ~std::uint64_t{0};  // begin of the first damaged range
   std::vector<std::byte> buffer_;
 };
@@ -387,9 +504,9 @@ class ValueFinder {
 }  // namespace
 
 Result<FoundValues> find_values(const ReaderCore& core, const ValuePages& pages, Version version,
-                                std::uint64_t generation, const ClassicHeader& definitions,
+                                const BlockHeader& header, const ClassicHeader& definitions,
                                 BlockEntry* entry) {
-  return ValueFinder(core, pages, *entry).run(version, generation, definitions);
+  return ValueFinder(core, pages, *entry).run(version, header, definitions);
 }
 
 }  // namespace nmb

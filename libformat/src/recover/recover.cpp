@@ -46,8 +46,7 @@ class Recoverer {
     evidence_.pages = {};
     NMB_TRY(mend());
     describe();
-    if (!options_.output.empty() && (recovery_.recovered() > 0 || !recovery_.is_loss()))
-      NMB_TRY(write());
+    if (recovery_.recovered() > 0 || !recovery_.is_loss()) NMB_TRY(write());
     return std::move(recovery_);
   }
 
@@ -100,6 +99,7 @@ class Recoverer {
     std::vector<std::uint64_t>& orders = parts_.without_statistics;
     for (const PlannedBlock& block : plans_.blocks)
       if (block.found.state == FoundBlock::State::kPartial ||
+          block.found.state == FoundBlock::State::kUnverified ||
           block.found.doubt != BlockDoubt::kNone)
         orders.push_back(block.entry.order);
     std::ranges::sort(orders);
@@ -122,8 +122,10 @@ class Recoverer {
   }
 
   bool has_lost_file_table() const {
-    return evidence_.newest && !evidence_.newest->file_table.absent() &&
-           evidence_.reading.file_table.absent();
+    if (!evidence_.newest || evidence_.newest->file_table.absent()) return false;
+    const Place& found = evidence_.reading.file_table;
+    return found.absent() ||
+           (evidence_.current() && found.position != evidence_.newest->file_table.position);
   }
 
   Status find_lost_originals(const Reader& reader) {
@@ -217,13 +219,15 @@ class Recoverer {
                       std::ranges::any_of(recovery_.lost, &LostBlock::perhaps_removed));
   }
 
+  // Without an output, a dry run finds what could not be written.
   Status write() {
+    const bool is_plan = options_.output.empty();
     const Superblock& reading = evidence_.reading;
     PackOptions pack_options;
     pack_options.inputs = {file_->name()};
     pack_options.source = mended_;
     pack_options.output = options_.output;
-    pack_options.outputs = outputs_;
+    pack_options.outputs = is_plan ? std::make_shared<const OutputSet>() : outputs_;
     pack_options.block_name = "{group}";
     pack_options.originals = Originals::kStore;
     pack_options.external = options_.external;
@@ -235,6 +239,7 @@ class Recoverer {
       return kept;
     };
     WriterOptions& writer = pack_options.writer;
+    writer.dry_run = is_plan;
     writer.overwrite = options_.writer.overwrite;
     writer.sync = options_.writer.sync;
     writer.threads = options_.writer.threads;
@@ -247,7 +252,7 @@ class Recoverer {
       writer.leaf_rows = reading.leaf_rows;
       writer.node_rows = reading.node_rows;
       writer.map_rows = reading.map_rows;
-      if (!evidence_.newest->view.absent()) writer.hdf5_view = Hdf5View::kAuto;
+      if (!evidence_.newest->view.absent() && !is_plan) writer.hdf5_view = Hdf5View::kAuto;
       writer.on_no_view = [this](const std::string& reason) {
         add_loss("the new file has no view: " + reason);
         return Status();
@@ -265,8 +270,9 @@ class Recoverer {
       return Status(Code::kConflict, report.conflicts.front().text());
     NMB_TRY(packed);
     for (const PackLoss& loss : report.losses)
-      if (loss.kind == PackLoss::Kind::kAddition) add_loss(loss.line());
-    recovery_.bytes_out = report.bytes_out;
+      if (loss.kind == PackLoss::Kind::kAddition || loss.kind == PackLoss::Kind::kReference)
+        add_loss(loss.line());
+    if (!is_plan) recovery_.bytes_out = report.bytes_out;
     return {};
   }
 

@@ -68,7 +68,7 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::open_verified(std::uint
   NMB_ASSIGN(std::shared_ptr<const ByteSource> source, open(number));
   NMB_ASSIGN(const std::shared_ptr<const FileTable> files, table());
   if (!files->is_original(number - 1)) return source;
-  return original(files->map(number - 1), files->size(number - 1), Unverified::kNothing);
+  return original(number, files->map(number - 1), files->size(number - 1), Unverified::kNothing);
 }
 
 Result<std::uint64_t> ExternalFiles::place_in_original(std::uint32_t number, std::uint64_t position,
