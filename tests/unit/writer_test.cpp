@@ -413,7 +413,9 @@ TEST_F(WriterTest, ExtentsAroundTheLimitsOfInlineAndPieces) {
       EXPECT_EQ(block->entry.has_map(), (length + 3) / 4 * 4 > 65536) << length;
       const std::uint64_t end =
           block->entry.position + block_length(block->name.size(), block->entry.stored_length);
-      if (block->entry.has_map()) EXPECT_EQ(block->entry.map.position, end) << length;
+      if (block->entry.has_map()) {
+        EXPECT_EQ(block->entry.map.position, end) << length;
+      }
     }
   }
 }
