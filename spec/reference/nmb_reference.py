@@ -14,6 +14,7 @@ Exit codes: 0 sound, 1 findings, 2 not an NMB or classic netCDF file, not suppor
 """
 
 import bisect
+import contextlib
 import hashlib
 import io
 import itertools
@@ -111,6 +112,8 @@ class File:
         self.findings = []
         self.warnings = []
         self.unsupported = set()  # (rule, offset) of findings that make the file or a block unsupported
+        self.in_core = True  # the structures that are being read are those that a core reader reads
+        self.not_core = set()  # (rule, offset) of findings in other structures
         self.untouchable = set()  # names of blocks that a writer of this version does not change
         self.writable = True  # a writer of this version can add generations
         self.fields = [] if tracing else None
@@ -143,7 +146,18 @@ class File:
         if self.fields is not None:
             self.fields.append((offset, length, structure, name, value))
 
+    @contextlib.contextmanager
+    def outside_core(self):
+        """While this context lasts, findings are in structures that a core reader does not read."""
+        before, self.in_core = self.in_core, False
+        try:
+            yield
+        finally:
+            self.in_core = before
+
     def find(self, rule, offset, message):
+        if not self.in_core:
+            self.not_core.add((rule, offset))
         if len(self.findings) < MAX_FINDINGS and (rule, offset, message) not in self.findings[-50:]:
             self.findings.append((rule, offset, message))
 
@@ -222,11 +236,14 @@ class File:
         if not check_superblock(self):
             return
         read_dictionary(self)
-        read_places(self)
+        with self.outside_core():
+            read_places(self)
         read_growth(self)
-        read_tables(self)
+        with self.outside_core():
+            read_tables(self)
         read_index(self)
-        read_dead_space(self)
+        with self.outside_core():
+            read_dead_space(self)
         check_stamp(self)
         check_view(self)
         check_features(self)
@@ -1713,11 +1730,13 @@ def read_dictionary(file):
     file.trace(12288, length, "file", "dictionary", b"")
     file.check_zero("R-BK-23", 12288 + length, 16384, ("file", "behind the dictionary"))
     file.dictionary = copy = bytes(file.data[12288 : 12288 + length])
-    try:
-        body = read_dictionary_block(file, position, length, at, copy)
-    except Damaged:
-        body = None
-    if sum64(copy) == sum_:
+    right = sum64(copy) == sum_
+    with file.outside_core() if right else contextlib.nullcontext():
+        try:
+            body = read_dictionary_block(file, position, length, at, copy)
+        except Damaged:
+            body = None
+    if right:
         return
     if body is not None and sum64(body) == sum_:
         file.dictionary = body

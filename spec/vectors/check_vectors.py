@@ -131,8 +131,8 @@ class Vector:
             other, needs = [], 0
         else:
             choice, sb = self.reader.choice, self.reader.superblock
-            if not (choice.settled or choice.marked):
-                return [(self.name, "refused", "-", "-", "-")] if choice.newest else []
+            if not choice.unsupported and (choice.lost or not choice.marked):
+                return [(self.name, "refused", "-", "-", "-")]
             other = sorted(
                 entry.name.decode("utf-8", "replace")
                 for entry, _, _ in self.reader.blocks
@@ -145,9 +145,20 @@ class Vector:
             (self.name, e.kind, e.rule, str(e.offset), "-")
             for e in self.expected
             if e.kind != "remark"
+            and not self.is_outside_core(e)
             and {e.rule, e.naming or e.rule} <= rules
             and (e.rule == "R-IX-10" or not needs & ~CORE_NEEDS)
         ]
+
+    def is_outside_core(self, expected):
+        """Returns whether a finding is in a structure that a core reader does not read.
+
+        The first 512 bytes of the superblock are in the core: they hold the places that lead to these structures.
+        """
+        sb = getattr(self.reader, "superblock", None)
+        if sb and 0 <= expected.offset - sb.position < 512:
+            return False
+        return (expected.rule, expected.offset) in getattr(self.reader, "not_core", ())
 
     def check_scan(self):
         """Checks that headers, map pages and growth pages, without the index, give the blocks of the index."""
