@@ -24,7 +24,7 @@ ExtentSource::ExtentSource(const ByteSource& file, const ExternalFiles* external
       run_sum_(entry.extent_sum),
       piece_size_(superblock.piece_size),
       mapped_(entry.has_map() || entry.growth != 0),
-      hole_(entry.hole && entry.growth == 0),
+      hole_(entry.hole && !mapped_),
       unverified_(unverified),
       inline_bytes_(std::move(inline_bytes)),
       fill_(fill),
