@@ -367,33 +367,19 @@ class Decoder:
 
     def check_overlap(self):
         """Checks R-CH-16."""
-        out = self.out
-        fixed = sorted((v for v in out.variables if not v.is_record), key=lambda v: v.begin)
-        record = sorted((v for v in out.variables if v.is_record), key=lambda v: v.begin)
-        first = record[0] if record else None
-        for group in fixed, record:
-            for before, v in zip(group, group[1:]):
-                if v.begin < before.end:
-                    self.error(
-                        "R-CH-16",
-                        v.begin_at,
-                        f"variable {v.name[:100]!r} at {v.begin}, {before.name[:100]!r} ends at {before.end}",
-                    )
-        for v in fixed:
-            if first and (v.end > first.begin or v.begin >= first.begin):
-                behind = first if v.begin < first.begin else v
-                self.error(
-                    "R-CH-16",
-                    behind.begin_at,
-                    f"the records begin at {first.begin}, variable {v.name[:100]!r} ends at {v.end}",
-                )
-        for v in record:
-            if v.end > first.begin + out.record_size:
-                self.error(
-                    "R-CH-16",
-                    v.begin_at,
-                    f"variable {v.name[:100]!r} ends outside of its record of {out.record_size} bytes",
-                )
+        out, end, before = self.out, 0, None
+        has_records = any(v.is_record for v in out.variables)
+        for v in sorted(out.variables, key=lambda v: v.begin):
+            reason = None
+            if before and v.begin < end:
+                reason = f"{before.name[:100]!r} ends at {end}"
+            elif v.is_record and v.end > out.record_begin + out.record_size:
+                reason = f"it ends outside of its record of {out.record_size} bytes"
+            elif not v.is_record and has_records and v.begin >= out.record_begin:
+                reason = f"the records begin at {out.record_begin}"
+            if reason:
+                self.error("R-CH-16", v.begin_at, f"variable {v.name[:100]!r} at {v.begin}: {reason}")
+            end, before = v.end, v
 
     def check_values(self, values_follow):
         """Checks R-CH-14 for the records, R-CH-17 and R-CH-23."""
