@@ -216,7 +216,7 @@ NO_VALUES_IN = {
     "external_files.h": "external_path",
     "files.h": "open stamp_of adopt ~FileSource refresh has_writer read_at is_unallocated create_output check_new_output"
     " hidden_name resumable_name journal_name reopen_output attach_output open_output OutputSet add add_output check_input"
-    " check_reference refuse_unknown",
+    " check_reference refuse_unknown unlink_temporary_files",
     "find.h": "kind_text parse warnings",
     "hdf5.h": "open_hdf5",
     "hdf5_view.h": "left_out_word object lines for_each_left_out",
@@ -225,7 +225,7 @@ NO_VALUES_IN = {
     "metadata.h": "def_dim def_var settle_names put_att def_extended_att replace_values def_att attribute_count find_dimension"
     " find_variable find_attribute reserve_like copy_from clear shrink memory attribute_at",
     "netcdf_view.h": "hides is_dimension_only netcdf_name find_netcdf_variable stored_as_no_coordinate add_dimension_lengths"
-    " type_losses",
+    " type type_losses",
     "path_move.h": "moved",
     "reader.h": "open ~Reader generation file_id file_length has_hdf5_view hdf5_view_generation hdf5_view_options piece_size"
     " totals warnings file generation_check totals_of_subtree totals_of_prefix for_each_entry for_each_wanted_entry find"

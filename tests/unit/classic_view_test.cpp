@@ -541,7 +541,7 @@ TEST(ClassicView, DamagedChunkIsNamed) {
   storage.kind = StorageKind::kChunked;
   storage.chunk = {2};
   made.stored("v", Type::kByte, {made.dimension("x", 2)}, storage,
-              little<std::uint64_t>({99, 2, 0}));
+              little<std::uint64_t>({99, 2, 0, 0}));
   const ClassicView view = view_of(made);
   ByteVector out(2);
   const Status status = view.dataset->extent->read_at(0, out);

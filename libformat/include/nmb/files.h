@@ -181,7 +181,7 @@ NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions&
 // HOST stands for the host and the container in which processes have this number.
 NMB_EXPORT std::string hidden_name(const std::string& path);
 // Removes the files with hidden names that this process is writing; files that are published stay.
-// Call it only if *CreateOptions::cancel is set already. A signal handler may call it.
+// Call it only if CreateOptions::cancel is set already. A signal handler may call it.
 NMB_EXPORT void unlink_temporary_files();
 // Returns ".NAME.part" in the folder of `path`.
 NMB_EXPORT std::string resumable_name(const std::string& path);

@@ -50,8 +50,8 @@ struct Variable {
 // Memory exhaustion throws std::bad_alloc.
 class Metadata {
  public:
-  // How names are checked. With kNew, names must follow the rules of spec/writer.md, section 5.6. With
-  // kAsFound, names from a file are accepted unchanged, except for duplicates.
+  // How names are checked. With kNew, names must follow the rules of spec/writer.md, section 5.6.
+  // With kAsFound, names from a file are accepted unchanged, except for duplicates.
   enum class Names : std::uint8_t { kNew, kAsFound };
 
   // Value kFree: the caller knows that the name is legal and not taken.

@@ -128,7 +128,8 @@ Result<std::shared_ptr<const ByteSource>> mend_file(std::shared_ptr<const ByteSo
 
   FoundSuperblock found;
   found.position = tail.append_trailer(&newest).position;
-  found.bytes = newest.encode();
+  const auto slot = newest.encode();
+  found.bytes.assign(slot.begin(), slot.end());
   found.fields = newest;
   HeadReading reading;
   reading.bytes.resize(kBodyStart);

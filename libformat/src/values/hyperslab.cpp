@@ -1,4 +1,5 @@
-// Computes the positions of variables' elements, and checks selections (spec/format.md, section 10).
+// Computes the positions of variables' elements, and checks selections (spec/format.md, section
+// 10).
 #include <algorithm>
 #include <string>
 

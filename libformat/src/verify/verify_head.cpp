@@ -18,7 +18,7 @@ bool NmbVerifier::read_head(const Choice& choice) {
   if (!choice.lost.ok()) return false;
   head_.position = choice.newest.position;
   head_.rolled_forward = choice.rolled_forward;
-  head_.superblock_bytes = choice.newest.bytes;
+  std::ranges::copy(choice.newest.bytes, head_.superblock_bytes.begin());
   FirstFinding told_later;  // check_superblock() reports invalid fields
   Superblock::decode(head_.superblock_bytes, head_.position, &head_.superblock, told_later);
   if (!superblock().usable_piece_size()) head_.superblock.piece_size = ~std::uint32_t{0};

@@ -114,8 +114,8 @@ namespace {
 // fails, it is unknown whether the file has the new generation. The status is the same on all
 // ranks.
 Status in_doubt(const WriterCore& w, const Status& status) {
-  // A new file has no name yet and is removed after a failure. kBusy: the file that has the name now
-  // is another one.
+  // A new file has no name yet and is removed after a failure. kBusy: the file that has the name
+  // now is another one.
   if (status.ok() || w.committed.superblock.generation == 0 || status.code() == Code::kBusy)
     return status;
   return status.with(

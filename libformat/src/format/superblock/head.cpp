@@ -45,7 +45,7 @@ Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings) 
     return Status(Code::kUnsupported, file.name(), head.position + in_superblock::kIncompatible,
                   "R-SB-6", "the file uses " + names + ", which this version does not read");
   NMB_TRY(check_not_cut(file, choice));
-  head.superblock_bytes = choice.newest.bytes;
+  std::ranges::copy(choice.newest.bytes, head.superblock_bytes.begin());
   head.bytes = std::move(choice.reading.bytes);
   NMB_TRY(choose_dictionary(file, head, findings));
   return head;

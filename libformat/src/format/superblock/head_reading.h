@@ -20,7 +20,7 @@ namespace nmb {
 // A superblock with its bytes.
 struct FoundSuperblock {
   std::uint64_t position = 0;  // position of a slot or a trailer
-  std::array<std::byte, kSlotUnit> bytes{};
+  std::vector<std::byte> bytes = std::vector<std::byte>(kSlotUnit);
   Superblock fields;
   std::uint64_t sum() const;  // sum of all bytes; places and the mark state this sum
 };
