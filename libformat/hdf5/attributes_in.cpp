@@ -75,7 +75,8 @@ Result<std::vector<std::byte>> live_entries(const FileIn& file, const TypeTable&
                  file.target_of(memory.data() + memory_offset(types, entry, field)));
       is_live = is_live && path.has_value();
     }
-    if (is_live) out.insert(out.end(), memory.begin(), memory.begin() + step);
+    if (is_live)
+      out.insert(out.end(), memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(step));
   }
   return out;
 }
