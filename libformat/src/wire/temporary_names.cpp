@@ -43,7 +43,7 @@ std::array<std::atomic<char*>, kMostNames>& names() {
   static std::array<std::atomic<char*>, kMostNames> all{};
   return all;
 }
-// Number of calls of unlink_temporary_files() so far.
+// Number of calls of unlink_temporary_files() that have not returned.
 std::atomic<int> unlinking{0};
 static_assert(std::atomic<char*>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "a signal handler uses these objects");
@@ -183,6 +183,7 @@ void unlink_temporary_files() {
   ++unlinking;
   for (const std::atomic<char*>& name : names())
     if (const char* const path = name.load()) ::unlink(path);
+  --unlinking;
   errno = error;
 }
 
