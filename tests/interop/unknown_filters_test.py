@@ -75,9 +75,10 @@ def check_file(test, name, number):
                 test.check("alpha" not in out and '""' not in out, f"{file}: {variable}: shows {out}")
             test.run("nminspect", "dump", file, f"{inner}obs/numbers", exit_code=2, says=f"filter {number}")
     # Without the original, the values would be lost.
-    for call in (("nmcat", path, "-o", "no.nmb", "--no-originals", "--strict"), ("nmconvert", path, "no.nmb", "--no-originals")):
-        test.run(*call, exit_code=1, says=told)
-        test.check("obs/names" in test.said, f"{call}: says {test.said}")
+    for file in path, archive:
+        for call in (("nmcat", file, "-o", "no.nmb", "--no-originals", "--strict"), ("nmconvert", file, "no.nmb", "--no-originals")):
+            test.run(*call, exit_code=1, says=told)
+            test.check("obs/names" in test.said, f"{call}: says {test.said}")
     test.run("nmverify", path)
     test.check(told in test.said or told in test.run("nmverify", path, "--json"), "nmverify: does not tell of the filter")
     # Chunks of numbers are copied as they are. The other values are listed, and written only if that is allowed.

@@ -169,8 +169,10 @@ Status NmbInput::survey() {
     return true;
   }));
   changes_.end_survey();
-  // Blocks with tags or statistics are counted later, when they are visited.
+  // Blocks with tags or statistics are counted later, when they are visited; so are losses.
   extras_.tagged = extras_.counted = 0;
+  std::erase_if(extras_.losses,
+                [](const PackLoss& loss) { return loss.kind == PackLoss::Kind::kValues; });
   return {};
 }
 
@@ -232,6 +234,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   } else {
     NMB_ASSIGN(body, body_of(entry));
   }
+  if (!options_.originals || originals_.kept().empty()) NMB_TRY(note_undecoded(*source));
   InputBlock block(*loaded);
   NMB_TRY(describe(*source, &block));
   block.is_placed = moves || changes_.is_surveyed();
@@ -266,6 +269,18 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   else
     NMB_TRY(add_stored_values(entry, &block));
   return visit(block);
+}
+
+// Records variables whose values were not decoded: only the original has them, and it is not kept.
+Status NmbInput::note_undecoded(const Block& block) {
+  NMB_ASSIGN(const std::vector<hdf5::Undecoded> found, hdf5::undecoded_variables(block));
+  for (const hdf5::Undecoded& one : found)
+    extras_.losses.push_back({0,
+                              {},
+                              "variable " + in_quotes(one.path),
+                              "its values " + one.why,
+                              PackLoss::Kind::kValues});
+  return {};
 }
 
 // Returns a block with the paths that its objects have in the output. Returns a result without a

@@ -43,6 +43,7 @@ class NmbInput {
   Status find_losses();
 
   Result<bool> read_entry(const BlockEntry& entry, const VisitBlock& visit);
+  Status note_undecoded(const Block& block);
   Result<MovedBlock> changed(const Block& block, const Source& values);
   Result<Source> body_of(const BlockEntry& entry);
   Status describe(const Block& source, InputBlock* block);

@@ -1,6 +1,7 @@
 // Checks which options of pack() can be combined (see nmb/merge.h).
 #include <string>
 
+#include "model/name_rules.h"
 #include "nmb/merge.h"
 
 namespace nmb {
@@ -66,6 +67,9 @@ Status check_options(const PackOptions& options, const PackOptionNames& names) {
     return usage(names.tag_names + " needs " + names.tags);
   if (resumes && dry_run) return usage(exclude(names.resume, names.dry_run));
   if (options.replace && !options.append) return usage(names.replace + " needs " + names.append);
+  if (!options.along.starts_with('/') && options.along.find('/') != std::string::npos)
+    return usage("found dimension " + in_quotes(options.along) +
+                 "; a path begins with /: " + in_quotes("/" + options.along));
   if (options.append) {
     if (!is_nmb) return needs_kind(names.append, "nmb");
     if (!packs) return needs_pack(names.append);
