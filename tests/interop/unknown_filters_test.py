@@ -75,10 +75,20 @@ def check_file(test, name, number):
                 test.check("alpha" not in out and '""' not in out, f"{file}: {variable}: shows {out}")
             test.run("nminspect", "dump", file, f"{inner}obs/numbers", exit_code=2, says=f"filter {number}")
     # Without the original, the values would be lost.
+    nmcat = [("nmcat", more) for more in (["--no-originals"], ["--mode", "union"], ["--compress", "zstd"], ["--dry-run", "--shuffle"])]
     for file in path, archive:
-        for call in (("nmcat", file, "-o", "no.nmb", "--no-originals", "--strict"), ("nmconvert", file, "no.nmb", "--no-originals")):
-            test.run(*call, exit_code=1, says=told)
-            test.check("obs/names" in test.said, f"{call}: says {test.said}")
+        for tool, more in (*nmcat, ("nmconvert", ["--no-originals"])):
+            out, lossy = (["-o"] if tool == "nmcat" else []) + ["no.nmb"], "lossy.nmb"
+            test.run(tool, file, *out, *more, exit_code=1, says=told)
+            said = test.said
+            test.check('"/' in said and "obs/names" in said and "--lossy" in said, f"{tool} {more}: says {said}")
+            test.check(tool == "nmconvert" or "keep the originals" in said, f"{tool} {more}: says {said}")
+            test.check(not (work / "no.nmb").exists(), f"{tool} {more}: wrote a file")
+            # With -q, the values are named too; a copy of a file without them has no more losses.
+            if "--dry-run" not in more and (tool, file) != ("nmconvert", path):
+                test.run(tool, file, *out[:-1], lossy, *more, "--lossy", "-f", "-q", says=told)
+                test.run("nmcat", lossy, "-o", "again.nmb", "-f", says="this file does not have them")
+                test.run("nmcat", lossy, "-o", "no.nmb", "--strict", exit_code=1, says=told)
     test.run("nmverify", path)
     test.check(told in test.said or told in test.run("nmverify", path, "--json"), "nmverify: does not tell of the filter")
     # Chunks of numbers are copied as they are. The other values are listed, and written only if that is allowed.

@@ -198,8 +198,9 @@ void PackCommand::offer_run(CLI::App& app) {
                "do not record the options and the inputs' names and sizes in OUT (see nminspect "
                "provenance)");
   app.add_flag("--lossy", lossy_,
-               "if an HDF5 or netCDF-4 OUT cannot hold some content (user blocks of several "
-               "inputs), write OUT without this content; each loss is a warning");
+               "write OUT without values that only an original has, and which OUT does not keep, "
+               "and without content that an HDF5 or netCDF-4 OUT cannot hold (user blocks of "
+               "several inputs); each loss is a warning");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the storage device");
 }
 
@@ -217,9 +218,9 @@ Status PackCommand::take_output() {
     else
       to_ = kind.empty() ? "nmb" : kind;
   }
-  if (lossy_ && to_ != "nc4" && to_ != "hdf5")
+  if (lossy_ && to_.starts_with("cdf"))
     return Status(Code::kUsage,
-                  fmt::format("--lossy needs an output of kind nc4 or hdf5; OUT is {}", to_));
+                  fmt::format("--lossy needs an output of kind nmb, nc4 or hdf5; OUT is {}", to_));
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
@@ -561,6 +562,7 @@ Status PackCommand::take_run() {
       return std::vector<std::string>{provenance(sources)};
     };
   options_.strict = common.strict;
+  if (lossy_) options_.refused_losses = RefusedLosses::kNone;
   options_.writer.sync = !no_sync_;
   options_.writer.cancel = catch_interrupts();
   return {};
@@ -650,10 +652,10 @@ Status PackCommand::tell_report(const PackReport& report, const Status& status) 
 // Returns one message for each part of an input that OUT does not contain. A message consists of
 // the path of the input and a text.
 std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
-    const PackReport& report) const {
-  if (to_ != "nmb") return not_written_lines(report.losses);
+    const std::vector<PackLoss>& losses) const {
+  if (to_ != "nmb") return not_written_lines(losses);
   std::vector<std::pair<std::string, std::string>> lines;
-  for (const PackLoss& loss : report.losses) lines.emplace_back(loss.path, loss.line());
+  for (const PackLoss& loss : losses) lines.emplace_back(loss.path, loss.line());
   return lines;
 }
 
@@ -674,7 +676,15 @@ void PackCommand::tell(const PackReport& report) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
   for (const std::string& text : not_written_) diagnostics.loss("", text);
-  for (const auto& [path, line] : loss_lines(report)) diagnostics.loss(path, line);
+  std::vector<PackLoss> losses = report.losses;
+  if (!lossy_)
+    std::erase_if(losses, [&](const PackLoss& loss) {
+      const bool is_refused = loss.kind == PackLoss::Kind::kValues;
+      if (is_refused)
+        diagnostics.error(Status(Code::kConflict, loss.path, kNoOffset, "", loss.line()));
+      return is_refused;
+    });
+  for (const auto& [path, line] : loss_lines(losses)) diagnostics.loss(path, line);
   if (report.replaced > 0)
     diagnostics.note(fmt::format("replaced {} {} of {}", report.replaced,
                                  report.replaced == 1 ? "block" : "blocks", options_.output));
@@ -769,7 +779,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["view_note"] = report.view_note.empty() ? Json() : Json(json_text(report.view_note));
   if (report.plan) json["plan"] = plan_json(options_, report);
   std::vector<std::string> losses = losses_;
-  std::ranges::transform(loss_lines(report), std::inserter(losses, losses.begin()),
+  std::ranges::transform(loss_lines(report.losses), std::inserter(losses, losses.begin()),
                          [](const auto& line) { return line.first + ": " + line.second; });
   Json originals = Json::array();
   if (status.ok() && report.originals + report.digested > 0 && !options_.writer.dry_run) {

@@ -49,7 +49,8 @@ class PackCommand {
   Status take_io();
   Status merge(PackReport* report, bool* tells);
   Status conclude(const PackReport& report, const Status& status);
-  std::vector<std::pair<std::string, std::string>> loss_lines(const PackReport& report) const;
+  std::vector<std::pair<std::string, std::string>> loss_lines(
+      const std::vector<PackLoss>& losses) const;
   std::string without_tag_text(std::size_t number, std::uint64_t blocks) const;
   void tell(const PackReport& report);
   Status tell_report(const PackReport& report, const Status& status);

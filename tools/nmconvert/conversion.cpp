@@ -153,7 +153,7 @@ class Converter {
     }
     PackOptions options = pack_options();
     options.keep_statistics = options_.keep_statistics;
-    options.refuse_losses = !options_.lossy;
+    options.refused_losses = options_.lossy ? RefusedLosses::kNone : RefusedLosses::kAll;
     options.originals = options_.originals ? Originals::kStore : Originals::kDrop;
     options.digests = options_.digests;
     // If an NMB input has no view, its copy gets no view.

@@ -54,7 +54,7 @@ Status SetCommand::run(std::vector<std::string> files) {
   if (!tells) return status;
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
-  for (const PackLoss& loss : report.losses) diagnostics.warning(loss.path, loss.line());
+  for (const PackLoss& loss : report.losses) diagnostics.loss(loss.path, loss.line());
   rules_.tell_differing(report, diagnostics);
   tell_unreadable(tool_, report);
   tell_conflicts(tool_, report, options_.inputs.size());

@@ -174,6 +174,13 @@ struct BlockChoice {
   std::uint64_t shard = 1, shards = 1;
 };
 
+// Losses that are refused.
+enum class RefusedLosses : std::uint8_t {
+  kNone,
+  kValues,  // values (PackLoss::Kind::kValues)
+  kAll,
+};
+
 struct PackOptions {
   // --- what is read and written ---
   std::vector<std::string> inputs;  // paths of classic files and NMB files, in any mixture
@@ -321,9 +328,9 @@ struct PackOptions {
 
   // --- checks and resuming ---
   bool strict = false;  // whether each warning counts as a conflict
-  // Whether the call fails with kConflict if the output would lack parts of NMB inputs
-  // (PackReport::losses). If false, each lost part is a warning.
-  bool refuse_losses = false;
+  // Which losses (PackReport::losses) make the call fail with kConflict. Any other loss is a
+  // warning.
+  RefusedLosses refused_losses = RefusedLosses::kValues;
   // Whether to read back and compare each write, and to verify the index and the blocks of the
   // output before it gets its name. With compression, values are verified too.
   bool check = false;
@@ -496,7 +503,7 @@ struct PackLoss {
     kOriginal,   // an original, which is an input file that is stored whole
     kAddition,   // an addition of a later version of the format
     kTags,       // tags of blocks that are not copied whole
-    kValues,     // values that were not decoded, because a filter is not installed
+    kValues,     // values that only an original has, which the output does not keep
     kReference,  // a link or reference to an object that `source` does not have
   };
   std::uint64_t input = 0;  // position of the input in the order in which inputs are merged

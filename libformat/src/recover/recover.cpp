@@ -230,6 +230,7 @@ class Recoverer {
     pack_options.outputs = is_plan ? std::make_shared<const OutputSet>() : outputs_;
     pack_options.block_name = "{group}";
     pack_options.originals = Originals::kStore;
+    pack_options.refused_losses = RefusedLosses::kNone;
     pack_options.external = options_.external;
     pack_options.provenance = [](const std::vector<PackSource>& sources) {
       std::vector<std::string> kept;
@@ -269,8 +270,10 @@ class Recoverer {
     if (!report.conflicts.empty() && packed.code() == Code::kConflict)
       return Status(Code::kConflict, report.conflicts.front().text());
     NMB_TRY(packed);
+    using Kind = PackLoss::Kind;
     for (const PackLoss& loss : report.losses)
-      if (loss.kind == PackLoss::Kind::kAddition || loss.kind == PackLoss::Kind::kReference)
+      if (loss.kind == Kind::kAddition || loss.kind == Kind::kReference ||
+          loss.kind == Kind::kValues)
         add_loss(loss.line());
     if (!is_plan) recovery_.bytes_out = report.bytes_out;
     return {};

@@ -271,7 +271,8 @@ Status Hdf5Input::note_undecoded(const Dataset& dataset) {
       context_.warnings.push_back(file_->name() + ": " + variable + ": " + text +
                                   "; they are only in the original, which is kept");
     else
-      losses_.push_back({0, {}, variable, text, PackLoss::Kind::kValues});
+      losses_.push_back(
+          {0, {}, variable, text + "; only the HDF5 file has them", PackLoss::Kind::kValues});
   }
   return {};
 }

@@ -37,7 +37,7 @@ struct InputOptions {
   RecordedDigests digests = RecordedDigests::kNone;  // PackedBlock::new_digests of classic inputs
   // Whether originals of NMB inputs count as losses if the output does not store them.
   bool needs_originals = true;
-  bool lists_undecoded = false;  // values of HDF5 inputs that were not decoded are losses
+  bool lists_undecoded = false;  // values from HDF5 that were not decoded are losses
   std::uint32_t piece_size = 0;  // piece size of the output; used if originals are stored
   bool coded_pieces = false;
   bool origins = false;            // KeptBlock::packed.origin is needed

@@ -1,9 +1,6 @@
 // Finds originals (see merge/reading/input_originals.h).
 #include "merge/reading/input_originals.h"
 
-#include <functional>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "model/paths.h"
@@ -47,7 +44,18 @@ Result<InputOriginals> InputOriginals::find(const Reader& reader, const std::vec
       out.kept_.erase(dropped.number);
       out.parted_ += used.contains(order);
     }
+  for (const auto& [name, order] : owners)
+    out.is_kept_.emplace(name, opens && !parted.contains(order));
   return out;
+}
+
+std::optional<bool> InputOriginals::keeps_file_of(std::string_view block) const {
+  std::optional<bool> keeps;
+  for (std::string_view at = block;; at = split_path(at).parent) {
+    if (const auto found = is_kept_.find(at); found != is_kept_.end())
+      keeps = keeps.value_or(false) || found->second;
+    if (at.empty()) return keeps;
+  }
 }
 
 std::vector<InputOriginal> InputOriginals::take(std::uint64_t order) {

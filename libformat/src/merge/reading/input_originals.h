@@ -3,8 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "merge/reading/input_links.h"
@@ -27,6 +31,9 @@ class InputOriginals {
   // Returns whether an original has a block in the input. An original without a block is dead.
   // number: its file number.
   bool has_block(std::uint32_t number) const { return with_block_.contains(number); }
+  // Returns whether the output keeps the original with the file from which a block was made;
+  // nullopt if the input has no such original.
+  std::optional<bool> keeps_file_of(std::string_view block) const;
   // Returns the file numbers of the originals that have a block and were not dropped.
   const std::set<std::uint32_t>& kept() const { return kept_; }
   // Returns the number of originals whose block is chosen.
@@ -36,6 +43,8 @@ class InputOriginals {
 
  private:
   std::multimap<std::uint64_t, InputOriginal> originals_;  // by the order of their blocks
+  // By the name of their block: whether the output keeps the originals.
+  std::map<std::string, bool, std::less<>> is_kept_;
   std::set<std::uint32_t> with_block_, kept_;
   std::uint64_t chosen_ = 0, parted_ = 0;
 };

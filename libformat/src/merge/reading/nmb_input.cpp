@@ -164,15 +164,15 @@ Status NmbInput::survey() {
     return !any;
   }));
   if (!any) return {};
+  is_surveying_ = true;
   NMB_TRY(visit_blocks({}, [&](InputBlock& block) -> Result<bool> {
     NMB_TRY(options_.survey(block));
     return true;
   }));
+  is_surveying_ = false;
   changes_.end_survey();
-  // Blocks with tags or statistics are counted later, when they are visited; so are losses.
+  // Blocks with tags or statistics are counted later, when they are visited.
   extras_.tagged = extras_.counted = 0;
-  std::erase_if(extras_.losses,
-                [](const PackLoss& loss) { return loss.kind == PackLoss::Kind::kValues; });
   return {};
 }
 
@@ -234,7 +234,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   } else {
     NMB_ASSIGN(body, body_of(entry));
   }
-  if (!options_.originals || originals_.kept().empty()) NMB_TRY(note_undecoded(*source));
+  if (!is_surveying_) NMB_TRY(note_undecoded(*source));
   InputBlock block(*loaded);
   NMB_TRY(describe(*source, &block));
   block.is_placed = moves || changes_.is_surveyed();
@@ -271,15 +271,23 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   return visit(block);
 }
 
-// Records variables whose values were not decoded: only the original has them, and it is not kept.
+// Reports variables whose values were not decoded. They are lost if the input has the original and
+// the output does not keep it.
 Status NmbInput::note_undecoded(const Block& block) {
+  if (!options_.lists_undecoded) return {};
+  const std::optional<bool> keeps = originals_.keeps_file_of(block.name);
+  if (keeps.value_or(false)) return {};
   NMB_ASSIGN(const std::vector<hdf5::Undecoded> found, hdf5::undecoded_variables(block));
-  for (const hdf5::Undecoded& one : found)
-    extras_.losses.push_back({0,
-                              {},
-                              "variable " + in_quotes(one.path),
-                              "its values " + one.why,
-                              PackLoss::Kind::kValues});
+  for (const hdf5::Undecoded& one : found) {
+    const std::string variable = "variable " + in_quotes("/" + one.path);
+    const std::string text = "its values " + one.why;
+    if (keeps)
+      extras_.losses.push_back(
+          {0, {}, variable, text + "; only the original has them", PackLoss::Kind::kValues});
+    else
+      context_.warnings.push_back(file_->name() + ": " + variable + ": " + text +
+                                  "; this file does not have them");
+  }
   return {};
 }
 

@@ -57,6 +57,7 @@ class NmbInput {
   std::shared_ptr<const Reader> reader_;
   InputExtras extras_;
   BlockChanges changes_;
+  bool is_surveying_ = false;  // blocks are passed to InputOptions::survey
   InputOriginals originals_;
   std::shared_ptr<const DimensionLengths> lengths_;  // set if requested
   std::optional<FileDimensionsReader> dimensions_;   // set if made-up names are needed

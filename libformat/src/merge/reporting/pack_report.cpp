@@ -84,8 +84,15 @@ Status verdict(const PackReport& report, const PackOptions& options) {
                       "; nothing was written");
   };
   if (!report.conflicts.empty()) return conflict(report.conflicts.size(), "conflict", "");
-  if (options.refuse_losses && !report.losses.empty())
+  if (options.refused_losses == RefusedLosses::kAll && !report.losses.empty())
     return conflict(report.losses.size(), "thing", " that the output cannot keep");
+  const auto lost_values = static_cast<std::size_t>(
+      std::ranges::count(report.losses, PackLoss::Kind::kValues, &PackLoss::kind));
+  if (options.refused_losses == RefusedLosses::kValues && lost_values > 0)
+    return conflict(lost_values, "variable",
+                    " without values in the output; keep the originals (mode pack, without "
+                    "--no-originals, --compress, --chunk, --shuffle, --link and --split-names), or "
+                    "use --lossy to write the rest");
   const std::size_t warnings = report.warnings.size() + report.losses.size();
   if (options.strict && warnings > 0) return conflict(warnings, "warning", " with --strict");
   return {};
