@@ -715,7 +715,7 @@ def float_of(t, raw):
 
 NO_OWNER = NO_ATTRIBUTE = 2**32 - 1
 (SPACE, CREATION, ORDER, LINKS, TYPE_ATTRIBUTES, EXTERNAL, VIRTUAL) = range(1, 8)
-(USER_BLOCK, CHARACTER_SET, COMMENT, TYPE_COMMENT, DIMENSIONS_ABOVE, UNDECODED) = range(8, 14)
+(USER_BLOCK, CHARACTER_SET, COMMENT, TYPE_COMMENT, DIMENSIONS_ABOVE, UNDECODED, DAMAGED_CHUNKS) = range(8, 15)
 ABSENT = {EXTERNAL, VIRTUAL, UNDECODED}  # properties of variables whose values the block does not have
 REPEATED = (TYPE_ATTRIBUTES, TYPE_COMMENT)
 
@@ -752,7 +752,7 @@ def read_properties(section):
         if last is not None and (place < last or place == last and number not in REPEATED):
             items.fail(f"property {number} of {owner}, {attribute} is not in order")
         last = place
-        if SPACE <= number <= UNDECODED:
+        if SPACE <= number <= DAMAGED_CHUNKS:
             content = read_property(payload, number)
             if payload.left():
                 payload.fail(f"{payload.left()} bytes behind what property {number} has")
@@ -824,6 +824,8 @@ def read_property(items, number):
     if number == UNDECODED:
         items.number(4, "filter")
         items.text("name")
+        return None
+    if number == DAMAGED_CHUNKS:
         return None
     last = -1
     while items.left():

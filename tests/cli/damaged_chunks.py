@@ -1,18 +1,24 @@
 #!/usr/bin/python3
-"""Chunks of HDF5 inputs that do not decode: nmcat and nmconvert copy them and warn, with the names of the variable and
-the chunk; with --strict they write nothing.
+"""Chunks of HDF5 data sets that cannot be decoded. nmcat and nmconvert copy their bytes, warn even with -q, and with
+--strict write nothing. An NMB file marks the variable, so that every later copy warns from its definitions. An NMB file
+without the mark is checked when it becomes HDF5.
 
     damaged_chunks.py --tools FOLDER
 """
 
+import subprocess
 import sys
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 from tool_runs import Skip, main  # noqa: E402
 
+VECTORS = Path(__file__).resolve().parents[2] / "spec" / "vectors"
+TOLD = "cannot be decoded"
+
 
 def make(path, damaged):
-    """Chunks 0 to 3 of /group/v, and with zstd and deflate none is the same; `damaged` are their numbers."""
+    """Chunks 0 to 3 of /group/v; `damaged` are their numbers. A name that ends in sum: /group/sum is damaged instead."""
     try:
         import h5py
         import numpy
@@ -20,35 +26,130 @@ def make(path, damaged):
         raise Skip("no Python module h5py") from None
     with h5py.File(path, "w") as file:
         v = file.create_dataset("group/v", data=numpy.arange(20000, dtype="f8"), chunks=(5000,), compression="gzip")
-        file.create_dataset("group/sum", data=numpy.arange(2000), chunks=(500,), fletcher32=True)
-        places = [v.id.get_chunk_info(number) for number in damaged]
+        s = file.create_dataset("group/sum", data=numpy.arange(2000), chunks=(500,), fletcher32=True)
+        of = s if path.stem.endswith("sum") else v
+        places = [of.id.get_chunk_info(number) for number in damaged]
     content = bytearray(path.read_bytes())
     for place in places:
         content[place.byte_offset + place.size // 2] ^= 0xFF
     path.write_bytes(content)
 
 
-def check(tools):
-    make(tools.work / "good.h5", [])
-    make(tools.work / "bad.h5", [1, 3])
-    make(tools.work / "bad.nc", [2])
+def unmarked(tools, output, chunk_filter):
+    """An NMB file of another writer: a chunk of variable a/v cannot be decoded, and no property says so."""
+    text = tools.work / "vector.txt"
+    text.write_text(f"""# made by damaged_chunks.py
+expect valid
+generation
+  block "a"
+    kind 6
+    type integer 4  u8 0 1 0 0  u32 0 32 0
+    dim "x" 4
+    var "v" 256 ("x")
+    chunks 4
+    filter {chunk_filter}
+    chunk hex 0001020304050607
+""")
+    subprocess.run([sys.executable, VECTORS / "assemble.py", text, tools.work / output], check=True)
+
+
+def refused(tools, words):
+    """With --strict, nothing is written."""
+    out = tools.work / next(word for word in words if word.startswith("out."))
+    out.unlink(missing_ok=True)
+    done = tools.run(*words, "--strict", exit_code=1)
+    tools.check(not out.exists(), f"{words} --strict: wrote a file")
+    return done.stderr.decode()
+
+
+def warned(tools, words, *told):
+    """One warning, with -q too; nothing is written with --strict."""
+    for more in (), ("-q",):
+        said = tools.run(*words, "-f", *more).stderr.decode()
+        lines = [line for line in said.splitlines() if TOLD in line]
+        good = len(lines) == 1 and lines[0].startswith(f"{words[0]}: warning: ") and all(t in lines[0] for t in told)
+        tools.check(good, f"{words} {more}: said {said!r}, expected {told}")
+    said = refused(tools, words)
+    tools.check(TOLD in said, f"{words} --strict: said {said!r}")
+
+
+def check_hdf5_inputs(tools):
+    for name, damage in (("good.h5", []), ("bad.h5", [1, 3]), ("bad.nc", [2]), ("bad_sum.h5", [2])):
+        make(tools.work / name, damage)
     calls = (["nmcat", "IN", "-o", "out.nmb"], ["nmcat", "IN", "-o", "out.nmb", "--no-originals", "-j1"],
              ["nmconvert", "IN", "out.nmb"], ["nmconvert", "IN", "out.nmb", "--no-check", "-j1"],
+             ["nmconvert", "IN", "out.h5"], ["nmcat", "IN", "-o", "out.h5"],
              ["nmcat", "good.h5", "IN", "-o", "out.nmb", "--dry-run"])  # fmt: skip
-    for name, chunks in (("good.h5", []), ("bad.h5", [1, 3]), ("bad.nc", [2])):
+    for name, told in (("bad.h5", '"/group/v": 2 chunks cannot be decoded (first: chunk 1: '),
+                       ("bad.nc", '"/group/v": 1 chunk cannot be decoded (first: chunk 2: '),
+                       ("bad_sum.h5", '"/group/sum": 1 chunk cannot be decoded (first: chunk 2: ')):  # fmt: skip
         for call in calls:
-            words = [name if word == "IN" else word for word in call]
-            if words.count("good.h5") == 2:
-                continue
-            said = tools.run(*words, "-f").stderr.decode()
-            found = [line for line in said.splitlines() if "decode" in line]
-            wanted = [f"{words[0]}: warning: {name}: \"group/v\": chunk {chunk}: " for chunk in chunks]
-            tools.check(len(found) == len(wanted) and all(map(str.startswith, found, wanted)), f"{words}: said {said}")
-            (tools.work / "out.nmb").unlink(missing_ok=True)
-            done = tools.run(*words, "--strict", exit_code=1 if chunks else None)
-            tools.check(not chunks or not (tools.work / "out.nmb").exists(), f"{words} --strict: wrote a file")
-            tools.check(not chunks or b'"group/v": chunk' in done.stderr, f"{words} --strict: said {done.stderr}")
-            (tools.work / "out.nmb").unlink(missing_ok=True)
+            warned(tools, [name if word == "IN" else word for word in call], f"{name}: variable {told}", "undamaged copy")
+    for call in calls[:-1]:
+        said = tools.run(*["good.h5" if word == "IN" else word for word in call], "-f", "--strict").stderr.decode()
+        tools.check(TOLD not in said, f"{call}: said {said!r}")
+
+
+def check_layout(tools):
+    """Chunks that already have the layout of CMIP7 are copied."""
+    import h5py
+    import numpy
+
+    path = tools.work / "layout.nc"
+    with h5py.File(path, "w") as file:
+        values = numpy.arange(200000, dtype="<f4").reshape(200, 1000)
+        filters = {"compression": "gzip", "compression_opts": 4, "shuffle": True, "fletcher32": True}
+        place = file.create_dataset("v", data=values, chunks=values.shape, **filters).id.get_chunk_info(0)
+    content = bytearray(path.read_bytes())
+    content[place.byte_offset + place.size // 2] ^= 0xFF
+    path.write_bytes(content)
+    warned(tools, ["nmconvert", "layout.nc", "out.nc", "--layout", "cmip7"], 'layout.nc: variable "/v": 1 chunk cannot be decoded')
+
+
+def check_marks(tools):
+    """Later copies know the damage from the mark, also with --no-check."""
+    tools.run("nmcat", "bad.h5", "-o", "marked.nmb", "--block-name", "{group}")
+    tools.run("nmconvert", "good.h5", "good.nmb")
+    tools.run("nmcat", "good.h5", "-o", "other.nmb", "--block-name", "other/{group}")
+    for call in (["nmconvert", "--repack", "marked.nmb", "out.nmb"], ["nmcat", "marked.nmb", "other.nmb", "-o", "out.nmb"],
+                 ["nmcat", "marked.nmb", "-o", "out.nmb", "--mode", "union"], ["nmcat", "marked.nmb", "-o", "out.h5"],
+                 ["nmcat", "other.nmb", "marked.nmb", "-o", "out.nmb", "--where", "count > 0"],
+                 ["nmconvert", "marked.nmb", "out.h5"], ["nmconvert", "marked.nmb", "out.h5", "--no-check"],
+                 ["nmconvert", "marked.nmb", "out.h5", "--extract", "group"]):  # fmt: skip
+        if "--where" in call:
+            call = call[:-2]
+        warned(tools, call, "marked.nmb: variable ", 'group/v": ')
+        if "out.nmb" in call:
+            tools.run(*call, "-f")
+            done = tools.run("nmverify", "out.nmb", exit_code=1)
+            tools.check(b"variable v, chunk 1: " in done.stdout + done.stderr, f"nmverify out.nmb: said {done}")
+            done = tools.run("nmverify", "--level", "blocks", "out.nmb")
+            tools.check(TOLD in (done.stdout + done.stderr).decode(), f"{call}: no mark: {done}")
+            tools.run("nmcat", "out.nmb", "-o", "again.nmb", "--strict", exit_code=1)
+    # The original has the chunks too; the damage is no loss of the original.
+    tools.run("nmconvert", "marked.nmb", "whole.h5", "--original", "/")
+    tools.check((tools.work / "whole.h5").read_bytes() == (tools.work / "bad.h5").read_bytes(), "another original")
+
+
+def check_no_mark(tools):
+    """A copy decodes nothing; what becomes HDF5, and what is recovered, is decoded."""
+    for chunk_filter in '1 1 "deflate" 6', '3 0 "fletcher32"':
+        unmarked(tools, "other.nmb", chunk_filter)
+        told = 'other.nmb: variable "/a/v": 1 chunk cannot be decoded'
+        warned(tools, ["nmconvert", "other.nmb", "out.h5"], told)
+        warned(tools, ["nmcat", "other.nmb", "-o", "out.h5", "--block-name", "{group}"], told)
+        tools.run("nmcat", "other.nmb", "-o", "out.nmb", "--strict", "-f")
+        (tools.work / "saved.nmb").unlink(missing_ok=True)
+        for words in ["--plan"], ["--recover", "saved.nmb"]:
+            said = tools.run("nmverify", "other.nmb", *words, exit_code=3).stdout.decode()
+            tools.check(TOLD in said and "nothing is lost" not in said, f"nmverify {words}: said {said!r}")
+
+
+def check(tools):
+    check_hdf5_inputs(tools)
+    check_layout(tools)
+    check_marks(tools)
+    check_no_mark(tools)
 
 
 if __name__ == "__main__":

@@ -60,6 +60,7 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
       case Kind::kValues:
       case Kind::kTable:
       case Kind::kReference:
+      case Kind::kDamage:
         lines.emplace_back(at->path, at->line());
         break;
     }

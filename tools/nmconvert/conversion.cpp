@@ -210,10 +210,7 @@ class Converter {
   Status to_cmip7() {
     NMB_TRY(ranks_.first([&] { return check_references(*options_.outputs, file_); }));
     return write_cmip7(file_, record_.of.output, extract_options(), ranks_,
-                       [this](const std::vector<std::string>& left) {
-                         for (const std::string& line : left) notes_.warn(line);
-                         return notes_.check_warnings();
-                       });
+                       [this](const Hdf5Losses& lost) { return notes_.accept_losses(lost); });
   }
 
   Status to_hdf5(const Reader& reader) {

@@ -35,6 +35,7 @@ Status ConversionNotes::accept_losses(const std::vector<Loss>& losses, const std
 
 Status ConversionNotes::accept_losses(const Hdf5Losses& lost) {
   for (const Loss& change : lost.changes) warn(change.line());
+  for (const Loss& damaged : lost.damaged) lose(damaged.line());
   if (lost.records.blocks > 0) lose(no_place_for_records(lost.records));
   NMB_TRY(check_warnings());
   return accept_losses(lost.losses, "an HDF5 file");
@@ -48,6 +49,11 @@ void ConversionNotes::take_report(PackReport* report) {
     return std::ranges::find(warnings, warning) != warnings.end();
   });
   record_.warnings.insert(record_.warnings.end(), warnings.begin(), warnings.end());
+  // The output has the stored bytes of damaged chunks, so they are warnings.
+  std::erase_if(report->losses, [&](const PackLoss& loss) {
+    if (loss.kind == PackLoss::Kind::kDamage) lose(loss.line());
+    return loss.kind == PackLoss::Kind::kDamage;
+  });
   record_.without_statistics = report->without_statistics;
   record_.originals = report->originals;
   record_.digested = report->digested;

@@ -40,7 +40,7 @@ class ConversionNotes {
   // given, or if there is a warning and --strict is given.
   Status accept_losses(const Hdf5Losses& lost);
 
-  // Moves warnings and conflicts from *report to the record.
+  // Moves warnings, damaged chunks and conflicts from *report to the record.
   void take_report(PackReport* report);
   // Records the losses of an NMB output. `status` is the result of pack(). Returns the status of
   // the conversion.

@@ -98,6 +98,11 @@ struct Hdf5Losses {
   std::vector<Loss> losses{};
   // Filter parameters that HDF5 replaces. The values do not change.
   std::vector<Loss> changes{};
+  // Variables of which chunks cannot be decoded: the values are unreadable in the NMB file too. The
+  // HDF5 file gets the stored bytes of these chunks. write_hdf5() decodes all chunks to find them
+  // if options.check is set; otherwise, it lists the variables that the NMB file marks. Empty for
+  // the outputs of pack(), which reports such variables in PackReport::losses.
+  std::vector<Loss> damaged{};
   LostRecords records{};
 };
 
@@ -106,9 +111,9 @@ struct Hdf5Losses {
 // is the path of the file that `reader` has open. The HDF5 library runs in a separate process,
 // which opens `input`. Ignores options.kind. If options.check is set, compares
 // the groups and values of the result with `input`. Also compares the dimensions that netCDF finds
-// in the result with the dimensions of the sources. Errors: kConflict if there are losses and
-// options.on_losses is not set; kDamaged and kUnsupported if the separate process fails with them;
-// kExists; kIo; kNoSpace.
+// in the result with the dimensions of the sources. Errors: kConflict if there are losses or
+// damaged variables and options.on_losses is not set; kDamaged and kUnsupported if the separate
+// process fails with them; kExists; kIo; kNoSpace.
 NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
                              const std::string& path, const ConvertOptions& options,
                              Communicator& ranks);
@@ -126,14 +131,14 @@ NMB_EXPORT Status check_hdf5(const Reader& reader, const std::string& input,
 // the right lengths and filters are copied. Collective: rank 0 does the work, and all ranks get the
 // outcome. Uses overwrite, sync, check, threads, cancel and layer of `options`; options.check
 // compares values, attributes and types; chunks that were copied are compared as stored bytes.
-// `on_left` is called on rank 0 before anything is written. `on_left` gets a line for each variable
-// that keeps its chunks although they do not fit this layout. If `on_left` fails, the call fails
-// with the same error. Other errors: those of write_hdf5(), and kUnknownKind if `file` has another
-// kind.
+// `on_losses` is called on rank 0 before anything is written: `changes` has the variables that keep
+// their chunks although they do not fit this layout, and `damaged` is as for write_hdf5(). If
+// `on_losses` fails, the call fails with the same error. Other errors: those of write_hdf5(), and
+// kUnknownKind if `file` has another kind.
 NMB_EXPORT Status write_cmip7(const std::shared_ptr<const FileSource>& file,
                               const std::string& path, const ConvertOptions& options,
                               Communicator& ranks,
-                              const std::function<Status(std::vector<std::string>)>& on_left);
+                              const std::function<Status(const Hdf5Losses&)>& on_losses);
 
 // --- files to which an input refers, and which no output may replace ---
 

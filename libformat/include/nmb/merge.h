@@ -505,6 +505,9 @@ struct PackLoss {
     kTags,       // tags of blocks that are not copied whole
     kValues,     // values that only an original has, which the output does not keep
     kReference,  // a link or reference to an object that `source` does not have
+    // Values in chunks from HDF5 that cannot be decoded. The output has the stored bytes of these
+    // chunks, so this loss is never refused.
+    kDamage,
   };
   std::uint64_t input = 0;  // position of the input in the order in which inputs are merged
   std::string path{};       // path of the input file

@@ -13,8 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "convert/write_merged.h"
 #include "convert/write_variables.h"
 #include "hdf5/client/cmip7_layout.h"
+#include "hdf5/client/damaged_chunks.h"
 #include "hdf5/client/group_block.h"
 #include "hdf5/client/hdf5_file.h"
 #include "hdf5/client/hdf5_form.h"
@@ -36,6 +38,7 @@
 #include "values/chunk_coding.h"
 #include "values/chunk_table.h"
 #include "values/rechunked_array.h"
+#include "verify/chunk_checker.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -720,11 +723,11 @@ class ResultCheck {
   std::uint64_t groups_ = 0;
 };
 
-Status check_losses(const hdf5::Hdf5Form& form) {
-  const std::size_t count = form.losses().size();
+Status check_losses(const std::vector<Loss>& losses) {
+  const std::size_t count = losses.size();
   if (count == 0) return {};
   return Status(Code::kConflict,
-                form.losses().front().line() +
+                losses.front().line() +
                     (count > 1 ? ", and " + std::to_string(count - 1) + " more" : std::string()));
 }
 
@@ -754,24 +757,54 @@ Status make_output(const std::string& path, const ConvertOptions& options, Resul
   return output->publish();
 }
 
-// Returns the form of the HDF5 file, after all checks that need no values.
+// Returns the variables of which chunks cannot be decoded. decodes: whether all chunks are decoded;
+// if false, only the marks of variables are read.
+Result<std::vector<Loss>> damaged_variables(const hdf5::NamedBlocks& blocks, bool decodes,
+                                            const ConvertOptions& options) {
+  std::vector<Loss> found;
+  NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
+    const auto object = [&](VarId variable) {
+      return "variable " +
+             in_quotes("/" + joined_path(block->name, block->metadata.variable(variable).name));
+    };
+    const auto on_left_out = [&](VarId variable, std::uint64_t chunks) {
+      found.push_back({object(variable),
+                       joined_text(chunks, chunks == 1 ? " chunk was" : " chunks were",
+                                   " not checked, because the decoded chunks are too large")});
+    };
+    NMB_ASSIGN(const std::vector<hdf5::DamagedChunks> damaged,
+               decodes ? find_damaged_chunks(*block, options.threads, on_left_out)
+                       : hdf5::marked_chunks(block->metadata));
+    for (const hdf5::DamagedChunks& chunks : damaged)
+      found.push_back({object(chunks.variable), chunks.text()});
+    return true;
+  }));
+  return found;
+}
+
+// Returns the form of the HDF5 file, after all checks that come before it is written. damaged: see
+// Hdf5Losses.
 Result<hdf5::Hdf5Form> checked_form(const Reader& reader, const std::string& input,
-                                    const ConvertOptions& options) {
+                                    const ConvertOptions& options, std::vector<Loss> damaged) {
   NMB_TRY(check_ranges(options));
   NMB_ASSIGN(hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
   if (options.on_losses) {
     NMB_ASSIGN(LostRecords records, lost_records(reader));
-    NMB_TRY(options.on_losses(reader, {form.losses(), form.changes(), std::move(records)}));
+    NMB_TRY(options.on_losses(
+        reader, {form.losses(), form.changes(), std::move(damaged), std::move(records)}));
   } else {
-    NMB_TRY(check_losses(form).in_file(input));
+    NMB_TRY(check_losses(form.losses()).in_file(input));
+    NMB_TRY(check_losses(damaged).in_file(input));
   }
   if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
   return form;
 }
 
 Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
-                   const ConvertOptions& options) {
-  NMB_ASSIGN(const hdf5::Hdf5Form form, checked_form(reader, input, options));
+                   const ConvertOptions& options, std::vector<Loss> damaged) {
+  NMB_ASSIGN(const hdf5::Hdf5Form form, checked_form(reader, input, options, std::move(damaged)));
   ResultCheck check(reader, form, options, ResultCheck::Layout::kKept);
   return make_output(path, options, check, [&](const std::string& hidden) {
     std::vector<std::string> arguments = export_arguments(options);
@@ -782,7 +815,7 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
 }
 
 // Adds a line for each variable that cannot get the layout of CMIP7.
-Status add_left(const hdf5::NamedBlocks& blocks, std::vector<std::string>* left) {
+Status add_left(const hdf5::NamedBlocks& blocks, std::vector<Loss>* left) {
   return blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
     NMB_ASSIGN(const hdf5::Cmip7Layout layout, hdf5::Cmip7Layout::of(*block));
@@ -794,8 +827,8 @@ Status add_left(const hdf5::NamedBlocks& blocks, std::vector<std::string>* left)
       std::string why;
       (void)layout.chunks(*block, v, properties, &why);
       if (!why.empty())
-        left->push_back("variable " + joined_path(block->name, block->metadata.variable(v).name) +
-                        ": " + why + "; its chunks stay unchanged");
+        left->push_back({"variable " + joined_path(block->name, block->metadata.variable(v).name),
+                         why + "; its chunks stay unchanged"});
     }
     return true;
   });
@@ -820,14 +853,15 @@ Status variables_alone(const Reader& reader, const std::string& input,
 
 Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::string& path,
                       const ConvertOptions& options,
-                      const std::function<Status(std::vector<std::string>)>& on_left) {
+                      const std::function<Status(const Hdf5Losses&)>& on_losses) {
   NMB_ASSIGN(const hdf5::NamedBlocks blocks, hdf5::NamedBlocks::open(file));
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(blocks));
-  NMB_TRY(check_losses(form).in_file(file->name()));
+  NMB_TRY(check_losses(form.losses()).in_file(file->name()));
   NMB_TRY(hdf5::check_netcdf_names(blocks).in_file(file->name()));
-  std::vector<std::string> left;
-  NMB_TRY(add_left(blocks, &left).in_file(file->name()));
-  if (!left.empty()) NMB_TRY(on_left(std::move(left)));
+  Hdf5Losses found;
+  NMB_TRY(add_left(blocks, &found.changes).in_file(file->name()));
+  NMB_ASSIGN(found.damaged, damaged_variables(blocks, options.check, options));
+  NMB_TRY(on_losses(found));
   ResultCheck check(blocks, form, options, ResultCheck::Layout::kNew);
   return make_output(path, options, check, [&](const std::string& hidden) {
     return run_worker("relayout", file->name(), hidden, path, {std::to_string(options.threads)},
@@ -838,12 +872,20 @@ Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::
 }  // namespace
 
 Status check_hdf5(const Reader& reader, const std::string& input, const ConvertOptions& options) {
-  return checked_form(reader, input, options).status();
+  return checked_form(reader, input, options, {}).status();
 }
 
 Status write_hdf5(const Reader& reader, const std::string& input, const std::string& path,
                   const ConvertOptions& options, Communicator& ranks) {
-  return ranks.first([&] { return write_alone(reader, input, path, options); });
+  return ranks.first([&]() -> Status {
+    NMB_ASSIGN(std::vector<Loss> damaged, damaged_variables(reader, options.check, options));
+    return write_alone(reader, input, path, options, std::move(damaged));
+  });
+}
+
+Status write_merged(const Reader& reader, const std::string& input, const std::string& path,
+                    const ConvertOptions& options) {
+  return write_alone(reader, input, path, options, {});
 }
 
 Status write_variables(const Reader& reader, const std::string& input,
@@ -854,8 +896,8 @@ Status write_variables(const Reader& reader, const std::string& input,
 
 Status write_cmip7(const std::shared_ptr<const FileSource>& file, const std::string& path,
                    const ConvertOptions& options, Communicator& ranks,
-                   const std::function<Status(std::vector<std::string>)>& on_left) {
-  return ranks.first([&] { return relayout_alone(file, path, options, on_left); });
+                   const std::function<Status(const Hdf5Losses&)>& on_losses) {
+  return ranks.first([&] { return relayout_alone(file, path, options, on_losses); });
 }
 
 }  // namespace nmb

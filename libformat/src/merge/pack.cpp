@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "convert/write_merged.h"
 #include "merge/packer.h"
 #include "merge/reading/input_order.h"
 #include "nmb/convert.h"
@@ -207,13 +208,12 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   report->value_bytes += std::exchange(report->linked_bytes, 0);
   return ranks.first([&]() -> Status {
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between, reading));
-    Communicator alone;
     ConvertOptions convert = extract_options(options);
     if (first.link_united)
       convert.links_unchanged = [&]() -> Status { return check_stamps(options.inputs, stamps); };
     if (options.hdf5->on_merged)
       return naming(options.output, options.hdf5->on_merged(*reader, between, convert));
-    NMB_TRY(naming(in_messages, write_hdf5(*reader, between, options.output, convert, alone)));
+    NMB_TRY(naming(in_messages, write_merged(*reader, between, options.output, convert)));
     // It is not an error if another process has already removed the output.
     if (const auto result = FileSource::open(options.output); result.ok())
       report->bytes_out = (*result)->size();

@@ -50,7 +50,8 @@ std::optional<std::vector<std::uint32_t>> levels_of_classic(const Metadata& meta
   const Result<std::vector<Property>> properties = hdf5::decode_properties(extension->hdf5);
   if (!properties.ok() ||
       std::ranges::any_of(std::span(*properties).subspan(1), [](const Property& property) {
-        return property.number != Property::Number::kCreation;
+        return property.number != Property::Number::kCreation &&
+               property.number != Property::Number::kDamagedChunks;
       }))
     return std::nullopt;
   std::vector<std::uint32_t> levels(metadata.dimension_count());

@@ -273,7 +273,7 @@ class Recoverer {
     using Kind = PackLoss::Kind;
     for (const PackLoss& loss : report.losses)
       if (loss.kind == Kind::kAddition || loss.kind == Kind::kReference ||
-          loss.kind == Kind::kValues)
+          loss.kind == Kind::kValues || loss.kind == Kind::kDamage)
         add_loss(loss.line());
     if (!is_plan) recovery_.bytes_out = report.bytes_out;
     return {};

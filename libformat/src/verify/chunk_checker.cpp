@@ -95,4 +95,36 @@ std::vector<Status> ChunkChecker::load_all(const ChunkTable& table, std::uint64_
   return outcomes;
 }
 
+Result<std::vector<hdf5::DamagedChunks>> find_damaged_chunks(const Dataset& block, unsigned threads,
+                                                             const OnChunksLeftOut& on_left_out) {
+  std::vector<hdf5::DamagedChunks> all;
+  if (!block.metadata.extension() || !block.extent) return all;
+  NMB_ASSIGN(const std::vector<hdf5::DamagedChunks> marked, hdf5::marked_chunks(block.metadata));
+  for (const Storage& storage : block.metadata.extension()->storage) {
+    if (storage.kind != StorageKind::kChunked) continue;
+    hdf5::DamagedChunks found{storage.variable};
+    std::uint64_t left_out = 0;
+    Status failed;
+    const auto tell = [&](const ChunkRow&, const Status& status) {
+      if (status.code() == Code::kLimit) {
+        ++left_out;
+      } else if (status.code() != Code::kDamaged) {
+        if (failed.ok()) failed = status;
+      } else if (found.chunks++ == 0) {
+        found.first = status.message();
+      }
+    };
+    const Result<std::uint64_t> checked =
+        ChunkChecker(threads).check(block, storage, tell, &left_out);
+    NMB_TRY(failed);
+    if (!checked.ok() && checked.status().code() != Code::kDamaged) return checked.status();
+    if (!checked.ok()) found = {storage.variable, 1, checked.status().message()};
+    if (left_out > 0) on_left_out(storage.variable, left_out);
+    if (found.chunks > 0 ||
+        std::ranges::find(marked, storage.variable, &hdf5::DamagedChunks::variable) != marked.end())
+      all.push_back(std::move(found));
+  }
+  return all;
+}
+
 }  // namespace nmb

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hdf5/client/damaged_chunks.h"
 #include "nmb/dataset.h"
 #include "nmb/extension.h"
 #include "values/chunk_table.h"
@@ -51,5 +52,14 @@ class ChunkChecker {
 
   const unsigned threads_;
 };
+
+// Called for a variable with chunks that were not decoded, because they are too large.
+using OnChunksLeftOut = std::function<void(VarId variable, std::uint64_t chunks)>;
+
+// Decodes all chunks of a block on several threads. Returns the variables with damaged chunks, in
+// the order of the storage section; of these variables, at most one chunk is described. Also
+// returns marked variables whose chunks were not all decoded. Errors: kDamaged (R-H5-1), kIo.
+Result<std::vector<hdf5::DamagedChunks>> find_damaged_chunks(const Dataset& block, unsigned threads,
+                                                             const OnChunksLeftOut& on_left_out);
 
 }  // namespace nmb

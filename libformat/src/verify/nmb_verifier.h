@@ -127,8 +127,7 @@ class NmbVerifier {
   void check_block(const EntryRow& row);
   void check_unsupported_block(const EntryRow& row);
   void check_chunks(const BlockEntry& entry);
-  void check_properties(const Extension& extension, std::uint64_t body_at,
-                        const std::string& object);
+  void check_properties(const Metadata& metadata, std::uint64_t body_at, const std::string& object);
 
   // These functions in verify_file_digests.cpp check the digests of classic files that became
   // blocks (section 10.5).

@@ -94,7 +94,7 @@ void NmbVerifier::check_block(const EntryRow& row) {
   if (!*header) return;
   const auto& extension = (*header)->metadata.extension();
   const std::uint64_t body_at = e.position + block_body_offset(e.name.size());
-  if (extension) check_properties(*extension, body_at, object);
+  if (extension) check_properties((*header)->metadata, body_at, object);
   metadata_known_ = summary_.findings == findings;
   if (extension && at_least(VerifyLevel::kData) &&
       std::ranges::any_of(extension->storage, [](const Storage& storage) {
@@ -112,10 +112,21 @@ void NmbVerifier::check_block(const EntryRow& row) {
 }
 
 // Checks the hdf5 section of a body that begins at `body_at`.
-void NmbVerifier::check_properties(const Extension& extension, std::uint64_t body_at,
+void NmbVerifier::check_properties(const Metadata& metadata, std::uint64_t body_at,
                                    const std::string& object) {
-  const auto properties = hdf5::decode_properties(extension.hdf5);
-  if (properties.ok()) return;
+  const auto properties = hdf5::decode_properties(metadata.extension()->hdf5);
+  if (properties.ok()) {
+    // At level data, the chunks are decoded, and each damaged chunk is a finding.
+    for (const hdf5::Property& p : *properties)
+      if (p.number == hdf5::Property::Number::kDamagedChunks && !at_least(VerifyLevel::kData) &&
+          p.owner < metadata.variable_count())
+        findings_.report({"R-XC-1", body_at,
+                          joined_text(object, ", variable ", metadata.variable(p.owner).name),
+                          "a mark that some chunks cannot be decoded",
+                          "chunks that can be decoded (--level data lists those that cannot)",
+                          Severity::kWarning});
+    return;
+  }
   const Status& status = properties.status();
   report("R-H5-1", body_at, object,
          joined_text("a damaged hdf5 section (byte ", status.offset(), ": ", status.message(), ")"),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hdf5/client/damaged_chunks.h"
 #include "hdf5/client/group_block.h"
 #include "hdf5/model/hdf5_section.h"
 #include "wire/joined_text.h"
@@ -76,7 +77,8 @@ Result<Hdf5Form> Hdf5Form::of(const NamedBlocks& blocks) {
     NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
     add_changes(*block, &form.changes_);
     NMB_ASSIGN(const bool is_undecoded, add_undecoded(*block, &form.losses_));
-    if (is_undecoded) form.undecoded_.insert(entry.name);
+    NMB_ASSIGN(const std::vector<DamagedChunks> damaged, marked_chunks(block->metadata));
+    if (is_undecoded || !damaged.empty()) form.marked_.insert(entry.name);
     NMB_ASSIGN(const std::vector<std::byte> bytes, user_block(*block));
     if (bytes.empty()) return true;
     form.with_user_block_.insert(entry.name);
@@ -99,13 +101,13 @@ Result<std::shared_ptr<const Block>> Hdf5Form::written(std::shared_ptr<const Blo
   NMB_ASSIGN(block, ids_.renumbered(std::move(block)));
   // The root group keeps its user block; other groups lose theirs.
   const bool loses_user_block = !block->name.empty() && with_user_block_.contains(block->name);
-  if (!loses_user_block && !undecoded_.contains(block->name)) return block;
+  if (!loses_user_block && !marked_.contains(block->name)) return block;
   const auto copy = std::make_shared<Block>(*block);
   auto extension = std::make_shared<Extension>(*block->metadata.extension());
   NMB_ASSIGN(const std::vector<Property> properties, decode_properties(extension->hdf5));
   extension->hdf5.clear();
   for (const Property& p : properties)
-    if (p.number != Property::Number::kUndecoded &&
+    if (p.number != Property::Number::kUndecoded && p.number != Property::Number::kDamagedChunks &&
         !(loses_user_block && p.number == Property::Number::kUserBlock))
       append_property(p, &extension->hdf5);
   copy->metadata.set_extension(std::move(extension));

@@ -40,7 +40,8 @@ class Hdf5Form {
 
   DimensionIds ids_;
   std::set<std::string, std::less<>> with_user_block_;
-  std::set<std::string, std::less<>> undecoded_;  // blocks with variables that were not decoded
+  // Blocks with variables that were not decoded, or that have damaged chunks.
+  std::set<std::string, std::less<>> marked_;
   std::optional<std::string> user_block_of_;
   std::vector<Loss> losses_;
   std::vector<Loss> changes_;

@@ -16,11 +16,11 @@ namespace {
 using Number = Property::Number;
 
 constexpr const char* kRule = "R-H5-1";
-constexpr Number kAll[] = {Number::kSpace,    Number::kCreation,       Number::kOrder,
-                           Number::kLinks,    Number::kTypeAttributes, Number::kExternalFiles,
-                           Number::kVirtual,  Number::kUserBlock,      Number::kCharacterSet,
-                           Number::kComment,  Number::kTypeComment,    Number::kDimensionsAbove,
-                           Number::kUndecoded};
+constexpr Number kAll[] = {Number::kSpace,     Number::kCreation,       Number::kOrder,
+                           Number::kLinks,     Number::kTypeAttributes, Number::kExternalFiles,
+                           Number::kVirtual,   Number::kUserBlock,      Number::kCharacterSet,
+                           Number::kComment,   Number::kTypeComment,    Number::kDimensionsAbove,
+                           Number::kUndecoded, Number::kDamagedChunks};
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -108,6 +108,8 @@ void put_payload(const Property& p, ItemsOut* out) {
     case Number::kUndecoded:
       out->put(p.filter);
       out->put_text(p.filter_name);
+      break;
+    case Number::kDamagedChunks:
       break;
   }
 }
@@ -212,6 +214,8 @@ void take_payload(ItemsIn* in, Property* p) {
     case Number::kUndecoded:
       p->filter = in->number<std::uint32_t>(kRule);
       p->filter_name = in->text(kRule);
+      break;
+    case Number::kDamagedChunks:
       break;
   }
 }

@@ -99,6 +99,7 @@ struct Property {
     kTypeComment = 11,
     kDimensionsAbove = 12,
     kUndecoded = 13,
+    kDamagedChunks = 14,
   };
   Number number = Number::kSpace;
   std::uint32_t owner = kGlobal;

@@ -4,24 +4,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "hdf5/client/damaged_chunks.h"
 #include "hdf5/client/group_block.h"
 #include "hdf5/client/named_blocks.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "nmb/classic.h"
 #include "nmb/convert.h"
-#include "verify/chunk_checker.h"
 #include "wire/joined_text.h"
 #include "wire/owned_bytes.h"
 
 namespace nmb {
-
-namespace {
-
-// Number of damaged chunks of a file that are named.
-constexpr std::uint64_t kMostWarnedChunks = 10;
-
-}  // namespace
 
 Result<std::unique_ptr<hdf5::StartedFile>> Hdf5Starter::start(std::size_t index,
                                                               const std::string& path) {
@@ -50,7 +43,8 @@ Hdf5Input::Hdf5Input(InputContext& context, Hdf5Starter& starter, std::size_t in
       move_(options_.move ? options_.move(index, "") : PathMove()),
       changes_(context, file_->name()),
       is_original_(options_.originals),
-      becomes_original_(options_.originals) {}
+      becomes_original_(options_.originals),
+      damage_(file_->name()) {}
 
 Status Hdf5Input::choose() {
   NMB_ASSIGN(const auto started, starter_.start(index_, file_->name()));
@@ -68,7 +62,6 @@ Status Hdf5Input::read(const VisitBlock& visit) {
       return {};
     }));
     ++context_.whole_files;
-    count_damaged_chunks();
     return {};
   }
   NMB_ASSIGN(Groups groups, read_groups(*started));
@@ -96,7 +89,6 @@ Status Hdf5Input::read(const VisitBlock& visit) {
     if (changes_.is_selection()) NMB_ASSIGN(is_selected, changes_.is_selected(placed(group.name)));
     if (is_selected) NMB_ASSIGN(is_wanted, read_checked(std::move(group), groups.size(), visit));
   }
-  count_damaged_chunks();
   return {};
 }
 
@@ -212,52 +204,31 @@ Result<bool> Hdf5Input::read_group(hdf5::GroupBlock group, std::uint64_t blocks,
 
 Result<bool> Hdf5Input::read_checked(hdf5::GroupBlock group, std::uint64_t blocks,
                                      const VisitBlock& visit) {
-  NMB_TRY(check_chunks(group));
+  NMB_TRY(check_chunks(&group));
   return read_group(std::move(group), blocks, visit);
 }
 
-// Warns of chunks that do not decode. Such chunks are no error, because they are copied without
-// being decoded, and an output may hold all that is left of the values.
-Status Hdf5Input::check_chunks(const hdf5::GroupBlock& group) {
-  NMB_ASSIGN(Dataset dataset, decoded(group));
+// Reports chunks that cannot be decoded, and marks their variables. Such chunks are no error,
+// because they are copied without being decoded, and an output may hold all that is left of the
+// values.
+Status Hdf5Input::check_chunks(hdf5::GroupBlock* group) {
+  NMB_ASSIGN(Dataset dataset, decoded(*group));
   if (options_.lists_undecoded) NMB_TRY(note_undecoded(dataset));
-  const Metadata& metadata = dataset.metadata;
-  const auto warn = [&](const Storage& storage, const std::string& what) {
-    context_.warnings.push_back(joined_text(
-        file_->name(), ": ",
-        in_quotes(joined_path(group.name, metadata.variable(storage.variable).name)), ": ", what));
-  };
-  Status failed;
-  if (metadata.extension() && dataset.extent)
-    for (const Storage& storage : metadata.extension()->storage) {
-      if (storage.kind != StorageKind::kChunked) continue;
-      std::uint64_t left_out = 0;
-      const auto tell = [&](const ChunkRow&, const Status& status) {
-        if (status.code() == Code::kLimit) {
-          ++left_out;
-        } else if (status.code() != Code::kDamaged) {
-          if (failed.ok()) failed = status;
-        } else if (damaged_chunks_++ < kMostWarnedChunks) {
-          warn(storage, status.message() + "; the chunk is copied as it is");
-        }
-      };
-      NMB_TRY(ChunkChecker(options_.threads)
-                  .check(dataset, storage, tell, &left_out)
-                  .status()
-                  .in_file(file_->name()));
-      if (left_out > 0)
-        warn(storage, joined_text(left_out, left_out == 1 ? " chunk was" : " chunks were",
-                                  " not checked, because the decoded chunks are too large"));
-    }
+  NMB_ASSIGN(const std::vector<hdf5::DamagedChunks> damaged,
+             damage_.check(dataset, group->name, options_.threads, &context_.warnings));
+  if (!damaged.empty()) {
+    NMB_TRY(hdf5::mark_damaged_chunks(damaged, &dataset.metadata).in_file(file_->name()));
+    const Metadata& metadata = dataset.metadata;
+    NMB_ASSIGN(group->body,
+               encode_extended_body(metadata, metadata.record_dimension() ? dataset.records : 0));
+  }
   context_.room = std::move(dataset.metadata);
-  return failed.in_file(file_->name());
+  return {};
 }
 
-void Hdf5Input::count_damaged_chunks() {
-  if (damaged_chunks_ > kMostWarnedChunks)
-    context_.warnings.push_back(joined_text(file_->name(), ": ",
-                                            damaged_chunks_ - kMostWarnedChunks,
-                                            " more chunks do not decode; nmverify lists them"));
+std::vector<PackLoss> Hdf5Input::take_losses() {
+  damage_.tell(&losses_);
+  return std::move(losses_);
 }
 
 // Tells of variables whose values were not decoded. They are lost unless the output stores the file

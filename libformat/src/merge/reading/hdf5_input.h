@@ -9,6 +9,7 @@
 
 #include "hdf5/client/hdf5_file.h"
 #include "merge/reading/block_changes.h"
+#include "merge/reading/damage_report.h"
 #include "merge/reading/input_block.h"
 #include "merge/reading/input_context.h"
 #include "nmb/dataset.h"
@@ -55,7 +56,7 @@ class Hdf5Input {
   // Passes the blocks to InputOptions::chooser.
   Status choose();
   // Returns the losses that read() found.
-  std::vector<PackLoss> take_losses() { return std::move(losses_); }
+  std::vector<PackLoss> take_losses();
 
  private:
   using Groups = std::vector<hdf5::GroupBlock>;
@@ -69,8 +70,7 @@ class Hdf5Input {
   Result<bool> read_group(hdf5::GroupBlock group, std::uint64_t blocks, const VisitBlock& visit);
   // Visits a group whose chunks were checked.
   Result<bool> read_checked(hdf5::GroupBlock group, std::uint64_t blocks, const VisitBlock& visit);
-  Status check_chunks(const hdf5::GroupBlock& group);
-  void count_damaged_chunks();
+  Status check_chunks(hdf5::GroupBlock* group);
   Result<Dataset> decoded(const hdf5::GroupBlock& group);
   Status note_undecoded(const Dataset& dataset);
   Status change(hdf5::GroupBlock* group, Dataset* dataset);
@@ -89,7 +89,7 @@ class Hdf5Input {
   MadeUpNumbers::First made_up_;  // for each group: its first made-up dimension number
   bool is_original_;              // the output stores the file as an original
   bool becomes_original_;         // the next block gets the file as its original
-  std::uint64_t damaged_chunks_ = 0;
+  DamageReport damage_;
   std::vector<PackLoss> losses_;
 };
 

@@ -38,6 +38,8 @@ struct InputOptions {
   // Whether originals of NMB inputs count as losses if the output does not store them.
   bool needs_originals = true;
   bool lists_undecoded = false;  // values from HDF5 that were not decoded are losses
+  // Whether the chunks of NMB inputs are decoded to check them. Those of HDF5 inputs always are.
+  bool checks_chunks = false;
   std::uint32_t piece_size = 0;  // piece size of the output; used if originals are stored
   bool coded_pieces = false;
   bool origins = false;            // KeptBlock::packed.origin is needed

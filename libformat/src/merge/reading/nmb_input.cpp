@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/table/kept_rows.h"
+#include "hdf5/client/damaged_chunks.h"
 #include "hdf5/client/group_block.h"
 #include "merge/reading/lazy_block.h"
 #include "merge/reading/sample_counts.h"
@@ -41,7 +42,8 @@ NmbInput::NmbInput(InputContext& context, std::size_t index, Source file)
       options_(context.options),
       index_(index),
       file_(std::move(file)),
-      changes_(context, file_->name()) {}
+      changes_(context, file_->name()),
+      damage_(file_->name()) {}
 
 Status NmbInput::choose() {
   NMB_TRY(open());
@@ -53,6 +55,7 @@ Result<InputExtras> NmbInput::read(const VisitBlock& visit) {
   if (options_.provenance) NMB_TRY(read_provenance());
   NMB_TRY(read_rows());
   NMB_TRY(options_.only_block ? read_only_block(visit) : read_blocks(visit));
+  damage_.tell(&extras_.losses);
   return std::move(extras_);
 }
 
@@ -234,7 +237,10 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   } else {
     NMB_ASSIGN(body, body_of(entry));
   }
-  if (!is_surveying_) NMB_TRY(note_undecoded(*source));
+  if (!is_surveying_) {
+    NMB_TRY(note_undecoded(*source));
+    NMB_TRY(note_damage(*source));
+  }
   InputBlock block(*loaded);
   NMB_TRY(describe(*source, &block));
   block.is_placed = moves || changes_.is_surveyed();
@@ -288,6 +294,16 @@ Status NmbInput::note_undecoded(const Block& block) {
       context_.warnings.push_back(file_->name() + ": " + variable + ": " + text +
                                   "; this file does not have them");
   }
+  return {};
+}
+
+// Reports chunks that cannot be decoded. Chunks are decoded only if options request it: a copy of a
+// block does not decode them, and only reads the marks in its definitions.
+Status NmbInput::note_damage(const Block& block) {
+  if (options_.checks_chunks)
+    return damage_.check(block, block.name, options_.threads, &context_.warnings).status();
+  NMB_ASSIGN(const std::vector<hdf5::DamagedChunks> marked, hdf5::marked_chunks(block.metadata));
+  damage_.add(block.metadata, block.name, marked);
   return {};
 }
 

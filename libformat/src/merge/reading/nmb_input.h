@@ -8,6 +8,7 @@
 
 #include "convert/moved_paths.h"
 #include "merge/reading/block_changes.h"
+#include "merge/reading/damage_report.h"
 #include "merge/reading/input_block.h"
 #include "merge/reading/input_context.h"
 #include "merge/reading/input_extras.h"
@@ -44,6 +45,7 @@ class NmbInput {
 
   Result<bool> read_entry(const BlockEntry& entry, const VisitBlock& visit);
   Status note_undecoded(const Block& block);
+  Status note_damage(const Block& block);
   Result<MovedBlock> changed(const Block& block, const Source& values);
   Result<Source> body_of(const BlockEntry& entry);
   Status describe(const Block& source, InputBlock* block);
@@ -58,6 +60,7 @@ class NmbInput {
   InputExtras extras_;
   BlockChanges changes_;
   bool is_surveying_ = false;  // blocks are passed to InputOptions::survey
+  DamageReport damage_;
   InputOriginals originals_;
   std::shared_ptr<const DimensionLengths> lengths_;  // set if requested
   std::optional<FileDimensionsReader> dimensions_;   // set if made-up names are needed

@@ -84,8 +84,10 @@ Status verdict(const PackReport& report, const PackOptions& options) {
                       "; nothing was written");
   };
   if (!report.conflicts.empty()) return conflict(report.conflicts.size(), "conflict", "");
-  if (options.refused_losses == RefusedLosses::kAll && !report.losses.empty())
-    return conflict(report.losses.size(), "thing", " that the output cannot keep");
+  const auto lost = static_cast<std::size_t>(std::ranges::count_if(
+      report.losses, [](const PackLoss& loss) { return loss.kind != PackLoss::Kind::kDamage; }));
+  if (options.refused_losses == RefusedLosses::kAll && lost > 0)
+    return conflict(lost, "thing", " that the output cannot keep");
   const auto lost_values = static_cast<std::size_t>(
       std::ranges::count(report.losses, PackLoss::Kind::kValues, &PackLoss::kind));
   if (options.refused_losses == RefusedLosses::kValues && lost_values > 0)

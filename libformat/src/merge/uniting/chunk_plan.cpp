@@ -224,6 +224,9 @@ class ChunkPlanner {
       return;
     }
     if (storage->chunk.size() != there.dimensions.size()) return;
+    part->is_marked = std::ranges::any_of(properties, [&](const Property& p) {
+      return p.owner == *found && p.number == Property::Number::kDamagedChunks;
+    });
     part->region_begin = metadata.begin(*found);
     part->region_length = storage->region_length;
     if (!check_filters(storage->filters).ok()) return;

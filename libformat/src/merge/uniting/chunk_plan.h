@@ -54,7 +54,8 @@ struct ChunkedPart {
   // How the part's chunks are stored; nullptr if the chunks do not have all values of the part.
   std::shared_ptr<const Chunking> own{};
   std::uint64_t region_begin = 0, region_length = 0;  // in ChunkPlan::extents[box.member]
-  bool is_alike = false;  // whether the part's chunks can be copied to the united variable
+  bool is_alike = false;   // whether the part's chunks can be copied to the united variable
+  bool is_marked = false;  // whether some of the part's chunks cannot be decoded
 };
 
 struct UnitedVariable {

@@ -149,6 +149,14 @@ class ChunkUniter {
       p.creation.fill_time = chunking->fill_time;
     }
     hdf5::append_property(p, &extension.hdf5);
+    if (std::ranges::any_of(plan_.variables[id].parts, [](const ChunkedPart& part) {
+          return part.is_alike && part.is_marked;
+        })) {
+      Property mark;
+      mark.number = Property::Number::kDamagedChunks;
+      mark.owner = id;
+      hdf5::append_property(mark, &extension.hdf5);
+    }
     return {};
   }
 

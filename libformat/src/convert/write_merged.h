@@ -1,0 +1,18 @@
+// write_merged: writes the temporary NMB file of a merge as HDF5.
+#pragma once
+
+#include <string>
+
+#include "nmb/convert.h"
+#include "nmb/reader.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// Does the work of write_hdf5() for a file whose chunks were checked when its blocks were merged:
+// chunks are not decoded, and Hdf5Losses::damaged is empty. Not collective. Errors: those of
+// write_hdf5().
+Status write_merged(const Reader& reader, const std::string& input, const std::string& path,
+                    const ConvertOptions& options);
+
+}  // namespace nmb

@@ -1,0 +1,37 @@
+// DamageReport: collects the damaged chunks of an input.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nmb/merge.h"
+#include "verify/chunk_checker.h"
+
+namespace nmb {
+
+class DamageReport {
+ public:
+  // file: the name of the input.
+  explicit DamageReport(std::string file) : file_(std::move(file)) {}
+
+  // Decodes the chunks of a block, and adds the damaged ones. Adds a warning for each variable with
+  // chunks that are too large to be decoded. name: the block's name in messages. Returns the
+  // damaged chunks. Errors: those of find_damaged_chunks().
+  Result<std::vector<hdf5::DamagedChunks>> check(const Dataset& block, const std::string& name,
+                                                 unsigned threads,
+                                                 std::vector<std::string>* warnings);
+  // Adds damaged chunks of a block.
+  void add(const Metadata& metadata, const std::string& name,
+           const std::vector<hdf5::DamagedChunks>& damaged);
+  // Appends a loss for each of the first variables, and a loss with the number of other variables.
+  void tell(std::vector<PackLoss>* losses);
+
+ private:
+  const std::string file_;
+  std::vector<PackLoss> losses_;
+  std::uint64_t more_ = 0;  // number of variables that are not named
+};
+
+}  // namespace nmb
