@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+from nmcat_ranks import check_same, launchers, nmcat  # noqa: E402
 from tool_runs import Skip, main  # noqa: E402
 
 VECTORS = Path(__file__).resolve().parents[2] / "spec" / "vectors"
@@ -145,11 +146,27 @@ def check_no_mark(tools):
             tools.check(TOLD in said and "nothing is lost" not in said, f"nmverify {words}: said {said!r}")
 
 
+def check_ranks(tools):
+    """All ranks agree on damage, and on values that only a dropped original has."""
+    import h5py
+
+    with h5py.File(tools.work / "lzf.h5", "w") as file:
+        file.create_dataset("names", data=["a", "b"], dtype=h5py.string_dtype(), chunks=(1,), compression="lzf")
+    files = ("good.h5", "bad.h5", "marked.nmb", "lzf.h5")
+    for launcher in launchers(tools):
+        check_same(tools, launcher, *files)
+        check_same(tools, launcher, *files, "--strict")
+        check_same(tools, launcher, *files, "--no-originals")
+        check_same(tools, launcher, "bad.h5", "lzf.h5", "--mode", "union")
+    tools.check(nmcat(tools, [], *files, "-o", "x.nmb", "--no-originals").returncode == 1, "lost values are not refused")
+
+
 def check(tools):
     check_hdf5_inputs(tools)
     check_layout(tools)
     check_marks(tools)
     check_no_mark(tools)
+    check_ranks(tools)
 
 
 if __name__ == "__main__":
