@@ -40,6 +40,10 @@ class GroupWalk {
       return true;
     }));
     std::ranges::sort(names_, is_before);
+    // The index is not checked as a whole when a file is opened.
+    if (const auto twice = std::ranges::adjacent_find(names_); twice != names_.end())
+      return Status(Code::kDamaged, "", kNoOffset, "R-IX-2",
+                    "found two blocks with the name " + in_quotes(*twice));
     NMB_TRY(open({0, names_.size(), 0}));
     while (!open_.empty()) {
       Group& group = open_.back();
