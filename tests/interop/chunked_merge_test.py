@@ -870,6 +870,37 @@ def check_memory(test):
         (test.work / "large.h5").unlink()
 
 
+def check_plain(test):
+    """Arrays without chunks keep their byte order in HDF5 outputs if they follow one another in the result."""
+    def values(number):
+        return {"v": numpy.arange(12, dtype="<f4").reshape(3, 4) + 100 * number, "big": numpy.arange(12, dtype=">i8").reshape(3, 4),
+                "w": numpy.arange(4, dtype="<i4"), "s": numpy.array(2.5, "<f8")}  # fmt: skip
+
+    for number, order in ((0, "<"), (1, "<"), (2, ">")):
+        with netCDF4.Dataset(test.work / f"plain{number}.nc", "w") as file:
+            file.createDimension("t", 3)
+            file.createDimension("x", 4)
+            for name, array in values(number).items():
+                endian = "little" if array.dtype.byteorder != ">" and order == "<" else "big"
+                dimensions = ("t", "x")[len(("t", "x")) - array.ndim :]
+                file.createVariable(name, array.dtype, dimensions, contiguous=True, endian=endian)[...] = array
+    joins = ((("plain0.nc", "plain1.nc"), {"v": "<f4", "big": ">i8", "w": "<i4", "s": "<f8"}),
+             (("plain0.nc", "plain2.nc"), {"v": ">f4", "big": ">i8", "w": "<i4"}))  # fmt: skip
+    for inputs, wanted in joins:
+        for kind in "nc4", "h5":
+            output = f"plain.{kind}"
+            test.run("nmcat", "--mode", "join", "--along", "t", *inputs, "-o", output, "-f")
+            numbers = [int(name[5]) for name in inputs]
+            with h5py.File(test.work / output) as file:
+                for name, dtype in wanted.items():
+                    found, parts = file[name], [values(number)[name] for number in numbers]
+                    expected = numpy.concatenate(parts) if name in ("v", "big") else parts[0]
+                    what = f"{inputs} to {kind}: {name}"
+                    test.check(found.dtype.str == dtype, f"{what}: type {found.dtype.str}, expected {dtype}")
+                    test.check(found.chunks is None and numpy.array_equal(found[...], expected), f"{what}: found {found[...]}")
+            test.run("nmverify", output)
+
+
 def check_empty(test):
     """Chunks, filters and byte order of datasets without records count as those of others do."""
     chunks = {"chunksizes": (3, 4), "zlib": True, "complevel": 5, "shuffle": True, "fletcher32": True}
@@ -903,6 +934,7 @@ def check_empty(test):
 def check(test):
     check_joins(test)
     check_empty(test)
+    check_plain(test)
     check_small(test)
     check_like_ncrcat(test)
     check_differing(test)

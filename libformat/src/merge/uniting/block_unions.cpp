@@ -676,7 +676,8 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
                unite_chunks(*entry.united, all, levels,
                             {{options_.writer.threads, options_.writer.cancel, helpers_},
                              options_.compression ? &*options_.compression : nullptr,
-                             needs_chunks(options_) || entry.united->has_growing()},
+                             needs_chunks(options_) || entry.united->has_growing(),
+                             options_.hdf5.has_value()},
                             &chunks_));
     if (chunks) {
       hdf5::GroupBlock group{

@@ -154,14 +154,16 @@ class ChunkPlanner {
     }
   }
 
-  Result<std::optional<ChunkPlan>> plan(bool is_forced) {
+  Result<std::optional<ChunkPlan>> plan(bool is_forced, bool keeps_byte_order) {
     const auto kNoChunks = std::optional<ChunkPlan>();
     const std::vector<Source> values = united_.values();
     for (std::uint32_t member = 0; member < values.size(); ++member)
       NMB_TRY(look_at(member, values[member]));
-    if (!is_forced && !has_chunks() && !united_.has_strings()) return kNoChunks;
+    for (UnitedVariable& variable : plan_.variables) find_plain(&variable);
+    const bool is_needed = united_.has_strings() || (keeps_byte_order && has_swapped_array());
+    if (!is_forced && !has_chunks() && !is_needed) return kNoChunks;
     for (VarId v = 0; v < metadata_.variable_count(); ++v) choose(v);
-    if (!united_.has_growing() && !has_chunks() && !united_.has_strings()) return kNoChunks;
+    if (!united_.has_growing() && !has_chunks() && !is_needed) return kNoChunks;
     return std::optional(std::move(plan_));
   }
 
@@ -169,6 +171,14 @@ class ChunkPlanner {
   bool has_chunks() const {
     return std::ranges::any_of(plan_.variables, [](const UnitedVariable& variable) {
       return std::holds_alternative<Chunking>(variable.storage);
+    });
+  }
+
+  // Returns whether a variable is an array without chunks of little-endian values.
+  bool has_swapped_array() const {
+    return std::ranges::any_of(plan_.variables, [](const UnitedVariable& variable) {
+      const auto* const plain = std::get_if<PlainArray>(&variable.storage);
+      return plain && plain->type.form.is_swapped;
     });
   }
 
@@ -213,14 +223,14 @@ class ChunkPlanner {
       is_whole = is_whole && metadata.dimension(there.dimensions[i]).length == box.count[i];
     StoredType type{{box.type, types.is_swapped(there.type)}, extended_type(types, there.type), {}};
     if (!storage) {
-      // An array that is the whole united variable keeps its byte order.
-      if (!is_whole || string_length > 0 || box.type != own.type || box.count != united.lengths ||
-          united.parts.size() != 1 || metadata.is_record_variable(*found))
+      if (!is_whole || string_length > 0 || box.type != own.type ||
+          metadata.is_record_variable(*found))
         return;
       type.fill = fill_value(metadata_, variable);
       type.form.swap(&type.fill);
-      united.storage =
-          PlainArray{std::move(type), member, metadata.begin(*found) - block.layout.header_length};
+      part->region_begin = metadata.begin(*found) - block.layout.header_length;
+      part->region_length = metadata.array_bytes(*found).value_or(0);
+      part->plain = std::move(type);
       return;
     }
     if (storage->chunk.size() != there.dimensions.size()) return;
@@ -241,6 +251,28 @@ class ChunkPlanner {
     if (part != united.parts.begin()) part->own = std::prev(part)->own;
     if (!part->own || *part->own != chunking)
       part->own = std::make_shared<const Chunking>(std::move(chunking));
+  }
+
+  // Arrays without chunks keep their byte order if one after the other is the united variable: each
+  // dataset has all values along all dimensions but the first.
+  static void find_plain(UnitedVariable* variable) {
+    if (!std::holds_alternative<std::monostate>(variable->storage) || variable->parts.empty())
+      return;
+    PlainArray plain;
+    std::uint64_t end = 0;  // along the first dimension
+    for (const ChunkedPart& part : variable->parts) {
+      const DatasetUnion::Box& box = part.box;
+      if (!part.plain || *part.plain != *variable->parts.front().plain) return;
+      for (std::size_t i = 0; i < variable->lengths.size(); ++i)
+        if (box.first[i] != (i == 0 ? end : 0) || (i > 0 && box.count[i] != variable->lengths[i]))
+          return;
+      if (!variable->lengths.empty()) end += box.count.front();
+      plain.runs.push_back({box.member, part.region_begin, part.region_length});
+    }
+    if (variable->lengths.empty() ? plain.runs.size() != 1 : end != variable->lengths.front())
+      return;
+    plain.type = *variable->parts.front().plain;
+    variable->storage = std::move(plain);
   }
 
   // Looks at a variable that has no values in this dataset. If it has the type of the united
@@ -359,8 +391,9 @@ class ChunkPlanner {
 }  // namespace
 
 Result<std::optional<ChunkPlan>> plan_chunks(const DatasetUnion& united, const Dataset& all,
-                                             const Compression* compression, bool is_forced) {
-  return ChunkPlanner(united, all, compression).plan(is_forced);
+                                             const Compression* compression, bool is_forced,
+                                             bool keeps_byte_order) {
+  return ChunkPlanner(united, all, compression).plan(is_forced, keeps_byte_order);
 }
 
 Result<std::size_t> count_compressed(const DatasetUnion& united, const Dataset& all) {

@@ -41,11 +41,15 @@ struct Chunking {
   bool operator==(const Chunking&) const = default;
 };
 
-// An array without chunks in a dataset of the union. It has all values of a united variable.
+// Arrays without chunks in datasets of the union. One after the other, they have all values of a
+// united variable.
 struct PlainArray {
+  struct Run {
+    std::uint32_t member = 0;
+    std::uint64_t begin = 0, length = 0;  // in bytes, in ChunkPlan::extents[member]
+  };
   StoredType type;
-  std::uint32_t member = 0;
-  std::uint64_t begin = 0;  // offset in ChunkPlan::extents[member]
+  std::vector<Run> runs{};
 };
 
 // The part of a variable that one dataset has, and where the chunks of this part are stored.
@@ -54,6 +58,9 @@ struct ChunkedPart {
   // How the part's chunks are stored; nullptr if the chunks do not have all values of the part.
   std::shared_ptr<const Chunking> own{};
   std::uint64_t region_begin = 0, region_length = 0;  // in ChunkPlan::extents[box.member]
+  // The type of the part's values if the dataset stores the part as one array without chunks, which
+  // begins at region_begin and has the type of the united variable.
+  std::optional<StoredType> plain{};
   bool is_alike = false;   // whether the part's chunks can be copied to the united variable
   bool is_marked = false;  // whether some of the part's chunks cannot be decoded
 };
@@ -75,9 +82,11 @@ struct ChunkPlan {
 // Decides how the variables of `all`, which is the result of united.take(), are stored.
 // compression: the requested chunk lengths and filters; nullptr if each variable keeps its chunk
 // lengths and filters. Returns nullopt if no variable needs chunks. Without `is_forced`, variables
-// need chunks only if a dataset of the union has chunks. Errors: kDamaged, kIo.
+// need chunks only if a dataset of the union has chunks. keeps_byte_order: also returns a plan if
+// arrays without chunks have little-endian values. Errors: kDamaged, kIo.
 Result<std::optional<ChunkPlan>> plan_chunks(const DatasetUnion& united, const Dataset& all,
-                                             const Compression* compression, bool is_forced);
+                                             const Compression* compression, bool is_forced,
+                                             bool keeps_byte_order);
 
 // Returns how many variables of `all` have compressed chunks in the first dataset of the union.
 // Errors: kDamaged, kIo.

@@ -129,9 +129,12 @@ class ChunkUniter {
           {id, StorageKind::kChunked, length, chunking->chunk, chunking->filters});
       if (strings) extension.storage.back().chunk.pop_back();
     } else if (length > 0) {
-      if (plain)
-        runs_.add({begin, length, plain->begin, plain->member});
-      else
+      std::uint64_t at = begin;
+      for (const PlainArray::Run& run : plain ? plain->runs : std::vector<PlainArray::Run>()) {
+        if (run.length > 0) runs_.add({at, run.length, run.begin, run.member});
+        at += run.length;
+      }
+      if (!plain)
         runs_.add({begin, length, from_.begin(id) - all_.layout.header_length, united_values_});
     }
     end_ = begin + length;
@@ -269,8 +272,9 @@ Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, con
                                                  const std::vector<std::uint32_t>& levels,
                                                  const ChunkUnionOptions& options,
                                                  std::shared_ptr<SpoolFile>* spool) {
-  NMB_ASSIGN(std::optional<ChunkPlan> plan,
-             plan_chunks(united, all, options.compression, options.is_forced));
+  NMB_ASSIGN(
+      std::optional<ChunkPlan> plan,
+      plan_chunks(united, all, options.compression, options.is_forced, options.keeps_byte_order));
   if (!plan) return std::optional<UnitedChunks>();
   // The file is made when the first union needs it.
   if (!*spool) {

@@ -34,6 +34,8 @@ struct ChunkUnionOptions {
   const Compression* compression = nullptr;
   // Whether values are stored in chunks although no dataset of the union has chunks.
   bool is_forced = false;
+  // Whether arrays without chunks keep little-endian values although no dataset has chunks.
+  bool keeps_byte_order = false;
 };
 
 // Stores the values of `all` in chunks. If options.is_forced is not set: returns nullopt if no
