@@ -91,6 +91,35 @@ def check_hdf5_inputs(tools):
         tools.check(TOLD not in said, f"{call}: said {said!r}")
 
 
+def check_series(tools):
+    """One file for each variable, from files whose chunks are copied."""
+    import netCDF4
+    import numpy
+
+    for number in range(2):
+        with netCDF4.Dataset(tools.work / f"step{number}.nc", "w") as file:
+            file.createDimension("time", None)
+            file.createDimension("x", 1000)
+            time = file.createVariable("time", "f8", ("time",))
+            time.units = "days since 2000-01-01"
+            time[:] = [number]
+            v = file.createVariable("v", "f4", ("time", "x"), zlib=True, chunksizes=(1, 1000))
+            v[:] = numpy.arange(1000)[None, :]
+    import h5py
+
+    with h5py.File(tools.work / "step1.nc") as file:
+        place = file["v"].id.get_chunk_info(0)
+    content = bytearray((tools.work / "step1.nc").read_bytes())
+    content[place.byte_offset + place.size // 2] ^= 0xFF
+    (tools.work / "step1.nc").write_bytes(content)
+    (tools.work / "list").write_text("step0.nc\nstep1.nc\n")
+    words = ("nmconvert", "--files-from", "list", "--one-file-per-variable", "--out-dir", "series")
+    for more, exit_code in (("-q", 0), ("--strict", 1)):
+        done = tools.run(*words, "-f", more, exit_code=exit_code)
+        told = b'step1.nc: variable "/v": 1 chunk cannot be decoded'
+        tools.check(done.stderr.count(told) == 1, f"{words} {more}: said {done.stderr}")
+
+
 def check_layout(tools):
     """Chunks that already have the layout of CMIP7 are copied."""
     import h5py
@@ -164,6 +193,7 @@ def check_ranks(tools):
 def check(tools):
     check_hdf5_inputs(tools)
     check_layout(tools)
+    check_series(tools)
     check_marks(tools)
     check_no_mark(tools)
     check_ranks(tools)

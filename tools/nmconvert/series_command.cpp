@@ -13,6 +13,7 @@
 #include "common/history_line.h"
 #include "common/json_document.h"
 #include "common/natural_order.h"
+#include "common/not_written.h"
 #include "common/output_kind.h"
 #include "common/ranks.h"
 #include "common/units.h"
@@ -100,6 +101,8 @@ Json deciding_options(Tool& tool) {
 
 void tell(Tool& tool, const PackReport& report) {
   for (const std::string& warning : report.warnings) tool.diagnostics().warning("", warning);
+  for (const auto& [path, text] : not_written_lines(report.losses))
+    tool.diagnostics().loss(path, text);
   for (const Status& unreadable : report.unreadable) tool.diagnostics().error(unreadable);
   for (const PackConflict& conflict : report.conflicts)
     tool.diagnostics().error(Status(Code::kConflict, conflict.text()));

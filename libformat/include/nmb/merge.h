@@ -495,8 +495,8 @@ struct PackPlan {
   std::vector<std::string> first_blocks;  // names of up to 10 blocks, in the order of the inputs
 };
 
-// A part of an NMB input that the output lacks: an original, tags of blocks that are not copied
-// whole, or an addition of a later version of the format.
+// A part of an input that the output lacks or cannot read: an original, tags of blocks that are not
+// copied whole, an addition of a later version of the format, or values.
 struct PackLoss {
   enum class Kind : std::uint8_t {
     kTable,      // statistics, tags or provenance that cannot be read
