@@ -48,12 +48,6 @@ std::string damage_text(const FoundBlock& block, bool unverified) {
   return text;
 }
 
-std::uint64_t bytes_of(const std::vector<ByteRange>& ranges) {
-  std::uint64_t bytes = 0;
-  for (const ByteRange& range : ranges) bytes += range.length();
-  return bytes;
-}
-
 Json block_json(const FoundBlock& block) {
   Json json;
   json["name"] = json_text(block.name);
@@ -138,7 +132,7 @@ Status RecoverCommand::run(const std::string& name, unsigned threads) {
   return tool_.options().json ? write_document(name, *recovery) : write_text(name, *recovery);
 }
 
-// Returns "" for a whole block. With --plan, the text is short.
+// Returns "" for a whole block.
 std::string RecoverCommand::block_text(const FoundBlock& block) const {
   if (block.state == FoundBlock::State::kWhole) return "";
   const bool left_out = block.state == FoundBlock::State::kLeftOut;
@@ -146,9 +140,8 @@ std::string RecoverCommand::block_text(const FoundBlock& block) const {
   const auto add = [&](bool unverified, const char* taken, const char* not_taken) {
     const std::vector<ByteRange>& ranges = unverified ? block.unverified : block.damaged;
     if (ranges.empty()) return;
-    const std::string where =
-        plan_ ? counted(bytes_of(ranges), "byte") : damage_text(block, unverified);
-    parts.push_back(fmt::format("{}: {}", left_out ? not_taken : taken, where));
+    parts.push_back(
+        fmt::format("{}: {}", left_out ? not_taken : taken, damage_text(block, unverified)));
   };
   add(false, "these values become fill values", "values are damaged");
   add(true, "these values are not verified, because their checksums are lost",
@@ -157,9 +150,7 @@ std::string RecoverCommand::block_text(const FoundBlock& block) const {
                      : block.state == FoundBlock::State::kPartial ? "recovered in part; "
                                                                   : "recovered; ";
   if (!block.has_values) text += "no value is left; ";
-  text += fmt::format("{}", fmt::join(parts, "; "));
-  if (!plan_) text += " (" + printable(block.reason) + ")";
-  return text;
+  return text + fmt::format("{} ({})", fmt::join(parts, "; "), printable(block.reason));
 }
 
 Status RecoverCommand::write_text(const std::string& file, const Recovery& recovery) {

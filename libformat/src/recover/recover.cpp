@@ -15,6 +15,7 @@
 #include "recover/block_plan.h"
 #include "recover/mended_file.h"
 #include "wire/joined_text.h"
+#include "writer/automatic_view.h"
 
 namespace nmb {
 
@@ -270,12 +271,23 @@ class Recoverer {
     if (!report.conflicts.empty() && packed.code() == Code::kConflict)
       return Status(Code::kConflict, report.conflicts.front().text());
     NMB_TRY(packed);
+    if (is_plan) NMB_TRY(plan_view());
     using Kind = PackLoss::Kind;
     for (const PackLoss& loss : report.losses)
       if (loss.kind == Kind::kAddition || loss.kind == Kind::kReference ||
           loss.kind == Kind::kValues || loss.kind == Kind::kDamage)
         add_loss(loss.line());
     if (!is_plan) recovery_.bytes_out = report.bytes_out;
+    return {};
+  }
+
+  // Finds out whether the new file could have a view. The writer makes a view from the written
+  // file, so a dry run makes none.
+  Status plan_view() {
+    if (!evidence_.newest || evidence_.newest->view.absent()) return {};
+    const Status view = check_view_of_copy(*mended_, options_.writer.cancel);
+    if (view.code() != Code::kUnsupported) return view;
+    add_loss("the new file has no view: " + view.message());
     return {};
   }
 

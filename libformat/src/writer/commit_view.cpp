@@ -4,6 +4,7 @@
 #include "hdf5/view/view_encoder.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
+#include "writer/automatic_view.h"
 #include "writer/commit_steps.h"
 
 namespace nmb {
@@ -28,14 +29,7 @@ Status encode_view_of(WriterCore& w) {
   how.options = w.next.view_options;
   how.numbers = &w.next.view_numbers;
   if (w.options.hdf5_view != Hdf5View::kOn) {
-    const std::uint64_t objects = next.totals.dimensions + next.totals.variables;
-    if (objects > kMostAutoViewObjects)
-      return Status(
-          Code::kUnsupported,
-          joined_text("HDF5 view: the file has ", objects,
-                      " dimensions and variables; a view is made automatically for at most ",
-                      kMostAutoViewObjects));
-    how.most_chunks = kMostAutoViewRecords;
+    NMB_TRY(limit_automatic_view(next.totals, &how));
     if (w.options.hdf5_view == Hdf5View::kSmall && w.committed.superblock.view.absent())
       how.most_bytes = how.position / kSmallViewPart;
   }

@@ -8,7 +8,7 @@
 
 namespace nmb {
 
-Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& entry) {
+Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& entry, bool of_copy) {
   ValuePlaces places;
   if (entry.extent_length == 0) return places;
   if (entry.growth == 0 && (entry.extent_position != 0 || !entry.has_map())) {
@@ -20,11 +20,14 @@ Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& en
     std::uint64_t position = piece.hole ? 0 : piece.position;
     if (!piece.hole && piece.file != 0) {
       NMB_ASSIGN(const std::shared_ptr<const FileTable> files, core.external().table());
-      if (piece.file > files->rows() || !files->is_original(piece.file - 1))
+      const bool is_original = piece.file <= files->rows() && files->is_original(piece.file - 1);
+      if (!is_original && !of_copy)
         return Status(Code::kUnsupported, "a view cannot show values in other files");
-      NMB_ASSIGN(position, core.external().place_in_original(piece.file, piece.position,
-                                                             piece.stored_length()));
-      if (position == 0) return Status(Code::kUnsupported, "a view needs uncompressed values");
+      if (is_original) {
+        NMB_ASSIGN(position, core.external().place_in_original(piece.file, piece.position,
+                                                               piece.stored_length()));
+        if (position == 0) return Status(Code::kUnsupported, "a view needs uncompressed values");
+      }
     }
     if (is_coded) {
       places.has_coded_ = true;
@@ -36,7 +39,7 @@ Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& en
       Run& last = places.runs_.back();
       const std::uint64_t next =
           last.position == 0 ? 0 : last.position + (piece.logical - last.begin);
-      if (next == position) {
+      if (next == position || (of_copy && next != 0 && !piece.hole)) {
         last.end = piece.end();
         return {};
       }

@@ -176,7 +176,7 @@ class ViewPass {
     if (is_classic_dataset(block->metadata))
       return refused(entry,
                      "a view of a united block whose values are stored in chunks is not supported");
-    const Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
+    const Result<ValuePlaces> places = ValuePlaces::of(core_, entry, how_.of_copy);
     if (!places.ok() && places.status().code() != Code::kUnsupported) return places.status();
     std::vector<std::optional<std::int64_t>> own = scale_numbers(block->metadata);
     const std::vector<ScaleNumbers> scales = scales_of(entry, own, group);
@@ -226,7 +226,7 @@ class ViewPass {
   }
 
   Status encode_classic(const BlockEntry& entry, DataSetOutput& shared, ViewGroup* group) {
-    const Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
+    const Result<ValuePlaces> places = ValuePlaces::of(core_, entry, how_.of_copy);
     if (!places.ok() && places.status().code() == Code::kUnsupported)
       return refused(entry, places.status().message());
     NMB_TRY(places.status());

@@ -28,6 +28,8 @@ struct ViewEncoding {
   // The maximum size of the view in bytes. If the view is larger, encode_view() returns kLimit.
   std::uint64_t most_bytes = ~std::uint64_t{0};
   const std::atomic<bool>* cancel = nullptr;
+  // Whether only a copy of the file will get a view (see ValuePlaces::of()).
+  bool of_copy = false;
   // Called for each object that the view leaves out.
   OnLeftOut on_left_out{};
 };
