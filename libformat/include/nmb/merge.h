@@ -181,13 +181,20 @@ enum class RefusedLosses : std::uint8_t {
   kAll,
 };
 
+// The rest of a damaged file.
+struct MendedSource {
+  std::shared_ptr<const ByteSource> bytes{};  // must not change while it is read
+  // Whether some objects of the file may be lost. Hard links, references and sources of virtual
+  // data sets that lead to objects which `bytes` does not have are then left out. Soft and external
+  // links stay.
+  bool lacks_objects = false;
+};
+
 struct PackOptions {
   // --- what is read and written ---
   std::vector<std::string> inputs;  // paths of classic files and NMB files, in any mixture
-  // If set, the only input is read from this source, and `inputs` has only its name. The source
-  // must not change while it is read. Links and references to objects that the source does not have
-  // are left out.
-  std::shared_ptr<const ByteSource> source{};
+  // If source.bytes is set, the only input is read from it, and `inputs` has only its name.
+  MendedSource source{};
   // With writer.dry_run, the path may be empty: only the inputs are checked then. `outputs` must be
   // set in this case.
   std::string output;

@@ -118,6 +118,8 @@ struct Recovery {
   NMB_EXPORT std::uint64_t recovered() const;
   // Returns how many recovered blocks are doubtful.
   NMB_EXPORT std::uint64_t doubtful() const;
+  // Returns whether the damaged file may have had blocks or variables that are not recovered.
+  NMB_EXPORT bool lacks_objects() const;
   // Returns whether anything was lost or is doubtful.
   NMB_EXPORT bool is_loss() const;
 };

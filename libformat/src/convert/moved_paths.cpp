@@ -11,6 +11,7 @@
 
 #include "hdf5/model/hdf5_section.h"
 #include "hdf5/model/netcdf_marks.h"
+#include "hdf5/model/type_header.h"
 #include "hdf5/model/virtual_name.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
@@ -176,14 +177,16 @@ class ValueMover {
 class BlockMover {
  public:
   // `kept` says for each variable whether it is kept. If it is empty, all variables are kept.
+  // `drops_targets`: see drop_lost_targets().
   BlockMover(const Dataset& block, const PathMap& map, const std::shared_ptr<SpoolFile>& spool,
-             const std::vector<bool>& kept = {})
+             const std::vector<bool>& kept = {}, bool drops_targets = false)
       : block_(block),
         map_(map),
         spool_(spool),
         types_(block.metadata.extension()->types),
         leads_(reference_types(types_)),
-        drops_variables_(!kept.empty()) {
+        drops_variables_(!kept.empty()),
+        drops_targets_(drops_targets) {
     VarId next = 0;
     for (VarId v = 0; v < block.metadata.variable_count(); ++v)
       numbers_.push_back(kept.empty() || kept[v] ? std::optional(next++) : std::nullopt);
@@ -248,11 +251,9 @@ class BlockMover {
     extension->hdf5.clear();
     add_spaces(&properties);
     for (hdf5::Property& p : properties) {
-      if (p.number == PropertyNumber::kTypeAttributes && std::ranges::count(leads_, true) > 0)
-        return Status(
-            Code::kUnsupported,
-            "found references in a block that has attributes of named datatypes; the paths in such "
-            "a block cannot be changed");
+      if (p.number == PropertyNumber::kTypeAttributes) {
+        NMB_ASSIGN(p.bytes, moved_type_attributes(p));
+      }
       const std::optional<VarId> owner = new_number(p.owner);
       if (!owner || !move_place(&p)) continue;
       std::erase_if(p.links, [&](hdf5::Link& link) { return !move_link(&link); });
@@ -269,6 +270,29 @@ class BlockMover {
       hdf5::append_property(p, &extension->hdf5);
     }
     return {};
+  }
+
+  // Returns the bytes of the property kTypeAttributes with the new paths.
+  Result<std::vector<std::byte>> moved_type_attributes(const hdf5::Property& property) {
+    if (std::ranges::count(leads_, true) == 0) return property.bytes;
+    NMB_ASSIGN(const ClassicHeader header, hdf5::decode_type_attributes(property.bytes, types_));
+    Metadata moved{Metadata::Names::kAsFound};
+    NMB_TRY(header.metadata.try_each_attribute(kGlobal, [&](const Attribute& attribute) -> Status {
+      if (!leads(attribute.type))
+        return TypeTable::is_extended(attribute.type)
+                   ? moved.def_extended_att(kGlobal, attribute.name, attribute.type,
+                                            attribute.count, attribute.values)
+                   : moved.def_att(kGlobal, attribute.name, attribute.type, attribute.values);
+      std::uint64_t count = attribute.count;
+      bool is_lost = false;
+      NMB_ASSIGN(const std::vector<std::byte> values,
+                 moved_values(attribute.type, &count, attribute.values, false, &is_lost));
+      if (is_lost)
+        lost_.push_back("references of attribute " + in_quotes(attribute.name) +
+                        " of a named datatype");
+      return moved.def_extended_att(kGlobal, attribute.name, attribute.type, count, values);
+    }));
+    return hdf5::encode_type_attributes(std::move(moved), types_);
   }
 
   // An attribute with one value is a scalar unless it has the property kSpace. Adds this property
@@ -334,7 +358,7 @@ class BlockMover {
       return number.has_value();
     }
     if (link->kind == Kind::kGroup) return map_(path_of(link->name)) == new_path_of(link->name);
-    if (link->kind != Kind::kHard && link->kind != Kind::kSoft) return true;
+    if (link->kind != Kind::kHard && (link->kind != Kind::kSoft || drops_targets_)) return true;
     const bool is_relative = link->kind == Kind::kSoft && !link->content.starts_with('/');
     std::optional<std::string> to = map_(is_relative ? path_of(link->content) : link->content);
     if (!to) lost_.push_back("link " + in_quotes(link->name));
@@ -410,9 +434,34 @@ class BlockMover {
     });
   }
 
+  // Returns whether DIMENSION_LIST of a variable has references to removed objects.
+  Result<bool> has_lost_scales(VarId owner) const {
+    const std::optional<Attribute> list = block_.metadata.find_attribute(owner, kList);
+    if (!list || !leads(list->type)) return false;
+    std::uint64_t count = list->count;
+    bool is_lost = false;
+    NMB_TRY(moved_values(list->type, &count, list->values, true, &is_lost).status());
+    return is_lost;
+  }
+
+  std::string references_of(VarId owner, const Attribute& attribute) const {
+    std::string name(attribute.name);
+    if (owner != kGlobal) name = std::string(block_.metadata.variable(owner).name) + "@" + name;
+    return "references of attribute " + in_quotes(name);
+  }
+
   Status move_attribute(VarId owner, std::uint32_t number, const Attribute& attribute,
                         Metadata* to) {
     const VarId new_owner = *new_number(owner);
+    // netCDF reads no variable of which only some dimensions have a scale.
+    if (drops_targets_ && (attribute.name == kList || attribute.name == kCoordinates)) {
+      NMB_ASSIGN(const bool is_lost, has_lost_scales(owner));
+      if (is_lost && attribute.name == kList) lost_.push_back(references_of(owner, attribute));
+      if (is_lost) {
+        shortened_.push_back({owner, number, 0});
+        return {};
+      }
+    }
     if (!TypeTable::is_extended(attribute.type))
       return to->def_att(new_owner, attribute.name, attribute.type, attribute.values);
     if (!leads(attribute.type))
@@ -424,12 +473,7 @@ class BlockMover {
     const Result<std::vector<std::byte>> values =
         moved_values(attribute.type, &count, attribute.values, is_list, &is_lost);
     if (!values.ok()) return values.status().of_object("attribute " + std::string(attribute.name));
-    if (is_lost && !is_list)
-      lost_.push_back(
-          "references of attribute " +
-          in_quotes((owner == kGlobal ? std::string()
-                                      : std::string(block_.metadata.variable(owner).name) + "@") +
-                    std::string(attribute.name)));
+    if (is_lost && !is_list) lost_.push_back(references_of(owner, attribute));
     if (count != attribute.count) shortened_.push_back({owner, number, count});
     if (count == 0 && attribute.count > 0) return {};
     return to->def_extended_att(new_owner, attribute.name, attribute.type, count, *values);
@@ -521,7 +565,7 @@ class BlockMover {
   const std::shared_ptr<SpoolFile>& spool_;
   const TypeTable& types_;
   const std::vector<bool> leads_;
-  const bool drops_variables_;
+  const bool drops_variables_, drops_targets_;
   std::vector<std::optional<VarId>> numbers_;  // the new number of each variable that is kept
   std::uint64_t end_ = 0;                      // length of the new extent so far
   std::vector<SplicedSource::Run> runs_;
@@ -569,6 +613,16 @@ Result<MovedBlock> map_paths(const Dataset& block, const PathMap& map,
                              const std::shared_ptr<SpoolFile>& spool) {
   if (!block.metadata.extension()) return MovedBlock();
   return BlockMover(block, map, spool).run();
+}
+
+Result<MovedBlock> drop_lost_targets(const Dataset& block,
+                                     const std::function<bool(std::string_view path)>& exists,
+                                     const std::shared_ptr<SpoolFile>& spool) {
+  if (!block.metadata.extension()) return MovedBlock();
+  const PathMap map = [&](std::string_view path) {
+    return exists(path) ? std::optional(std::string(path)) : std::nullopt;
+  };
+  return BlockMover(block, map, spool, {}, true).run();
 }
 
 Result<MovedBlock> keep_variables(const Dataset& block, const std::vector<bool>& kept,

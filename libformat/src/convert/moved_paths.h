@@ -3,8 +3,10 @@
 // (spec/extended.md, section 15.1; spec/hdf5_section.md).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/moved_reference.h"
@@ -39,8 +41,7 @@ Result<bool> refers_to_objects(const Metadata& metadata);
 // objects. Memory: a small window, plus the bytes to which one value refers (at most 256 MiB).
 // Errors: kDamaged; kIo; kNoSpace; kLimit; kUnsupported. The error is kLimit if values refer to far
 // more bytes than the region has, or if one value refers to more than 256 MiB. The error is
-// kUnsupported in two cases: references are in records, or references are in a block that has
-// attributes of named datatypes.
+// kUnsupported if references are in records.
 Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
                               const std::shared_ptr<SpoolFile>& spool);
 
@@ -51,6 +52,15 @@ Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
 // the new path of a group is not below the block, links to this group are left out.
 Result<MovedBlock> map_paths(const Dataset& block, const PathMap& map,
                              const std::shared_ptr<SpoolFile>& spool);
+
+// Returns the block without hard links, references and sources of virtual data sets that lead to
+// objects for which exists(path) is false. Works like map_paths(), except that soft links stay as
+// they are. A variable that lost a scale loses its attributes DIMENSION_LIST (named in
+// MovedBlock::lost) and _Netcdf4Coordinates, because netCDF reads no variable of which only some
+// dimensions have a scale.
+Result<MovedBlock> drop_lost_targets(const Dataset& block,
+                                     const std::function<bool(std::string_view path)>& exists,
+                                     const std::shared_ptr<SpoolFile>& spool);
 
 // Works like map_paths(), but also leaves out the variables for which kept[VarId] is false, and
 // links to these variables. The new extent has only the values of the other variables; it is never

@@ -144,8 +144,8 @@ bool PlannedInputs::open_and_plan(std::size_t index, BlockSink& sink, PlannedInp
   const std::string& path = options_.inputs[index];
   input->index = index;
   conflicts_.begin_input(index);
-  if (options_.source) {
-    plan_source(options_.source, sink, input);
+  if (options_.source.bytes) {
+    plan_source(options_.source.bytes, sink, input);
     return true;
   }
   // The file stays open, because another process may add data to an NMB file between two openings.

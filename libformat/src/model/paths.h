@@ -18,6 +18,12 @@ inline SplitPath split_path(std::string_view path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
+// Returns a path of an object without the first '/'. The path may also have none.
+inline std::string_view without_slash(std::string_view path) {
+  if (path.starts_with('/')) path.remove_prefix(1);
+  return path;
+}
+
 // Returns the name of a file without folder and ending. A dot at the beginning of the name does not
 // begin an ending.
 inline std::string_view stem_of(std::string_view path) {

@@ -226,7 +226,7 @@ class Recoverer {
     const Superblock& reading = evidence_.reading;
     PackOptions pack_options;
     pack_options.inputs = {file_->name()};
-    pack_options.source = mended_;
+    pack_options.source = {mended_, recovery_.lacks_objects()};
     pack_options.output = options_.output;
     pack_options.outputs = is_plan ? std::make_shared<const OutputSet>() : outputs_;
     pack_options.block_name = "{group}";
@@ -319,9 +319,14 @@ std::uint64_t Recovery::doubtful() const {
   }));
 }
 
+bool Recovery::lacks_objects() const {
+  return count(FoundBlock::State::kLeftOut) > 0 || doubtful() > 0 || !lost.empty() ||
+         lost_without_name > 0 || may_lack_blocks;
+}
+
 bool Recovery::is_loss() const {
-  return count(FoundBlock::State::kWhole) != blocks.size() || doubtful() > 0 || !lost.empty() ||
-         lost_without_name > 0 || may_lack_blocks || !other_losses.empty();
+  return lacks_objects() || count(FoundBlock::State::kWhole) != blocks.size() ||
+         !other_losses.empty();
 }
 
 Result<Recovery> recover(std::shared_ptr<const ByteSource> file, const RecoverOptions& options) {

@@ -61,7 +61,7 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   read.coded_pieces = !options_.compression && !options_.link;
   read.external = options_.external;
   read.outputs = options_.outputs.get();
-  read.may_dangle = options_.source != nullptr;
+  read.may_dangle = options_.source.lacks_objects;
   read.only_block = options_.only_block;
   read.wants_block = options_.wants_block;
   read.chooser = chooser;

@@ -9,6 +9,7 @@
 #include "hdf5/model/hdf5_section.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "netcdf/shared_dimensions.h"
 
 namespace nmb {
 
@@ -94,57 +95,88 @@ Result<MovedBlock> BlockChanges::mapped(const Dataset& block) {
 
 namespace {
 
-// Returns whether a file has an object: a group, a variable, or another object to which a group has
-// a link.
-Result<bool> has_object(const Reader& file, std::string_view path) {
-  if (path.starts_with('/')) path.remove_prefix(1);
+// Returns whether an object is written when the file is converted to HDF5: a group that has a
+// block, a variable, a named datatype, or an object to which a hard link leads. If a group is only
+// known by the groups below it, its own content is lost. depth: number of hard links that were
+// followed.
+Result<bool> has_object(const Reader& file, std::string_view path, int depth = 0) {
+  constexpr int kMostLinks = 16;  // links may form a circle
+  path = without_slash(path);
   if (path.empty()) return true;
-  const SplitPath split = split_path(path);
   NMB_ASSIGN(const std::optional<BlockEntry> group, file.find(path));
   if (group) return true;
-  NMB_ASSIGN(const Totals below, file.totals_of_subtree(path));
-  if (below.blocks > 0) return true;
+  const SplitPath split = split_path(path);
   NMB_ASSIGN(const std::optional<BlockEntry> above, file.find(split.parent));
   if (!above) return false;
   NMB_ASSIGN(const std::shared_ptr<const Block> block, file.block(*above));
   if (block->metadata.find_variable(split.name)) return true;
   const auto& extension = block->metadata.extension();
   if (!extension) return false;
-  NMB_ASSIGN(const std::vector<hdf5::Property> links,
+  for (std::size_t i = 0; i < extension->types.size(); ++i)
+    if (without_slash(extension->types[i].name) == path) return true;
+  NMB_ASSIGN(const std::vector<hdf5::Property> properties,
              hdf5::decode_properties(extension->hdf5, std::array{hdf5::Property::Number::kLinks}));
-  return std::ranges::any_of(links, [&](const hdf5::Property& property) {
-    return std::ranges::find(property.links, split.name, &hdf5::Link::name) != property.links.end();
-  });
+  for (const hdf5::Property& property : properties)
+    for (const hdf5::Link& link : property.links)
+      if (link.kind == hdf5::LinkKind::kHard && link.name == split.name)
+        return depth < kMostLinks ? has_object(file, link.content, depth + 1) : Result(false);
+  return false;
 }
 
 }  // namespace
 
-// Returns a block without its links and references to objects that do not exist.
+// Returns a block without its hard links and references to objects that do not exist.
 Result<MovedBlock> BlockChanges::without_dangling(const Dataset& block) {
+  NMB_TRY(note_lost_dimensions(block));
   NMB_ASSIGN(const bool refers, refers_to_objects(block.metadata));
   if (!refers) return MovedBlock();
   NMB_ASSIGN(const auto spool, context_.moved_values());
   Status failed;
   bool is_lost = false;
-  const PathMap map = [&](std::string_view path) -> std::optional<std::string> {
+  const auto exists = [&](std::string_view path) {
     const Result<bool> found = has_object(*exists_in_, path);
     if (!found.ok()) failed = found.status();
-    if (!found.ok() || *found) return std::string(path);
-    is_lost = true;
-    return std::nullopt;
+    is_lost = is_lost || (found.ok() && !*found);
+    return !found.ok() || *found;
   };
-  Result<MovedBlock> out = map_paths(block, map, spool);
+  Result<MovedBlock> out = drop_lost_targets(block, exists, spool);
   NMB_TRY(failed);
   if (out.status().code() == Code::kUnsupported) {
-    context_.warnings.push_back(file_ + ": block " + in_quotes(block.name) +
-                                " may refer to objects that are lost: " + out.status().message());
+    note_dangling(block.name, "references", "may lead to lost objects: " + out.status().message());
     return MovedBlock();
   }
   if (!out.ok()) return not_moved(out.status(), block.name, "");
   if (!is_lost) return MovedBlock();
   for (const std::string& lost : out->lost)
-    dangling_.push_back("block " + in_quotes(block.name) + ": " + lost);
+    note_dangling(block.name, lost, "left out, because it leads to an object that is lost");
   return out;
+}
+
+// Records dimensions of groups above the block whose blocks do not exist. They become the block's
+// own (spec/hdf5_section.md, property 12).
+Status BlockChanges::note_lost_dimensions(const Dataset& block) {
+  const std::vector<std::uint32_t> levels = levels_above(block.metadata);
+  for (DimId d = 0; d < levels.size(); ++d) {
+    if (levels[d] == 0) continue;
+    const std::string_view name = block.metadata.dimension(d).name;
+    const std::optional<std::string> path = path_above(block.name, levels[d], name);
+    if (!path) continue;
+    const std::string group(split_path(*path).parent);
+    NMB_ASSIGN(const std::optional<BlockEntry> above, exists_in_->find(group));
+    if (!above)
+      note_dangling(block.name, "dimension " + in_quotes(name),
+                    "no longer shared, because block " + in_quotes(group) + " is lost");
+  }
+  return {};
+}
+
+void BlockChanges::note_dangling(const std::string& block, const std::string& object,
+                                 std::string text) {
+  dangling_.push_back({0,
+                       {},
+                       "block " + in_quotes(block) + ": " + object,
+                       std::move(text),
+                       PackLoss::Kind::kReference});
 }
 
 // Returns the error for a block whose paths cannot be changed. remedy: text that is added if the

@@ -11,6 +11,7 @@
 #include "merge/reading/block_selection.h"
 #include "merge/reading/input_context.h"
 #include "nmb/dataset.h"
+#include "nmb/merge.h"
 #include "nmb/status.h"
 
 namespace nmb {
@@ -34,11 +35,11 @@ class BlockChanges {
   // Returns whether a block is passed on, perhaps without some of its variables. Valid if
   // is_selection() is true.
   Result<bool> is_selected(std::string_view block) const;
-  // Leaves out links and references to objects that `reader` does not have. The reader must outlive
-  // this object.
+  // Leaves out hard links and references to objects that `reader` does not have. The reader must
+  // outlive this object.
   void drop_dangling(const Reader& reader) { exists_in_ = &reader; }
   // Returns what change() has left out because of drop_dangling(), and forgets it.
-  std::vector<std::string> take_dangling() { return std::exchange(dangling_, {}); }
+  std::vector<PackLoss> take_dangling() { return std::exchange(dangling_, {}); }
   // Returns false if only the dimensions of the block are packed.
   bool is_whole(std::string_view block) const { return !selection_ || selection_->is_whole(block); }
 
@@ -55,6 +56,8 @@ class BlockChanges {
   Result<MovedBlock> selected(const Dataset& block, const PathMove& move);
   Result<MovedBlock> mapped(const Dataset& block);
   Result<MovedBlock> without_dangling(const Dataset& block);
+  Status note_lost_dimensions(const Dataset& block);
+  void note_dangling(const std::string& block, const std::string& object, std::string text);
   Status not_moved(const Status& status, const std::string& block, const char* remedy) const;
   void warn_of_lost(const MovedBlock& moved, const std::string& block, const std::string& reason);
 
@@ -63,7 +66,7 @@ class BlockChanges {
   std::optional<BlockSelection> selection_;  // set if only some blocks are packed
   bool is_surveyed_ = false;
   const Reader* exists_in_ = nullptr;
-  std::vector<std::string> dangling_;
+  std::vector<PackLoss> dangling_;
 };
 
 }  // namespace nmb

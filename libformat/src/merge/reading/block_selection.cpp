@@ -46,11 +46,6 @@ bool names_type_of(const Block& block, const Block& user) {
   return false;
 }
 
-std::string_view without_slash(std::string_view path) {
-  if (path.starts_with('/')) path.remove_prefix(1);
-  return path;
-}
-
 }  // namespace
 
 Result<bool> BlockSelection::is_group(const hdf5::NamedBlocks& blocks, const BlockEntry& entry) {

@@ -61,8 +61,8 @@ struct InputOptions {
   // Returns how the paths in a block change, or an unset map if they do not change. Called after
   // `survey`. Must not be combined with `move`.
   std::function<PathMap(std::string_view block)> map{};
-  // For NMB inputs: whether links and references may lead to objects that the input does not have.
-  // They are left out, and count as losses.
+  // For NMB inputs: whether hard links and references may lead to objects that the input does not
+  // have. They are left out, and count as losses.
   bool may_dangle = false;
   std::optional<std::string> only_block{};  // for NMB inputs: see PackOptions::only_block
   std::function<Result<bool>(std::string_view block)>

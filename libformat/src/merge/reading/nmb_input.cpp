@@ -316,12 +316,7 @@ Result<MovedBlock> NmbInput::changed(const Block& block, const Source& values) {
   Dataset dataset = static_cast<const Dataset&>(block);
   if (values) dataset.extent = values;
   Result<MovedBlock> moved = changes_.change(dataset, move);
-  for (std::string& lost : changes_.take_dangling())
-    extras_.losses.push_back({0,
-                              {},
-                              std::move(lost),
-                              "left out, because it leads to an object that is lost",
-                              PackLoss::Kind::kReference});
+  std::ranges::move(changes_.take_dangling(), std::back_inserter(extras_.losses));
   return moved;
 }
 
