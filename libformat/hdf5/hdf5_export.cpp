@@ -4,13 +4,11 @@
 #include "hdf5_export.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <new>
@@ -30,6 +28,7 @@
 #include "type_attributes.h"
 #include "values_out.h"
 #include "wire/joined_text.h"
+#include "wire/spool_file.h"
 #include "wire/whole_number.h"
 
 namespace nmb::hdf5 {
@@ -344,10 +343,8 @@ Result<std::shared_ptr<SourceBlock>> root_of(const NamedBlocks& blocks, NamedTyp
   return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
 }
 
-// Makes a file with the access properties `fapl`. If `on_open` is set, it is called when the file
-// is open.
-Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle style, hid_t fapl,
-                 const std::function<Status(hid_t file)>& on_open) {
+// Makes a file with the access properties `fapl`.
+Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle style, hid_t fapl) {
   NamedTypes none;
   NMB_ASSIGN(const std::shared_ptr<SourceBlock> root, root_of(blocks, none));
   NMB_ASSIGN(const Hdf5Form form, Hdf5Form::of(blocks));
@@ -361,7 +358,6 @@ Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle 
   errno = 0;
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl);
   Status status = file < 0 ? failed_call("cannot create", errno).in_file(path) : Status();
-  if (status.ok() && on_open) status = on_open(file);
   if (status.ok()) status = write_file(blocks, form, file, std::move(style));
   errno = 0;
   if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = failed_call("close", errno);
@@ -369,37 +365,22 @@ Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle 
   return status;
 }
 
-// Returns how many bytes the metadata of the file `path` will take. To measure this, HDF5 writes
-// the metadata to one temporary file beside `path`, and one byte for each chunk to another
-// temporary file. The names of the temporary files are removed at once.
-Result<std::uint64_t> metadata_bytes(const std::string& path, const NamedBlocks& blocks,
-                                     WriteStyle style) {
+// Returns how many bytes the metadata of a file will take. To measure this, HDF5 writes the
+// metadata to one temporary file, and one byte for each chunk to another temporary file. These
+// files never have names, so nothing is left when a signal ends the process.
+Result<std::uint64_t> metadata_bytes(const NamedBlocks& blocks, WriteStyle style) {
   constexpr std::uint64_t kEnough = std::uint64_t{1} << 32;  // HDF5 releases unused bytes
-  constexpr const char *kMetadata = "-m", *kValues = "-v";
   style.relayout->is_rehearsal = true;
+  NMB_ASSIGN(const std::shared_ptr<SpoolFile> metadata, SpoolFile::create());
+  NMB_ASSIGN(const std::shared_ptr<SpoolFile> values, SpoolFile::create());
   NMB_ASSIGN(const Handle fapl, access_properties(kEnough));
-  NMB_TRY(check_hdf5(H5Pset_fapl_split(fapl.get(), kMetadata, H5P_DEFAULT, kValues, H5P_DEFAULT),
-                     "properties"));
-  const std::string names[] = {path + kMetadata, path + kValues};
-  const auto remove = [&] {
-    for (const std::string& name : names) ::unlink(name.c_str());
-  };
-  int metadata = -1;
-  const auto on_open = [&](hid_t file) -> Status {
-    remove();
-    void* handle = nullptr;
-    NMB_TRY(check_hdf5(H5Pset_multi_type(fapl.get(), H5FD_MEM_SUPER), "properties"));
-    NMB_TRY(check_hdf5(H5Fget_vfd_handle(file, fapl.get(), &handle), "file"));
-    metadata = fcntl(*static_cast<const int*>(handle), F_DUPFD_CLOEXEC, 0);
-    return metadata < 0 ? Status(Code::kIo, std::strerror(errno)) : Status();
-  };
-  Status status = write_new(path, blocks, std::move(style), fapl.get(), on_open);
-  remove();
-  struct stat about {};
-  if (status.ok() && fstat(metadata, &about) != 0) status = Status(Code::kIo, std::strerror(errno));
-  if (metadata >= 0) ::close(metadata);
-  NMB_TRY(status);
-  return static_cast<std::uint64_t>(about.st_size);
+  // HDF5 appends the endings, here the descriptors, to the name of the file.
+  NMB_TRY(check_hdf5(
+      H5Pset_fapl_split(fapl.get(), std::to_string(metadata->descriptor()).c_str(), H5P_DEFAULT,
+                        std::to_string(values->descriptor()).c_str(), H5P_DEFAULT),
+      "properties"));
+  NMB_TRY(write_new("/proc/self/fd/", blocks, std::move(style), fapl.get()));
+  return metadata->size();
 }
 
 // Makes the file `path`. Fails with kExists if the file exists already. After any other failure,
@@ -409,7 +390,7 @@ Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle 
   NMB_TRY(forbid_leaving());
   std::uint64_t metadata_room = 0;
   if (style.relayout) {
-    NMB_ASSIGN(metadata_room, metadata_bytes(path, blocks, style));
+    NMB_ASSIGN(metadata_room, metadata_bytes(blocks, style));
   }
   NMB_ASSIGN(const Handle fapl, access_properties(metadata_room));
   // Create the file here first, because HDF5 does not report why it cannot create a file.
@@ -421,7 +402,7 @@ Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle 
   DeferredChunks deferred(path, std::max(style.threads, 1u));
   style.deferred = &deferred;
   Status status = deferred.set_driver(fapl.get());
-  if (status.ok()) status = write_new(path, blocks, std::move(style), fapl.get(), nullptr);
+  if (status.ok()) status = write_new(path, blocks, std::move(style), fapl.get());
   if (status.ok()) status = deferred.copy_all();
   if (!status.ok()) ::unlink(path.c_str());
   return status;

@@ -56,13 +56,15 @@ bool receive(int socket, std::vector<char>& bytes, Request* request) {
   return request->head.version == ServerRequest().version && !request->words.empty();
 }
 
-[[noreturn]] void work(Request& request, pid_t server,
+// hangup: the handler of SIGHUP that the client had. nohup lets its program ignore the signal.
+[[noreturn]] void work(Request& request, pid_t server, sighandler_t hangup,
                        const std::function<int(std::span<char*>)>& run) {
   // This process must end when the server ends, because the client kills the server to stop this
   // process.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != server) _exit(2);
   signal(SIGINT, SIG_DFL);
+  signal(SIGHUP, hangup);
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   // Use a descriptor above kShared.
   const int output = fcntl(request.output, F_DUPFD_CLOEXEC, kShared + 1);
@@ -102,6 +104,8 @@ int serve(int socket, const std::function<int(std::span<char*>)>& run) {
   // Close descriptors that were inherited from the client.
   close_range(STDERR_FILENO + 1, ~0u, 0);
   signal(SIGINT, SIG_IGN);
+  const sighandler_t before = signal(SIGHUP, SIG_IGN);
+  const sighandler_t hangup = before == SIG_IGN ? SIG_IGN : SIG_DFL;
   H5open();
   std::vector<char> bytes(kMostRequest + 1);
   const pid_t server = getpid();
@@ -109,7 +113,7 @@ int serve(int socket, const std::function<int(std::span<char*>)>& run) {
     Request request;
     if (!receive(socket, bytes, &request)) return 0;
     const pid_t child = fork();
-    if (child == 0) work(request, server, run);
+    if (child == 0) work(request, server, hangup, run);
     close(request.output);
     if (request.shared >= 0) close(request.shared);
     int status = 2 << 8;  // wait status of a process with exit code 2

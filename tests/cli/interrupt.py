@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""SIGINT and SIGTERM while nmcat and nmconvert write: exit code 128 + signal, nothing is left behind, and
+"""SIGHUP, SIGINT and SIGTERM while nmcat and nmconvert write: exit code 128 + signal, nothing is left behind, and
 an existing target is as it was. SIGKILL: what is left behind is removed by the next run that writes the same file.
 
     interrupt.py --tools FOLDER
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 from nmcat_ranks import launchers  # noqa: E402
-from tool_runs import main  # noqa: E402
+from tool_runs import main, netcdf4  # noqa: E402
 
 VALUES = 256 << 20  # bytes
 BEGUN = 4 << 20  # bytes written before the signal
@@ -92,6 +93,50 @@ def check_ranks(tools):
                 tools.check(process.returncode != 0 and not (tools.work / output).exists(), f"{what}: wrote a file")
 
 
+def check_layout(tools):
+    """--layout cmip7 measures the metadata first, in files without names."""
+    command = ("nmconvert", "many.nc", "out.nc4", "--layout", "cmip7", "--no-sync")
+    with netcdf4().Dataset(tools.work / "many.nc", "w", format="NETCDF3_64BIT_DATA") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 3)
+        for name in "time", *(f"v{i}" for i in range(300)):
+            file.createVariable(name, "f8", ("time",) if name == "time" else ("time", "x"))[:] = 1
+    trace = tools.work.parent / (tools.work.name + ".trace")
+    if shutil.which("strace"):
+        subprocess.run(
+            ["strace", "-f", "-o", trace, "-e", "trace=open,openat,creat,link,linkat,rename", tools.folder / command[0], *command[1:]],
+            cwd=tools.work, capture_output=True, timeout=120,
+        )  # fmt: skip
+        lines = trace.read_text(errors="replace").splitlines() if trace.exists() else []
+        trace.unlink(missing_ok=True)
+        made = {match[1] for line in lines if "O_CREAT" in line and (match := re.search(r'"(.*?)"', line)) and ".part" in match[1]}
+        names = {name.rpartition("/")[2].partition(".part")[2] for name in made}
+        tools.check(names <= {""}, f"{' '.join(command)}: made {sorted(made)}")
+    for step in range(24):
+        (tools.work / "out.nc4").unlink(missing_ok=True)
+        process = subprocess.Popen([tools.folder / command[0], *command[1:]], cwd=tools.work, stderr=subprocess.DEVNULL)
+        time.sleep(0.004 * step)
+        process.send_signal((signal.SIGHUP, signal.SIGINT, signal.SIGTERM)[step % 3])
+        process.wait(timeout=60)
+        tools.check(not hidden(tools), f"{' '.join(command)}, signal after {4 * step} ms: left {hidden(tools)}")
+    (tools.work / "out.nc4").unlink(missing_ok=True)
+    (tools.work / "many.nc").unlink()
+
+
+def check_nohup(tools):
+    """A SIGHUP that is ignored when a tool begins stays ignored."""
+    for output in "out.nmb", "out.nc4":
+        process = subprocess.Popen(
+            [tools.folder / "nmconvert", "large.nc", output, "--no-sync"], cwd=tools.work, stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN), start_new_session=True,
+        )  # fmt: skip
+        while process.poll() is None:
+            os.killpg(process.pid, signal.SIGHUP)
+            time.sleep(0.02)
+        tools.check(process.returncode == 0, f"{output}, SIGHUP ignored: {process.returncode}: {process.stderr.read()}")
+        (tools.work / output).unlink(missing_ok=True)
+
+
 def check_killed(tools):
     def writers():
         """Processes that have a file of the folder open."""
@@ -138,7 +183,7 @@ def test(tools):
             file.write(b"\x55" * (1 << 20))
     (tools.work / "target.nc").write_bytes(b"what was there")
     (tools.work / "target").write_bytes(b"what was there")
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         check(tools, number, ("nmcat", "large.nc", "-o", "out.nmb"))
         check(tools, number, ("nmcat", "large.nc", "-o", "out.nmb", "-j1"))
         check(tools, number, ("nmcat", "large.nc", "-f", "-o", "target"))
@@ -147,6 +192,8 @@ def test(tools):
         check(tools, number, ("nmconvert", "large.nc", "out.nc4"))
         check(tools, number, ("nmconvert", "large.nc", "target.nc", "-f", "--to", "hdf5"))
         check(tools, number, ("nmcat", "large.nc", "-o", "out.h5"))
+    check_layout(tools)
+    check_nohup(tools)
     check_ranks(tools)
     check_killed(tools)
 

@@ -1,4 +1,4 @@
-// Catches SIGINT and SIGTERM (see interrupt.h).
+// Catches SIGHUP, SIGINT and SIGTERM (see interrupt.h).
 #include "common/interrupt.h"
 
 #include <signal.h>
@@ -29,6 +29,10 @@ const std::atomic<bool>* catch_interrupts() {
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  // Programs that nohup starts ignore SIGHUP.
+  struct sigaction hangup {};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+    ::sigaction(SIGHUP, &action, nullptr);
   return &interrupted;
 }
 

@@ -79,7 +79,8 @@ int main(int argc, char** argv) {
        "--no-sync, a power failure may destroy outputs, and only a report with SHA-256 can show "
        "this.\n\n"
        "Exit codes: 0 done, 1 the input is damaged or the output cannot hold it, 2 could not run; "
-       "130 or 143 after SIGINT or SIGTERM: unfinished files are removed, finished ones are kept.",
+       "129, 130 or 143 after SIGHUP, SIGINT or SIGTERM: unfinished files are removed, finished "
+       "ones are kept.",
        "  nmconvert in.nc out.nmb                      # header and values unchanged, with "
        "checksums\n"
        "  nmconvert out.nmb in.nc                      # the same bytes again\n"

@@ -89,8 +89,7 @@ std::string left_for(std::string_view name) {
   std::string_view made_for = name.substr(1, at - 1);
   if (rest == merged + own && made_for.starts_with('.'))
     made_for.remove_prefix(1);
-  else if (rest != kEnding && rest != merged && rest != std::string(kEnding) + "-m" &&
-           rest != std::string(kEnding) + "-v")
+  else if (rest != kEnding && rest != merged)
     return {};
   if (::kill(static_cast<pid_t>(*number), 0) == 0 || errno != ESRCH) return {};
   return std::string(made_for);

@@ -27,7 +27,16 @@ Result<std::unique_ptr<Hdf5Process>> Hdf5Process::start(const std::vector<std::s
   return process;
 }
 
-Hdf5Process::~Hdf5Process() { close(pipe_); }
+Hdf5Process::~Hdf5Process() {
+  if (server_ && server_->is_ours()) {
+    server_.reset();
+    // The process may be creating a file. It is gone when its end of the pipe is closed, and only
+    // then can the caller remove all its files.
+    std::byte rest[4096];
+    for (ssize_t n = 1; n > 0 || (n < 0 && errno == EINTR);) n = ::read(pipe_, rest, sizeof rest);
+  }
+  close(pipe_);
+}
 
 Status Hdf5Process::wait_readable(const std::atomic<bool>* cancel) {
   constexpr int kLook = 50;  // milliseconds between two checks of *cancel

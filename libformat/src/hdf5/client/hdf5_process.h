@@ -27,7 +27,7 @@ class Hdf5Process {
   // Errors: kUnsupported if the program is not installed; kIo.
   static Result<std::unique_ptr<Hdf5Process>> start(const std::vector<std::string>& arguments,
                                                     int shared);
-  // Ends the process if it is still running.
+  // Ends the process if it is still running, and waits until it has ended.
   ~Hdf5Process();
   Hdf5Process(const Hdf5Process&) = delete;
   Hdf5Process& operator=(const Hdf5Process&) = delete;

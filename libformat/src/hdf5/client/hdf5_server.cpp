@@ -74,7 +74,6 @@ void Hdf5Server::start_by_fork(std::function<int(int socket)> serve) {
 Hdf5Server::Hdf5Server(std::string program, int socket, pid_t id)
     : program_(std::move(program)), socket_(socket), id_(id), owner_(getpid()) {}
 
-// Returns true in the process that started the server, and false in a fork of that process.
 bool Hdf5Server::is_ours() const { return owner_ == getpid(); }
 
 Hdf5Server::~Hdf5Server() {

@@ -58,10 +58,12 @@ class Hdf5Server {
   // process is limited, which is then the likely reason, and otherwise `code`.
   static Status ended_early(Code code, std::string text);
 
+  // Returns whether this process started the server. If false, the destructor does not end it.
+  bool is_ours() const;
+
  private:
   Hdf5Server(std::string program, int socket, pid_t id);
   static Result<std::unique_ptr<Hdf5Server>> start(const std::string& program);
-  bool is_ours() const;
 
   const std::string program_;
   const int socket_;
