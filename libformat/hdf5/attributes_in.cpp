@@ -50,7 +50,10 @@ Result<ScaleLists> scale_lists(const FileIn& file, std::span<const std::byte> me
     for (std::size_t k = 0; k < list.len; ++k) {
       const auto* const reference = static_cast<const hobj_ref_t*>(list.p) + k;
       NMB_ASSIGN(std::optional<std::string> path, file.target_of(reference));
-      if (!path) continue;
+      if (!path) {
+        ++file.lost->count;
+        continue;
+      }
       if (kept.empty()) out.scales[i] = *std::move(path);
       kept.push_back(*reference);
     }
@@ -120,6 +123,7 @@ Status take_values(const FileIn& file, const TypesIn& types, std::span<const std
     out->values.assign(memory.begin(), memory.end());
     return {};
   }
+  const std::uint64_t lost = file.lost->count;
   ScaleLists lists;
   std::vector<std::byte> entries;
   if (lists_objects) {
@@ -137,6 +141,7 @@ Status take_values(const FileIn& file, const TypesIn& types, std::span<const std
   Heap heap(out->count * table.value_size(out->type));
   NMB_TRY(encode_values(table, out->type, file.references, memory.data(), out->count, &out->values,
                         &heap));
+  if (file.lost->count != lost) file.lost->attributes.push_back(out->name);
   const std::vector<std::byte> rest = heap.take();
   out->values.insert(out->values.end(), rest.begin(), rest.end());
   return {};

@@ -154,7 +154,15 @@ Status BlockIn::add_group(hid_t group) {
     add_property(Property::Number::kOrder, kGlobal).order = {links, attribute_order};
   NMB_TRY(add_comment(group, kGlobal, object));
   NMB_ASSIGN(std::vector<AttributeIn> attributes, attributes_in(file_, types_, group, "/" + name_));
+  name_lost("group /" + name_);
   return add_attributes(std::move(attributes), kGlobal, &metadata_, true);
+}
+
+void BlockIn::name_lost(const std::string& path) {
+  LostReferences lost = std::exchange(*file_.lost, {});
+  for (const std::string& name : lost.attributes)
+    lost_.insert(joined_text("attribute \"", name, "\" of ", path));
+  if (lost.count > 0 && lost.attributes.empty()) lost_.insert("values of " + path);
 }
 
 Status BlockIn::add_comment(hid_t object, VarId owner, const std::string& text) {
@@ -178,6 +186,7 @@ Result<Type> BlockIn::add_named_type(hid_t type) {
   }
   NMB_ASSIGN(const std::string path, file_.path_of(type));
   NMB_ASSIGN(std::vector<AttributeIn> found, attributes_in(file_, types_, type, path));
+  name_lost("named datatype " + path);
   if (found.empty()) return code;
   Metadata attributes{Metadata::Names::kAsFound};
   NMB_TRY(add_attributes(std::move(found), kGlobal, &attributes, false));
@@ -253,6 +262,7 @@ Result<bool> BlockIn::add_alike(const std::string& name, std::uint64_t address) 
   NMB_ASSIGN(std::optional<DataSetIn> found, file_.alike->read(address, types_));
   if (!found) return false;
   const std::string path = path_of(name), object = "data set " + path;
+  name_lost(object);
   NMB_ASSIGN(const VarId variable, declare(name, path, *found));
   NMB_ASSIGN(const std::uint64_t bytes, length_of(*found, object));
   std::uint64_t begin = extent_end_;
@@ -274,6 +284,7 @@ Status BlockIn::add_variable(const std::string& name, hid_t data_set) {
   NMB_ASSIGN(found.type, types_.code_of(type));
   NMB_TRY(check_read(H5Pget_attr_creation_order(plist, &found.attribute_order), object));
   NMB_ASSIGN(found.attributes, attributes_in(file_, types_, data_set, path));
+  name_lost(object);
   NMB_ASSIGN(found.creation, creation_in(file_, types_.table(), plist, type, found.type, object));
   const bool in_one_run = found.creation.layout == Layout::kContiguous &&
                           !types_.table().needs_heap(found.type) &&
@@ -282,8 +293,11 @@ Status BlockIn::add_variable(const std::string& name, hid_t data_set) {
   // block.
   if (in_one_run)
     found.offset = H5Dget_storage_size(data_set) == 0 ? HADDR_UNDEF : H5Dget_offset(data_set);
-  if (file_.alike)
+  name_lost(object);
+  if (file_.alike) {
     NMB_TRY(file_.alike->learn(data_set, in_one_run ? std::optional(found) : std::nullopt, types_));
+    *file_.lost = {};  // learn() has read the same attributes again
+  }
 
   NMB_ASSIGN(const VarId variable, declare(name, path, found));
   NMB_ASSIGN(const std::uint64_t begin,
@@ -292,6 +306,7 @@ Status BlockIn::add_variable(const std::string& name, hid_t data_set) {
     if (H5Pget_external_count(plist) > 0) NMB_TRY(add_external(variable, object, plist));
     if (found.creation.layout == Layout::kVirtual) NMB_TRY(add_virtual(variable, object, plist));
   }
+  name_lost(object);
   NMB_TRY(add_comment(data_set, variable, object));
   return complete(variable, begin, std::move(found));
 }
@@ -693,6 +708,9 @@ Result<BlockIn::Content> BlockIn::finish() {
   head.put(extent_end_, std::uint64_t{content.body.size()});
   std::sort(runs_.begin(), runs_.end(),
             [](const Run& a, const Run& b) { return a.offset < b.offset; });
+  ItemsOut lost(&content.lost);
+  lost.put(static_cast<std::uint64_t>(lost_.size()));
+  for (const std::string& one : lost_) lost.put_text(one);
   ItemsOut runs(&content.runs);
   for (const Run& run : runs_) {
     runs.put(run.offset, run.length, run.source, run.from);

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +46,7 @@ class BlockIn {
   // Returns the content of the message that sends the block, in three parts. Call no other function
   // after finish().
   struct Content {
-    std::vector<std::byte> head, body, runs;
+    std::vector<std::byte> head, body, lost, runs;
   };
   Result<Content> finish();
 
@@ -57,6 +58,9 @@ class BlockIn {
 
   Status add_attributes(std::vector<AttributeIn> attributes, VarId owner, Metadata* to,
                         bool keep_properties);
+  // Names the attributes, or else the values, of the object at `path` that have references to
+  // deleted objects.
+  void name_lost(const std::string& path);
   Status add_comment(hid_t object, VarId owner, const std::string& text);
   Result<std::vector<DimId>> dimensions_of(const std::string& path,
                                            const std::vector<AttributeIn>& attributes,
@@ -108,6 +112,7 @@ class BlockIn {
   std::vector<Property> variable_properties_;  // properties of the current variable
   std::vector<std::byte> variable_section_;    // properties of all earlier variables
   std::vector<Link> links_;
+  std::set<std::string> lost_;  // places with references to deleted objects
   std::vector<Run> runs_;
   // The key of a dimension consists of the path of its scale, its length, and whether it is
   // unlimited.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "file_bytes.h"
 #include "nmb/status.h"
@@ -38,6 +39,12 @@ class Spool {
   std::uint64_t most_ = 0;
 };
 
+// References to deleted objects. A block stores them as null references.
+struct LostReferences {
+  std::uint64_t count = 0;              // since the last object that was named
+  std::vector<std::string> attributes;  // names of the attributes that have them
+};
+
 class AlikeDataSets;
 
 // The file that is being read, shared by all its blocks.
@@ -49,6 +56,7 @@ struct FileIn {
   std::optional<FileBytes> bytes;
   std::uint64_t chunk_base = 0;  // number to add to the chunk positions that HDF5 returns
   Spool* spool = nullptr;
+  LostReferences* lost = nullptr;
   bool materialise = false;  // whether values in other files are read
   References references;
   std::function<Result<std::string>(hid_t object)> path_of;  // path of the first link to an object

@@ -19,6 +19,7 @@
 
 #include "alike_data_sets.h"
 #include "block_in.h"
+#include "global_heap_in.h"
 #include "hdf5_error.h"
 #include "hdf5_visitor.h"
 #include "resource_limits.h"
@@ -101,6 +102,7 @@ class Importer {
     spool_.set_most(in_.materialise ? ~std::uint64_t{0} : kMostSpool + kMostSpoolFactor * in_.size);
     if (!in_.materialise) refuse_opening();
     in_.spool = &spool_;
+    in_.lost = &lost_;
     in_.path_of = [this](hid_t object) { return path_of(object); };
     in_.target_of = [this](const void* reference) { return find_target(reference); };
     in_.references.object = [this](const void* reference) -> Result<std::string> {
@@ -149,7 +151,8 @@ class Importer {
       block.add_link(std::move(link));
     }
     NMB_ASSIGN(const BlockIn::Content content, block.finish());
-    NMB_TRY(send_message(Message::kBlock, {content.head, content.body, content.runs}));
+    NMB_TRY(
+        send_message(Message::kBlock, {content.head, content.body, content.lost, content.runs}));
     for (const std::string& name : groups) {
       const std::string child = join(path, name);
       NMB_ASSIGN(const Handle next, read_handle(H5Gopen2(group, name.c_str(), H5P_DEFAULT), child));
@@ -288,7 +291,24 @@ class Importer {
     if (address >= in_.size)
       return damaged("a reference to an object at ", address,
                      ", which exceeds the file's length of ", in_.size);
-    return unsupported("a reference to an object at ", address, ", to which no link leads");
+    ++lost_.count;
+    return std::string();
+  }
+  // Returns whether a reference to a region leads to an address at which no object is linked. The
+  // reference has the address of a collection of the global heap, and the number of an object in
+  // it. This object begins with the address.
+  Result<bool> leads_to_deleted(const void* reference) {
+    if (!in_.bytes) return false;
+    const std::span bytes(static_cast<const std::byte*>(reference), sizeof(hdset_reg_ref_t));
+    if (!heap_) heap_.emplace(*in_.bytes);
+    const auto object =
+        heap_->object(load_le_bytes(bytes.first(8)),
+                      static_cast<std::uint32_t>(load_le_bytes(bytes.subspan(8, 4))));
+    if (!object || object->size() < 8) return false;
+    const std::uint64_t address = load_le_bytes(object->first(8));
+    if (address >= in_.size) return false;
+    NMB_ASSIGN(const std::string path, path_at(address));
+    return path.empty();
   }
   Result<std::vector<std::byte>> region(const void* reference) {
     const std::string what = "a reference to a region";
@@ -296,16 +316,23 @@ class Importer {
     const auto* bytes = static_cast<const unsigned char*>(reference);
     if (std::all_of(bytes, bytes + sizeof(hdset_reg_ref_t), [](unsigned char b) { return b == 0; }))
       return out;
-    NMB_ASSIGN(
-        const Handle object,
-        read_handle(H5Rdereference2(in_.file, H5P_DEFAULT, H5R_DATASET_REGION, reference), what));
+    const Result<Handle> object =
+        read_handle(H5Rdereference2(in_.file, H5P_DEFAULT, H5R_DATASET_REGION, reference), what);
+    if (!object.ok()) {
+      NMB_ASSIGN(const bool is_deleted, leads_to_deleted(reference));
+      if (!is_deleted) return object.status();
+      ++lost_.count;
+      return out;
+    }
     NMB_ASSIGN(const Handle space,
                read_handle(H5Rget_region(in_.file, H5R_DATASET_REGION, reference), what));
     NMB_ASSIGN(const std::vector<std::byte> selection, encoded_selection(space.get(), what));
-    NMB_ASSIGN(const haddr_t address, address_of(object.get(), what));
+    NMB_ASSIGN(const haddr_t address, address_of(object->get(), what));
     NMB_ASSIGN(const std::string path, path_at(address));
-    if (path.empty())
-      return unsupported(what, " of an object at ", address, ", to which no link leads");
+    if (path.empty()) {
+      ++lost_.count;
+      return out;
+    }
     ItemsOut items(&out);
     items.put_text(in_.placed(path));
     items.put(std::span<const std::byte>(selection));
@@ -399,6 +426,8 @@ class Importer {
   FileIn in_;
   std::optional<AlikeDataSets> alike_;
   Spool spool_;
+  LostReferences lost_;
+  std::optional<GlobalHeapIn> heap_;  // for leads_to_deleted()
   hsize_t user_block_ = 0;
   // For each object, the path of the first link to it among the links that were found so far.
   std::unordered_map<haddr_t, std::string> first_paths_;

@@ -471,12 +471,56 @@ def check_deleted(test):
                 else:
                     found = [after[user].name for user, _ in after["x"].attrs.get("REFERENCE_LIST", ())]
                     test.check(found == users, f"{back}: the scale has the users {found}")
-    # A reference that is a value is not left out.
+
+
+def check_deleted_targets(test):
+    """References to deleted objects become null, and a warning names each place. All else comes back."""
+    work = test.work
+    pair = numpy.dtype([("n", "<i4"), ("to", h5py.ref_dtype)])
     with h5py.File(work / "value.h5", "w") as file:
-        file["v"] = 1
-        file["r"] = file["v"].ref
+        for name in "a", "v", "w":  # "w" lies behind "v", so that the file does not become shorter
+            file[name] = numpy.arange(5.0)
+        v, w = file["v"], file["w"]
+        file["g/values"] = numpy.array([v.ref, w.ref], h5py.ref_dtype)
+        file.create_dataset("g/regions", data=[v.regionref[1:3], w.regionref[1:3]], dtype=h5py.regionref_dtype)
+        file.create_dataset("pairs", data=numpy.array([(1, v.ref), (2, w.ref)], pair))
+        lists = file.create_dataset("lists", (2,), h5py.vlen_dtype(h5py.ref_dtype))
+        lists[0], lists[1] = numpy.array([v.ref, w.ref], h5py.ref_dtype), numpy.array([w.ref], h5py.ref_dtype)
+        file["g"].attrs["one"] = v.ref
+        file["a"].attrs["two"] = numpy.array([w.ref, v.ref], h5py.ref_dtype)
+        file["a"].attrs["sound"] = w.ref
+        v.make_scale("v")
+        w.dims[0].attach_scale(v)
         del file["v"]
-    test.run("nmconvert", "value.h5", "no.nmb", exit_code=2, says="to which no link leads")
+    places = ['attribute "one" of group /g', 'attribute "two" of data set /a', 'attribute "DIMENSION_LIST" of data set /w']
+    places += [f"values of data set {path}" for path in ("/g/values", "/g/regions", "/pairs", "/lists")]
+    for words in (
+        ["nmcat", "value.h5", "-o", "value.nmb", "-f", "--block-name", "{group}"],
+        ["nmcat", "value.h5", "-o", "value.nmb", "-f", "--block-name", "{group}", "--no-originals"],
+        ["nmconvert", "value.h5", "value.nmb", "-f"],
+    ):
+        test.run(*words)
+        named = sorted(line.split("value.h5: ")[1] for line in test.said.splitlines() if "a deleted object" in line)
+        expected = sorted(f"{place}: a reference to a deleted object is not kept" for place in places)
+        test.check(named == expected, f"{words}: says {named}, expected {expected}")
+        test.run(*words, "--strict", exit_code=1)
+        test.run(*words)
+        test.run("nmverify", "value.nmb")
+        test.run("nmconvert", "value.nmb", "value_back.h5", "-f")
+        with h5py.File(work / "value_back.h5") as file:
+            test.check(sorted(file) == ["a", "g", "lists", "pairs", "w"], f"has {sorted(file)}")
+            w = file["w"]
+            test.check(not file["g/values"][0] and file[file["g/values"][1]] == w, "other values")
+            test.check(not file["g/regions"][0] and file[file["g/regions"][1]] == w, "other regions")
+            test.check(not file["pairs"]["to"][0] and file[file["pairs"]["to"][1]] == w, "other members")
+            test.check(file["pairs"]["n"].tolist() == [1, 2], "other numbers")
+            found = [[bool(one) for one in file["lists"][i]] for i in range(2)]
+            test.check(found == [[False, True], [True]], f"lists: {found}")
+            test.check(not file["g"].attrs["one"] and file[file["a"].attrs["sound"]] == w, "other attributes")
+            test.check([bool(one) for one in file["a"].attrs["two"]] == [True, False], "other elements of an attribute")
+            test.check([len(one) for one in w.attrs["DIMENSION_LIST"]] == [0], "the deleted scale is in the list")
+    test.run("nminspect", "ls", "value.h5")
+    test.run("nmconvert", "value.h5", "no.nc4", "--layout", "cmip7", exit_code=2, says="a reference to a deleted object")
 
 
 def check_options(test):
@@ -546,6 +590,7 @@ def check(test):
     check_late(test)
     check_unwritten(test)
     check_deleted(test)
+    check_deleted_targets(test)
     test.run("nmconvert", "many.h5", "many.nmb", "-f")
     check_options(test)
     check_many(test)

@@ -24,4 +24,8 @@ struct Undecoded {
 // Returns these variables of a block. Errors: kDamaged (R-H5-1).
 NMB_EXPORT Result<std::vector<Undecoded>> undecoded_variables(const Dataset& dataset);
 
+// Does the same as open_hdf5(), and adds the GroupBlock::lost_references of all groups to *lost.
+Result<std::vector<std::shared_ptr<const Block>>> open_groups(
+    std::shared_ptr<const ByteSource> file, std::vector<std::string>* lost);
+
 }  // namespace nmb::hdf5

@@ -52,6 +52,9 @@ class FileReader {
     in.pad(kRule);
     block.extent_length = in.number<std::uint64_t>(kRule);
     const std::span<const std::byte> body = in.take(in.number<std::uint64_t>(kRule), kRule);
+    const auto lost = in.number<std::uint64_t>(kRule);
+    for (std::uint64_t i = 0; i < lost && in.ok(); ++i)
+      block.lost_references.push_back(in.text(kRule));
     std::vector<SplicedSource::Run> runs;
     std::uint64_t end = 0;
     const std::uint64_t spooled = spool_->size();

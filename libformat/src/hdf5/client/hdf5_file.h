@@ -29,6 +29,9 @@ struct GroupBlock {
   std::shared_ptr<const ByteSource>
       extent;  // source that reads the file and the spool; nullptr if the extent is empty
   std::vector<RunInFile> in_file;  // runs, in ascending order of their offsets
+  // Attributes and data sets that have references to deleted objects, as texts for messages. These
+  // references are null in the block, or left out of DIMENSION_LIST.
+  std::vector<std::string> lost_references{};
 };
 
 // How values of external and virtual data sets are treated. With `kLeft`, such values stay in their

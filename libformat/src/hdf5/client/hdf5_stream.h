@@ -15,7 +15,8 @@ namespace nmb::hdf5 {
 
 enum class Message : std::uint32_t {
   // Fields: u32 length and text of the name, padding to a multiple of 8; u64 extent length; u64
-  // length of the body, body; then the runs. A run has the fields u64 offset in the extent, u64
+  // length of the body, body; u64 number of places with references to deleted objects, and a text
+  // for each; then the runs. A run has the fields u64 offset in the extent, u64
   // length, u64 offset in the source, u64 source.
   kBlock = 1,
   kDone = 2,  // last message: the command has succeeded

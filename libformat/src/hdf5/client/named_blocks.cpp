@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "hdf5/client/group_block.h"
 #include "netcdf/selected_variables.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/hdf5.h"
@@ -41,7 +42,12 @@ Result<NamedBlocks> NamedBlocks::open(std::shared_ptr<const ByteSource> file) {
     return NamedBlocks(List{std::move(block)});
   }
   if (kind != FileKind::kHdf5) return refused_kind(*file, kind);
-  NMB_ASSIGN(List blocks, open_hdf5(std::move(file)));
+  std::vector<std::string> lost;
+  NMB_ASSIGN(List blocks, open_groups(std::move(file), &lost));
+  if (!lost.empty())
+    return failure(Code::kUnsupported, lost.front(),
+                   ": found a reference to a deleted object; pack the file without it (nmcat), and "
+                   "convert the packed file");
   return NamedBlocks(std::move(blocks));
 }
 

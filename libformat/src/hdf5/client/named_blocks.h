@@ -26,8 +26,8 @@ class NamedBlocks {
       : list_(std::make_shared<const List>(std::move(blocks))) {}
 
   // Opens the groups of an HDF5 file, or the only block of a classic file. The HDF5 library runs in
-  // another process. Errors: those of open_hdf5() and open_classic(); kUnknownKind for files of
-  // other kinds.
+  // another process. Errors: those of open_hdf5() and open_classic(); kUnsupported also if
+  // references lead to deleted objects; kUnknownKind for files of other kinds.
   NMB_EXPORT static Result<NamedBlocks> open(std::shared_ptr<const ByteSource> file);
   // Returns the root block of `reader` with only some of its variables. The root block must be a
   // classic dataset (is_classic_dataset()). `variables` must be ascending. Errors: kUsage if a

@@ -1,5 +1,6 @@
 // Opens HDF5 files as blocks (see nmb/hdf5.h).
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "hdf5/client/group_block.h"
@@ -14,14 +15,15 @@ namespace nmb {
 // for each object.
 static constexpr std::uint64_t kMostMetadata = std::uint64_t{1} << 30, kMostMetadataFactor = 4;
 
-Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(
-    std::shared_ptr<const ByteSource> file) {
+Result<std::vector<std::shared_ptr<const Block>>> hdf5::open_groups(
+    std::shared_ptr<const ByteSource> file, std::vector<std::string>* lost) {
   NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
   const std::string name = file->name();
   const std::uint64_t most = kMostMetadata + kMostMetadataFactor * file->size();
   std::vector<std::shared_ptr<const Block>> blocks;
   std::uint64_t held = 0;
   const auto add = [&](hdf5::GroupBlock group) -> Status {
+    std::ranges::move(group.lost_references, std::back_inserter(*lost));
     NMB_ASSIGN(std::shared_ptr<const Block> block, hdf5::decode_group(std::move(group), name));
     held += sizeof(Block) + block->metadata.memory() + block->entry.raw_length;
     if (held > most)
@@ -40,6 +42,12 @@ Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(
     return Status(Code::kDamaged, name, kNoOffset, "",
                   "found two groups /" + (*twice)->name + ", expected one");
   return blocks;
+}
+
+Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(
+    std::shared_ptr<const ByteSource> file) {
+  std::vector<std::string> lost;
+  return hdf5::open_groups(std::move(file), &lost);
 }
 
 }  // namespace nmb

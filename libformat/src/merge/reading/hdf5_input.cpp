@@ -205,6 +205,9 @@ Result<bool> Hdf5Input::read_group(hdf5::GroupBlock group, std::uint64_t blocks,
 Result<bool> Hdf5Input::read_checked(hdf5::GroupBlock group, std::uint64_t blocks,
                                      const VisitBlock& visit) {
   NMB_TRY(check_chunks(&group));
+  for (const std::string& lost : group.lost_references)
+    context_.warnings.push_back(file_->name() + ": " + lost +
+                                ": a reference to a deleted object is not kept");
   return read_group(std::move(group), blocks, visit);
 }
 
