@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "nmb/bytes.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/netcdf_view.h"
 
