@@ -74,7 +74,7 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   // Other outputs have their own losses.
   read.lists_undecoded = !options_.hdf5 && !options_.classic;
   // Other programs read an HDF5 output, and `source` is a file that is recovered.
-  read.checks_chunks = (options_.hdf5 && options_.hdf5->check) || options_.source;
+  read.checks_chunks = (options_.hdf5 && options_.hdf5->check) || options_.source.bytes != nullptr;
   read.piece_size = options_.writer.piece_size;
   read.origins = ranks.size() > 1;
   read.provenance = options_.provenance != nullptr;
