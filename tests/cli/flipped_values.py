@@ -231,7 +231,7 @@ NO_VALUES_IN = {
     " totals warnings file generation_check totals_of_subtree totals_of_prefix for_each_entry for_each_wanted_entry find"
     " global_id holes external_files has_statistics tag_counts later_additions kind_name kind_of refused_kind GetRequests"
     " ~GetRequests text lost_records",
-    "recover.h": "count recovered doubtful is_loss",
+    "recover.h": "count recovered doubtful is_loss lacks_objects",
     "statistics.h": "tag_text is_same_tag range number",
     "status.h": "text in_file at with of_object on_rank empty status",
     "text.h": "printable json_text bytes_of_json_text",

@@ -46,7 +46,7 @@ def run(command, folder, limit):
             time.sleep(STEP)
         seconds = usage.ru_utime + usage.ru_stime
         process.returncode = os.waitstatus_to_exitcode(status)
-        said = text_of(errors) or (text_of(output) if process.returncode == 1 else "")
+        said = text_of(errors) or (text_of(output) if process.returncode in (1, 3) else "")
     return Run(None if ended else process.returncode, seconds, tool_peak, usage.ru_maxrss << 10, said)
 
 
@@ -71,8 +71,8 @@ def problems(done, size, limit):
         out.append(f"took {done.seconds:.1f} s, expected at most {limit * SLOWER}")
     elif done.exit_code < 0:
         out.append(f"ended by signal {-done.exit_code}")
-    elif done.exit_code > 2:
-        out.append(f"exit code {done.exit_code}, expected 0, 1 or 2")
+    elif done.exit_code > 3:
+        out.append(f"exit code {done.exit_code}, expected 0 to 3")
     elif done.exit_code and not done.said:
         out.append(f"exit code {done.exit_code} without a diagnostic")
     if not SANITIZED:
