@@ -496,6 +496,7 @@ class FoundBlock:
         self.holes, self.places = [], []
         self.unverified, self.lacks_pieces = [], False
         self.in_originals = []  # like `places`: values in originals that have a row in the file table
+        self.in_other_files = False  # whether some values are in other files, which the file table names
         self.settled = None  # length of the extent without growth, if there is any
 
     @property
@@ -714,6 +715,8 @@ class Recovered:
                 found.in_originals.append((at, at + piece.stored))
             elif at:
                 found.places.append((at, at + piece.stored))
+            else:
+                found.in_other_files = True
         found.damaged = joined(damaged)
 
     def drop_stored_headers(self):

@@ -91,10 +91,11 @@ class Base:
                 assert block.whole, (path, name)
                 self.versions.setdefault(name, []).append(content(block))
             self.newest = {name: content(block) for name, block in found.blocks.items()}
-        # For each block of a file of one generation: where its header, definitions and values end.
+        # For each block of a file of one generation: where its header, definitions and values end. Values in other
+        # files do not come back without the file table, which lies behind all blocks.
         self.ends = {}
         if has_history and len(generations) == 1:
-            self.ends = {name: end_of(found, block) for name, block in found.blocks.items()}
+            self.ends = {n: end_of(found, block) for n, block in found.blocks.items() if not block.in_other_files}
 
 
 def end_of(found, block):
