@@ -44,14 +44,6 @@ std::vector<std::byte> bytes_of(const std::string& text) {
   return {bytes.begin(), bytes.end()};
 }
 
-// Returns whether HDF5 1.10 may report wrong positions of chunks. This happens if exactly one
-// dimension is unlimited and it is not the first dimension, because HDF5 then uses a special chunk
-// index.
-bool has_misplaced_chunks(const Space& space) {
-  const auto unlimited = std::count(space.maximum.begin(), space.maximum.end(), kUnlimitedLength);
-  return unlimited == 1 && space.maximum.front() != kUnlimitedLength;
-}
-
 // Returns whether it is faster to read all chunks than to ask HDF5 for their positions. To find the
 // position of a chunk, HDF5 1.10 visits the chunks of a data set one by one; each visit takes about
 // as long as copying 64 bytes. Reading a chunk does not need this search.
@@ -412,7 +404,8 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
     return add_read(variable, object, data_set, type, code, space, nullptr);
   }
   if (heap) {
-    if (count == 0 || H5Dget_storage_size(data_set) == 0) return add_nothing(variable);
+    NMB_ASSIGN(const bool stores, has_storage(data_set, object));
+    if (count == 0 || !stores) return add_nothing(variable);
     if (const Filter* const missing = missing_filter(creation->filters))
       return add_undecoded(variable, *missing);
     std::optional<MissingChunks> missing;
@@ -607,8 +600,7 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
     }
   }
   // HDF5 cannot find some misplaced chunks, and reads fill values in their place.
-  if (copied && !misplaced && found < present)
-    return damaged(object, ": found ", found, " chunks at their positions, expected ", present);
+  if (!misplaced && found < present) return chunks_elsewhere(object, found, present);
   if (!table.empty()) {
     NMB_TRY(file_.spool->write_at(table_at, table));
     runs_.push_back({begin, table.size(), table_at, RunSource::kSpool});

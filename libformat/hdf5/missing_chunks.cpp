@@ -26,8 +26,26 @@ Status select_box(hid_t space, const std::vector<hsize_t>& start, const std::vec
 
 }  // namespace
 
+Result<bool> has_storage(hid_t data_set, const std::string& object) {
+  // This call returns 0 for a data set without storage, and if it fails.
+  if (H5Dget_storage_size(data_set) > 0) return true;
+  H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
+  NMB_TRY(check_read(H5Dget_space_status(data_set, &status), object));
+  return status != H5D_SPACE_STATUS_NOT_ALLOCATED;
+}
+
+bool has_misplaced_chunks(const Space& space) {
+  const auto unlimited = std::count(space.maximum.begin(), space.maximum.end(), kUnlimitedLength);
+  return unlimited == 1 && space.maximum.front() != kUnlimitedLength;
+}
+
+Status chunks_elsewhere(const std::string& object, std::uint64_t found, std::uint64_t present) {
+  return damaged(object, ": found ", found, " chunks at their positions, expected ", present);
+}
+
 Result<std::uint64_t> chunks_present(hid_t data_set, const std::string& object) {
-  if (H5Dget_storage_size(data_set) == 0) return std::uint64_t{0};
+  NMB_ASSIGN(const bool stores, has_storage(data_set, object));
+  if (!stores) return std::uint64_t{0};
   NMB_ASSIGN(const Handle space, read_handle(H5Dget_space(data_set), object));
   hsize_t present = 0;
   NMB_TRY(check_read(H5Dget_num_chunks(data_set, space.get(), &present), object));
@@ -50,6 +68,7 @@ Result<std::optional<MissingChunks>> missing_chunks(hid_t data_set, hid_t plist,
   NMB_ASSIGN(const std::uint64_t present, chunks_present(data_set, object));
   if (present >= out.grid.count()) return none;
   out.is_missing.resize(out.grid.count());
+  std::uint64_t found = 0;
   for (std::uint64_t number = 0; number < out.grid.count(); ++number) {
     const ChunkGrid::Lengths first = out.grid.first_of(number);
     const std::vector<hsize_t> at(first.begin(), first.end());
@@ -57,7 +76,10 @@ Result<std::optional<MissingChunks>> missing_chunks(hid_t data_set, hid_t plist,
     hsize_t length = 0;
     out.is_missing[number] =
         H5Dget_chunk_storage_size(data_set, at.data(), &length) < 0 || length == 0;
+    found += !out.is_missing[number];
   }
+  if (found < present && !has_misplaced_chunks(space))
+    return chunks_elsewhere(object, found, present);
   out.plist = plist;
   return std::optional(std::move(out));
 }

@@ -28,6 +28,19 @@ struct MissingChunks {
   hid_t plist = -1;              // the creation properties, which contain the fill value
 };
 
+// Returns whether a data set has storage for values. Errors: kDamaged, also if the index of the
+// chunks cannot be read.
+Result<bool> has_storage(hid_t data_set, const std::string& object);
+
+// Returns whether HDF5 1.10 may report wrong positions of chunks. This happens if exactly one
+// dimension is unlimited and it is not the first dimension, because HDF5 then uses a special chunk
+// index.
+bool has_misplaced_chunks(const Space& space);
+
+// Returns the failure of a data set whose index has `present` chunks, of which only `found` are at
+// positions of the data set.
+Status chunks_elsewhere(const std::string& object, std::uint64_t found, std::uint64_t present);
+
 // Returns the number of chunks that a data set has.
 Result<std::uint64_t> chunks_present(hid_t data_set, const std::string& object);
 

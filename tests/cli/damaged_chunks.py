@@ -91,6 +91,50 @@ def check_hdf5_inputs(tools):
         tools.check(TOLD not in said, f"{call}: said {said!r}")
 
 
+def check_indexes(tools):
+    """A chunk index that cannot be read, or that places a chunk elsewhere, is damage, not values never written."""
+    import h5py
+    import numpy
+
+    def refused_everywhere(what, content, told):
+        (tools.work / "index.h5").write_bytes(content)
+        for words in (
+            ("nmverify", "index.h5"), ("nmconvert", "index.h5", "index.nmb"), ("nmconvert", "index.h5", "index.nmb", "--no-originals"),
+            ("nmconvert", "index.h5", "index_out.h5", "--compress", "deflate"), ("nmcat", "index.h5", "-o", "index.nmb", "--compress", "zstd"),
+            ("nminspect", "digest", "index.h5"),
+        ):  # fmt: skip
+            done = tools.run(*words, exit_code=1)
+            said = (done.stdout + done.stderr).decode()
+            tools.check(told in said, f"{what}: {words}: said {said!r}, expected {told!r}")
+
+    shapes = {  # of the data set, with the structures of its index
+        "TREE": dict(libver="earliest"),
+        "FAHD FADB": dict(libver="latest"),
+        "EAHD EAIB EADB": dict(libver="latest", maxshape=(None, 4)),
+        "BTHD BTLF": dict(libver="latest", maxshape=(None, None)),
+    }
+    for text in False, True:
+        for magics, options in shapes.items():
+            options = dict(options)
+            path = tools.work / "indexed.h5"
+            with h5py.File(path, "w", libver=options.pop("libver")) as file:
+                values = [[f"s{i}{j}" for j in range(4)] for i in range(40)] if text else numpy.arange(1, 161.0).reshape(40, 4)
+                kind = h5py.string_dtype() if text else "f8"
+                file.create_dataset("v", (40, 4), kind, data=values, chunks=(1, 4), **options)
+            tools.run("nmconvert", "indexed.h5", "index.nmb", "--no-originals", "-f")
+            (tools.work / "index.nmb").unlink()
+            for magic in magics.split():
+                content = bytearray(path.read_bytes())
+                at = content.rfind(magic.encode())
+                tools.check(at > 0, f"{options}: found no {magic}")
+                content[at] ^= 1
+                refused_everywhere(magic, content, "/v")
+                if magic == "TREE" and not text:
+                    content[at] ^= 1
+                    content[at + 24 + 40 * 3 + 10] ^= 64  # the position of chunk 3
+                    refused_everywhere("a position", content, "found 39 chunks at their positions, expected 40")
+
+
 def check_series(tools):
     """One file for each variable, from files whose chunks are copied."""
     import netCDF4
@@ -192,6 +236,7 @@ def check_ranks(tools):
 
 def check(tools):
     check_hdf5_inputs(tools)
+    check_indexes(tools)
     check_layout(tools)
     check_series(tools)
     check_marks(tools)
