@@ -283,6 +283,19 @@ def check_dimensions(test):
         # What was lost with the first file is not lost again.
         (test.work / "back.nmb").rename(test.work / "x.nmb")
         check_lists(test, arguments, exit_code=0)
+    # Without its scale, a dimension has no name in HDF5, and is no more shared than others of its length.
+    with h5py.File(test.work / "scale.h5", "w") as file:
+        x = file.create_dataset("b/x", data=numpy.arange(50.0))
+        x.make_scale("x")
+        file["a/v"] = numpy.arange(50.0)
+        file["a/v"].dims[0].attach_scale(x)
+        file["a/w"] = numpy.zeros(50)
+    test.run("nmcat", "-q", "scale.h5", "-o", "x.nmb", "-f", "--no-sync", "--no-originals", "--block-name", "{group}")
+    test.run("nmcat", "-q", "x.nmb", "-o", "back.nmb", "-f", "--exclude", "b", "--block-name", "{group}")
+    for kind in "hdf5", "nc4":
+        test.run("nmconvert", "-q", "back.nmb", "-o", "back.h5", "-f", "--to", kind)
+        with h5py.File(test.work / "back.h5") as file:
+            test.check((file["a/v"][:] == numpy.arange(50)).all() and not file["a/w"][:].any(), f"{kind}: other values")
 
 
 def check_view(test):

@@ -1,6 +1,7 @@
 // Writes an NMB file as HDF5 with nmb-hdf5 (see nmb/convert.h).
 #include <algorithm>
 #include <atomic>
+#include <compare>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -25,6 +26,7 @@
 #include "hdf5/client/named_blocks.h"
 #include "hdf5/client/netcdf_check.h"
 #include "hdf5/model/hdf5_section.h"
+#include "hdf5/model/netcdf_marks.h"
 #include "hdf5/model/type_header.h"
 #include "model/attribute_differences.h"
 #include "model/name_rules.h"
@@ -85,7 +87,8 @@ Status run_worker(const std::string& command, const std::string& input, const st
 
 // Numbers the types and dimensions of a block in the order in which the block's definitions use
 // them. Leaves out unused types and dimensions. Names dimensions by their numbers, because HDF5
-// does not store their names.
+// does not store their names. Variables share only dimensions with a scale, because HDF5 stores
+// nothing else about shared dimensions.
 class DefinitionsInOrder {
  public:
   explicit DefinitionsInOrder(const Block& block) : from_(block.metadata) {}
@@ -121,9 +124,14 @@ class DefinitionsInOrder {
     // Attributes can be added only after their types exist.
     NMB_TRY(copy_definitions(nullptr));
     extension->types = types_;
-    std::erase_if(extension->unlimited,
-                  [&](const Unlimited& one) { return !dimensions_.contains(one.dimension); });
-    for (Unlimited& one : extension->unlimited) one.dimension = dimensions_.at(one.dimension);
+    std::vector<Unlimited> unlimited;
+    for (const auto& [place, dimension] : dimensions_)
+      for (Unlimited one : extension->unlimited)
+        if (one.dimension == place.dimension) {
+          one.dimension = dimension;
+          unlimited.push_back(one);
+        }
+    extension->unlimited = std::move(unlimited);
     std::ranges::sort(extension->unlimited, {}, &Unlimited::dimension);
     to.set_extension(std::move(extension));
     NMB_TRY(copy_definitions(&to));
@@ -131,15 +139,27 @@ class DefinitionsInOrder {
   }
 
  private:
+  // A dimension without a scale: the variable and the position of the dimension in its shape. A
+  // dimension with a scale: kGlobal and 0.
+  struct Place {
+    DimId dimension = 0;
+    VarId variable = kGlobal;
+    std::size_t position = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+
   Status copy_definitions(Metadata* to) {
     NMB_TRY(copy_attributes(kGlobal, to));
     for (VarId v = 0; v < from_.variable_count(); ++v) {
       const Variable variable = from_.variable(v);
       NMB_ASSIGN(const Type type, number(variable.type));
       std::vector<DimId> dimensions;
-      for (const DimId d : variable.dimensions) {
+      const std::vector<std::string> scales = scale_paths(from_, v, variable.dimensions.size());
+      for (std::size_t i = 0; i < scales.size(); ++i) {
+        const DimId d = variable.dimensions[i];
         const auto next = static_cast<DimId>(dimensions_.size());
-        dimensions.push_back(dimensions_.emplace(d, next).first->second);
+        const Place place = scales[i].empty() ? Place{d, v, i} : Place{d, kGlobal, 0};
+        dimensions.push_back(dimensions_.emplace(place, next).first->second);
         if (to && dimensions.back() == to->dimension_count())
           NMB_TRY(to->def_dim("d" + std::to_string(dimensions.back()), from_.dimension(d).length)
                       .status());
@@ -220,7 +240,7 @@ class DefinitionsInOrder {
   const Metadata& from_;
   TypeTable types_;
   std::map<Type, Type> numbers_;
-  std::map<DimId, DimId> dimensions_;
+  std::map<Place, DimId> dimensions_;
   std::set<std::uint32_t> tracked_;  // objects whose order of attributes HDF5 tracks
   std::map<std::uint32_t, std::vector<std::uint32_t>> attribute_numbers_;
 };
