@@ -2,13 +2,17 @@
 #include "nmb/recover.h"
 
 #include <algorithm>
+#include <map>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "format/superblock/choosing.h"
 #include "format/superblock/settled_head.h"
 #include "format/table/kept_rows.h"
+#include "hdf5/client/group_block.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
@@ -133,9 +137,11 @@ class Recoverer {
     if (has_lost_file_table())
       add_loss("the file table, which names originals and files that hold values");
     NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
-    std::unordered_set<std::uint64_t> recovered;  // orders of blocks
+    std::unordered_map<std::uint64_t, std::string_view> recovered;  // names by orders of blocks
+    std::map<std::string_view, bool> is_whole;  // originals, by the names of their blocks
     for (const PlannedBlock& block : plans_.blocks)
-      if (block.found.state != FoundBlock::State::kLeftOut) recovered.insert(block.entry.order);
+      if (block.found.state != FoundBlock::State::kLeftOut)
+        recovered.emplace(block.entry.order, block.found.name);
     for (std::uint32_t i = 0; i < files.size(); ++i) {
       if (!files[i].is_original) continue;
       // Nothing is lost with an original whose block was replaced or removed.
@@ -146,12 +152,42 @@ class Recoverer {
         return stops ? Status(Code::kIo, "interrupted") : Status();
       });
       if (whole.code() == Code::kIo) return whole;
+      if (const auto block = recovered.find(files[i].order); block != recovered.end())
+        is_whole[block->second] |= whole.ok();
       if (!whole.ok()) {
         parts_.damaged_originals.push_back(i);
         add_loss(name + whole.message());
       } else if (!recovered.contains(files[i].order)) {
         add_loss(name + "the block that was made from it is not recovered");
       }
+    }
+    return find_values_of(is_whole, reader);
+  }
+
+  // Finds values that only originals had that are lost.
+  Status find_values_of(const std::map<std::string_view, bool>& is_whole, const Reader& reader) {
+    const auto has_lost_its_file = [&](std::string_view block) {
+      bool is_lost = false;
+      for (std::string_view at = block;; at = split_path(at).parent) {
+        const auto found = is_whole.find(at);
+        if (found != is_whole.end() && found->second) return false;
+        is_lost = is_lost || found != is_whole.end();
+        if (at.empty()) return is_lost;
+      }
+    };
+    for (const PlannedBlock& planned : plans_.blocks) {
+      if (planned.found.state == FoundBlock::State::kLeftOut ||
+          !has_lost_its_file(planned.found.name))
+        continue;
+      NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(planned.found.name));
+      if (!entry) continue;
+      const Result<std::shared_ptr<const Block>> block = reader.block(*entry);
+      if (block.status().code() == Code::kUnsupported) continue;  // a block of a later version
+      NMB_TRY(block.status());
+      NMB_ASSIGN(const std::vector<hdf5::Undecoded> lost, hdf5::undecoded_variables(**block));
+      for (const hdf5::Undecoded& one : lost)
+        add_loss("variable " + in_quotes("/" + one.path) + ": its values " + one.why +
+                 "; only the lost original had them");
     }
     return {};
   }
