@@ -113,7 +113,10 @@ class Converter {
       return usage("--materialise", " needs an HDF5 input");
     if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
       return usage("--compress, --shuffle and --chunk", " need an NMB or HDF5 output");
-    if (options_.lossy && to == "nmb" && kind != FileKind::kNmb)
+    const bool keeps_all =
+        is_classic(kind) || (kind == FileKind::kHdf5 && options_.originals &&
+                             !options_.compression && record_.of.block_by.empty());
+    if (options_.lossy && to == "nmb" && keeps_all)
       return usage("--lossy", " has no effect here, because nothing can be lost");
     if (!options_.originals && to != "nmb") return usage("--no-originals", " needs an NMB output");
     if (options_.inline_limit && to != "nmb") return usage("--inline", " needs an NMB output");
