@@ -153,7 +153,7 @@ def parent(path):
 
 
 def without(whole, block):
-    """What is left of described() without a block, and the names that the report must have, with their blocks."""
+    """Returns described() without one block, and the (block, name) pairs that the report must have."""
     is_group = {path: kind in ("Group", "File") for path, (kind, *_) in whole.items()}
     gone = {block} | {path for path in whole if path != "/" and parent(path) == block and not is_group[path]}
     has_groups = any(is_group[path] and below(path, block) for path in whole)
@@ -280,7 +280,7 @@ def check_dimensions(test):
         test.run("nmconvert", "-q", "back.nmb", "-o", "back.nc", "-f", "--to", "nc4")
         with netCDF4.Dataset(test.work / "back.nc") as file:
             test.check((file["g/v"][:] == 1).all(), f"{arguments}: other values")
-        # What was lost with the first file is not lost again.
+        # The recovered file is sound: recovering it loses nothing more.
         (test.work / "back.nmb").rename(test.work / "x.nmb")
         check_lists(test, arguments, exit_code=0)
     # Without its scale, a dimension has no name in HDF5, and is no more shared than others of its length.

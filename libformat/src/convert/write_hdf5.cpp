@@ -124,14 +124,12 @@ class DefinitionsInOrder {
     // Attributes can be added only after their types exist.
     NMB_TRY(copy_definitions(nullptr));
     extension->types = types_;
-    std::vector<Unlimited> unlimited;
+    std::map<DimId, Unlimited> before;
+    for (const Unlimited& one : extension->unlimited) before.emplace(one.dimension, one);
+    extension->unlimited.clear();
     for (const auto& [place, dimension] : dimensions_)
-      for (Unlimited one : extension->unlimited)
-        if (one.dimension == place.dimension) {
-          one.dimension = dimension;
-          unlimited.push_back(one);
-        }
-    extension->unlimited = std::move(unlimited);
+      if (const auto one = before.find(place.dimension); one != before.end())
+        extension->unlimited.push_back({dimension, one->second.is_record});
     std::ranges::sort(extension->unlimited, {}, &Unlimited::dimension);
     to.set_extension(std::move(extension));
     NMB_TRY(copy_definitions(&to));

@@ -166,6 +166,7 @@ class Recoverer {
 
   // Finds values that only originals had that are lost.
   Status find_values_of(const std::map<std::string_view, bool>& is_whole, const Reader& reader) {
+    if (std::ranges::all_of(is_whole, &std::pair<const std::string_view, bool>::second)) return {};
     const auto has_lost_its_file = [&](std::string_view block) {
       bool is_lost = false;
       for (std::string_view at = block;; at = split_path(at).parent) {
