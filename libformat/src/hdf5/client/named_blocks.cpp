@@ -9,6 +9,7 @@
 #include "netcdf/selected_variables.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/hdf5.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
