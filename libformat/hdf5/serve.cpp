@@ -83,6 +83,12 @@ bool receive(int socket, std::vector<char>& bytes, Request* request) {
 
 namespace {
 
+// The client ended: the file that it asked for must not appear after its next run has tidied up.
+bool hung_up(int socket) {
+  pollfd client{socket, 0, 0};
+  return poll(&client, 1, 0) > 0 && (client.revents & (POLLHUP | POLLERR)) != 0;
+}
+
 // Waits until a child ends. Returns false if the client ends first.
 bool wait_for(pid_t child, int socket, int* status) {
   const int ended = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
@@ -91,7 +97,10 @@ bool wait_for(pid_t child, int socket, int* status) {
     while (poll(both, 2, -1) < 0 && errno == EINTR) {
     }
     close(ended);
-    if (both[0].revents == 0 && (both[1].revents & (POLLHUP | POLLERR)) != 0) return false;
+    if (both[0].revents == 0 && (both[1].revents & (POLLHUP | POLLERR)) != 0) {
+      kill(child, SIGKILL);
+      return false;
+    }
   }
   while (waitpid(child, status, 0) < 0 && errno == EINTR) {
   }
@@ -111,7 +120,7 @@ int serve(int socket, const std::function<int(std::span<char*>)>& run) {
   const pid_t server = getpid();
   for (;;) {
     Request request;
-    if (!receive(socket, bytes, &request)) return 0;
+    if (!receive(socket, bytes, &request) || hung_up(socket)) return 0;
     const pid_t child = fork();
     if (child == 0) work(request, server, hangup, run);
     close(request.output);
