@@ -6,8 +6,7 @@
 Each BUILD has Testing/tests.xml, which `ctest --output-junit` wrote. Prints the tests that were skipped, with the reason
 that each gave; the ten slowest; and for each group the core-seconds. These are a test's seconds times the jobs that ctest
 kept for it, times the share of a processor that a job had: N / TESTS, if more tests than processors ran. A group is a folder of tests/: that of a GoogleTest executable, else the first word of the
-test's name; what is in no folder is in the group "other". Exit code 1: a group took more than tests/budget.tsv allows or
-has no line there, or a skipped test gives no reason.
+test's name; what is in no folder is in the group "other". Exit code 1: a skipped test gives no reason.
 """
 
 import argparse
