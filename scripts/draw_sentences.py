@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("libformat", "tools", "docs", "spec", "examples", "README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+FOLDERS = ("libformat", "tools", "docs", "benchmarks", "spec", "examples", "README.md", "CHANGELOG.md", "CONTRIBUTING.md")
 
 FEWEST_WORDS = 4  # of a sentence that is drawn; habits are counted in shorter ones too
 WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")

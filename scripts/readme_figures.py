@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Writes the measured tables of README.md from docs/benchmarks*.md, so that their figures are the same.
+"""Writes the measured tables of README.md from benchmarks/*.md, so that their figures are the same.
 
     readme_figures.py            rewrites the tables between "<!-- figures: NAME -->" and "<!-- end of figures -->"
     readme_figures.py --check    changes nothing; prints the lines that differ, exit code 1 if there are any
 
-A row of a table here names the page, the section and the row of docs that it takes, which must exist.
+A row of a table here names the page, the section and the row of benchmarks/ that it takes, which must exist.
 """
 
 import argparse
@@ -15,10 +15,10 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent
 PAGES = {
-    "all": "benchmarks.md",
-    "ranks": "benchmarks_ranks.md",
-    "hdf5": "benchmarks_pack_hdf5.md",
-    "convert": "benchmarks_convert.md",
+    "all": "main.md",
+    "ranks": "ranks.md",
+    "hdf5": "pack_hdf5.md",
+    "convert": "convert.md",
 }
 
 # What README.md says, what it is beside, and the page, section and row of the figures.
@@ -66,7 +66,7 @@ TABLES = {"faster": FASTER, "slower": SLOWER}
 def figures_of(page):
     """By section and row of a page: the cells by their column."""
     rows, section, columns = {}, "", []
-    for line in (FOLDER / "docs" / page).read_text(encoding="utf-8").splitlines():
+    for line in (FOLDER / "benchmarks" / page).read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
             section = line[3:]
         cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
@@ -111,7 +111,7 @@ def main():
         readme.write_text(expected, encoding="utf-8")
         return 0
     sys.stdout.writelines(
-        difflib.unified_diff(found.splitlines(True), expected.splitlines(True), "README.md", "docs", n=0)
+        difflib.unified_diff(found.splitlines(True), expected.splitlines(True), "README.md", "benchmarks", n=0)
     )
     return 1 if found != expected else 0
 

@@ -16,7 +16,7 @@ BUILD is a build with the tools, as of the preset bench. The sets:
 
 The programs take turns; the table has the medians. No program waits for the device (nmcat runs with --no-sync). The
 values of the outputs are compared with those of numpy, except with --times. --keep writes the table to
-docs/benchmarks_joins.md; sets that are not measured keep their rows. Measure on an idle machine.
+benchmarks/joins.md; sets that are not measured keep their rows. Measure on an idle machine.
 """
 
 import argparse
@@ -34,7 +34,7 @@ import h5py
 import netCDF4
 import numpy
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks_joins.md"
+DOCS = Path(__file__).resolve().parents[2] / "benchmarks" / "joins.md"
 CHUNK = 4  # time steps
 LEVEL = 1
 SIDE = 720

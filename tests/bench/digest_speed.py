@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Time of `nminspect digest` and `nminspect diff` on one core, beside xxhsum. Writes docs/benchmarks_digest.md.
+"""Time of `nminspect digest` and `nminspect diff` on one core, beside xxhsum. Writes benchmarks/digest.md.
 
     digest_speed.py BUILD --work FOLDER [--megabytes 1024] [--repeat 7] [--page FILE]
 
@@ -30,7 +30,7 @@ def main():
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--megabytes", type=int, default=1024)
     parser.add_argument("--repeat", type=int, default=7)
-    parser.add_argument("--page", type=Path, default=Path(__file__).parents[2] / "docs" / "benchmarks_digest.md")
+    parser.add_argument("--page", type=Path, default=Path(__file__).parents[2] / "benchmarks" / "digest.md")
     arguments = parser.parse_args()
     build, work = arguments.build.resolve(), arguments.work.resolve()
     tools, bench_run = build / "tools", build / "tests/bench/bench_run"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures HDF5 views beside netCDF-C and libhdf5, and writes docs/benchmarks_hdf5_views.md.
+"""Measures HDF5 views beside netCDF-C and libhdf5, and writes benchmarks/hdf5_views.md.
 
     tests/bench/hdf5_views.py --tools build/bench/tools --work FOLDER [--runs 7] [--samples 3553] [--out FILE]
 

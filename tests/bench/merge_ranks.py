@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Merging by the processes of an MPI job, at the sizes that people have; one command each, which prints a table, keeps it in
-docs/merge_ranks.md and ends with 1 if something does not hold.
+benchmarks/merge_ranks.md and ends with 1 if something does not hold.
 
     tests/bench/merge_ranks.py rehearsal --tools build/release/tools --work FOLDER
     tests/bench/merge_ranks.py opens --tools build/release/tools --work FOLDER
@@ -36,7 +36,7 @@ MODES = ("pack", "union", "join", "tiles")
 MOST_MEMORY = 512e6  # bytes of a process
 WARM_BYTES = 3_000_000_000
 SKIPPED = 77
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "merge_ranks"
+DOCS = Path(__file__).resolve().parents[2] / "benchmarks" / "merge_ranks"
 
 # Says what a process and those that it started took; the largest memory of any one of them, in KiB as the system tells it.
 AS_RANK = """
@@ -452,7 +452,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="of opens: pack and join alone, not by one process; of modes: one "
                         "turn")
     parser.add_argument("--mpiexec", default=shutil.which("mpiexec.openmpi") or "mpiexec", help="default %(default)s")
-    parser.add_argument("--docs", type=Path, help="where tables are kept, as .md and .json (default: docs/merge_ranks for the "
+    parser.add_argument("--docs", type=Path, help="where tables are kept, as .md and .json (default: benchmarks/merge_ranks for the "
                         "full size, else nowhere)")
     options = parser.parse_args()
     full = SIZES[options.command]

@@ -5,7 +5,7 @@ if a goal is not reached or a result is wrong.
     tests/bench/netcdf_jobs.py all --tools build/bench/tools --work FOLDER --keep
     tests/bench/netcdf_jobs.py layout --tools build/bench/tools --work FOLDER
 
-all: all jobs, each without and with the options --sync and --check. --keep writes the results to docs/netcdf_jobs.md.
+all: all jobs, each without and with the options --sync and --check. --keep writes the results to benchmarks/netcdf_jobs.md.
 layout: a file with one time step a chunk gets the layout of CMIP7, beside h5repack; goal: 3 times as fast.
 right: the same for a file that has that layout already, beside cat; goal: at most 1.5 times as long; all chunks are the same.
 series: history files become a file for each variable, beside ncrcat -v in a loop; goal: 5 times as fast. Classic files and
@@ -35,7 +35,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
 from cmip7_test import check_chunks, check_metadata_first  # noqa: E402
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "netcdf_jobs"
+DOCS = Path(__file__).resolve().parents[2] / "benchmarks" / "netcdf_jobs"
 MEGABYTES = {"layout": 1000, "right": 1000, "series": 600, "extract": 1000}
 GOALS = {"layout": 1 / 3, "right": 1.5, "series": 1 / 5, "extract": 1.2}
 LAT, LON, FILES, VARIABLES = 180, 360, 60, 40
@@ -248,7 +248,7 @@ class Jobs:
 
 
 def keep(rows, is_all):
-    """Adds the rows to docs/netcdf_jobs.json, or replaces all rows, and writes the table again."""
+    """Adds the rows to benchmarks/netcdf_jobs.json, or replaces all rows, and writes the table again."""
     path = DOCS.with_suffix(".json")
     known = json.loads(path.read_text()) if path.exists() and not is_all else {}
     known |= {row["job"]: row for row in rows}
@@ -275,7 +275,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--check", action="store_true", help="read results back, as nmconvert does by default")
     parser.add_argument("--sync", action="store_true", help="wait until outputs are on the device, on both sides")
-    parser.add_argument("--keep", action="store_true", help="write the results to docs/netcdf_jobs.md")
+    parser.add_argument("--keep", action="store_true", help="write the results to benchmarks/netcdf_jobs.md")
     arguments = parser.parse_args()
     is_all = arguments.command == "all"
     commands = sorted(MEGABYTES) if is_all else [arguments.command]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs the benchmarks beside their peers and writes docs/benchmarks.md and docs/benchmarks.json.
+"""Runs the benchmarks beside their peers and writes benchmarks/main.md and benchmarks/main.json.
 
     cmake --preset bench && cmake --build --preset bench
     tests/bench/run_benchmarks.py build/bench --work FOLDER
@@ -807,7 +807,7 @@ def main():
     parser.add_argument("--megabytes", type=int, nargs="+", default=[100],
                         help="sizes of the files of the group originals (default 100)")
     parser.add_argument("--only", action="append", choices=GROUPS, help="may be given more than once")
-    parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md")
+    parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[2] / "benchmarks" / "main.md")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     bench = Bench(options)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Cost of searches by values and of selections: `nminspect find` beside a scan with numpy, `nmcat --where` beside cat, and what
-each level of --stats adds to a conversion. Writes docs/benchmarks_search.md.
+each level of --stats adds to a conversion. Writes benchmarks/search.md.
 
     search_speed.py BUILD --work FOLDER [--blocks 64] [--repeat 7] [--page FILE]
 
@@ -48,7 +48,7 @@ def main():
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--blocks", type=int, default=64)
     parser.add_argument("--repeat", type=int, default=7)
-    parser.add_argument("--page", type=Path, default=Path(__file__).parents[2] / "docs" / "benchmarks_search.md")
+    parser.add_argument("--page", type=Path, default=Path(__file__).parents[2] / "benchmarks" / "search.md")
     arguments = parser.parse_args()
     build, work = arguments.build.resolve(), arguments.work.resolve()
     tools, bench_run = build / "tools", build / "tests/bench/bench_run"

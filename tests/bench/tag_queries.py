@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Bytes that `nminspect find` reads for queries on tags of many blocks. Writes docs/tag_queries.md.
+"""Bytes that `nminspect find` reads for queries on tags of many blocks. Writes benchmarks/tag_queries.md.
 
     tag_queries.py BUILD --work FOLDER [--samples 35530] [--page FILE]
 
@@ -19,7 +19,7 @@ from pathlib import Path
 GOAL = 1 << 20
 SPLIT = "^_grp_(r([0-9]+)_sr([0-9]+)_evt([0-9]+))_"
 RULES = ["run={2}", "subrun={3}", "event={4}", "label=evt{4}"]
-PAGE = Path(__file__).parents[2] / "docs" / "tag_queries.md"
+PAGE = Path(__file__).parents[2] / "benchmarks" / "tag_queries.md"
 
 
 def queries(blocks):

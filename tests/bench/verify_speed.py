@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Cost of `nmverify`, beside ncvalidator (PnetCDF) and cat. Writes docs/benchmarks_verify.md.
+"""Cost of `nmverify`, beside ncvalidator (PnetCDF) and cat. Writes benchmarks/verify.md.
 
     verify_speed.py BUILD --work FOLDER [--samples 35530] [--megabytes 1024] [--repeat 7] [--page FILE]
 
@@ -28,7 +28,7 @@ sys.dont_write_bytecode = True
 from measure import cost, in_turn, machine_in_words, middle, write_values  # noqa: E402
 from run_benchmarks import SPLIT  # noqa: E402
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks_verify.md"
+PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "verify.md"
 CDF5, BLOCKS, ONE, LARGE = "samples.nc", "blocks.nmb", "one.nmb", "large.nmb"
 KINDS = {CDF5: "CDF-5", BLOCKS: "NMB with a block for each sample", ONE: "NMB with one block", LARGE: "NMB with large variables"}
 COPY = "copy"

@@ -3,7 +3,7 @@
 // c = (m - min(b, P)) / ceil(log2 P). Prints, of the ranks that send and hold most: messages, c,
 // bytes of messages held at a time, and what both come to at --at ranks by a fit over the numbers
 // of ranks from 512 on: messages as a + b log2 P, bytes as a + b P. With --limit and --held it
-// fails if a call exceeds them. --report writes docs/message_counts.md.
+// fails if a call exceeds them. --report writes benchmarks/message_counts.md.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -310,7 +310,7 @@ constexpr const char* kAbout = R"(# Messages of the collective calls
 
 This page is for users who run the writer on many ranks. The page says how many messages a rank sends in each collective call, and how many bytes of messages a rank holds. The program `tests/parallel/message_counts.cpp` uses threads as ranks. It counts the messages and writes this page:
 
-    message_counts --ranks 512,1024,2048,4096 --report docs/message_counts.md
+    message_counts --ranks 512,1024,2048,4096 --report benchmarks/message_counts.md
 
 Each rank has four blocks of its own. Further blocks are shared by all ranks. Each rank writes one element, row or column of a shared block. P is the number of ranks. In each call, a rank should send at most c log2 P + min(blocks of a rank, P) messages, where c does not grow with P. No rank should hold more than 16 MB of messages.
 
