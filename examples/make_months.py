@@ -5,7 +5,7 @@
 
 Each file has the daily values of one month of 30 days: surface temperature and precipitation on a small grid, compressed
 by deflate. Every file has its own history and tracking_id. Where the folder is large enough, one file has temperatures in
-degC, one is cut, one begins five days early, and one has a variable that the others lack. docs/data_manager.md uses this folder.
+degC, one is cut, one begins five days early, and one has a variable that the others lack. docs/guides/archive.md uses this folder.
 """
 
 import argparse

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Writes the measured tables of README.md from benchmarks/*.md, so that their figures are the same.
+"""Writes the tables of benchmarks/README.md from the other pages there, and looks for the figures of README.md in them.
 
     readme_figures.py            rewrites the tables between "<!-- figures: NAME -->" and "<!-- end of figures -->"
-    readme_figures.py --check    changes nothing; prints the lines that differ, exit code 1 if there are any
+    readme_figures.py --check    changes nothing; prints the lines that differ
 
-A row of a table here names the page, the section and the row of benchmarks/ that it takes, which must exist.
+A row of a table here names the page, the section and the row that it takes, which must exist. Exit code 1 if a table differs
+from the other pages (--check), or if README.md lacks a figure of SAID.
 """
 
 import argparse
@@ -21,7 +22,7 @@ PAGES = {
     "convert": "convert.md",
 }
 
-# What README.md says, what it is beside, and the page, section and row of the figures.
+# What the page says, what it is beside, and the page, section and row of the figures.
 FASTER = [
     ("pack 64 files with 1.6 GB in total", "`cat`", "all", "Pack", "pack 64 files without sync, compared with `cat`"),
     ("pack 64 files with 1.6 GB in total and wait until they are on the device", "`cat` and `sync`", "all", "Pack",
@@ -38,16 +39,10 @@ FASTER = [
      "create, 35,530 blocks: wall time, compared with PnetCDF"),
     ("memory to create these 35,530 blocks", "PnetCDF", "all", "Create",
      "create, 35,530 blocks: memory, compared with PnetCDF"),
-    ("create the same variables and dimensions as one block", "PnetCDF", "all", "Create",
-     "create, one block: wall time, compared with PnetCDF"),
     ("open the file and read one variable of one of 35,530 samples", "HDF5 1.10", "all", "Lookup",
      "lookup in 35,530 samples: time, compared with HDF5"),
-    ("open the file and read one of 5,684,800 variables (HDF5: 568,480)", "HDF5 1.10", "all", "Lookup",
-     "lookup in 5,684,800 blocks with one object each (HDF5: 568,480 groups): time, compared with HDF5"),
     ("4 ranks write 10 steps of 537 MB together, arrays divided along y", "PnetCDF", "ranks", "Arrays",
      "put_all, divided along y: wall time, compared with PnetCDF"),
-    ("4 ranks write 10 steps of 537 MB together, arrays divided along x", "PnetCDF", "ranks", "Arrays",
-     "put_all, divided along x: wall time, compared with PnetCDF"),
 ]
 SLOWER = [
     ("300 commits of 1,000 growing blocks by 4 ranks", "PnetCDF, whose sync is not atomic", "ranks", "Steps",
@@ -61,6 +56,15 @@ SLOWER = [
      "put, divided along z: memory of a rank, compared with PnetCDF"),
 ]
 TABLES = {"faster": FASTER, "slower": SLOWER}
+# Rows of which README.md has both figures.
+SAID = [
+    ("all", "Lookup", "lookup in 35,530 samples: time, compared with HDF5"),
+    ("all", "Create", "create, one block: wall time, compared with PnetCDF"),
+    ("all", "Pack", "pack 64 files without sync, compared with `cat`"),
+    ("all", "Join", "join 64 files to a classic file, compared with ncrcat"),
+    ("ranks", "Steps", "1 growing block, 6,000 commits: wall time, compared with PnetCDF"),
+    ("hdf5", "Pack hdf5", "pack 64 HDF5 files, compared with `cat`"),
+]
 
 
 def figures_of(page):
@@ -88,15 +92,24 @@ def table(rows, pages):
     return lines
 
 
-def with_figures(text):
-    pages = {name: figures_of(page) for name, page in PAGES.items()}
+def missing_figures(text, pages):
+    """Figures of SAID that are not in a table of the text."""
+    cells = [cell.strip(" *") for line in text.splitlines() if line.startswith("|") for cell in line.split("|")]
+    for page, section, row in SAID:
+        found = pages[page][section, row]
+        for figure in (f"{found['ours']} {found['unit']}", f"{found['peer']} {found['unit']}"):
+            if not any(re.search(rf"(^|: ){re.escape(figure)}( |$)", cell) for cell in cells):
+                yield f"README.md: no {figure}: {PAGES[page]}, {row}"
+
+
+def with_figures(text, pages):
     for name, rows in TABLES.items():
         begin, end = f"<!-- figures: {name} -->\n", "<!-- end of figures -->\n"
         place = re.compile(f"({begin}).*?({end})", re.DOTALL)
         made = "\n".join(table(rows, pages))
         text, count = place.subn(lambda found: f"{found[1]}\n{made}\n\n{found[2]}", text)
         if count != 1:
-            sys.exit(f"readme_figures: README.md: found {count} places for the figures \"{name}\", expected 1")
+            sys.exit(f"readme_figures: benchmarks/README.md: found {count} places for the figures \"{name}\", expected 1")
     return text
 
 
@@ -104,16 +117,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if the figures differ")
     arguments = parser.parse_args()
-    readme = FOLDER / "README.md"
-    found = readme.read_text(encoding="utf-8")
-    expected = with_figures(found)
+    pages = {name: figures_of(page) for name, page in PAGES.items()}
+    overview = FOLDER / "benchmarks" / "README.md"
+    found = overview.read_text(encoding="utf-8")
+    expected = with_figures(found, pages)
+    missing = list(missing_figures((FOLDER / "README.md").read_text(encoding="utf-8"), pages))
+    for line in missing:
+        print(line)
     if not arguments.check:
-        readme.write_text(expected, encoding="utf-8")
-        return 0
+        overview.write_text(expected, encoding="utf-8")
+        return 1 if missing else 0
     sys.stdout.writelines(
-        difflib.unified_diff(found.splitlines(True), expected.splitlines(True), "README.md", "benchmarks", n=0)
+        difflib.unified_diff(found.splitlines(True), expected.splitlines(True), "benchmarks/README.md", "other pages", n=0)
     )
-    return 1 if found != expected else 0
+    return 1 if missing or found != expected else 0
 
 
 if __name__ == "__main__":

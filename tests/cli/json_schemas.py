@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Each JSON document of nminspect and nmverify is valid by docs/schemas/documents.json, and each schema
+"""Each JSON document of nminspect and nmverify is valid by docs/reference/schemas/documents.json, and each schema
 describes a document of one of these calls.
 
     json_schemas.py --tools FOLDER
@@ -91,7 +91,7 @@ def main():
     except ImportError:
         print("skipped: no Python module jsonschema")
         return SKIPPED
-    schema = json.loads((ROOT / "docs/schemas/documents.json").read_text(encoding="utf-8"))
+    schema = json.loads((ROOT / "docs/reference/schemas/documents.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     validators = {
         name: jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": schema["$defs"]})

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Generated netCDF files with large and small variables: nmconvert --layout cmip7 keeps what netCDF4-python sees, and h5py
-finds the chunks, filters and places that docs/hdf5.md promises. A second call changes no chunk.
+finds the chunks, filters and places that docs/guides/convert.md promises. A second call changes no chunk.
 
     many_cmip7_test.py --tools build/release/tools [--sets 60] [--first 0]
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """nmcat --mode union and join: what comes out is what numpy makes of the inputs, whatever their kinds and layouts, and
-for each row of the table in docs/merging.md the exit code, the message, and that an existing target stays.
+for each row of the table in docs/reference/merging.md the exit code, the message, and that an existing target stays.
 
     merge_test.py --tools FOLDER
 
@@ -21,7 +21,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "merging.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "merging.md"
 KINDS = ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Makes the pictures of docs/layout.md: the page of the samples, the picture of a climate file, the page of a CGNS file.
+"""Makes the pictures of docs/guides/inspect.md: the page of the samples, the picture of a climate file, the page of a CGNS file.
 
-    docs_pictures.py --tools FOLDER [--examples FOLDER] --out docs
+    docs_pictures.py --tools FOLDER [--examples FOLDER] --out docs/pictures
 
 Needs Chromium, and the files in NMB_CORPUS.
 """

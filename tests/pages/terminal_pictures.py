@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Uses the tools in a terminal of 100 x 30 characters (tmux): checks what the screen shows, and makes pictures for docs/.
+"""Uses the tools in a terminal of 100 x 30 characters (tmux): checks what the screen shows, and makes pictures for docs/pictures.
 
     terminal_pictures.py --tools FOLDER [--examples FOLDER] [--out FOLDER] [--samples N]
 
@@ -11,7 +11,7 @@ first is used. The script uses the pager with its keys, and compares
 - colours with the options --color and NO_COLOR, and with output to a pipe
 - progress lines with the screen after the command, also if the user interrupts it.
 
---out gets the pictures docs/terminal_*.svg; these have 35,530 samples. Skipped (exit code 77) without tmux, less or ncdump.
+--out gets the pictures docs/pictures/terminal_*.svg; these have 35,530 samples. Skipped (exit code 77) without tmux, less or ncdump.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 // Blocks of kind 6 as classic datasets: what becomes of each type, shape and property, and what is
-// told as lost (docs/hdf5.md, "To classic netCDF").
+// told as lost (docs/reference/hdf5.md, "To classic netCDF").
 #include <gtest/gtest.h>
 
 #include <limits>

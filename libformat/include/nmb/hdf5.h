@@ -1,5 +1,5 @@
 // open_hdf5: opens an HDF5 or netCDF-4 file, and returns the blocks that pack() would make from
-// this file (docs/hdf5.md).
+// this file (docs/reference/hdf5.md).
 #pragma once
 
 #include <memory>

@@ -274,10 +274,10 @@ struct PackOptions {
   std::string tag_names{};
 
   // --- how inputs are united ---
-  // How blocks of the same name are merged. For union, join and tiles (docs/merging.md), objects of
-  // the same name must have the same type and dimensions. Attributes that determine the meaning of
-  // values (units and similar) must have the same value; for other attributes the first value is
-  // kept. A block that several inputs have becomes a classic dataset.
+  // How blocks of the same name are merged. For union, join and tiles (docs/reference/merging.md),
+  // objects of the same name must have the same type and dimensions. Attributes that determine the
+  // meaning of values (units and similar) must have the same value; for other attributes the first
+  // value is kept. A block that several inputs have becomes a classic dataset.
   MergeMode mode = MergeMode::kPack;
   // Path of a numeric variable, including its block. Inputs are ordered by the first value of this
   // variable in each input. The report has the same order. If empty, the order of `inputs` is kept.

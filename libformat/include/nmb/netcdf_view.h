@@ -1,7 +1,7 @@
 // Two views of blocks that came from HDF5 or netCDF-4. netcdf_view() shows a block as netCDF-C
 // shows it: with netCDF's dimension names and lengths, and without names and attributes for
 // netCDF's internal use. classic_view() shows a block as a classic dataset, and lists what this
-// dataset loses (docs/hdf5.md, "To classic netCDF").
+// dataset loses (docs/reference/hdf5.md, "To classic netCDF").
 #pragma once
 
 #include <cstdint>
@@ -50,9 +50,9 @@ struct NetcdfView {
 
   // Whether the block has signs of netCDF or of HDF5 dimension scales. If false, the block is shown
   // unchanged, with one exception: if a dimension has no name in HDF5, each axis of each variable
-  // gets a dimension of its own (docs/hdf5.md, "Dimensions without a scale"). If a netCDF-4 group
-  // has no dimensions of its own and no such signs, the group cannot be distinguished from a plain
-  // HDF5 group.
+  // gets a dimension of its own (docs/reference/hdf5.md, "Dimensions without a scale"). If a
+  // netCDF-4 group has no dimensions of its own and no such signs, the group cannot be
+  // distinguished from a plain HDF5 group.
   bool is_netcdf = false;
   // Dimensions in netCDF's order, if the file records this order. The length of an unlimited
   // dimension is the length of its longest variable in this block. If DimensionLengths are given,
@@ -226,15 +226,16 @@ NMB_EXPORT std::vector<Loss> type_losses(const Metadata& metadata, Kind target);
 // Shows `dataset` as a classic dataset of kind `target` (CDF-1, CDF-2 or CDF-5). If `dataset` is a
 // classic dataset, only the types that `target` does not have are changed. A variable of integers
 // gets the narrowest of the types short, int and double that can hold all its values. If none of
-// these types can hold all values, the variable is left out. Each change is a loss (docs/hdf5.md).
-// To find the new type of a variable, the function reads all values of the variable. These are not
-// losses: internal attributes of netCDF and HDF5 (NetcdfView::hides), chunks, filters, byte orders,
-// and blocks below this block. If other groups may use the same dimensions, `lengths` must give the
-// lengths of dimensions in the whole file. `lengths` is not needed after the call. `first_made_up`
-// has the same meaning as in netcdf_view(). The record dimension is an unlimited dimension that is
-// the slowest one in every variable that uses it. If there are several, the dimension named
-// `record` is chosen, or else the first that a variable uses. Errors: kDamaged if the hdf5 section,
-// values of attributes, or values that are read are damaged; kLimit if sizes exceed 2^62.
+// these types can hold all values, the variable is left out. Each change is a loss
+// (docs/reference/hdf5.md). To find the new type of a variable, the function reads all values of
+// the variable. These are not losses: internal attributes of netCDF and HDF5 (NetcdfView::hides),
+// chunks, filters, byte orders, and blocks below this block. If other groups may use the same
+// dimensions, `lengths` must give the lengths of dimensions in the whole file. `lengths` is not
+// needed after the call. `first_made_up` has the same meaning as in netcdf_view(). The record
+// dimension is an unlimited dimension that is the slowest one in every variable that uses it. If
+// there are several, the dimension named `record` is chosen, or else the first that a variable
+// uses. Errors: kDamaged if the hdf5 section, values of attributes, or values that are read are
+// damaged; kLimit if sizes exceed 2^62.
 NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
                                             const DimensionLengths* lengths = nullptr,
                                             std::optional<std::int64_t> first_made_up = {},

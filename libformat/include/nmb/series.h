@@ -46,11 +46,11 @@ struct SeriesFile {
 
 // Joins the inputs along their record dimension, as pack() does in mode join with `monotonic`.
 // Writes each variable to its own file. The file also has the coordinates of the variable, and the
-// variables to which its attributes refer (docs/merging.md, "Time series"). At the end, either all
-// outputs get their names or no output does. A failure does not change existing files. Errors:
-// those of pack() and of write_classic() or write_hdf5(); kUsage for a wrong pattern, and for an
-// output that is an input; kConflict if the inputs have no variable that gets a file;
-// kUnsupported for times that have no date. Not collective.
+// variables to which its attributes refer (docs/guides/convert.md, "One file for each variable").
+// At the end, either all outputs get their names or no output does. A failure does not change
+// existing files. Errors: those of pack() and of write_classic() or write_hdf5(); kUsage for a
+// wrong pattern, and for an output that is an input; kConflict if the inputs have no variable that
+// gets a file; kUnsupported for times that have no date. Not collective.
 NMB_EXPORT Status write_series(const SeriesOptions& options, PackReport* report,
                                std::vector<SeriesFile>* files);
 

@@ -20,9 +20,9 @@ class Reader;
 
 // Levels of checks; each level includes the levels before it. For HDF5 files, the levels have
 // another meaning. At kIndex, the HDF5 library reads all groups and objects, and values of variable
-// length. At kBlocks, verify() checks the blocks that are made from the groups (docs/hdf5.md); it
-// also checks that no values share bytes. At kData, verify() reads all other values, and decodes
-// their chunks.
+// length. At kBlocks, verify() checks the blocks that are made from the groups
+// (docs/reference/hdf5.md); it also checks that no values share bytes. At kData, verify() reads all
+// other values, and decodes their chunks.
 enum class VerifyLevel : std::uint8_t {
   kIndex,   // head, superblocks, index, dead-space segments
   kBlocks,  // headers and bodies of blocks, data maps, sections, the HDF5 view

@@ -1,5 +1,5 @@
-// ClassicType: the classic netCDF type to which a type of a block is converted (docs/hdf5.md, "To
-// classic netCDF").
+// ClassicType: the classic netCDF type to which a type of a block is converted
+// (docs/reference/hdf5.md, "To classic netCDF").
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Converts a classic dataset to a kind that does not have all of its types (docs/hdf5.md, "To
-// classic netCDF").
+// Converts a classic dataset to a kind that does not have all of its types (docs/reference/hdf5.md,
+// "To classic netCDF").
 #pragma once
 
 #include <map>

@@ -15,7 +15,8 @@ namespace nmb {
 struct SeriesVariables {
   VarId main = 0;
   // `main`, the coordinates of the dimensions of all variables in this list, and all variables to
-  // which a variable in this list refers (docs/merging.md, "Time series"). Ascending.
+  // which a variable in this list refers (docs/guides/convert.md, "One file for each variable").
+  // Ascending.
   std::vector<VarId> all;
 };
 

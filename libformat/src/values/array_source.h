@@ -1,6 +1,6 @@
 // Array sources: they rearrange or convert the bytes of another source. Array sources are used, for
-// example, to write values to a classic file (docs/hdf5.md, "To classic netCDF"). An array source
-// is thread-safe if the other source is thread-safe.
+// example, to write values to a classic file (docs/reference/hdf5.md, "To classic netCDF"). An
+// array source is thread-safe if the other source is thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Verifies HDF5 files (docs/hdf5.md).
+// Verifies HDF5 files (docs/reference/hdf5.md).
 #pragma once
 
 #include "nmb/verify.h"

@@ -1,5 +1,5 @@
 // WriterCore: the state of a writer on one rank. The functions of Writer read and change this
-// state. docs/writer.md lists the parts of the state.
+// state. docs/design/writer.md lists the parts of the state.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // DimensionReferences writes the global heaps of a view. The heaps contain a reference to the data
 // set of each dimension. The attributes DIMENSION_LIST refer to these heaps (spec/hdf5_view.md,
-// "Dimensions").
+// "Dimensions and variables").
 #pragma once
 
 #include <cstdint>

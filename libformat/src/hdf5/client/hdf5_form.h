@@ -1,6 +1,6 @@
 // Hdf5Form determines how an NMB file is written as HDF5. Some blocks from several sources must be
 // changed to fit into one HDF5 file: dimensions get other numbers, and the file has at most one
-// user block (docs/hdf5.md, "Several sources in one file").
+// user block (docs/reference/hdf5.md, "Several sources in one file").
 #pragma once
 
 #include <memory>

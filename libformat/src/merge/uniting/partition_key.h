@@ -1,5 +1,5 @@
 // PartitionKey: numbers the events of several inputs. An event has the same number in all tables.
-// The numbers are derived from each input's list of events (docs/merging.md, "Partition keys").
+// The numbers are derived from each input's list of events (docs/guides/join.md, "Join").
 #pragma once
 
 #include <cstddef>
