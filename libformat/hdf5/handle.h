@@ -36,4 +36,14 @@ class Handle {
   hid_t id_ = H5I_INVALID_HID;
 };
 
+// Makes properties for access to a file. Later versions of HDF5 refuse numbers that leave most of
+// their bits unused, unless they are told that such numbers are no damage.
+inline hid_t file_access() {
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+#ifdef H5F_RFIC_ALL
+  if (access >= 0) H5Pset_relax_file_integrity_checks(access, H5F_RFIC_ALL);
+#endif
+  return access;
+}
+
 }  // namespace nmb::hdf5

@@ -289,7 +289,7 @@ Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_blo
 // Returns access properties. If `metadata_room` is not 0, HDF5 reserves this number of bytes for
 // metadata at the beginning of the file. Values follow after the reserved bytes.
 Result<Handle> access_properties(std::uint64_t metadata_room) {
-  NMB_ASSIGN(Handle fapl, check_handle(H5Pcreate(H5P_FILE_ACCESS), "properties"));
+  NMB_ASSIGN(Handle fapl, check_handle(file_access(), "properties"));
   NMB_TRY(check_hdf5(H5Pset_fclose_degree(fapl.get(), H5F_CLOSE_STRONG), "properties"));
   if (metadata_room > 0)
     NMB_TRY(check_hdf5(H5Pset_meta_block_size(fapl.get(), metadata_room), "properties"));

@@ -345,7 +345,7 @@ class Importer {
     // only once.
     constexpr std::size_t kSlots = 521, kCache = 64 << 20;
     constexpr double kPreemption = 0.75;
-    NMB_ASSIGN(const Handle access, read_handle(H5Pcreate(H5P_FILE_ACCESS), "file"));
+    NMB_ASSIGN(const Handle access, read_handle(file_access(), "file"));
     NMB_TRY(check_read(H5Pset_cache(access.get(), 0, kSlots, kCache, kPreemption), "file"));
     // The cache of object headers is small, because each header is read once. HDF5 limits the cache
     // by the sizes that the headers have in the file. In memory, a header is many times larger.

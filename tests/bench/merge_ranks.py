@@ -182,10 +182,10 @@ class Job:
 
     def __init__(self, options):
         self.tools, self.work = options.tools.resolve(), options.work.resolve()
-        self.launcher, self.open_files = options.mpiexec.split(), options.open_files
+        self.launcher, self.open_files = options.mpiexec, options.open_files
         self.problems, self.rows = [], []
         self.env = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                        OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
+                        OMPI_MCA_hwloc_base_binding_policy="none")
 
     def check(self, true, problem):
         if not true:
@@ -451,7 +451,8 @@ def main():
                         "where `cat` of two halves at once into one file takes no more of its own")
     parser.add_argument("--quick", action="store_true", help="of opens: pack and join alone, not by one process; of modes: one "
                         "turn")
-    parser.add_argument("--mpiexec", default=shutil.which("mpiexec.openmpi") or "mpiexec", help="default %(default)s")
+    parser.add_argument("--mpiexec", type=str.split, default=["mpiexec.openmpi", "--oversubscribe"], metavar="COMMAND",
+                        help="default: mpiexec.openmpi --oversubscribe")
     parser.add_argument("--docs", type=Path, help="where tables are kept, as .md and .json (default: benchmarks/merge_ranks for the "
                         "full size, else nowhere)")
     options = parser.parse_args()
@@ -459,7 +460,7 @@ def main():
     if options.docs is None and options.files is None and options.megabytes is None:
         options.docs = DOCS
     options.files, options.megabytes = options.files or full[0], options.megabytes or full[1]
-    missing = [name for name in (options.mpiexec, "strace") if not shutil.which(name)]
+    missing = [name for name in (options.mpiexec[0], "strace") if not shutil.which(name)]
     if missing or not list((options.tools.parent / "lib").rglob("nmb-mpi-*.so")):
         print("skipped: there is no", ", ".join(missing) or "plug-in for MPI")
         return SKIPPED

@@ -106,7 +106,9 @@ def main():
             result = result or SKIPPED
             continue
         stored, now = replay(case, arguments.tools.resolve())
-        if stored == now:
+        # Another version of a compression library makes blocks of another length.
+        same = (lambda text: re.sub(r"(: reads \d+), bytes \d+$", r"\1", text, flags=re.M)) if case.suffix == ".md" else str
+        if same(stored) == same(now):
             continue
         if arguments.rewrite:
             case.write_text(now, encoding="utf-8")

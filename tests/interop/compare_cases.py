@@ -66,9 +66,19 @@ def create_user_defined_link(group, name, number, value):
 # Short words for h5py's low-level interface.
 
 
+def allow_odd_numbers(access, **_):
+    """HDF5 1.14.4 and later refuse numbers that leave most of their bits unused, unless they are asked."""
+    access.set_fapl_sec2()
+    if hasattr(HDF5, "H5Pset_relax_file_integrity_checks"):
+        call("H5Pset_relax_file_integrity_checks", access.id, 1)
+
+
+h5py.register_driver("odd numbers", allow_odd_numbers)
+
+
 @contextlib.contextmanager
 def new_file(path, order=False, **options):
-    with h5py.File(path, "w", track_order=order, **options) as file:
+    with h5py.File(path, "w", driver="odd numbers", track_order=order, **options) as file:
         yield file.id
 
 

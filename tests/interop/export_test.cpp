@@ -7,6 +7,7 @@
 
 #include "extended_file.h"
 #include "hdf5/client/hdf5_stream.h"
+#include "hdf5/handle.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 
@@ -86,7 +87,7 @@ class ExportTest : public testing::Test {
   void open(const std::vector<ExtendedBlock>& blocks) {
     const ProgramResult result = run_export(blocks);
     ASSERT_EQ(result.exit_code, 0) << result.output;
-    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
+    hid_t fapl = hdf5::file_access();
     H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG);
     file_ = H5Fopen(path("a.h5").c_str(), H5F_ACC_RDONLY, fapl);
     H5Pclose(fapl);

@@ -182,7 +182,7 @@ void bark(int) {
 Watchdog::Watchdog(const std::string& what) {
   std::snprintf(watched, sizeof watched, "not done in time: %s\n", what.c_str());
   std::signal(SIGALRM, bark);
-  ::alarm(kSanitized ? 30 : 5);
+  ::alarm(60);
 }
 
 Watchdog::~Watchdog() { ::alarm(0); }
