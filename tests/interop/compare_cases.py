@@ -66,14 +66,12 @@ def create_user_defined_link(group, name, number, value):
 # Short words for h5py's low-level interface.
 
 
-def allow_odd_numbers(access, **_):
-    """HDF5 1.14.4 and later refuse numbers that leave most of their bits unused, unless they are asked."""
+def access_odd_numbers(access, **_):
     access.set_fapl_sec2()
-    if hasattr(HDF5, "H5Pset_relax_file_integrity_checks"):
-        call("H5Pset_relax_file_integrity_checks", access.id, 1)
+    hdf5_library.allow_odd_numbers(access)
 
 
-h5py.register_driver("odd numbers", allow_odd_numbers)
+h5py.register_driver("odd numbers", access_odd_numbers)
 
 
 @contextlib.contextmanager

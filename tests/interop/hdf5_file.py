@@ -30,6 +30,7 @@ class Hdf5File:
         self.path = path
         access = h5p.create(h5p.FILE_ACCESS)
         access.set_fclose_degree(h5f.CLOSE_STRONG)
+        hdf5_library.allow_odd_numbers(access)
         self.id = h5f.open(bytes(path), h5f.ACC_RDONLY, access)
         self.size = path.stat().st_size
         self.objects = {}  # canonical path -> kind, in the order of the walk

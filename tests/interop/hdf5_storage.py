@@ -24,7 +24,7 @@ FILL_STATES = {
     h5d.FILL_VALUE_USER_DEFINED: "user-defined",
 }
 SLAB = 4 << 20  # bytes of values read at once from either file, or one chunk if that is more
-NOT_ALLOCATED = ("chunk storage is not allocated", "buf cannot be NULL")  # what reading a chunk says then
+NOT_ALLOCATED = ("storage is not allocated", "storage is not initialized", "buf cannot be NULL")  # what reading a chunk says then
 PLACES = 1_000_000  # for chunks, where they have to be tried one by one
 SPARSE = 64 << 20  # from so many bytes on only allocated chunks are read, where they are the smaller part
 DECODES = 2  # of a filter's configuration: it can decode
