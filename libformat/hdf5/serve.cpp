@@ -83,7 +83,8 @@ bool receive(int socket, std::vector<char>& bytes, Request* request) {
 
 namespace {
 
-// The client ended: the file that it asked for must not appear after its next run has tidied up.
+// Returns whether the client ended. Its file must then not be made, because the next run may have
+// removed what the client left behind.
 bool hung_up(int socket) {
   pollfd client{socket, 0, 0};
   return poll(&client, 1, 0) > 0 && (client.revents & (POLLHUP | POLLERR)) != 0;
