@@ -36,7 +36,7 @@ def test(tools):
     before = out.read_bytes()[:HEAD]
     tools.run("nmcat", "c.nc", "-o", "out.nmb", "--append")
     with open(out, "r+b") as writer:
-        fcntl.fcntl(writer, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 4096, 8192, 0))
+        fcntl.fcntl(writer, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 1 << 62, 1, 0))
         with open(out, "rb") as reader:
             fcntl.flock(reader, fcntl.LOCK_EX | fcntl.LOCK_NB)
         busy = tools.run("nmcat", "d.nc", "-o", "out.nmb", "--append", exit_code=2)
@@ -78,7 +78,7 @@ def test_replacing(tools, out):
     (tools.work / "copy.nmb").write_bytes(out.read_bytes())
     before = out.read_bytes()
     with open(out, "r+b") as writer:
-        fcntl.fcntl(writer, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 4096, 8192, 0))
+        fcntl.fcntl(writer, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 1 << 62, 1, 0))
         for command in replacing + [("nmconvert", "--add-hdf5-view", "out.nmb")]:
             refused = tools.run(*command, exit_code=2)
             tools.check(b"another" in refused.stderr, f"{command}: {refused.stderr}")

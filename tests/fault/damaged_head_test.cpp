@@ -15,6 +15,7 @@
 #include "support/faulty_output.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "wire/writer_lock.h"
 
 namespace nmb::test {
 namespace {
@@ -256,11 +257,7 @@ TEST_F(KeptFileTest, AWriterAtWorkHindersNobody) {
   std::copy_n(image(8).begin(), kBodyStart, file.begin());
   write_file(input(), {reinterpret_cast<const char*>(file.data()), file.size()});
   const int writer = ::open(input().c_str(), O_RDWR | O_CLOEXEC);
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = kFirstSlot;
-  lock.l_len = 2 * kSlotUnit;
+  struct flock lock = writer_lock();
   ASSERT_EQ(::fcntl(writer, F_OFD_SETLK, &lock), 0);
   auto reader = Reader::open(input());
   ASSERT_TRUE(reader.ok());

@@ -5,14 +5,15 @@
 
 namespace nmb {
 
-// Returns the lock for F_OFD_SETLK and F_OFD_GETLK: an exclusive lock of the slots, which are bytes
-// 4096 to 12287.
+// Returns the lock for F_OFD_SETLK and F_OFD_GETLK: an exclusive lock of the byte at 2^62. It lies
+// behind all bytes of a file, so it conflicts with no lock of bytes that a library of MPI-IO reads
+// or writes.
 inline struct flock writer_lock() {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  lock.l_start = 4096;
-  lock.l_len = 8192;
+  lock.l_start = off_t{1} << 62;
+  lock.l_len = 1;
   return lock;
 }
 
