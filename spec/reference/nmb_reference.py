@@ -108,6 +108,7 @@ class File:
         self.data = data
         self.folder = folder
         self.files = []  # ListedFile of each row of the file table; None: the table is not known
+        self.blocks_of_originals = set()  # names of the blocks that originals became
         self.opened = {}  # bytes of each opened external file, or None, by file number
         self.findings = []
         self.warnings = []
@@ -1179,6 +1180,8 @@ def read_entry(file, entry):
         grown = {"records": records, "extent length": max(end, entry["extent length"])}
     check_order(file, entry)
     check_block_name(file, entry)
+    if any(f.is_original and f.row["order"] == entry["order"] for f in file.files or []):
+        file.blocks_of_originals.add(entry.name)
     if file.statistics_stay and entry["order"] in file.statistics:
         file.untouchable.add(entry.name)
     if unsupported_needs(entry):
@@ -1606,7 +1609,20 @@ def read_body(file, entry, header, body, what):
             c.extension.properties = extended.read_properties(c.extension.hdf5)
         except extended.BrokenValue as error:
             file.find("R-H5-1", at, f"{what}: {error}")
+        else:
+            check_undecoded(file, entry, c, at, what)
     return c
+
+
+def check_undecoded(file, entry, c, at, what):
+    """Checks R-H5-2. A block comes before the blocks below it."""
+    parts = entry.name.split(b"/") if entry.name else []
+    above = {b"/".join(parts[:n]) for n in range(len(parts) + 1)}
+    if file.files is None or above & file.blocks_of_originals:
+        return
+    for number, owner, _, _ in c.extension.properties:
+        if number == extended.UNDECODED and owner < len(c.variables):
+            file.remark("R-H5-2", at, f"{what}: no original has the values of {text(c.variables[owner].name)}")
 
 
 def wrong_length(c, header, records, length):

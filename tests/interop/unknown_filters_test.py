@@ -49,6 +49,15 @@ def values(test, file, name):
     return json.loads(test.run("nminspect", "dump", file, name, "--json"))["values"]
 
 
+def check_nowhere(test, file):
+    """nmverify names the variables whose values are not in the file."""
+    found = test.run("nmverify", file)
+    for variable in "names", "table":
+        test.check(f"variable {variable}: found values that were not decoded" in found, f"{file}: nmverify says {found}")
+    test.check("expected an original that has them (R-H5-2)" in found, f"{file}: nmverify says {found}")
+    test.run("nmverify", file, "--strict", exit_code=1)
+
+
 def check_file(test, name, number):
     work, told = test.work, f"filter {number} (lzf) was not installed"
     path, archive = f"{name}.h5", f"{name}.nmb"
@@ -89,13 +98,33 @@ def check_file(test, name, number):
                 test.run(tool, file, *out[:-1], lossy, *more, "--lossy", "-f", "-q", says=told)
                 test.run("nmcat", lossy, "-o", "again.nmb", "-f", says="this file does not have them")
                 test.run("nmcat", lossy, "-o", "no.nmb", "--strict", exit_code=1, says=told)
-    # So they are if the original is lost.
-    content = bytearray((work / archive).read_bytes())
-    content[content.index(b"\x89HDF", 16384) + 20] ^= 1
-    (work / "lost.nmb").write_bytes(content)
-    found = test.run("nmverify", "--recover", "found.nmb", "-f", "lost.nmb", exit_code=3)
-    for variable in "names", "table":
-        test.check(f'obs/{variable}": its values were not decoded' in found and "only the lost original" in found, f"recovery: says {found}")
+                check_nowhere(test, lossy)
+    # So they are if the original is lost, or the block that it became, or the list of originals.
+    content = (work / archive).read_bytes()
+    original, table = content.index(b"\x89HDF", 16384), content.index(b"\x89NMBFILE", 16384)
+    for what, places, says in (
+        ("the superblock in the original", [original + 20], "original"),
+        ("values of the original and of its block", [content.index(NUMBERS.tobytes(), original)], "original"),
+        ("the block of the original", [16384 + 30], "the original is whole, and nmconvert --original"),
+        ("the original and its block", [original + 20, 16384 + 30], "original"),
+        ("the file table", [table + 40], "the file table"),
+    ):
+        damaged = bytearray(content)
+        for place in places:
+            damaged[place] ^= 1
+        (work / "lost.nmb").write_bytes(damaged)
+        for left in "found.nmb", "found.h5":
+            (work / left).unlink(missing_ok=True)
+        for more in ["--recover", "found.nmb"], ["--plan"]:
+            found = test.run("nmverify", *more, "lost.nmb", exit_code=3)
+            test.check(says in found, f"{what} lost: says {found}")
+            for variable in "names", "table":
+                line = f'obs/{variable}": its values were not decoded'
+                test.check(line in found and "only an original had them, and it is lost" in found, f"{what} lost: says {found}")
+        check_nowhere(test, "found.nmb")
+        if "--original" in says:
+            test.run("nmconvert", "lost.nmb", "--original", path, "-o", "found.h5")
+            test.check((work / "found.h5").read_bytes() == (work / path).read_bytes(), f"{what} lost: another original")
     test.run("nmverify", "--recover", "found.nmb", "-f", archive)
     test.run("nmverify", path)
     test.check(told in test.said or told in test.run("nmverify", path, "--json"), "nmverify: does not tell of the filter")

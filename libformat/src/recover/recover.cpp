@@ -2,9 +2,8 @@
 #include "nmb/recover.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "format/superblock/choosing.h"
@@ -95,7 +94,7 @@ class Recoverer {
     NMB_ASSIGN(const CurrentIndex index, CurrentIndex::read(*file_, evidence_));
     has_whole_index_ = index.is_whole();
     if (has_whole_index_)
-      for (const BlockEntry& entry : index.entries()) orders_.insert(entry.order);
+      for (const BlockEntry& entry : index.entries()) names_.emplace(entry.order, entry.name);
     NMB_ASSIGN(plans_, plan_blocks(core, evidence_, index, options_));
     return {};
   }
@@ -138,47 +137,61 @@ class Recoverer {
       add_loss("the file table, which names originals and files that hold values");
     NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
     std::unordered_map<std::uint64_t, std::string_view> recovered;  // names by orders of blocks
-    std::map<std::string_view, bool> is_whole;  // originals, by the names of their blocks
     for (const PlannedBlock& block : plans_.blocks)
       if (block.found.state != FoundBlock::State::kLeftOut)
         recovered.emplace(block.entry.order, block.found.name);
+    OriginalBlocks originals;
+    originals.may_be_missing = has_lost_file_table();
     for (std::uint32_t i = 0; i < files.size(); ++i) {
       if (!files[i].is_original) continue;
       // Nothing is lost with an original whose block was replaced or removed.
-      if (has_whole_index_ && !orders_.contains(files[i].order)) continue;
+      if (has_whole_index_ && !names_.contains(files[i].order)) continue;
       const std::string name = "original " + in_quotes(files[i].path) + ": ";
       const Status whole = reader.give_back(i + 1, [this](std::span<const std::byte>) {
         const bool stops = options_.writer.cancel && options_.writer.cancel->load();
         return stops ? Status(Code::kIo, "interrupted") : Status();
       });
       if (whole.code() == Code::kIo) return whole;
-      if (const auto block = recovered.find(files[i].order); block != recovered.end())
-        is_whole[block->second] |= whole.ok();
-      if (!whole.ok()) {
-        parts_.damaged_originals.push_back(i);
-        add_loss(name + whole.message());
-      } else if (!recovered.contains(files[i].order)) {
-        add_loss(name + "the block that was made from it is not recovered");
+      const auto block = recovered.find(files[i].order);
+      if (block != recovered.end() && whole.ok()) {
+        originals.kept.insert(block->second);
+        continue;
       }
+      if (!whole.ok()) parts_.damaged_originals.push_back(i);
+      add_loss(name + (whole.ok()
+                           ? "the block that was made from it is not recovered; the original is "
+                             "whole, and nmconvert --original writes it to a file"
+                           : whole.message()));
+      if (const auto known = names_.find(files[i].order); known != names_.end())
+        originals.lost.insert(known->second);
+      else if (block != recovered.end())
+        originals.lost.insert(block->second);
+      else
+        originals.may_be_missing = true;
     }
-    return find_values_of(is_whole, reader);
+    return find_values_of(originals, reader);
   }
 
+  // The originals of the damaged file, as the names of their blocks.
+  struct OriginalBlocks {
+    std::set<std::string_view> kept, lost;
+    bool may_be_missing = false;  // whether originals are lost whose blocks are not known
+  };
+
   // Finds values that only originals had that are lost.
-  Status find_values_of(const std::map<std::string_view, bool>& is_whole, const Reader& reader) {
-    if (std::ranges::all_of(is_whole, &std::pair<const std::string_view, bool>::second)) return {};
-    const auto has_lost_its_file = [&](std::string_view block) {
-      bool is_lost = false;
+  Status find_values_of(const OriginalBlocks& originals, const Reader& reader) {
+    if (originals.lost.empty() && !originals.may_be_missing) return {};
+    const auto is_without_its_file = [&](std::string_view block) {
+      bool is_lost = originals.may_be_missing;
       for (std::string_view at = block;; at = split_path(at).parent) {
-        const auto found = is_whole.find(at);
-        if (found != is_whole.end() && found->second) return false;
-        is_lost = is_lost || found != is_whole.end();
+        if (originals.kept.contains(at)) return false;
+        is_lost = is_lost || originals.lost.contains(at);
         if (at.empty()) return is_lost;
       }
     };
     for (const PlannedBlock& planned : plans_.blocks) {
       if (planned.found.state == FoundBlock::State::kLeftOut ||
-          !has_lost_its_file(planned.found.name))
+          !is_without_its_file(planned.found.name))
         continue;
       NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(planned.found.name));
       if (!entry) continue;
@@ -188,7 +201,7 @@ class Recoverer {
       NMB_ASSIGN(const std::vector<hdf5::Undecoded> lost, hdf5::undecoded_variables(**block));
       for (const hdf5::Undecoded& one : lost)
         add_loss("variable " + in_quotes("/" + one.path) + ": its values " + one.why +
-                 "; only the lost original had them");
+                 "; only an original had them, and it is lost");
     }
     return {};
   }
@@ -333,7 +346,7 @@ class Recoverer {
   std::shared_ptr<const OutputSet> outputs_;
   Evidence evidence_;
   bool has_whole_index_ = false;
-  std::unordered_set<std::uint64_t> orders_;  // of all blocks, if the index is whole
+  std::unordered_map<std::uint64_t, std::string> names_;  // by order, if the index is whole
   BlockPlans plans_;
   MendedParts parts_;
   std::shared_ptr<const ByteSource> mended_;

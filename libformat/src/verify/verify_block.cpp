@@ -4,6 +4,7 @@
 
 #include "format/block/block_header.h"
 #include "hdf5/model/hdf5_section.h"
+#include "model/paths.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 #include "wire/hash.h"
@@ -116,21 +117,36 @@ void NmbVerifier::check_properties(const Metadata& metadata, std::uint64_t body_
                                    const std::string& object) {
   const auto properties = hdf5::decode_properties(metadata.extension()->hdf5);
   if (properties.ok()) {
-    // At level data, the chunks are decoded, and each damaged chunk is a finding.
-    for (const hdf5::Property& p : *properties)
-      if (p.number == hdf5::Property::Number::kDamagedChunks && !at_least(VerifyLevel::kData) &&
-          p.owner < metadata.variable_count())
-        findings_.report({"R-XC-1", body_at,
-                          joined_text(object, ", variable ", metadata.variable(p.owner).name),
-                          "a mark that some chunks cannot be decoded",
+    for (const hdf5::Property& p : *properties) {
+      if (p.owner >= metadata.variable_count()) continue;
+      const std::string variable =
+          joined_text(object, ", variable ", metadata.variable(p.owner).name);
+      // At level data, the chunks are decoded, and each damaged chunk is a finding.
+      if (p.number == hdf5::Property::Number::kDamagedChunks && !at_least(VerifyLevel::kData))
+        findings_.report({"R-XC-1", body_at, variable, "a mark that some chunks cannot be decoded",
                           "chunks that can be decoded (--level data lists those that cannot)",
                           Severity::kWarning});
+      if (p.number == hdf5::Property::Number::kUndecoded && !is_in_original(block_->name))
+        findings_.report({"R-H5-2", body_at, variable,
+                          "values that " + hdf5::why_absent(*properties, p.owner),
+                          "an original that has them", Severity::kWarning});
+    }
     return;
   }
   const Status& status = properties.status();
   report("R-H5-1", body_at, object,
          joined_text("a damaged hdf5 section (byte ", status.offset(), ": ", status.message(), ")"),
          "a section as in spec/hdf5_section.md");
+}
+
+// Returns whether a block or a block above it was made from an original, as far as originals are
+// known. The index lists a block before the blocks below it.
+bool NmbVerifier::is_in_original(std::string_view block) const {
+  if (!files_ && !superblock().file_table.absent()) return true;
+  for (;; block = split_path(block).parent) {
+    if (blocks_of_originals_.contains(block)) return true;
+    if (block.empty()) return false;
+  }
 }
 
 // Checks a block that has a need unknown to this version. Only the sums of such a block can be

@@ -288,7 +288,10 @@ void NmbVerifier::check_names(const Page& page, std::optional<Separator> low,
 
 void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
   const EntryRow row{page, row_number, entry_at(page, row_number)};
-  if (original_orders_.contains(row.entry.order)) live_orders_.insert(row.entry.order);
+  if (original_orders_.contains(row.entry.order)) {
+    live_orders_.insert(row.entry.order);
+    blocks_of_originals_.insert(row.entry.name);
+  }
   if (new_from_ > 0 && is_unchanged(row.entry)) {
     ++summary_.unchanged_blocks;
     take_growth_of(row);
