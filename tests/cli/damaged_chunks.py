@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Chunks of HDF5 data sets that cannot be decoded. nmcat and nmconvert copy their bytes, warn even with -q, and with
 --strict write nothing. An NMB file marks the variable, so that every later copy warns from its definitions. An NMB file
-without the mark is checked when it becomes HDF5.
+without the mark is checked when it becomes HDF5. Chunks that nothing can check are a warning without a mark.
 
     damaged_chunks.py --tools FOLDER
 """
@@ -89,6 +89,83 @@ def check_hdf5_inputs(tools):
     for call in calls[:-1]:
         said = tools.run(*["good.h5" if word == "IN" else word for word in call], "-f", "--strict").stderr.decode()
         tools.check(TOLD not in said, f"{call}: said {said!r}")
+
+
+def check_unknown_filters(tools):
+    """NMB does not decode lzf, but checks fletcher32 behind it, and decodes chunks to which lzf was not applied. If
+    nothing can check a chunk, nmcat and nmconvert warn, and with --strict write nothing."""
+    import h5py
+    import numpy
+
+    unchecked = "found chunks that were not decoded (filter 32000 (lzf"
+    values = numpy.arange(4000, dtype="i4").reshape(40, 100) // 50
+
+    def write(name, damage=None, skips=False, **options):
+        """damage: a function of the bytes of chunk 2 of /v. skips: the writer did not apply lzf to that chunk."""
+        with h5py.File(tools.work / name, "w") as file:
+            v = file.create_dataset("v", data=values, chunks=(10, 100), **options)
+            if skips:
+                v.id.write_direct_chunk((20, 0), bytes(v[20:30].tobytes()), filter_mask=1)
+            place = v.id.get_chunk_info(2)
+        content = bytearray((tools.work / name).read_bytes())
+        if damage:
+            part = slice(place.byte_offset, place.byte_offset + place.size)
+            content[part] = damage(content[part])
+            (tools.work / name).write_bytes(content)
+
+    def flipped(stored):
+        stored[len(stored) // 2] ^= 0xFF
+        return stored
+
+    def calls(name):
+        return (["nmcat", name, "-o", "out.nmb"], ["nmcat", name, "-o", "out.nmb", "--no-originals", "-j1"],
+                ["nmcat", name, "-o", "out.h5"], ["nmconvert", name, "out.nmb"], ["nmconvert", name, "out.h5", "--no-check"],
+                ["nmcat", name, "-o", "out.h5", "--mode", "union"])  # fmt: skip
+
+    lzf = {"compression": "lzf"}
+    write("sums.h5", fletcher32=True, **lzf)
+    write("none.h5", **lzf)
+    write("skipped.h5", skips=True, **lzf)
+    write("bad_sums.h5", flipped, fletcher32=True, **lzf)
+    write("bad_none.h5", flipped, **lzf)
+    write("zeros.h5", lambda stored: bytes(len(stored)), fletcher32=True, **lzf)
+    tools.run("nmverify", "sums.h5", "--strict")
+    for call in calls("sums.h5"):
+        tools.run(*call, "-f", "--strict")
+    for call in calls("bad_sums.h5"):
+        warned(tools, call, 'bad_sums.h5: variable "/v": 1 chunk cannot be decoded (first: chunk 2: found a chunk with a wrong checksum')
+        if "out.nmb" in call:
+            tools.run(*call, "-f", "-q")
+            for file in "bad_sums.h5", "out.nmb":
+                said = tools.run("nmverify", file, exit_code=1).stdout.decode()
+                tools.check("variable v, chunk 2: found a chunk with a wrong checksum" in said and "R-XC-1" in said, f"nmverify {file}: {said}")
+            said = tools.run("nmcat", "out.nmb", "-o", "more.nmb", "-f", "-q").stderr.decode()
+            tools.check(said.count(TOLD) == 1, f"a copy of {call}: said {said!r}")
+    # The checksum of zeros is 0, so zeros are not checked by it.
+    for name, chunks in ("none.h5", 4), ("bad_none.h5", 4), ("skipped.h5", 3), ("zeros.h5", 1):
+        number = f"): {chunks}, variables: 1, "
+        said = tools.run("nmverify", name).stdout.decode()
+        tools.check(unchecked in said and number in said, f"nmverify {name}: said {said}")
+        tools.run("nmverify", name, "--strict", exit_code=1)
+        for call in calls(name):
+            said = tools.run(*call, "-f").stderr.decode()
+            good = said.count(unchecked) == 1 and f"{call[0]}: warning: {name}: {unchecked}" in said and number in said
+            tools.check(good, f"{call}: said {said!r}")
+            tools.check(not tools.run(*call, "-f", "-q").stderr, f"{call} -q: said something")
+            said = refused(tools, call)
+            tools.check(unchecked in said and TOLD not in said, f"{call} --strict: said {said!r}")
+    # A copy of an NMB file decodes nothing; an HDF5 file is made only of checked chunks.
+    tools.run("nmconvert", "none.h5", "none.nmb", "-q")
+    tools.run("nmcat", "none.nmb", "-o", "out.nmb", "-f", "--strict")
+    for call in ["nmconvert", "none.nmb", "out.h5"], ["nmcat", "none.nmb", "-o", "out.h5"]:
+        said = tools.run(*call, "-f").stderr.decode()
+        tools.check(said.count(f"none.nmb: {unchecked}") == 1, f"{call}: said {said!r}")
+        tools.check(unchecked in refused(tools, call), f"{call} --strict: said another")
+    tools.run("nmconvert", "none.nmb", "out.h5", "-f", "--strict", "--no-check")
+    # Chunks that keep their layout are copied.
+    for name, told in ("bad_sums.h5", TOLD), ("bad_none.h5", unchecked):
+        said = tools.run("nmconvert", name, "out.nc", "--layout", "cmip7", "-f").stderr.decode()
+        tools.check(said.count(told) == 1, f"{name} --layout cmip7: said {said!r}")
 
 
 def check_indexes(tools):
@@ -207,7 +284,7 @@ def check_marks(tools):
 
 def check_no_mark(tools):
     """A copy decodes nothing; what becomes HDF5, and what is recovered, is decoded."""
-    for chunk_filter in '1 1 "deflate" 6', '3 0 "fletcher32"':
+    for chunk_filter in '1 1 "deflate" 6', '3 0 "fletcher32"', *(f'32000 0 "lzf"\n    filter 3 0 "fletcher32"{more}' for more in ("", '\n    filter 1 1 "deflate" 6')):
         unmarked(tools, "other.nmb", chunk_filter)
         told = 'other.nmb: variable "/a/v": 1 chunk cannot be decoded'
         warned(tools, ["nmconvert", "other.nmb", "out.h5"], told)
@@ -231,11 +308,13 @@ def check_ranks(tools):
         check_same(tools, launcher, *files, "--strict")
         check_same(tools, launcher, *files, "--no-originals")
         check_same(tools, launcher, "bad.h5", "lzf.h5", "--mode", "union")
+        check_same(tools, launcher, "none.h5", "bad_sums.h5", "zeros.h5", "skipped.h5")
     tools.check(nmcat(tools, [], *files, "-o", "x.nmb", "--no-originals").returncode == 1, "lost values are not refused")
 
 
 def check(tools):
     check_hdf5_inputs(tools)
+    check_unknown_filters(tools)
     check_indexes(tools)
     check_layout(tools)
     check_series(tools)

@@ -96,7 +96,8 @@ struct Hdf5Losses {
   // Parts that HDF5 cannot hold. These parts are the user blocks of groups other than the root
   // group. If all other groups lie below a group, HDF5 can hold the user block of this group.
   std::vector<Loss> losses{};
-  // Filter parameters that HDF5 replaces. The values do not change.
+  // Filter parameters that HDF5 replaces, without a change of values, and chunks that could not be
+  // checked because of their filters (see `damaged`).
   std::vector<Loss> changes{};
   // Variables of which chunks cannot be decoded: the values are unreadable in the NMB file too. The
   // HDF5 file gets the stored bytes of these chunks. write_hdf5() decodes all chunks to find them

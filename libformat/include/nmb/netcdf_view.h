@@ -171,9 +171,9 @@ class NMB_EXPORT FileDimensionsReader {
 // An object that the classic dataset does not contain, or that it contains in another form.
 struct Loss {
   std::string object;  // for example: variable "v", attribute "v:units", dimension "x", link "l",
-                       // group "/g"
+                       // group "/g"; empty for the file
   std::string text;    // what was found, what was expected, and what happens to the object
-  std::string line() const { return object + ": " + text; }
+  std::string line() const { return object.empty() ? text : object + ": " + text; }
 };
 
 struct ClassicView {

@@ -775,11 +775,12 @@ Status make_output(const std::string& path, const ConvertOptions& options, Resul
   return output->publish();
 }
 
-// Returns the variables of which chunks cannot be decoded. decodes: whether all chunks are decoded;
-// if false, only the marks of variables are read.
-Result<std::vector<Loss>> damaged_variables(const hdf5::NamedBlocks& blocks, bool decodes,
-                                            const ConvertOptions& options) {
-  std::vector<Loss> found;
+// Finds the variables of which chunks cannot be decoded. Checks the chunks if options.check is set;
+// otherwise, only the marks of variables are read. Sets `damaged`, and adds a line to `changes` for
+// each filter with which chunks could not be checked.
+Status find_damage(const hdf5::NamedBlocks& blocks, const ConvertOptions& options,
+                   Hdf5Losses* found) {
+  NotDecoded not_decoded;
   NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
     NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
@@ -788,41 +789,45 @@ Result<std::vector<Loss>> damaged_variables(const hdf5::NamedBlocks& blocks, boo
              in_quotes("/" + joined_path(block->name, block->metadata.variable(variable).name));
     };
     const auto on_left_out = [&](VarId variable, std::uint64_t chunks) {
-      found.push_back({object(variable),
-                       joined_text(chunks, chunks == 1 ? " chunk was" : " chunks were",
-                                   " not checked, because the decoded chunks are too large")});
+      found->damaged.push_back(
+          {object(variable),
+           joined_text(chunks, chunks == 1 ? " chunk was" : " chunks were",
+                       " not checked, because the decoded chunks are too large")});
     };
     NMB_ASSIGN(const std::vector<hdf5::DamagedChunks> damaged,
-               decodes ? find_damaged_chunks(*block, options.threads, on_left_out)
-                       : hdf5::marked_chunks(block->metadata));
+               options.check
+                   ? find_damaged_chunks(*block, options.threads, on_left_out, &not_decoded)
+                   : hdf5::marked_chunks(block->metadata));
     for (const hdf5::DamagedChunks& chunks : damaged)
-      found.push_back({object(chunks.variable), chunks.text()});
+      found->damaged.push_back({object(chunks.variable), chunks.text()});
     return true;
   }));
-  return found;
+  for (const std::string& text : not_decoded.texts()) found->changes.push_back({"", text});
+  return {};
 }
 
-// Returns the form of the HDF5 file, after all checks that come before it is written. damaged: see
-// Hdf5Losses.
+// Returns the form of the HDF5 file, after all checks that come before it is written. damage: a
+// result of find_damage().
 Result<hdf5::Hdf5Form> checked_form(const Reader& reader, const std::string& input,
-                                    const ConvertOptions& options, std::vector<Loss> damaged) {
+                                    const ConvertOptions& options, Hdf5Losses damage) {
   NMB_TRY(check_ranges(options));
   NMB_ASSIGN(hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
   if (options.on_losses) {
-    NMB_ASSIGN(LostRecords records, lost_records(reader));
-    NMB_TRY(options.on_losses(
-        reader, {form.losses(), form.changes(), std::move(damaged), std::move(records)}));
+    NMB_ASSIGN(damage.records, lost_records(reader));
+    damage.losses = form.losses();
+    damage.changes.insert(damage.changes.begin(), form.changes().begin(), form.changes().end());
+    NMB_TRY(options.on_losses(reader, damage));
   } else {
     NMB_TRY(check_losses(form.losses()).in_file(input));
-    NMB_TRY(check_losses(damaged).in_file(input));
+    NMB_TRY(check_losses(damage.damaged).in_file(input));
   }
   if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
   return form;
 }
 
 Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
-                   const ConvertOptions& options, std::vector<Loss> damaged) {
-  NMB_ASSIGN(const hdf5::Hdf5Form form, checked_form(reader, input, options, std::move(damaged)));
+                   const ConvertOptions& options, Hdf5Losses damage) {
+  NMB_ASSIGN(const hdf5::Hdf5Form form, checked_form(reader, input, options, std::move(damage)));
   ResultCheck check(reader, form, options, ResultCheck::Layout::kKept);
   return make_output(path, options, check, [&](const std::string& hidden) {
     std::vector<std::string> arguments = export_arguments(options);
@@ -878,7 +883,7 @@ Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::
   NMB_TRY(hdf5::check_netcdf_names(blocks).in_file(file->name()));
   Hdf5Losses found;
   NMB_TRY(add_left(blocks, &found.changes).in_file(file->name()));
-  NMB_ASSIGN(found.damaged, damaged_variables(blocks, options.check, options));
+  NMB_TRY(find_damage(blocks, options, &found));
   NMB_TRY(on_losses(found));
   ResultCheck check(blocks, form, options, ResultCheck::Layout::kNew);
   return make_output(path, options, check, [&](const std::string& hidden) {
@@ -896,8 +901,9 @@ Status check_hdf5(const Reader& reader, const std::string& input, const ConvertO
 Status write_hdf5(const Reader& reader, const std::string& input, const std::string& path,
                   const ConvertOptions& options, Communicator& ranks) {
   return ranks.first([&]() -> Status {
-    NMB_ASSIGN(std::vector<Loss> damaged, damaged_variables(reader, options.check, options));
-    return write_alone(reader, input, path, options, std::move(damaged));
+    Hdf5Losses damage;
+    NMB_TRY(find_damage(reader, options, &damage));
+    return write_alone(reader, input, path, options, std::move(damage));
   });
 }
 

@@ -190,14 +190,26 @@ std::vector<Filter> filters_for(std::vector<Filter> filters, std::uint64_t value
 
 namespace {
 
+bool is_skipped(std::uint32_t mask, std::size_t i) { return mask >> i & 1; }
+
+// Returns the number of the first filter that can be undone: the one behind the last applied filter
+// that NMB does not decode.
+std::size_t first_known(const std::vector<Filter>& filters, std::uint32_t mask) {
+  std::size_t i = filters.size();
+  while (i > 0 && (is_skipped(mask, i - 1) || is_known(filters[i - 1]))) --i;
+  return i;
+}
+
 // Undoes the filters from number `first` on.
 Result<std::vector<std::byte>> undo_filters(const std::vector<Filter>& filters, std::size_t first,
                                             std::uint32_t mask, std::vector<std::byte> stored,
                                             std::uint64_t length, std::uint64_t element_size) {
   // If a checksum was added before compression, decompression returns the chunk and its checksum.
-  const std::uint64_t limit = length + kSum * filters.size();
+  // An unknown filter may have made the chunk longer.
+  const std::uint64_t limit =
+      (can_decode(filters, mask) ? length : 2 * (length + 2048)) + kSum * filters.size();
   for (std::size_t i = filters.size(); i-- > first;) {
-    if (mask >> i & 1) continue;
+    if (is_skipped(mask, i)) continue;
     const Filter& filter = filters[i];
     if (const PieceCodecWord* const codec = codec_of(filter.id)) {
       NMB_ASSIGN(stored, decoded(*codec, stored, limit));
@@ -213,14 +225,19 @@ Result<std::vector<std::byte>> undo_filters(const std::vector<Filter>& filters, 
   return stored;
 }
 
-// Returns the number of the first checksum filter that was not skipped, or the number of filters.
+// Returns the number of the first checksum filter that was applied and can be undone, or the number
+// of filters.
 std::size_t first_sum(const std::vector<Filter>& filters, std::uint32_t mask) {
-  std::size_t i = 0;
-  while (i < filters.size() && (filters[i].id != kFletcher32 || (mask >> i & 1))) ++i;
+  std::size_t i = first_known(filters, mask);
+  while (i < filters.size() && (filters[i].id != kFletcher32 || is_skipped(mask, i))) ++i;
   return i;
 }
 
 }  // namespace
+
+bool can_decode(const std::vector<Filter>& filters, std::uint32_t mask) {
+  return first_known(filters, mask) == 0;
+}
 
 bool has_sum(const std::vector<Filter>& filters, std::uint32_t mask) {
   return first_sum(filters, mask) < filters.size();

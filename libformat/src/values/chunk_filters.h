@@ -36,11 +36,15 @@ Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, 
                                             std::vector<std::byte> stored, std::uint64_t length,
                                             std::uint64_t element_size);
 
-// Returns whether a stored chunk has a checksum (fletcher32). mask: as for decode_chunk().
-bool has_sum(const std::vector<Filter>& filters, std::uint32_t mask);
-// Checks the checksums of a stored chunk. Decodes the chunk only as far as necessary: a checksum
-// that was added after compression needs no decompression. Arguments and errors: as for
+// Returns whether NMB decodes all filters that were applied to a chunk. mask: as for
 // decode_chunk().
+bool can_decode(const std::vector<Filter>& filters, std::uint32_t mask);
+// Returns whether a stored chunk has a checksum (fletcher32) that check_sums() can check. mask: as
+// for decode_chunk().
+bool has_sum(const std::vector<Filter>& filters, std::uint32_t mask);
+// Checks the checksums of a stored chunk that were added after the last filter that NMB does not
+// decode. Decodes the chunk only as far as necessary: a checksum that was added after compression
+// needs no decompression. Other arguments and errors: as for decode_chunk().
 Status check_sums(const std::vector<Filter>& filters, std::uint32_t mask,
                   std::vector<std::byte> stored, std::uint64_t length, std::uint64_t element_size);
 

@@ -1,6 +1,7 @@
 // Reads chunks with the help of a chunk table (see chunk_table.h).
 #include "values/chunk_table.h"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 #include <shared_mutex>
@@ -112,6 +113,21 @@ Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const Chun
                   joined_text("chunk ", number, ": its ", chunk_bytes_,
                               " bytes need more memory than is available"));
   }
+}
+
+Result<bool> ChunkTable::check(std::uint64_t number, const ChunkRow& row) const {
+  if (can_decode(filters_, row.filter_mask)) {
+    NMB_TRY(load(number, row).status());
+    return true;
+  }
+  NMB_ASSIGN(std::vector<std::byte> bytes, stored(number, row));
+  if (!has_sum(filters_, row.filter_mask)) return false;
+  // The checksum of zeros is 0, so it does not find bytes that were lost and replaced by zeros.
+  const bool is_lost = std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+  const Status sums =
+      check_sums(filters_, row.filter_mask, std::move(bytes), chunk_bytes_, value_size_);
+  if (!sums.ok()) return damaged(number, sums.message());
+  return !is_lost;
 }
 
 bool ChunkTable::is_plain(const ChunkRow& row) const {

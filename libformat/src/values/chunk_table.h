@@ -44,6 +44,9 @@ class ChunkTable {
   // memory.
   Result<std::vector<std::byte>> load(std::uint64_t number, const ChunkRow& row) const;
   Result<std::vector<std::byte>> load(std::uint64_t number) const;
+  // Checks a chunk, whatever its filters are: decodes it, or else checks the checksums that need no
+  // unknown filter. Returns false if neither is possible. Errors: those of load().
+  Result<bool> check(std::uint64_t number, const ChunkRow& row) const;
   // Returns whether a chunk is stored without encoding, so that its stored bytes are its values.
   bool is_plain(const ChunkRow& row) const;
 

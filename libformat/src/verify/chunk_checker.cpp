@@ -39,13 +39,21 @@ void NotDecoded::tell(
          chunk_filters_text());
 }
 
+std::vector<std::string> NotDecoded::texts() const {
+  std::vector<std::string> texts;
+  tell([&](const std::string& found, const std::string& expected) {
+    texts.push_back(joined_text("found ", found, ", expected ", expected,
+                                "; damage in these chunks is not noticed"));
+  });
+  return texts;
+}
+
 Result<std::uint64_t> ChunkChecker::check(const Dataset& block, const Storage& storage,
                                           const Tell& tell, std::uint64_t* left_out) {
   const Variable variable = block.metadata.variable(storage.variable);
   const ChunkTable table(
       std::make_shared<RangeSource>(block.extent, variable.begin, storage.region_length), storage,
       block.metadata.value_size(variable.type));
-  const bool decode = !unknown_filter(storage.filters);
   std::uint64_t chunks = 1;
   for (std::size_t i = 0; i < storage.chunk.size(); ++i) {
     const std::uint64_t length = block.metadata.dimension(variable.dimensions[i]).length;
@@ -53,13 +61,12 @@ Result<std::uint64_t> ChunkChecker::check(const Dataset& block, const Storage& s
   }
   std::uint64_t budget = kMostDecoded + kMostTimes * storage.region_length;
   if (budget / kMostTimes < storage.region_length) budget = ~std::uint64_t{0};
-  std::uint64_t present = 0;
+  std::uint64_t unchecked = 0;
   for (std::uint64_t first = 0; first < chunks; first += kRowsAtOnce) {
     NMB_ASSIGN(std::vector<ChunkRow> rows,
                table.rows(first, std::min(kRowsAtOnce, chunks - first)));
     for (ChunkRow& row : rows) {
       if (row.stored_length == 0) continue;
-      ++present;
       if (table.chunk_bytes() <= budget) {
         budget -= table.chunk_bytes();
       } else {
@@ -67,16 +74,19 @@ Result<std::uint64_t> ChunkChecker::check(const Dataset& block, const Storage& s
         row.stored_length = 0;
       }
     }
-    const std::vector<Status> outcomes = load_all(table, first, rows, decode);
+    const std::vector<Result<bool>> outcomes = check_all(table, first, rows);
     for (std::size_t i = 0; i < rows.size(); ++i)
-      if (!outcomes[i].ok()) tell(rows[i], outcomes[i]);
+      if (!outcomes[i].ok())
+        tell(rows[i], outcomes[i].status());
+      else if (!*outcomes[i])
+        ++unchecked;
   }
-  return present;
+  return unchecked;
 }
 
-std::vector<Status> ChunkChecker::load_all(const ChunkTable& table, std::uint64_t first,
-                                           const std::vector<ChunkRow>& rows, bool decode) const {
-  std::vector<Status> outcomes(rows.size());
+std::vector<Result<bool>> ChunkChecker::check_all(const ChunkTable& table, std::uint64_t first,
+                                                  const std::vector<ChunkRow>& rows) const {
+  std::vector<Result<bool>> outcomes(rows.size(), true);
   const std::uint64_t at_once =
       std::max<std::uint64_t>(1, memory_room(kDecodedAtOnce) / table.chunk_bytes());
   const auto threads =
@@ -85,8 +95,7 @@ std::vector<Status> ChunkChecker::load_all(const ChunkTable& table, std::uint64_
     return [&](std::size_t i) {
       if (rows[i].stored_length == 0) return;
       try {
-        outcomes[i] = decode ? table.load(first + i, rows[i]).status()
-                             : table.stored(first + i, rows[i]).status();
+        outcomes[i] = table.check(first + i, rows[i]);
       } catch (const std::bad_alloc&) {
         outcomes[i] = Status(Code::kLimit, "not enough memory to decode a chunk");
       }
@@ -96,7 +105,8 @@ std::vector<Status> ChunkChecker::load_all(const ChunkTable& table, std::uint64_
 }
 
 Result<std::vector<hdf5::DamagedChunks>> find_damaged_chunks(const Dataset& block, unsigned threads,
-                                                             const OnChunksLeftOut& on_left_out) {
+                                                             const OnChunksLeftOut& on_left_out,
+                                                             NotDecoded* not_decoded) {
   std::vector<hdf5::DamagedChunks> all;
   if (!block.metadata.extension() || !block.extent) return all;
   NMB_ASSIGN(const std::vector<hdf5::DamagedChunks> marked, hdf5::marked_chunks(block.metadata));
@@ -120,6 +130,7 @@ Result<std::vector<hdf5::DamagedChunks>> find_damaged_chunks(const Dataset& bloc
     if (!checked.ok() && checked.status().code() != Code::kDamaged) return checked.status();
     if (!checked.ok()) found = {storage.variable, 1, checked.status().message()};
     if (left_out > 0) on_left_out(storage.variable, left_out);
+    if (checked.ok()) not_decoded->note(storage, *checked);
     if (found.chunks > 0 ||
         std::ranges::find(marked, storage.variable, &hdf5::DamagedChunks::variable) != marked.end())
       all.push_back(std::move(found));

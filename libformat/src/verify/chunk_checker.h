@@ -15,13 +15,15 @@
 
 namespace nmb {
 
-// Counts variables whose chunks were read but not decoded, grouped by the unknown filter.
+// Counts variables with chunks that could not be checked, grouped by the unknown filter.
 class NotDecoded {
  public:
-  // chunks: number of chunks of the variable.
+  // chunks: number of chunks of the variable that could not be checked.
   void note(const Storage& storage, std::uint64_t chunks);
   // Reports one warning for each unknown filter.
   void tell(const std::function<void(std::string found, std::string expected)>& warn) const;
+  // Returns these warnings as sentences.
+  std::vector<std::string> texts() const;
 
  private:
   struct Kept {
@@ -38,28 +40,30 @@ class ChunkChecker {
 
   explicit ChunkChecker(unsigned threads) : threads_(threads) {}
 
-  // Checks the chunks in order, and calls tell() for every chunk that has an error. Returns the
-  // number of chunks that are present. Fails if the chunk table cannot be read. Chunks with unknown
-  // filters are read but not decoded. All decoded chunks together may have at most 1 GiB plus 1100
-  // times the stored size of the variable. *left_out counts the chunks that were not checked
-  // because of this limit.
+  // Checks the chunks in order, and calls tell() for every chunk that has an error. Fails if the
+  // chunk table cannot be read. Returns the number of chunks that were only read: an unknown filter
+  // was applied to them, and no checksum behind it can be checked. All decoded chunks together may
+  // have at most 1 GiB plus 1100 times the stored size of the variable. *left_out counts the chunks
+  // that were not checked because of this limit.
   Result<std::uint64_t> check(const Dataset& block, const Storage& storage, const Tell& tell,
                               std::uint64_t* left_out);
 
  private:
-  std::vector<Status> load_all(const ChunkTable& table, std::uint64_t first,
-                               const std::vector<ChunkRow>& rows, bool decode) const;
+  std::vector<Result<bool>> check_all(const ChunkTable& table, std::uint64_t first,
+                                      const std::vector<ChunkRow>& rows) const;
 
   const unsigned threads_;
 };
 
-// Called for a variable with chunks that were not decoded, because they are too large.
+// Called for a variable with chunks that were not checked, because they are too large.
 using OnChunksLeftOut = std::function<void(VarId variable, std::uint64_t chunks)>;
 
-// Decodes all chunks of a block on several threads. Returns the variables with damaged chunks, in
+// Checks all chunks of a block on several threads. Returns the variables with damaged chunks, in
 // the order of the storage section; of these variables, at most one chunk is described. Also
-// returns marked variables whose chunks were not all decoded. Errors: kDamaged (R-H5-1), kIo.
+// returns marked variables whose chunks were not all decoded. Counts chunks with unknown filters in
+// *not_decoded. Errors: kDamaged (R-H5-1), kIo.
 Result<std::vector<hdf5::DamagedChunks>> find_damaged_chunks(const Dataset& block, unsigned threads,
-                                                             const OnChunksLeftOut& on_left_out);
+                                                             const OnChunksLeftOut& on_left_out,
+                                                             NotDecoded* not_decoded);
 
 }  // namespace nmb

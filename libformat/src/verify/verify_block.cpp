@@ -212,10 +212,10 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
       findings_.report(std::move(finding));
     };
     std::uint64_t left_out = 0;
-    const Result<std::uint64_t> present =
+    const Result<std::uint64_t> unchecked =
         ChunkChecker(options_.threads).check(**block, storage, tell, &left_out);
-    if (!present.ok()) tell({}, present.status());
-    if (present.ok()) not_decoded_.note(storage, *present);
+    if (!unchecked.ok()) tell({}, unchecked.status());
+    if (unchecked.ok()) not_decoded_.note(storage, *unchecked);
     if (left_out > 0)
       findings_.report({"R-XC-1", entry.position, variable,
                         joined_text(left_out,

@@ -172,11 +172,11 @@ class Hdf5Verifier {
       report(status, object, position_of(variable.begin + row.offset));
     };
     std::uint64_t left_out = 0;
-    const Result<std::uint64_t> present =
+    const Result<std::uint64_t> unchecked =
         ChunkChecker(options_.threads).check(block, storage, tell, &left_out);
-    if (!present.ok()) return report(present.status(), object, kNoOffset);
+    if (!unchecked.ok()) return report(unchecked.status(), object, kNoOffset);
     chunks_left_out_ += left_out;
-    not_decoded_.note(storage, *present);
+    not_decoded_.note(storage, *unchecked);
   }
 
   // Returns the file position of the byte at `offset` of the extent, or kNoOffset if this byte is

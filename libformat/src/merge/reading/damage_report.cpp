@@ -26,7 +26,7 @@ Result<std::vector<hdf5::DamagedChunks>> DamageReport::check(const Dataset& bloc
                                     " not checked, because the decoded chunks are too large"));
   };
   Result<std::vector<hdf5::DamagedChunks>> damaged =
-      find_damaged_chunks(block, threads, on_left_out);
+      find_damaged_chunks(block, threads, on_left_out, &not_decoded_);
   if (!damaged.ok()) return damaged.status().in_file(file_);
   add(block.metadata, name, *damaged);
   return damaged;
@@ -45,7 +45,9 @@ void DamageReport::add(const Metadata& metadata, const std::string& name,
       ++more_;
 }
 
-void DamageReport::tell(std::vector<PackLoss>* losses) {
+void DamageReport::tell(std::vector<PackLoss>* losses, std::vector<std::string>* warnings) {
+  for (const std::string& text : not_decoded_.texts()) warnings->push_back(file_ + ": " + text);
+  not_decoded_ = {};
   std::ranges::move(losses_, std::back_inserter(*losses));
   losses_.clear();
   if (more_ > 0)

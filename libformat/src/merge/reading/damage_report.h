@@ -1,4 +1,4 @@
-// DamageReport: collects the damaged chunks of an input.
+// DamageReport: collects the damaged chunks of an input, and those that cannot be checked.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class DamageReport {
   // file: the name of the input.
   explicit DamageReport(std::string file) : file_(std::move(file)) {}
 
-  // Decodes the chunks of a block, and adds the damaged ones. Adds a warning for each variable with
+  // Checks the chunks of a block, and adds the damaged ones. Adds a warning for each variable with
   // chunks that are too large to be decoded. name: the block's name in messages. Returns the
   // damaged chunks. Errors: those of find_damaged_chunks().
   Result<std::vector<hdf5::DamagedChunks>> check(const Dataset& block, const std::string& name,
@@ -26,12 +26,14 @@ class DamageReport {
   void add(const Metadata& metadata, const std::string& name,
            const std::vector<hdf5::DamagedChunks>& damaged);
   // Appends a loss for each of the first variables, and a loss with the number of other variables.
-  void tell(std::vector<PackLoss>* losses);
+  // Appends a warning for each filter with which chunks could not be checked.
+  void tell(std::vector<PackLoss>* losses, std::vector<std::string>* warnings);
 
  private:
   const std::string file_;
   std::vector<PackLoss> losses_;
   std::uint64_t more_ = 0;  // number of variables that are not named
+  NotDecoded not_decoded_;
 };
 
 }  // namespace nmb

@@ -230,7 +230,7 @@ Status Hdf5Input::check_chunks(hdf5::GroupBlock* group) {
 }
 
 std::vector<PackLoss> Hdf5Input::take_losses() {
-  damage_.tell(&losses_);
+  damage_.tell(&losses_, &context_.warnings);
   return std::move(losses_);
 }
 

@@ -55,7 +55,7 @@ Result<InputExtras> NmbInput::read(const VisitBlock& visit) {
   if (options_.provenance) NMB_TRY(read_provenance());
   NMB_TRY(read_rows());
   NMB_TRY(options_.only_block ? read_only_block(visit) : read_blocks(visit));
-  damage_.tell(&extras_.losses);
+  damage_.tell(&extras_.losses, &context_.warnings);
   return std::move(extras_);
 }
 
