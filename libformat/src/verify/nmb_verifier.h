@@ -298,7 +298,7 @@ class NmbVerifier {
   std::unordered_set<std::uint64_t> original_orders_;  // column 31 of all originals
   std::unordered_set<std::uint64_t> live_orders_;      // those of them that a block has
   std::set<std::string, std::less<>> blocks_of_originals_;  // the names of these blocks
-  std::unordered_set<std::uint32_t> used_files_;       // file numbers of pieces of blocks
+  std::unordered_set<std::uint32_t> used_files_;            // file numbers of pieces of blocks
   std::vector<std::pair<std::uint32_t, bool>> checked_originals_;  // row, whether it is whole
   // External files that cannot be checked: the number of each file, and the reason.
   std::map<std::uint32_t, Status> external_;
