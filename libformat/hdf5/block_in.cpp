@@ -412,7 +412,13 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
     if (chunked) {
       NMB_ASSIGN(missing, missing_chunks(data_set, plist, space, *creation, object));
     }
-    return add_read(variable, object, data_set, type, code, space, missing ? &*missing : nullptr);
+    const std::size_t runs = runs_.size();
+    Result<std::uint64_t> begin =
+        add_read(variable, object, data_set, type, code, space, missing ? &*missing : nullptr);
+    if (begin.status().rule() != "R-XC-1") return begin;
+    runs_.resize(runs);
+    *file_.lost = {};
+    return add_undecoded(variable, {0, 0, begin.status().message().substr(object.size() + 2), {}});
   }
   if (chunked) return add_chunks(variable, object, data_set, plist, space);
   if (count == 0) return extent_end_;

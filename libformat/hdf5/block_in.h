@@ -80,7 +80,8 @@ class BlockIn {
   Result<std::uint64_t> add_chunks(VarId variable, const std::string& object, hid_t data_set,
                                    hid_t plist, const Space& space);
   // Uses the HDF5 library to read values of variable length, and values in other files. `missing`
-  // is nullptr, or lists the chunks that the HDF5 library cannot read.
+  // is nullptr, or lists the chunks that the HDF5 library cannot read. Errors: kDamaged, with rule
+  // R-XC-1 if a chunk cannot be decoded.
   Result<std::uint64_t> add_read(VarId variable, const std::string& object, hid_t data_set,
                                  hid_t type, Type code, const Space& space,
                                  const MissingChunks* missing);
@@ -89,7 +90,8 @@ class BlockIn {
   Result<Run> find_chunk(const std::string& object, hid_t data_set, const hsize_t* at, bool copied,
                          unsigned* mask);
   void add_run(const Run& run);
-  // Adds the values of variable length of a data set whose chunks cannot be decoded.
+  // Adds the values of variable length of a data set whose chunks cannot be decoded. Either
+  // `filter` is not installed, or its number is 0 and its name says how a chunk is damaged.
   std::uint64_t add_undecoded(VarId variable, const Filter& filter);
   // Adds values that have no bytes in the file. Returns the offset in the extent at which the
   // values begin.

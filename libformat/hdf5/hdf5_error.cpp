@@ -12,18 +12,26 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Returns the innermost message of HDF5's error stack, and clears the stack.
-Result<std::string> innermost_of_stack() {
-  std::string innermost;
+struct ErrorStack {
+  std::string innermost;   // its innermost message
+  bool of_filter = false;  // whether a filter failed
+  bool of_memory = false;  // whether there was no memory
+};
+
+// Returns what HDF5's error stack says, and clears the stack.
+Result<ErrorStack> take_stack() {
+  ErrorStack stack;
   Hdf5Visitor<unsigned, const H5E_error2_t*> visitor(
       [&](unsigned, const H5E_error2_t* error) -> Status {
-        if (innermost.empty() && error->desc) innermost = error->desc;
+        if (stack.innermost.empty() && error->desc) stack.innermost = error->desc;
+        stack.of_filter = stack.of_filter || error->maj_num == H5E_PLINE;
+        stack.of_memory = stack.of_memory || error->maj_num == H5E_RESOURCE;
         return {};
       });
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, visitor.call, &visitor);
   H5Eclear2(H5E_DEFAULT);
   NMB_TRY(visitor.status());
-  return innermost;
+  return stack;
 }
 
 // Removes the parts of a message that differ from run to run, for example memory addresses.
@@ -71,12 +79,15 @@ std::optional<Status> cut_file(std::string_view message) {
 void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 Status hdf5_failure(std::string_view what, Code code) {
-  NMB_ASSIGN(const std::string message, innermost_of_stack());
+  NMB_ASSIGN(const ErrorStack stack, take_stack());
+  const std::string& message = stack.innermost;
   if (std::optional<Status> cut = cut_file(message)) return *std::move(cut);
   const auto has = [&](int error) {
     return message.find(joined_text("errno = ", error)) != message.npos;
   };
-  return Status(has(ENOSPC) || has(EDQUOT) || has(EFBIG) ? Code::kNoSpace : code,
+  if (has(ENOSPC) || has(EDQUOT) || has(EFBIG)) code = Code::kNoSpace;
+  const bool is_chunk = code == Code::kDamaged && stack.of_filter && !stack.of_memory;
+  return Status(code, {}, kNoOffset, is_chunk ? "R-XC-1" : "",
                 joined_text(what, ": HDF5: ", repeatable(message)));
 }
 

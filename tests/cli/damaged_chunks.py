@@ -212,6 +212,60 @@ def check_indexes(tools):
                     refused_everywhere("a position", content, "found 39 chunks at their positions, expected 40")
 
 
+def check_variable_length(tools):
+    """HDF5 decodes chunks with values of variable length. If it cannot, the variable has no values; the rest is kept."""
+    import h5py
+    import numpy
+
+    kinds = {
+        "strings": h5py.string_dtype(), "sequences": h5py.vlen_dtype("i4"), "references": h5py.ref_dtype,
+        "lists": h5py.vlen_dtype(h5py.ref_dtype), "pairs": numpy.dtype([("dataset", h5py.ref_dtype), ("dimension", "i4")]),
+    }  # fmt: skip
+    for kind, dtype in kinds.items():
+        path = tools.work / f"{kind}.h5"
+        with h5py.File(path, "w") as file:
+            n = file.create_dataset("n", data=numpy.arange(5))
+            v = file.create_dataset("g/v", (40,), dtype, chunks=(10,), compression="gzip")
+            for i in range(40):
+                v[i] = {"strings": f"s{i}", "sequences": numpy.arange(i % 4, dtype="i4"), "references": n.ref,
+                        "lists": numpy.array([n.ref] * (i % 3), h5py.ref_dtype), "pairs": (n.ref, i)}[kind]  # fmt: skip
+            file.flush()
+            place = v.id.get_chunk_info(1)
+        content = bytearray(path.read_bytes())
+        content[place.byte_offset + place.size // 2] ^= 0xFF
+        path.write_bytes(content)
+        why = "were not decoded, because a chunk is damaged ("
+        told = f'{path.name}: variable "/g/v": its values {why}'
+        tools.run("nmverify", path.name, exit_code=1)
+        tools.run("nmverify", "--level", "index", path.name, exit_code=1)
+        # With the original, nothing is lost. A copy warns again.
+        for words in ["nmcat", path.name, "-o", "out.nmb", "--block-name", "{group}"], ["nmconvert", path.name, "out.nmb"]:
+            for more in ["-f"], ["-f", "-q"]:
+                said = tools.run(*words, *more).stderr.decode()
+                tools.check(said.count("warning: " + told) == 1, f"{words} {more}: said {said!r}")
+            done = tools.run("nmverify", "out.nmb")
+            tools.check(why in (done.stdout + done.stderr).decode(), f"nmverify out.nmb after {words}: {done}")
+            said = tools.run("nmcat", "out.nmb", "-o", "copy.nmb", "--block-name", "{group}", "-f", "-q").stderr.decode()
+            tools.check('g/v": its values ' + why in said, f"{words}: a copy said {said!r}")
+            tools.run("nmconvert", "out.nmb", "back.h5", "--original", "/", "-f")
+            tools.check((tools.work / "back.h5").read_bytes() == path.read_bytes(), f"{words}: another original")
+            tools.check(b"0, 1, 2" in tools.run("nminspect", "dump", "out.nmb", "n").stdout, f"{words}: other values of n")
+            done = tools.run("nminspect", "dump", "out.nmb", "g/v", exit_code=2)
+            tools.check(why in done.stderr.decode(), f"{words}: dump said {done}")
+            tools.check(told in refused(tools, words), f"{words} --strict: does not name the variable")
+        # Elsewhere the values are a loss.
+        for words in (["nmcat", path.name, "-o", "out.nmb", "--no-originals"], ["nmcat", path.name, "-o", "out.nmb", "--mode", "union"],
+                      ["nmconvert", path.name, "out.nmb", "--no-originals"], ["nmconvert", path.name, "out.h5"],
+                      ["nmcat", "copy.nmb", "-o", "out.h5", "--block-name", "{group}"]):  # fmt: skip
+            out = tools.work / next(word for word in words if word.startswith("out."))
+            out.unlink(missing_ok=True)
+            said = tools.run(*words, exit_code=1).stderr.decode()
+            tools.check('g/v": ' in said and why in said and not out.exists(), f"{words}: said {said!r}")
+            tools.run(*words, "--lossy")
+        with h5py.File(tools.work / "out.h5") as file:
+            tools.check(file["n"][()].tolist() == list(range(5)), "out.h5: other values of n")
+
+
 def check_series(tools):
     """One file for each variable, from files whose chunks are copied."""
     import netCDF4
@@ -316,6 +370,7 @@ def check(tools):
     check_hdf5_inputs(tools)
     check_unknown_filters(tools)
     check_indexes(tools)
+    check_variable_length(tools)
     check_layout(tools)
     check_series(tools)
     check_marks(tools)

@@ -130,6 +130,10 @@ void NmbVerifier::check_properties(const Metadata& metadata, std::uint64_t body_
         findings_.report({"R-H5-2", body_at, variable,
                           "values that " + hdf5::why_absent(*properties, p.owner),
                           "an original that has them", Severity::kWarning});
+      else if (p.number == hdf5::Property::Number::kUndecoded && p.filter == 0)
+        findings_.report({"R-XC-1", body_at, variable,
+                          "values that " + hdf5::why_absent(*properties, p.owner),
+                          "an undamaged copy of the source", Severity::kWarning});
     }
     return;
   }

@@ -97,7 +97,7 @@ class Hdf5Verifier {
     ++summary_.recorded_blocks;
     damaged_ = missed_ = false;
     const std::string name = group.name;
-    if (at_least(VerifyLevel::kBlocks)) check_block(std::move(group));
+    check_block(std::move(group));
     if (damaged_)
       ++summary_.damaged_blocks;
     else if (!missed_)
@@ -108,6 +108,19 @@ class Hdf5Verifier {
   void check_block(hdf5::GroupBlock group) {
     const std::string object = "block \"" + group.name + "\"";
     in_file_ = std::move(group.in_file);
+    const bool overlap = at_least(VerifyLevel::kBlocks) && has_overlap(object);
+    const Result<std::shared_ptr<const Block>> block =
+        hdf5::decode_group(std::move(group), source_->name());
+    if (!block.ok()) return report(block.status(), object, kNoOffset);
+    check_absent(**block, object);
+    // Values that share bytes are not read: reading the same bytes again and again could take
+    // unlimited time.
+    if (overlap || !at_least(VerifyLevel::kData)) return;
+    check_values(**block, object);
+  }
+
+  // Reports values that share bytes with other values. Returns whether there are any.
+  bool has_overlap(const std::string& object) {
     bool overlap = false;
     for (const hdf5::RunInFile& run : in_file_) {
       const auto taken = space_.claim(run.position, run.position + run.length);
@@ -116,25 +129,27 @@ class Hdf5Verifier {
       report({kRule, *taken, object, "values that share bytes with other values",
               "values with bytes of their own"});
     }
-    const Result<std::shared_ptr<const Block>> block =
-        hdf5::decode_group(std::move(group), source_->name());
-    if (!block.ok()) return report(block.status(), object, kNoOffset);
-    count_elsewhere(**block, object);
-    // Values that share bytes are not read: reading the same bytes again and again could take
-    // unlimited time.
-    if (overlap || !at_least(VerifyLevel::kData)) return;
-    check_values(**block, object);
+    return overlap;
   }
 
-  void count_elsewhere(const Block& block, const std::string& object) {
+  // Reports values that a block does not have because a chunk is damaged, and counts variables
+  // whose values it does not have for other reasons.
+  void check_absent(const Block& block, const std::string& object) {
     const Result<std::vector<hdf5::Property>> properties =
         hdf5::decode_properties(block.metadata.extension()->hdf5);
     if (!properties.ok()) return report(properties.status(), object, kNoOffset);
+    const bool counts = at_least(VerifyLevel::kBlocks);
     for (const hdf5::Property& property : *properties)
       if (property.number == hdf5::Property::Number::kExternalFiles ||
           property.number == hdf5::Property::Number::kVirtual)
-        ++elsewhere_;
-      else if (property.number == hdf5::Property::Number::kUndecoded)
+        elsewhere_ += counts;
+      else if (property.number == hdf5::Property::Number::kUndecoded && property.filter == 0 &&
+               property.owner < block.metadata.variable_count())
+        report({"R-XC-1", kNoOffset,
+                joined_text(object, ", variable ", block.metadata.variable(property.owner).name),
+                joined_text("values that ", hdf5::why_absent(*properties, property.owner)),
+                "chunks that can be decoded"});
+      else if (property.number == hdf5::Property::Number::kUndecoded && counts)
         ++undecoded_[hdf5::why_absent(*properties, property.owner)];
   }
 

@@ -52,7 +52,7 @@ Result<std::vector<Undecoded>> undecoded_variables(const Dataset& dataset) {
   for (const Property& p : properties)
     if (p.owner < dataset.metadata.variable_count())
       out.push_back({joined_path(dataset.name, dataset.metadata.variable(p.owner).name),
-                     why_absent(properties, p.owner)});
+                     why_absent(properties, p.owner), p.filter == 0});
   return out;
 }
 

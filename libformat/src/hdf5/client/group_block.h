@@ -16,10 +16,12 @@ namespace nmb::hdf5 {
 // Errors: kDamaged.
 Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::string& file);
 
-// A variable whose values are not in the block, because a filter was not installed.
+// A variable whose values are not in the block, because a filter was not installed or a chunk is
+// damaged.
 struct Undecoded {
-  std::string path;  // with the name of the block
-  std::string why;   // see why_absent()
+  std::string path;         // with the name of the block
+  std::string why;          // see why_absent()
+  bool is_damaged = false;  // whether a chunk is damaged
 };
 // Returns these variables of a block. Errors: kDamaged (R-H5-1).
 NMB_EXPORT Result<std::vector<Undecoded>> undecoded_variables(const Dataset& dataset);

@@ -42,7 +42,9 @@ Result<bool> add_undecoded(const Block& block, std::vector<Loss>* losses) {
     losses->push_back(
         {"variable \"/" + one.path + "\"",
          "found values that " + one.why +
-             "; written without values (the original file has them: nmconvert --original)"});
+             (one.is_damaged ? "; written without values; use an undamaged copy of the source"
+                             : "; written without values (the original file has them: nmconvert "
+                               "--original)")});
   return !found.empty();
 }
 

@@ -112,7 +112,8 @@ struct Property {
   Type type = Type::kByte;  // kTypeAttributes, kTypeComment
   std::vector<std::byte>
       bytes;  // the header in kTypeAttributes; the content of kUserBlock, kComment or kTypeComment
-  // kUndecoded: number and name of the filter that was not installed.
+  // kUndecoded: number and name of the filter that was not installed. If a chunk is damaged, the
+  // number is 0 and the name says how.
   std::uint32_t filter = 0;
   std::string filter_name;
   std::vector<ExternalFile> external_files;

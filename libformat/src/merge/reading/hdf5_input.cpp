@@ -235,13 +235,20 @@ std::vector<PackLoss> Hdf5Input::take_losses() {
 }
 
 // Tells of variables whose values were not decoded. They are lost unless the output stores the file
-// as an original.
+// as an original. A damaged chunk is reported in any case.
 Status Hdf5Input::note_undecoded(const Dataset& dataset) {
   NMB_ASSIGN(const std::vector<hdf5::Undecoded> found, hdf5::undecoded_variables(dataset));
   for (const hdf5::Undecoded& one : found) {
     const std::string variable = "variable " + in_quotes("/" + one.path);
     const std::string text = "its values " + one.why;
-    if (is_original_)
+    if (is_original_ && one.is_damaged)
+      losses_.push_back({0,
+                         {},
+                         variable,
+                         text + "; the original, which is kept, has the same damage; use an "
+                                "undamaged copy of this file",
+                         PackLoss::Kind::kDamage});
+    else if (is_original_)
       context_.warnings.push_back(file_->name() + ": " + variable + ": " + text +
                                   "; they are only in the original, which is kept");
     else

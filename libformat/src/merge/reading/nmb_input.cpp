@@ -278,16 +278,23 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
 }
 
 // Reports variables whose values were not decoded. They are lost if the input has the original and
-// the output does not keep it.
+// the output does not keep it. Each copy reports damaged chunks.
 Status NmbInput::note_undecoded(const Block& block) {
   if (!options_.lists_undecoded) return {};
   const std::optional<bool> keeps = originals_.keeps_file_of(block.name);
-  if (keeps.value_or(false)) return {};
   NMB_ASSIGN(const std::vector<hdf5::Undecoded> found, hdf5::undecoded_variables(block));
   for (const hdf5::Undecoded& one : found) {
     const std::string variable = "variable " + in_quotes("/" + one.path);
     const std::string text = "its values " + one.why;
-    if (keeps)
+    if (one.is_damaged && keeps != false)
+      extras_.losses.push_back({0,
+                                {},
+                                variable,
+                                text + "; use an undamaged copy of the source",
+                                PackLoss::Kind::kDamage});
+    else if (keeps == true)
+      continue;
+    else if (keeps)
       extras_.losses.push_back(
           {0, {}, variable, text + "; only the original has them", PackLoss::Kind::kValues});
     else
