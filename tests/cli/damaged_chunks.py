@@ -261,7 +261,10 @@ def check_variable_length(tools):
             out.unlink(missing_ok=True)
             said = tools.run(*words, exit_code=1).stderr.decode()
             tools.check('g/v": ' in said and why in said and not out.exists(), f"{words}: said {said!r}")
-            tools.run(*words, "--lossy")
+            said = refused(tools, [*words, "--lossy"])
+            tools.check(said.count(why) == 1, f"{words} --lossy --strict: said {said!r}")
+            said = tools.run(*words, "--lossy", "-q").stderr.decode()
+            tools.check(said.count(f"{words[0]}: warning: ") == said.count(why) == 1, f"{words} --lossy: said {said!r}")
         with h5py.File(tools.work / "out.h5") as file:
             tools.check(file["n"][()].tolist() == list(range(5)), "out.h5: other values of n")
 

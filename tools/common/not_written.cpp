@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <string_view>
 
 #include "common/original_files.h"
 
@@ -67,6 +69,32 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
     at = end;
   }
   return lines;
+}
+
+void tell_losses(const std::vector<std::pair<std::string, std::string>>& lines, bool accepted,
+                 Diagnostics& diagnostics) {
+  constexpr std::size_t kShown = 10;
+  const auto tell = [&](const std::string& path, const std::string& text) {
+    if (accepted)
+      diagnostics.loss(path, text);
+    else
+      diagnostics.error(Status(Code::kConflict, path, kNoOffset, "", text));
+  };
+  struct Kind {
+    std::size_t count = 0;
+    const std::string* path = nullptr;
+  };
+  std::map<std::string_view, Kind> kinds;  // by the text without the name of the object
+  for (const auto& [path, text] : lines) {
+    const std::size_t end = text.find("\": ");
+    Kind& kind = kinds[end == text.npos ? text : std::string_view(text).substr(end + 3)];
+    kind.path = &path;
+    if (++kind.count <= kShown) tell(path, text);
+  }
+  for (const auto& [text, kind] : kinds)
+    if (kind.count > kShown)
+      tell(*kind.path, fmt::format("{} more of this kind: {} (JSON reports list all)",
+                                   kind.count - kShown, text));
 }
 
 Result<std::vector<std::string>> not_written_lines(const Reader& reader) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/diagnostics.h"
 #include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
@@ -31,6 +32,12 @@ std::string no_place_for_addition(const std::string& addition, const std::string
 // message. Each other loss has its own message.
 std::vector<std::pair<std::string, std::string>> not_written_lines(
     const std::vector<PackLoss>& losses);
+
+// Shows messages about lost content, each of which consists of the path of a file and a text: as
+// losses if they are accepted, otherwise as errors. If objects lose the same, shows only 10 of them
+// and the number of the others.
+void tell_losses(const std::vector<std::pair<std::string, std::string>>& lines, bool accepted,
+                 Diagnostics& diagnostics);
 
 // Returns these messages: one message for the tags of all blocks, one message for all originals,
 // and one message for each addition of a later version of the format. A file without tags,

@@ -245,12 +245,13 @@ Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
   if (counts.tags > 0) not_written_.push_back(options_.output + ": " + no_place_for_tags(counts));
   if (lost.records.blocks > 0)
     not_written_.push_back(options_.output + ": " + no_place_for_records(lost.records));
-  const std::size_t warnings = lost.changes.size() + not_written_.size();
+  for (const Loss& loss : lost.losses) losses_.push_back(loss.line());
+  const std::size_t warnings =
+      lost.changes.size() + not_written_.size() + (lossy_ ? losses_.size() : 0);
   if (options_.strict && warnings > 0)
     return Status(Code::kConflict, options_.output, kNoOffset, "",
                   fmt::format("{} with --strict; nothing was written",
                               warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
-  for (const Loss& loss : lost.losses) losses_.push_back(loss.line());
   if (losses_.empty() || lossy_) return {};
   return Status(
       Code::kConflict, options_.output, kNoOffset, "",
@@ -676,15 +677,16 @@ void PackCommand::tell(const PackReport& report) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
   for (const std::string& text : not_written_) diagnostics.loss("", text);
-  std::vector<PackLoss> losses = report.losses;
-  if (!lossy_)
-    std::erase_if(losses, [&](const PackLoss& loss) {
-      const bool is_refused = loss.kind == PackLoss::Kind::kValues;
-      if (is_refused)
-        diagnostics.error(Status(Code::kConflict, loss.path, kNoOffset, "", loss.line()));
-      return is_refused;
+  std::vector<PackLoss> losses = report.losses, refused;
+  if (!lossy_) {
+    const auto first = std::stable_partition(losses.begin(), losses.end(), [](const auto& loss) {
+      return loss.kind != PackLoss::Kind::kValues;
     });
-  for (const auto& [path, line] : loss_lines(losses)) diagnostics.loss(path, line);
+    refused.assign(first, losses.end());
+    losses.erase(first, losses.end());
+  }
+  tell_losses(loss_lines(refused), false, diagnostics);
+  tell_losses(loss_lines(losses), true, diagnostics);
   if (report.replaced > 0)
     diagnostics.note(fmt::format("replaced {} {} of {}", report.replaced,
                                  report.replaced == 1 ? "block" : "blocks", options_.output));
@@ -728,11 +730,9 @@ void PackCommand::tell(const PackReport& report) {
                          : "an HDF5 view cannot show compressed values; to keep chunks and "
                            "compression, leave out --hdf5-view"));
   tell_unreadable(tool_, report);
-  for (const std::string& loss : losses_)
-    if (lossy_)
-      diagnostics.loss(options_.output, loss);
-    else
-      diagnostics.error(Status(Code::kConflict, options_.output, kNoOffset, "", loss));
+  std::vector<std::pair<std::string, std::string>> of_output;
+  for (const std::string& loss : losses_) of_output.emplace_back(options_.output, loss);
+  tell_losses(of_output, lossy_, diagnostics);
   tell_conflicts(tool_, report, options_.inputs.size());
 }
 

@@ -21,7 +21,8 @@ Status ConversionNotes::warn_of_what_stays(const Reader& reader) {
 }
 
 Status ConversionNotes::check_warnings() const {
-  const std::size_t count = record_.warnings.size() + record_.not_written.size();
+  const std::size_t count = record_.warnings.size() + record_.not_written.size() +
+                            (options_.lossy ? record_.losses.size() : 0);
   if (!options_.strict || count == 0) return {};
   return Status(Code::kConflict, record_.of.output, kNoOffset, "",
                 std::to_string(count) + (count == 1 ? " warning" : " warnings") +
@@ -30,7 +31,7 @@ Status ConversionNotes::check_warnings() const {
 
 Status ConversionNotes::accept_losses(const std::vector<Loss>& losses, const std::string& target) {
   for (const Loss& loss : losses) record_.losses.push_back(loss.line());
-  return record_.losses.empty() || options_.lossy ? Status() : refused_losses(target);
+  return record_.losses.empty() || options_.lossy ? check_warnings() : refused_losses(target);
 }
 
 Status ConversionNotes::accept_losses(const Hdf5Losses& lost) {
@@ -66,10 +67,7 @@ void ConversionNotes::take_report(PackReport* report) {
 }
 
 Status ConversionNotes::take_losses(const PackReport& report, const Status& status) {
-  for (const PackLoss& loss : report.losses) {
-    record_.losses.push_back(loss.line());
-    if (options_.lossy) lose(loss.line());
-  }
+  for (const PackLoss& loss : report.losses) record_.losses.push_back(loss.line());
   if (options_.lossy || report.losses.empty() || status.code() != Code::kConflict ||
       !record_.conflicts.empty())
     return status;

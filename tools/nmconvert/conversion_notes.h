@@ -29,11 +29,13 @@ class ConversionNotes {
   }
   Status warn_of_tags(const Result<TagCounts>& counts);
   Status warn_of_what_stays(const Reader& reader);
-  // Errors: kConflict if the option --strict is given and the conversion has warnings.
+  // Errors: kConflict if the option --strict is given and the conversion has warnings or losses
+  // that
+  // --lossy accepts.
   Status check_warnings() const;
 
   // Records content that the output will not have. Errors: kConflict if content is lost and --lossy
-  // is not given.
+  // is not given; those of check_warnings().
   Status accept_losses(const std::vector<Loss>& losses, const std::string& target);
   // Records content that an HDF5 output will not have, and adds a warning for content that the
   // output will have in another form. Errors: kConflict if content is lost and --lossy is not

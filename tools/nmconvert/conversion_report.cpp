@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
-#include <map>
-#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "common/not_written.h"
 #include "common/original_files.h"
 #include "common/statistics_option.h"
 #include "common/units.h"
@@ -17,15 +16,6 @@ namespace nmb::tools {
 namespace {
 
 using Outcome = ConversionRecord::Outcome;
-
-// Largest number of losses of each kind that are shown.
-constexpr std::size_t kShownLosses = 10;
-
-// Returns the text of a loss without the name of its object.
-std::string_view kind_of(std::string_view loss) {
-  const std::size_t end = loss.find("\": ");
-  return end == loss.npos ? loss : loss.substr(end + 3);
-}
 
 std::vector<Table::Column> columns(bool digests) {
   std::vector<Table::Column> out{{"status"},
@@ -69,7 +59,11 @@ void ConversionReport::tell(const ConversionRecord& record) {
 void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
   for (const std::string& warning : record.warnings) tool_.diagnostics().warning("", warning);
   for (const std::string& text : record.not_written) tool_.diagnostics().loss("", text);
-  diagnose_losses(record);
+  if (record.outcome == Outcome::kDone || record.outcome == Outcome::kFailed) {
+    std::vector<std::pair<std::string, std::string>> losses;
+    for (const std::string& loss : record.losses) losses.emplace_back(record.of.input, loss);
+    tell_losses(losses, record.outcome == Outcome::kDone, tool_.diagnostics());
+  }
   if (record.without_statistics > 0)
     tool_.diagnostics().note(without_statistics_text(record.of.output, record.without_statistics));
   if (record.without_original > 0)
@@ -86,26 +80,6 @@ void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
   for (const std::string& conflict : record.conflicts)
     tool_.diagnostics().error(Status(Code::kConflict, conflict));
   if (failure) tool_.diagnostics().error(record.status);
-}
-
-void ConversionReport::diagnose_losses(const ConversionRecord& record) {
-  const std::size_t count = record.losses.size();
-  if (record.outcome == Outcome::kDone && count > 0)
-    tool_.diagnostics().note(record.of.input + ": " + std::to_string(count) +
-                                 (count == 1 ? " loss" : " losses") + ", listed in JSON reports",
-                             true);
-  if (record.outcome != Outcome::kFailed) return;
-  // Shows only some losses of each kind; reports list all.
-  std::map<std::string_view, std::size_t> counts;
-  for (const std::string& loss : record.losses)
-    if (++counts[kind_of(loss)] <= kShownLosses)
-      tool_.diagnostics().error(Status(Code::kConflict, record.of.input, kNoOffset, "", loss));
-  for (const auto& [kind, found] : counts)
-    if (found > kShownLosses)
-      tool_.diagnostics().error(
-          Status(Code::kConflict, record.of.input, kNoOffset, "",
-                 fmt::format("{} more of this kind: {} (JSON reports list all)",
-                             found - kShownLosses, kind)));
 }
 
 void ConversionReport::finish() {

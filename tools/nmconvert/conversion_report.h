@@ -18,16 +18,13 @@ class ConversionReport {
   // of JSON, otherwise as a line of columns. If standard output cannot be written, this is reported
   // when the tool ends.
   void tell(const ConversionRecord& record);
-  // Writes warnings, losses, conflicts and, if `failure` is true, the failure to standard error. If
-  // the conversion failed, writes each loss. If the conversion is done, writes only the number of
-  // losses. The messages determine the exit code.
+  // Writes warnings, losses, conflicts and, if `failure` is true, the failure to standard error.
+  // The messages determine the exit code.
   void diagnose(const ConversionRecord& record, bool failure);
   // Writes the rows that are still in memory.
   void finish();
 
  private:
-  void diagnose_losses(const ConversionRecord& record);
-
   Tool& tool_;
   const bool digests_;
   std::optional<Table> table_;

@@ -149,8 +149,8 @@ void ConvertCommand::offer_list(CLI::App& app) {
 void ConvertCommand::offer_run(CLI::App& app) {
   offer_digest(app, &digest_);
   app.add_flag("--lossy", lossy_,
-               "leave out or change content that OUTPUT cannot hold; the number of losses is "
-               "printed, and JSON reports list them");
+               "leave out or change content that OUTPUT cannot hold; each loss is a warning, and "
+               "JSON reports list all losses");
   app.add_flag("-f,--force", force_, "replace existing outputs");
   app.add_flag("--no-sync", no_sync_, "do not wait until the output is on the storage device");
   app.add_flag("--no-check", no_check_, "do not read the result back");
