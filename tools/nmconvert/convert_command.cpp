@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <vector>
 
 #include "common/block_name.h"
 #include "common/digest_option.h"
@@ -252,9 +253,9 @@ Status ConvertCommand::add_view() {
     if (option->count() > 0 && !option->check_lname("add-hdf5-view") &&
         !option->check_lname("no-sync") && !option->check_lname("no-lock") &&
         !option->check_lname("color") && !option->check_lname("quiet") &&
-        !option->check_lname("no-progress") && !option->check_lname("mpi") &&
-        !option->check_lname("mem") && !option->check_lname("view-dimensions") &&
-        !option->check_lname("view-copies"))
+        !option->check_lname("strict") && !option->check_lname("no-progress") &&
+        !option->check_lname("mpi") && !option->check_lname("mem") &&
+        !option->check_lname("view-dimensions") && !option->check_lname("view-copies"))
       return Status(Code::kUsage,
                     "--add-hdf5-view and " + option->get_name() + " exclude each other");
   WriterOptions options;
@@ -265,19 +266,20 @@ Status ConvertCommand::add_view() {
   options.on_repair = [this](const std::string& what) {
     tool_.diagnostics().warning(add_hdf5_view_, what);
   };
-  options.on_left_out = [this](const LeftOutList& left_out) {
-    for (const std::string& line : left_out.lines())
-      tool_.diagnostics().warning(add_hdf5_view_, line);
-    return Status();
+  const auto warn = [this](const std::vector<std::string>& lines) -> Status {
+    for (const std::string& line : lines) tool_.diagnostics().warning(add_hdf5_view_, line);
+    if (!tool_.options().strict || lines.empty()) return {};
+    return Status(Code::kConflict, add_hdf5_view_, kNoOffset, "",
+                  std::to_string(lines.size()) + (lines.size() == 1 ? " warning" : " warnings") +
+                      " with --strict; no view was added");
   };
+  options.on_left_out = [&](const LeftOutList& left_out) { return warn(left_out.lines()); };
   const auto add = [&]() -> Status {
-    NMB_TRY(add_hdf5_view(add_hdf5_view_, options));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader,
                Reader::open(add_hdf5_view_, {.external = ExternalPaths::kNone}));
     NMB_ASSIGN(const LostRecords lost, lost_records(*reader));
-    if (lost.blocks > 0)
-      tool_.diagnostics().warning(add_hdf5_view_, "the HDF5 view has no place for " + lost.text());
-    return {};
+    if (lost.blocks > 0) NMB_TRY(warn({"the HDF5 view has no place for " + lost.text()}));
+    return add_hdf5_view(add_hdf5_view_, options);
   };
   return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned) {
     return ranks.first([&] { return add(); });
@@ -286,13 +288,14 @@ Status ConvertCommand::add_view() {
 
 Status ConvertCommand::give_back(const ConversionOptions& options) {
   for (const CLI::Option* option : tool_.app().get_options())
-    if (option->count() > 0 && std::ranges::none_of(
-                                   std::initializer_list<const char*>{
-                                       "original", "INPUT", "OUTPUT", "output", "force", "no-sync",
-                                       "external", "color", "quiet", "no-progress", "mpi", "mem"},
-                                   [&](const char* name) {
-                                     return option->check_name(name) || option->check_lname(name);
-                                   }))
+    if (option->count() > 0 &&
+        std::ranges::none_of(
+            std::initializer_list<const char*>{"original", "INPUT", "OUTPUT", "output", "force",
+                                               "no-sync", "external", "strict", "color", "quiet",
+                                               "no-progress", "mpi", "mem"},
+            [&](const char* name) {
+              return option->check_name(name) || option->check_lname(name);
+            }))
       return Status(Code::kUsage, "--original and " + option->get_name() + " exclude each other");
   if (input_.empty() || output_.empty())
     return Status(Code::kUsage, "--original needs INPUT and -o OUTPUT");

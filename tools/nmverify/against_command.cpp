@@ -304,7 +304,7 @@ void AgainstCommand::offer(CLI::App& app) {
 
 Status AgainstCommand::check(const CLI::App& app, std::size_t files) const {
   if (!is_wanted()) return {};
-  for (const char* option : {"--level", "--originals", "--files-from", "--strict"})
+  for (const char* option : {"--level", "--originals", "--files-from"})
     if (app.count(option) > 0)
       return Status(Code::kUsage, fmt::format("--against and {} exclude each other", option));
   if (files != 1)

@@ -107,7 +107,7 @@ Status RecoverCommand::check(const CLI::App& app, std::size_t files) const {
     for (const char* option : {"--recover", "--force", "--no-sync"})
       if (app.count(option) > 0)
         return usage("--plan and " + std::string(option) + " exclude each other");
-  for (const char* option : {"--level", "--originals", "--rate", "--files-from", "--strict"})
+  for (const char* option : {"--level", "--originals", "--rate", "--files-from"})
     if (app.count(option) > 0)
       return usage(asked + " and " + std::string(option) + " exclude each other");
   if (files != 1) return usage(fmt::format("{} needs one FILE; found {}", asked, files));
