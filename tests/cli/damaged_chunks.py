@@ -353,6 +353,33 @@ def check_no_mark(tools):
             tools.check(TOLD in said and "nothing is lost" not in said, f"nmverify {words}: said {said!r}")
 
 
+def check_unions(tools):
+    """A lost variable is not missing too."""
+    import h5py
+    import numpy
+
+    def make_part(name, number, outside=False):
+        with h5py.File(tools.work / name, "w") as file:
+            t = file.create_dataset("time", data=numpy.arange(3.0) + 3 * number, maxshape=(None,), chunks=(3,))
+            t.make_scale("time")
+            more = {"external": [("values.bin", 0, 24)]} if outside else {"chunks": (3,), "compression": "gzip"}
+            w = file.create_dataset("w", (3,), "f8", **more)
+            w.dims[0].attach_scale(t)
+            if not outside:
+                w[:] = numpy.arange(3.0)
+            return None if outside else w.id.get_chunk_info(0)
+
+    numpy.arange(3.0).tofile(tools.work / "values.bin")
+    make_part("in0.h5", 0)
+    make_part("in1.h5", 1)
+    make_part("outside.h5", 1, True)
+    for files in ("in0.h5", "outside.h5"), ("outside.h5", "in0.h5"):
+        for more in ([], ["--missing", "fill"]):
+            said = tools.run("nmcat", *files, "-o", "out.nmb", "-f", "--mode", "join", *more, exit_code=1).stderr.decode()
+            good = said.count('loss variable "w"') == 1 and "missing" not in said and "extra" not in said and ": 1 conflict;" in said
+            tools.check(good, f"join {files} {more}: said {said!r}")
+
+
 def check_ranks(tools):
     """All ranks agree on damage, and on values that only a dropped original has."""
     import h5py
@@ -378,6 +405,7 @@ def check(tools):
     check_series(tools)
     check_marks(tools)
     check_no_mark(tools)
+    check_unions(tools)
     check_ranks(tools)
 
 

@@ -93,6 +93,8 @@ struct BlockUnions::Entry {
   std::optional<std::uint64_t> samples;
   bool is_iceberg = false;  // the inputs are a set of iceberg files
   bool has_gaps = false;    // inputs without the block get fill values
+  // Inputs, each with an object that it has and the union cannot have (ConflictKind::kLoss).
+  std::set<std::pair<std::size_t, std::string>> lost;
   // For each dimension: the number of levels from the block up to the group that defines the
   // dimension. 0 means that the block itself defines the dimension, or that inputs differ.
   std::map<std::string, std::uint32_t, std::less<>> levels;
@@ -164,12 +166,19 @@ BlockUnions::Entry& BlockUnions::entry_of(const BlockName& name) {
 }
 
 void BlockUnions::take_note(const Entry& entry, UnionNote note) {
-  const std::size_t input = entry.members[note.second];
+  const std::size_t input = entry.members[note.second], first = entry.members[note.first];
+  // An object that was reported as lost is not missing too.
+  const bool is_missing = note.kind == ConflictKind::kMissingVariable ||
+                          note.kind == ConflictKind::kExtraVariable ||
+                          note.kind == ConflictKind::kConstantVariable;
+  const std::string variable = "variable " + in_quotes(note.object);
+  if (is_missing &&
+      (entry.lost.contains({input, variable}) || entry.lost.contains({first, variable})))
+    return;
   const Occurrence at =
       input == conflicts_.here().input ? conflicts_.next_object() : Occurrence{input, 0};
   std::string object = note.object.starts_with('@') ? entry.name.name + note.object
                                                     : joined_path(entry.name.name, note.object);
-  const std::size_t first = entry.members[note.first];
   const std::size_t second = first == input ? ConflictList::kNone : input;
   FoundConflict found = conflicts_.make(at, note.kind, std::move(object), first, second,
                                         std::move(note.found), std::move(note.expected));
@@ -246,8 +255,10 @@ Status BlockUnions::unite(Entry& entry, const DescribedBlock& block) {
 }
 
 Status BlockUnions::unite(Entry& entry, const UnionBlock& block) {
-  for (const Loss& loss : block.losses)
+  for (const Loss& loss : block.losses) {
     conflicts_.add(ConflictKind::kLoss, loss.object, loss.text, "");
+    entry.lost.emplace(conflicts_.here().input, loss.object);
+  }
   for (const std::string& name : block.lost_fill_values) ++lost_fill_values_[name];
   const Metadata& metadata = block.member.metadata;
   entry.members.push_back(conflicts_.here().input);
