@@ -354,7 +354,7 @@ def check_no_mark(tools):
 
 
 def check_unions(tools):
-    """A lost variable is not missing too."""
+    """A lost variable is not missing too. A chunk that cannot be decoded is of the file that has it."""
     import h5py
     import numpy
 
@@ -371,13 +371,20 @@ def check_unions(tools):
 
     numpy.arange(3.0).tofile(tools.work / "values.bin")
     make_part("in0.h5", 0)
-    make_part("in1.h5", 1)
+    place = make_part("in1.h5", 1)
     make_part("outside.h5", 1, True)
     for files in ("in0.h5", "outside.h5"), ("outside.h5", "in0.h5"):
         for more in ([], ["--missing", "fill"]):
             said = tools.run("nmcat", *files, "-o", "out.nmb", "-f", "--mode", "join", *more, exit_code=1).stderr.decode()
             good = said.count('loss variable "w"') == 1 and "missing" not in said and "extra" not in said and ": 1 conflict;" in said
             tools.check(good, f"join {files} {more}: said {said!r}")
+    content = bytearray((tools.work / "in1.h5").read_bytes())
+    content[place.byte_offset + place.size // 2] ^= 0xFF
+    (tools.work / "in1.h5").write_bytes(content)
+    for more in (["--stats", "basic"], ["--stats", "basic", "-j1"], ["--chunk", "time:2"]):
+        said = tools.run("nmcat", "in0.h5", "in1.h5", "-o", "out.nmb", "-f", "--mode", "join", *more, exit_code=1).stderr.decode()
+        last = said.splitlines()[-1]
+        tools.check("in1.h5: " in last and "in0.h5" not in last, f"join {more}: said {said!r}")
 
 
 def check_ranks(tools):

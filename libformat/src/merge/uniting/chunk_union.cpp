@@ -46,17 +46,30 @@ class ChunkUniter {
     UnitedChunks out;
     NMB_ASSIGN(out.body, encode_extended_body(to_, 0));
     out.extent_length = end_;
+    const std::string name = name_for_damage();
     std::vector<Source> sources = std::move(plan_.extents);
     sources.insert(sources.end(), {all_.extent, spool_});
     // No source may be nullptr. Therefore the spool file replaces sources without values.
     std::ranges::replace(sources, Source(), Source(spool_));
-    out.extent = std::make_shared<SplicedSource>(std::move(sources), runs_.take(), end_,
-                                                 all_.extent->name());
+    out.extent = std::make_shared<SplicedSource>(std::move(sources), runs_.take(), end_, name);
     out.wanted = std::move(plan_.wanted);
     return out;
   }
 
  private:
+  // Returns whether a part has copied chunks of which some cannot be decoded.
+  static bool is_damaged(const ChunkedPart& part) { return part.is_alike && part.is_marked; }
+
+  // Returns the name of the united values in messages. Reads that fail name the input. Only chunks
+  // that cannot be decoded have this name, so it is the name of the first input that has some.
+  std::string name_for_damage() const {
+    for (const UnitedVariable& variable : plan_.variables)
+      for (const ChunkedPart& part : variable.parts)
+        if (const Source& extent = plan_.extents[part.box.member]; extent && is_damaged(part))
+          return extent->name();
+    return all_.extent->name();
+  }
+
   // Defines the block, and stores the values of its variables in the order of definition.
   Status define() {
     const auto extension = std::make_shared<Extension>();
@@ -152,9 +165,7 @@ class ChunkUniter {
       p.creation.fill_time = chunking->fill_time;
     }
     hdf5::append_property(p, &extension.hdf5);
-    if (std::ranges::any_of(plan_.variables[id].parts, [](const ChunkedPart& part) {
-          return part.is_alike && part.is_marked;
-        })) {
+    if (std::ranges::any_of(plan_.variables[id].parts, is_damaged)) {
       Property mark;
       mark.number = Property::Number::kDamagedChunks;
       mark.owner = id;
