@@ -765,7 +765,7 @@ def read_property(items, number):
 
     SPACE: (class, lengths, maximum lengths). CREATION: a Creation. ORDER: (order of links, order of
     attributes). LINKS: a list of Link. TYPE_ATTRIBUTES and TYPE_COMMENT: (type, bytes). USER_BLOCK
-    and COMMENT: bytes. Other properties: None.
+    and COMMENT: bytes. UNDECODED: the number of the filter. Other properties: None.
     """
     if number == SPACE:
         class_ = items.choice(2, "class")
@@ -822,9 +822,9 @@ def read_property(items, number):
     if number == CHARACTER_SET:
         return items.choice(1, "character set")
     if number == UNDECODED:
-        items.number(4, "filter")
+        number = items.number(4, "filter")
         items.text("name")
-        return None
+        return number
     if number == DAMAGED_CHUNKS:
         return None
     last = -1

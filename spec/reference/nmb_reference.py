@@ -1618,10 +1618,9 @@ def check_undecoded(file, entry, c, at, what):
     """Checks R-H5-2. A block comes before the blocks below it."""
     parts = entry.name.split(b"/") if entry.name else []
     above = {b"/".join(parts[:n]) for n in range(len(parts) + 1)}
-    if file.files is None or above & file.blocks_of_originals:
-        return
-    for number, owner, _, _ in c.extension.properties:
-        if number == extended.UNDECODED and owner < len(c.variables):
+    has_original = file.files is None or bool(above & file.blocks_of_originals)
+    for number, owner, _, filter_number in c.extension.properties:
+        if number == extended.UNDECODED and owner < len(c.variables) and not (has_original and filter_number):
             file.remark("R-H5-2", at, f"{what}: no original has the values of {text(c.variables[owner].name)}")
 
 

@@ -126,14 +126,13 @@ void NmbVerifier::check_properties(const Metadata& metadata, std::uint64_t body_
         findings_.report({"R-XC-1", body_at, variable, "a mark that some chunks cannot be decoded",
                           "chunks that can be decoded (--level data lists those that cannot)",
                           Severity::kWarning});
-      if (p.number == hdf5::Property::Number::kUndecoded && !is_in_original(block_->name))
-        findings_.report({"R-H5-2", body_at, variable,
-                          "values that " + hdf5::why_absent(*properties, p.owner),
-                          "an original that has them", Severity::kWarning});
-      else if (p.number == hdf5::Property::Number::kUndecoded && p.filter == 0)
-        findings_.report({"R-XC-1", body_at, variable,
-                          "values that " + hdf5::why_absent(*properties, p.owner),
-                          "an undamaged copy of the source", Severity::kWarning});
+      const bool is_damaged = p.filter == 0;
+      if (p.number == hdf5::Property::Number::kUndecoded &&
+          (is_damaged || !is_in_original(block_->name)))
+        findings_.report(
+            {"R-H5-2", body_at, variable, "values that " + hdf5::why_absent(*properties, p.owner),
+             is_damaged ? "an undamaged copy of the source" : "an original that has them",
+             Severity::kWarning});
     }
     return;
   }
