@@ -91,7 +91,7 @@ class BlockIn {
                          unsigned* mask);
   void add_run(const Run& run);
   // Adds the values of variable length of a data set whose chunks cannot be decoded. Either
-  // `filter` is not installed, or its number is 0 and its name says how a chunk is damaged.
+  // `filter` is not installed, or its number is 0 and its name says why no original has the values.
   std::uint64_t add_undecoded(VarId variable, const Filter& filter);
   // Adds values that have no bytes in the file. Returns the offset in the extent at which the
   // values begin.

@@ -108,7 +108,7 @@ class File:
         self.data = data
         self.folder = folder
         self.files = []  # ListedFile of each row of the file table; None: the table is not known
-        self.blocks_of_originals = set()  # names of the blocks that originals became
+        self.blocks_of_originals = {}  # orders of the blocks that originals became, by name
         self.opened = {}  # bytes of each opened external file, or None, by file number
         self.findings = []
         self.warnings = []
@@ -1181,7 +1181,7 @@ def read_entry(file, entry):
     check_order(file, entry)
     check_block_name(file, entry)
     if any(f.is_original and f.row["order"] == entry["order"] for f in file.files or []):
-        file.blocks_of_originals.add(entry.name)
+        file.blocks_of_originals[entry.name] = entry["order"]
     if file.statistics_stay and entry["order"] in file.statistics:
         file.untouchable.add(entry.name)
     if unsupported_needs(entry):
@@ -1617,8 +1617,9 @@ def read_body(file, entry, header, body, what):
 def check_undecoded(file, entry, c, at, what):
     """Checks R-H5-2. A block comes before the blocks below it."""
     parts = entry.name.split(b"/") if entry.name else []
-    above = {b"/".join(parts[:n]) for n in range(len(parts) + 1)}
-    has_original = file.files is None or bool(above & file.blocks_of_originals)
+    above = [b"/".join(parts[:n]) for n in range(len(parts) + 1)]
+    orders = [file.blocks_of_originals[name] for name in above if name in file.blocks_of_originals]
+    has_original = file.files is None or any(order <= entry["order"] for order in orders)
     for number, owner, _, filter_number in c.extension.properties:
         if number == extended.UNDECODED and owner < len(c.variables) and not (has_original and filter_number):
             file.remark("R-H5-2", at, f"{what}: no original has the values of {text(c.variables[owner].name)}")

@@ -234,7 +234,7 @@ def check_variable_length(tools):
         content = bytearray(path.read_bytes())
         content[place.byte_offset + place.size // 2] ^= 0xFF
         path.write_bytes(content)
-        why = "were not decoded, because a chunk is damaged ("
+        why = "were not decoded, because stored values are damaged ("
         told = f'{path.name}: variable "/g/v": its values {why}'
         tools.run("nmverify", path.name, exit_code=1)
         tools.run("nmverify", "--level", "index", path.name, exit_code=1)
@@ -267,6 +267,28 @@ def check_variable_length(tools):
             tools.check(said.count(f"{words[0]}: warning: ") == said.count(why) == 1, f"{words} --lossy: said {said!r}")
         with h5py.File(tools.work / "out.h5") as file:
             tools.check(file["n"][()].tolist() == list(range(5)), "out.h5: other values of n")
+
+
+def check_heap(tools):
+    """A damaged heap costs the variable whose values it has, not the file."""
+    import h5py
+    import numpy
+
+    path = tools.work / "heap.h5"
+    with h5py.File(path, "w") as file:
+        file["x"] = numpy.arange(100)
+        file["s"] = numpy.array(["one", "two"], h5py.string_dtype())
+    content = bytearray(path.read_bytes())
+    content[content.index(b"GCOL") + 1] ^= 1
+    path.write_bytes(content)
+    for words in ["nmcat", path.name, "-o", "out.nmb", "--block-name", "{group}"], ["nmconvert", path.name, "out.nmb"]:
+        said = tools.run(*words, "-f", "-q").stderr.decode()
+        tools.check('variable "/s": its values were not decoded, because stored values are damaged' in said, f"{words}: said {said!r}")
+        tools.run("nmconvert", "out.nmb", "back.h5", "--original", "/", "-f")
+        tools.check((tools.work / "back.h5").read_bytes() == bytes(content), f"{words}: another original")
+        tools.check(b"98, 99" in tools.run("nminspect", "dump", "out.nmb", "x").stdout, f"{words}: other values of x")
+        refused(tools, words)
+    tools.run("nmverify", path.name, exit_code=1)
 
 
 def check_series(tools):
@@ -409,6 +431,7 @@ def check(tools):
     check_indexes(tools)
     check_variable_length(tools)
     check_layout(tools)
+    check_heap(tools)
     check_series(tools)
     check_marks(tools)
     check_no_mark(tools)

@@ -77,6 +77,18 @@ def check_replace(tools):
     (tools.work / "back.nc").unlink()
 
 
+def check_replace_by_nothing(tools):
+    """A classic file without content replaces a block like any other file."""
+    shutil.copy(tools.work / "want.nmb", tools.work / "new.nmb")
+    (tools.work / "empty.nc").write_bytes(b"CDF\1" + bytes(28))
+    append = ["empty.nc", "-o", "new.nmb", "--append", "--block-name", "in1"]
+    expect(tools, nmcat(tools, [], *append), 1, "a block that the output already has", "append of nothing")
+    expect(tools, nmcat(tools, [], *append, "--replace"), 0, "", "replace by nothing")
+    tools.run("nmconvert", "new.nmb", "back.nc", "--extract", "in1", "-f")
+    tools.check_equal_bytes(tools.work / "back.nc", tools.work / "empty.nc", "in1 replaced by nothing")
+    (tools.work / "back.nc").unlink()
+
+
 def check_failures(tools):
     before = (tools.work / "out.nmb").read_bytes()
     (tools.work / "text.nc").write_text("no netCDF file")
@@ -156,6 +168,7 @@ def test(tools):
     check_growth(tools)
     check_ranks(tools)
     check_replace(tools)
+    check_replace_by_nothing(tools)
     check_failures(tools)
     check_uncommitted(tools)
     check_kills(tools)

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -188,6 +189,7 @@ struct MendedSource {
   // data sets that lead to objects which `bytes` does not have are then left out. Soft and external
   // links stay.
   bool lacks_objects = false;
+  std::set<std::string> lost_originals{};  // names of the blocks whose originals are lost
 };
 
 struct PackOptions {

@@ -140,13 +140,13 @@ class Recoverer {
     for (const PlannedBlock& block : plans_.blocks)
       if (block.found.state != FoundBlock::State::kLeftOut)
         recovered.emplace(block.entry.order, block.found.name);
-    OriginalBlocks originals;
-    originals.may_be_missing = has_lost_file_table();
+    // Without a superblock, nobody knows whether the file had a file table.
+    bool may_be_missing = has_lost_file_table() || !evidence_.newest;
+    std::set<std::string_view> kept;  // blocks whose originals are kept
     for (std::uint32_t i = 0; i < files.size(); ++i) {
       if (!files[i].is_original) continue;
       // Nothing is lost with an original whose block was replaced or removed.
       if (has_whole_index_ && !names_.contains(files[i].order)) continue;
-      const std::string name = "original " + in_quotes(files[i].path) + ": ";
       const Status whole = reader.give_back(i + 1, [this](std::span<const std::byte>) {
         const bool stops = options_.writer.cancel && options_.writer.cancel->load();
         return stops ? Status(Code::kIo, "interrupted") : Status();
@@ -154,44 +154,39 @@ class Recoverer {
       if (whole.code() == Code::kIo) return whole;
       const auto block = recovered.find(files[i].order);
       if (block != recovered.end() && whole.ok()) {
-        originals.kept.insert(block->second);
+        kept.insert(block->second);
         continue;
       }
       if (!whole.ok()) parts_.damaged_originals.push_back(i);
-      add_loss(name + (whole.ok()
-                           ? "the block that was made from it is not recovered; the original is "
-                             "whole, and nmconvert --original writes it to a file"
-                           : whole.message()));
+      std::string why = whole.message();
+      if (whole.ok()) why = "the block that was made from it is not recovered";
+      if (whole.ok() && can_be_opened())
+        why += "; the original is whole, and nmconvert --original writes it to a file";
+      add_loss("original " + in_quotes(files[i].path) + ": " + why);
       if (const auto known = names_.find(files[i].order); known != names_.end())
-        originals.lost.insert(known->second);
+        lost_originals_.insert(known->second);
       else if (block != recovered.end())
-        originals.lost.insert(block->second);
+        lost_originals_.emplace(block->second);
       else
-        originals.may_be_missing = true;
+        may_be_missing = true;
     }
-    return find_values_of(originals, reader);
+    return may_be_missing ? find_values_without(kept, reader) : Status();
   }
 
-  // The originals of the damaged file, as the names of their blocks.
-  struct OriginalBlocks {
-    std::set<std::string_view> kept, lost;
-    bool may_be_missing = false;  // whether originals are lost whose blocks are not known
-  };
+  // Returns whether a reader can open the damaged file.
+  bool can_be_opened() const { return Reader::open(file_, {.external = options_.external}).ok(); }
 
-  // Finds values that only originals had that are lost.
-  Status find_values_of(const OriginalBlocks& originals, const Reader& reader) {
-    if (originals.lost.empty() && !originals.may_be_missing) return {};
-    const auto is_without_its_file = [&](std::string_view block) {
-      bool is_lost = originals.may_be_missing;
+  // Finds values that no kept original has, and that may have been in a lost original whose block
+  // is not known. The merge finds values of originals whose blocks are known.
+  Status find_values_without(const std::set<std::string_view>& kept, const Reader& reader) {
+    const auto is_known = [&](std::string_view block) {
       for (std::string_view at = block;; at = split_path(at).parent) {
-        if (originals.kept.contains(at)) return false;
-        is_lost = is_lost || originals.lost.contains(at);
-        if (at.empty()) return is_lost;
+        if (kept.contains(at) || lost_originals_.contains(at)) return true;
+        if (at.empty()) return false;
       }
     };
     for (const PlannedBlock& planned : plans_.blocks) {
-      if (planned.found.state == FoundBlock::State::kLeftOut ||
-          !is_without_its_file(planned.found.name))
+      if (planned.found.state == FoundBlock::State::kLeftOut || is_known(planned.found.name))
         continue;
       NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(planned.found.name));
       if (!entry) continue;
@@ -200,8 +195,9 @@ class Recoverer {
       NMB_TRY(block.status());
       NMB_ASSIGN(const std::vector<hdf5::Undecoded> lost, hdf5::undecoded_variables(**block));
       for (const hdf5::Undecoded& one : lost)
-        add_loss("variable " + in_quotes("/" + one.path) + ": its values " + one.why +
-                 "; only an original had them, and it is lost");
+        if (!one.is_lost)
+          add_loss("variable " + in_quotes("/" + one.path) + ": its values " + one.why +
+                   "; only an original had them, and it is lost");
     }
     return {};
   }
@@ -276,7 +272,8 @@ class Recoverer {
     const Superblock& reading = evidence_.reading;
     PackOptions pack_options;
     pack_options.inputs = {file_->name()};
-    pack_options.source = {mended_, recovery_.lacks_objects()};
+    pack_options.source = {
+        mended_, recovery_.lacks_objects(), {lost_originals_.begin(), lost_originals_.end()}};
     pack_options.output = options_.output;
     pack_options.outputs = is_plan ? std::make_shared<const OutputSet>() : outputs_;
     pack_options.block_name = "{group}";
@@ -349,6 +346,7 @@ class Recoverer {
   std::unordered_map<std::uint64_t, std::string> names_;  // by order, if the index is whole
   BlockPlans plans_;
   MendedParts parts_;
+  std::set<std::string, std::less<>> lost_originals_;  // names of their blocks, as far as known
   std::shared_ptr<const ByteSource> mended_;
   Recovery recovery_;
 };

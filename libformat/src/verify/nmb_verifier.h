@@ -128,7 +128,7 @@ class NmbVerifier {
   void check_unsupported_block(const EntryRow& row);
   void check_chunks(const BlockEntry& entry);
   void check_properties(const Metadata& metadata, std::uint64_t body_at, const std::string& object);
-  bool is_in_original(std::string_view block) const;
+  bool is_in_original(const BlockEntry& block) const;
 
   // These functions in verify_file_digests.cpp check the digests of classic files that became
   // blocks (section 10.5).
@@ -297,8 +297,9 @@ class NmbVerifier {
   std::shared_ptr<const FileTable> files_;             // file table, or nullptr if it is unknown
   std::unordered_set<std::uint64_t> original_orders_;  // column 31 of all originals
   std::unordered_set<std::uint64_t> live_orders_;      // those of them that a block has
-  std::set<std::string, std::less<>> blocks_of_originals_;  // the names of these blocks
-  std::unordered_set<std::uint32_t> used_files_;            // file numbers of pieces of blocks
+  // The orders of these blocks, by name.
+  std::map<std::string, std::uint64_t, std::less<>> blocks_of_originals_;
+  std::unordered_set<std::uint32_t> used_files_;  // file numbers of pieces of blocks
   std::vector<std::pair<std::uint32_t, bool>> checked_originals_;  // row, whether it is whole
   // External files that cannot be checked: the number of each file, and the reason.
   std::map<std::uint32_t, Status> external_;

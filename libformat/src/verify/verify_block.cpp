@@ -126,13 +126,13 @@ void NmbVerifier::check_properties(const Metadata& metadata, std::uint64_t body_
         findings_.report({"R-XC-1", body_at, variable, "a mark that some chunks cannot be decoded",
                           "chunks that can be decoded (--level data lists those that cannot)",
                           Severity::kWarning});
-      const bool is_damaged = p.filter == 0;
+      const bool is_lost = p.filter == 0;
       if (p.number == hdf5::Property::Number::kUndecoded &&
-          (is_damaged || !is_in_original(block_->name)))
-        findings_.report(
-            {"R-H5-2", body_at, variable, "values that " + hdf5::why_absent(*properties, p.owner),
-             is_damaged ? "an undamaged copy of the source" : "an original that has them",
-             Severity::kWarning});
+          (is_lost || !is_in_original(block_->entry)))
+        findings_.report({"R-H5-2", body_at, variable,
+                          "values that " + hdf5::why_absent(*properties, p.owner),
+                          is_lost ? "an undamaged copy of the source" : "an original that has them",
+                          Severity::kWarning});
     }
     return;
   }
@@ -144,11 +144,12 @@ void NmbVerifier::check_properties(const Metadata& metadata, std::uint64_t body_
 
 // Returns whether a block or a block above it was made from an original, as far as originals are
 // known. The index lists a block before the blocks below it.
-bool NmbVerifier::is_in_original(std::string_view block) const {
+bool NmbVerifier::is_in_original(const BlockEntry& block) const {
   if (!files_ && !superblock().file_table.absent()) return true;
-  for (;; block = split_path(block).parent) {
-    if (blocks_of_originals_.contains(block)) return true;
-    if (block.empty()) return false;
+  for (std::string_view at = block.name;; at = split_path(at).parent) {
+    const auto found = blocks_of_originals_.find(at);
+    if (found != blocks_of_originals_.end() && found->second <= block.order) return true;
+    if (at.empty()) return false;
   }
 }
 

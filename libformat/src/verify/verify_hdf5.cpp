@@ -132,7 +132,7 @@ class Hdf5Verifier {
     return overlap;
   }
 
-  // Reports values that a block does not have because a chunk is damaged, and counts variables
+  // Reports values that a block does not have because they are damaged, and counts variables
   // whose values it does not have for other reasons.
   void check_absent(const Block& block, const std::string& object) {
     const Result<std::vector<hdf5::Property>> properties =
@@ -148,7 +148,7 @@ class Hdf5Verifier {
         report({"R-XC-1", kNoOffset,
                 joined_text(object, ", variable ", block.metadata.variable(property.owner).name),
                 joined_text("values that ", hdf5::why_absent(*properties, property.owner)),
-                "chunks that can be decoded"});
+                "values that can be decoded"});
       else if (property.number == hdf5::Property::Number::kUndecoded && counts)
         ++undecoded_[hdf5::why_absent(*properties, property.owner)];
   }

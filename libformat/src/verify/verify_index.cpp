@@ -290,7 +290,7 @@ void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
   const EntryRow row{page, row_number, entry_at(page, row_number)};
   if (original_orders_.contains(row.entry.order)) {
     live_orders_.insert(row.entry.order);
-    blocks_of_originals_.insert(row.entry.name);
+    blocks_of_originals_.emplace(row.entry.name, row.entry.order);
   }
   if (new_from_ > 0 && is_unchanged(row.entry)) {
     ++summary_.unchanged_blocks;

@@ -56,4 +56,22 @@ Result<std::vector<Undecoded>> undecoded_variables(const Dataset& dataset) {
   return out;
 }
 
+Result<bool> forget_originals(Metadata* metadata) {
+  if (!metadata->extension()) return false;
+  NMB_ASSIGN(std::vector<Property> properties, decode_properties(metadata->extension()->hdf5));
+  bool changes = false;
+  for (Property& p : properties) {
+    if (p.number != Property::Number::kUndecoded || p.filter == 0) continue;
+    p.filter_name = joined_text("filter ", p.filter, " (", p.filter_name, ") was not installed");
+    p.filter = 0;
+    changes = true;
+  }
+  if (!changes) return false;
+  auto extension = std::make_shared<Extension>(*metadata->extension());
+  extension->hdf5.clear();
+  for (const Property& p : properties) append_property(p, &extension->hdf5);
+  metadata->set_extension(std::move(extension));
+  return true;
+}
+
 }  // namespace nmb::hdf5

@@ -16,15 +16,17 @@ namespace nmb::hdf5 {
 // Errors: kDamaged.
 Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::string& file);
 
-// A variable whose values are not in the block, because a filter was not installed or a chunk is
-// damaged.
+// A variable whose values are not in the block, because they could not be decoded.
 struct Undecoded {
-  std::string path;         // with the name of the block
-  std::string why;          // see why_absent()
-  bool is_damaged = false;  // whether a chunk is damaged
+  std::string path;      // with the name of the block
+  std::string why;       // see why_absent()
+  bool is_lost = false;  // whether no original has the values either
 };
 // Returns these variables of a block. Errors: kDamaged (R-H5-1).
 NMB_EXPORT Result<std::vector<Undecoded>> undecoded_variables(const Dataset& dataset);
+// Notes that no original has the values of these variables any more. Returns whether the metadata
+// changed. Errors: kDamaged (R-H5-1).
+Result<bool> forget_originals(Metadata* metadata);
 
 // Does the same as open_hdf5(), and adds the GroupBlock::lost_references of all groups to *lost.
 Result<std::vector<std::shared_ptr<const Block>>> open_groups(

@@ -42,9 +42,9 @@ Result<bool> add_undecoded(const Block& block, std::vector<Loss>* losses) {
     losses->push_back(
         {"variable \"/" + one.path + "\"",
          "found values that " + one.why +
-             (one.is_damaged ? "; written without values; use an undamaged copy of the source"
-                             : "; written without values (the original file has them: nmconvert "
-                               "--original)")});
+             (one.is_lost ? "; written without values; use an undamaged copy of the source"
+                          : "; written without values (the original file has them: nmconvert "
+                            "--original)")});
   return !found.empty();
 }
 

@@ -284,7 +284,7 @@ std::string why_absent(std::span<const Property> properties, std::uint32_t varia
     if (p.number == Number::kExternalFiles || p.number == Number::kVirtual)
       return "are stored in other files";
     if (p.number == Number::kUndecoded && p.filter == 0)
-      return joined_text("were not decoded, because a chunk is damaged (", p.filter_name, ")");
+      return "were not decoded, because " + p.filter_name;
     if (p.number == Number::kUndecoded)
       return joined_text("were not decoded, because filter ", p.filter, " (", p.filter_name,
                          ") was not installed");

@@ -112,8 +112,8 @@ struct Property {
   Type type = Type::kByte;  // kTypeAttributes, kTypeComment
   std::vector<std::byte>
       bytes;  // the header in kTypeAttributes; the content of kUserBlock, kComment or kTypeComment
-  // kUndecoded: number and name of the filter that was not installed. If a chunk is damaged, the
-  // number is 0 and the name says how.
+  // kUndecoded: number and name of the filter that was not installed. If no original has the values
+  // either, the number is 0 and the name says why.
   std::uint32_t filter = 0;
   std::string filter_name;
   std::vector<ExternalFile> external_files;

@@ -62,6 +62,7 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   read.external = options_.external;
   read.outputs = options_.outputs.get();
   read.may_dangle = options_.source.lacks_objects;
+  read.lost_originals = options_.source.lost_originals;
   read.only_block = options_.only_block;
   read.wants_block = options_.wants_block;
   read.chooser = chooser;
@@ -263,6 +264,7 @@ SplitDataset::Input InputPlanner::split_input(const std::string& group,
                                               const ClassicForm& form) const {
   SplitDataset::Input input{form.dataset.metadata, form.dataset.layout, form.dataset.records,
                             std::max(kBlocksOfSmallFile, input_.file->size())};
+  // A classic file without content becomes an empty block.
   input.keeps_empty = fates_.is_linked(group);
   return input;
 }

@@ -219,8 +219,11 @@ Status Hdf5Input::check_chunks(hdf5::GroupBlock* group) {
   if (options_.lists_undecoded) NMB_TRY(note_undecoded(dataset));
   NMB_ASSIGN(const std::vector<hdf5::DamagedChunks> damaged,
              damage_.check(dataset, group->name, options_.threads, &context_.warnings));
-  if (!damaged.empty()) {
-    NMB_TRY(hdf5::mark_damaged_chunks(damaged, &dataset.metadata).in_file(file_->name()));
+  NMB_TRY(hdf5::mark_damaged_chunks(damaged, &dataset.metadata).in_file(file_->name()));
+  bool forgets = false;
+  if (options_.lists_undecoded && !is_original_)
+    NMB_ASSIGN(forgets, hdf5::forget_originals(&dataset.metadata));
+  if (!damaged.empty() || forgets) {
     const Metadata& metadata = dataset.metadata;
     NMB_ASSIGN(group->body,
                encode_extended_body(metadata, metadata.record_dimension() ? dataset.records : 0));
@@ -241,7 +244,7 @@ Status Hdf5Input::note_undecoded(const Dataset& dataset) {
   for (const hdf5::Undecoded& one : found) {
     const std::string variable = "variable " + in_quotes("/" + one.path);
     const std::string text = "its values " + one.why;
-    if (is_original_ && one.is_damaged)
+    if (is_original_ && one.is_lost)
       losses_.push_back({0,
                          {},
                          variable,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,8 @@ struct InputOptions {
   RecordedDigests digests = RecordedDigests::kNone;  // PackedBlock::new_digests of classic inputs
   // Whether originals of NMB inputs count as losses if the output does not store them.
   bool needs_originals = true;
-  bool lists_undecoded = false;  // values from HDF5 that were not decoded are losses
+  bool lists_undecoded = false;            // values from HDF5 that were not decoded are losses
+  std::set<std::string> lost_originals{};  // of an NMB input: the names of their blocks
   // Whether the chunks of NMB inputs are decoded to check them. Those of HDF5 inputs always are.
   bool checks_chunks = false;
   std::uint32_t piece_size = 0;  // piece size of the output; used if originals are stored

@@ -8,12 +8,13 @@
 namespace nmb {
 
 Result<InputOriginals> InputOriginals::find(const Reader& reader, const std::vector<bool>& chosen,
-                                            bool opens) {
+                                            bool opens, const std::set<std::string>& lost) {
   InputOriginals out;
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   std::multimap<std::uint64_t, std::uint32_t> numbers;  // by order
   for (std::uint32_t i = 0; i < files.size(); ++i)
     if (files[i].is_original) numbers.emplace(files[i].order, i + 1);
+  for (const std::string& name : lost) out.kept_by_block_.emplace(name, Kept());
   if (numbers.empty()) return out;
   std::map<std::string, std::uint64_t, std::less<>> owners;  // orders of blocks with originals
   std::set<std::uint64_t> parted, used;                      // orders of owners
@@ -45,16 +46,18 @@ Result<InputOriginals> InputOriginals::find(const Reader& reader, const std::vec
       out.parted_ += used.contains(order);
     }
   for (const auto& [name, order] : owners)
-    out.is_kept_.emplace(name, opens && !parted.contains(order));
+    out.kept_by_block_.insert_or_assign(name, Kept{order, opens && !parted.contains(order)});
   return out;
 }
 
-std::optional<bool> InputOriginals::keeps_file_of(std::string_view block) const {
-  std::optional<bool> keeps;
-  for (std::string_view at = block;; at = split_path(at).parent) {
-    if (const auto found = is_kept_.find(at); found != is_kept_.end())
-      keeps = keeps.value_or(false) || found->second;
-    if (at.empty()) return keeps;
+// A file lies below the block of another file if it was added there later. Blocks that are older
+// than the original are those of a file that the original replaced.
+std::optional<bool> InputOriginals::keeps_file_of(const BlockEntry& block) const {
+  for (std::string_view at = block.name;; at = split_path(at).parent) {
+    if (const auto found = kept_by_block_.find(at);
+        found != kept_by_block_.end() && found->second.order <= block.order)
+      return found->second.is_kept;
+    if (at.empty()) return std::nullopt;
   }
 }
 

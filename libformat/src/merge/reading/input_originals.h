@@ -23,8 +23,9 @@ class InputOriginals {
   // chosen: for each block whether it is chosen; empty if all blocks are chosen. opens: whether the
   // output stores originals. An original is dropped if some of the blocks at and below its block
   // are not chosen. Errors: kDamaged, kIo.
+  // lost: names of blocks whose originals are lost.
   static Result<InputOriginals> find(const Reader& reader, const std::vector<bool>& chosen,
-                                     bool opens);
+                                     bool opens, const std::set<std::string>& lost);
 
   // Returns the originals of a block and removes them. order: BlockEntry::order of the block.
   std::vector<InputOriginal> take(std::uint64_t order);
@@ -33,7 +34,7 @@ class InputOriginals {
   bool has_block(std::uint32_t number) const { return with_block_.contains(number); }
   // Returns whether the output keeps the original with the file from which a block was made;
   // nullopt if the input has no such original.
-  std::optional<bool> keeps_file_of(std::string_view block) const;
+  std::optional<bool> keeps_file_of(const BlockEntry& block) const;
   // Returns the file numbers of the originals that have a block and were not dropped.
   const std::set<std::uint32_t>& kept() const { return kept_; }
   // Returns the number of originals whose block is chosen.
@@ -43,8 +44,12 @@ class InputOriginals {
 
  private:
   std::multimap<std::uint64_t, InputOriginal> originals_;  // by the order of their blocks
-  // By the name of their block: whether the output keeps the originals.
-  std::map<std::string, bool, std::less<>> is_kept_;
+  // By the name of their block: the order of the block, and whether the output keeps the originals.
+  struct Kept {
+    std::uint64_t order = 0;
+    bool is_kept = false;
+  };
+  std::map<std::string, Kept, std::less<>> kept_by_block_;
   std::set<std::uint32_t> with_block_, kept_;
   std::uint64_t chosen_ = 0, parted_ = 0;
 };

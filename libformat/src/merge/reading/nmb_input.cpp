@@ -66,7 +66,8 @@ Status NmbInput::read_blocks(const VisitBlock& visit) {
     NMB_ASSIGN(chosen, choose_blocks());
     NMB_TRY(changes_.select(*reader_, chosen));
   }
-  NMB_ASSIGN(originals_, InputOriginals::find(*reader_, chosen, options_.originals));
+  NMB_ASSIGN(originals_,
+             InputOriginals::find(*reader_, chosen, options_.originals, options_.lost_originals));
   context_.whole_files += originals_.chosen();
   context_.parted_originals += originals_.parted();
   if (options_.made_up_names) dimensions_.emplace(file_blocks(reader_));
@@ -225,6 +226,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   Source values;
   if (entry.extent_length > 0) values = std::make_shared<LazyExtent>(ExtentOfBlock{reader_, entry});
   NMB_ASSIGN(MovedBlock moved, changed(*source, values));
+  NMB_TRY(forget_originals(*source, &moved));
   const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
   if (moves_values) values = moved.extent;
   const std::uint64_t length = values ? values->size() : 0;
@@ -281,18 +283,20 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
 // the output does not keep it. Each copy reports damaged chunks.
 Status NmbInput::note_undecoded(const Block& block) {
   if (!options_.lists_undecoded) return {};
-  const std::optional<bool> keeps = originals_.keeps_file_of(block.name);
+  const std::optional<bool> keeps = originals_.keeps_file_of(block.entry);
   NMB_ASSIGN(const std::vector<hdf5::Undecoded> found, hdf5::undecoded_variables(block));
   for (const hdf5::Undecoded& one : found) {
     const std::string variable = "variable " + in_quotes("/" + one.path);
     const std::string text = "its values " + one.why;
-    if (one.is_damaged && keeps != false)
-      extras_.losses.push_back({0,
-                                {},
-                                variable,
-                                text + "; use an undamaged copy of the source",
-                                PackLoss::Kind::kDamage});
-    else if (keeps == true)
+    if (one.is_lost) {
+      // A recovery reports only what is lost with this file.
+      if (!options_.checks_chunks)
+        extras_.losses.push_back({0,
+                                  {},
+                                  variable,
+                                  text + "; use an undamaged copy of the source",
+                                  PackLoss::Kind::kDamage});
+    } else if (keeps == true)
       continue;
     else if (keeps)
       extras_.losses.push_back(
@@ -301,6 +305,25 @@ Status NmbInput::note_undecoded(const Block& block) {
       context_.warnings.push_back(file_->name() + ": " + variable + ": " + text +
                                   "; this file does not have them");
   }
+  return {};
+}
+
+// Notes in the definitions that the output has no original with values that were not decoded.
+Status NmbInput::forget_originals(const Block& block, MovedBlock* moved) {
+  if (!options_.lists_undecoded || !block.metadata.extension() ||
+      originals_.keeps_file_of(block.entry) == true)
+    return {};
+  NMB_ASSIGN(const std::vector<hdf5::Undecoded> found, hdf5::undecoded_variables(block));
+  if (std::ranges::all_of(found, &hdf5::Undecoded::is_lost)) return {};
+  Metadata metadata = block.metadata;
+  if (!moved->body.empty()) {
+    NMB_ASSIGN(ClassicHeader header, decode_classic_header(MemorySource(moved->body, file_->name()),
+                                                           {.values_follow = false}));
+    metadata = std::move(header.metadata);
+  }
+  NMB_TRY(hdf5::forget_originals(&metadata).status());
+  NMB_ASSIGN(moved->body,
+             encode_extended_body(metadata, metadata.record_dimension() ? block.records : 0));
   return {};
 }
 

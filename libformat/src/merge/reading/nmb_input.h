@@ -45,6 +45,7 @@ class NmbInput {
 
   Result<bool> read_entry(const BlockEntry& entry, const VisitBlock& visit);
   Status note_undecoded(const Block& block);
+  Status forget_originals(const Block& block, MovedBlock* moved);
   Status note_damage(const Block& block);
   Result<MovedBlock> changed(const Block& block, const Source& values);
   Result<Source> body_of(const BlockEntry& entry);

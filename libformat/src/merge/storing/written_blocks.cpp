@@ -134,7 +134,7 @@ Result<bool> is_empty(const InputBlock& block) {
 
 }  // namespace
 
-// Takes an empty block. Several inputs may share an empty block, for example a group that contains
+// Takes an empty group. Several inputs may share an empty group, for example a group that contains
 // only groups.
 Status WrittenBlocks::take_empty(const BlockName& name) {
   empty_ = name.name;
@@ -159,7 +159,7 @@ bool keeps_name(const BlockName& name) {
 
 Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   std::ranges::move(block.originals, std::back_inserter(unplaced_));
-  if (shares_empty_ && !name.has_input_name) {
+  if (shares_empty_ && block.is_group && !name.has_input_name) {
     NMB_ASSIGN(const bool empty, is_empty(block));
     if (empty) return take_empty(name);
   }
