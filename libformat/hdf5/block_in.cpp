@@ -418,7 +418,8 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
     if (begin.status().rule() != "R-XC-1") return begin;
     runs_.resize(runs);
     *file_.lost = {};
-    const std::string why = begin.status().message().substr(object.size() + 2);
+    std::string why = begin.status().message();
+    if (why.starts_with(object)) why.erase(0, std::min(why.size(), object.size() + 2));
     return add_undecoded(variable, {0, 0, "stored values are damaged (" + why + ")", {}});
   }
   if (chunked) return add_chunks(variable, object, data_set, plist, space);

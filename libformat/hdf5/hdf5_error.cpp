@@ -14,20 +14,20 @@ namespace {
 
 struct ErrorStack {
   std::string innermost;   // its innermost message
-  bool of_values = false;  // whether a filter failed, or a heap that has values
+  bool of_filter = false;  // whether a filter failed
   bool of_memory = false;  // whether there was no memory
 };
 
 // Returns what HDF5's error stack says, and clears the stack.
 Result<ErrorStack> take_stack() {
   ErrorStack stack;
-  Hdf5Visitor<unsigned, const H5E_error2_t*> visitor([&](unsigned,
-                                                         const H5E_error2_t* error) -> Status {
-    if (stack.innermost.empty() && error->desc) stack.innermost = error->desc;
-    stack.of_values = stack.of_values || error->maj_num == H5E_PLINE || error->maj_num == H5E_HEAP;
-    stack.of_memory = stack.of_memory || error->maj_num == H5E_RESOURCE;
-    return {};
-  });
+  Hdf5Visitor<unsigned, const H5E_error2_t*> visitor(
+      [&](unsigned, const H5E_error2_t* error) -> Status {
+        if (stack.innermost.empty() && error->desc) stack.innermost = error->desc;
+        stack.of_filter = stack.of_filter || error->maj_num == H5E_PLINE;
+        stack.of_memory = stack.of_memory || error->maj_num == H5E_RESOURCE;
+        return {};
+      });
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, visitor.call, &visitor);
   H5Eclear2(H5E_DEFAULT);
   NMB_TRY(visitor.status());
@@ -86,8 +86,8 @@ Status hdf5_failure(std::string_view what, Code code) {
     return message.find(joined_text("errno = ", error)) != message.npos;
   };
   if (has(ENOSPC) || has(EDQUOT) || has(EFBIG)) code = Code::kNoSpace;
-  const bool is_of_values = code == Code::kDamaged && stack.of_values && !stack.of_memory;
-  return Status(code, {}, kNoOffset, is_of_values ? "R-XC-1" : "",
+  const bool is_chunk = code == Code::kDamaged && stack.of_filter && !stack.of_memory;
+  return Status(code, {}, kNoOffset, is_chunk ? "R-XC-1" : "",
                 joined_text(what, ": HDF5: ", repeatable(message)));
 }
 

@@ -20,7 +20,7 @@ void silence_hdf5();
 // Returns a failure with the message "WHAT: HDF5: REASON". The reason is the innermost message of
 // HDF5's error stack, without times and memory addresses. The stack is cleared. The code is
 // kNoSpace if the device is full, otherwise `code`. A kDamaged failure has rule R-XC-1 if a filter
-// could not decode a chunk, or if a heap is damaged.
+// could not decode a chunk.
 Status hdf5_failure(std::string_view what, Code code = Code::kUnsupported);
 
 // An HDF5 call that fails returns a negative number. The next functions check calls that write.

@@ -269,28 +269,6 @@ def check_variable_length(tools):
             tools.check(file["n"][()].tolist() == list(range(5)), "out.h5: other values of n")
 
 
-def check_heap(tools):
-    """A damaged heap costs the variable whose values it has, not the file."""
-    import h5py
-    import numpy
-
-    path = tools.work / "heap.h5"
-    with h5py.File(path, "w") as file:
-        file["x"] = numpy.arange(100)
-        file["s"] = numpy.array(["one", "two"], h5py.string_dtype())
-    content = bytearray(path.read_bytes())
-    content[content.index(b"GCOL") + 1] ^= 1
-    path.write_bytes(content)
-    for words in ["nmcat", path.name, "-o", "out.nmb", "--block-name", "{group}"], ["nmconvert", path.name, "out.nmb"]:
-        said = tools.run(*words, "-f", "-q").stderr.decode()
-        tools.check('variable "/s": its values were not decoded, because stored values are damaged' in said, f"{words}: said {said!r}")
-        tools.run("nmconvert", "out.nmb", "back.h5", "--original", "/", "-f")
-        tools.check((tools.work / "back.h5").read_bytes() == bytes(content), f"{words}: another original")
-        tools.check(b"98, 99" in tools.run("nminspect", "dump", "out.nmb", "x").stdout, f"{words}: other values of x")
-        refused(tools, words)
-    tools.run("nmverify", path.name, exit_code=1)
-
-
 def check_series(tools):
     """One file for each variable, from files whose chunks are copied."""
     import netCDF4
@@ -431,7 +409,6 @@ def check(tools):
     check_indexes(tools)
     check_variable_length(tools)
     check_layout(tools)
-    check_heap(tools)
     check_series(tools)
     check_marks(tools)
     check_no_mark(tools)
