@@ -15,6 +15,7 @@ namespace {
 struct ErrorStack {
   std::string innermost;   // its innermost message
   bool of_filter = false;  // whether a filter failed
+  bool of_header = false;  // whether an object's header is damaged
   bool of_memory = false;  // whether there was no memory
 };
 
@@ -25,6 +26,7 @@ Result<ErrorStack> take_stack() {
       [&](unsigned, const H5E_error2_t* error) -> Status {
         if (stack.innermost.empty() && error->desc) stack.innermost = error->desc;
         stack.of_filter = stack.of_filter || error->maj_num == H5E_PLINE;
+        stack.of_header = stack.of_header || error->maj_num == H5E_OHDR;
         stack.of_memory = stack.of_memory || error->maj_num == H5E_RESOURCE;
         return {};
       });
@@ -86,7 +88,8 @@ Status hdf5_failure(std::string_view what, Code code) {
     return message.find(joined_text("errno = ", error)) != message.npos;
   };
   if (has(ENOSPC) || has(EDQUOT) || has(EFBIG)) code = Code::kNoSpace;
-  const bool is_chunk = code == Code::kDamaged && stack.of_filter && !stack.of_memory;
+  const bool is_chunk =
+      code == Code::kDamaged && stack.of_filter && !stack.of_header && !stack.of_memory;
   return Status(code, {}, kNoOffset, is_chunk ? "R-XC-1" : "",
                 joined_text(what, ": HDF5: ", repeatable(message)));
 }
