@@ -119,17 +119,19 @@ void NmbVerifier::check_properties(const Metadata& metadata, std::uint64_t body_
   if (properties.ok()) {
     for (const hdf5::Property& p : *properties) {
       if (p.owner >= metadata.variable_count()) continue;
-      const std::string variable =
-          joined_text(object, ", variable ", metadata.variable(p.owner).name);
+      const auto variable = [&] {
+        return joined_text(object, ", variable ", metadata.variable(p.owner).name);
+      };
       // At level data, the chunks are decoded, and each damaged chunk is a finding.
       if (p.number == hdf5::Property::Number::kDamagedChunks && !at_least(VerifyLevel::kData))
-        findings_.report({"R-XC-1", body_at, variable, "a mark that some chunks cannot be decoded",
+        findings_.report({"R-XC-1", body_at, variable(),
+                          "a mark that some chunks cannot be decoded",
                           "chunks that can be decoded (--level data lists those that cannot)",
                           Severity::kWarning});
       const bool is_lost = p.filter == 0;
       if (p.number == hdf5::Property::Number::kUndecoded &&
           (is_lost || !is_in_original(block_->entry)))
-        findings_.report({"R-H5-2", body_at, variable,
+        findings_.report({"R-H5-2", body_at, variable(),
                           "values that " + hdf5::why_absent(*properties, p.owner),
                           is_lost ? "an undamaged copy of the source" : "an original that has them",
                           Severity::kWarning});
