@@ -146,6 +146,11 @@ def check_file(test, name, number):
         if "--original" in says:
             test.run("nmconvert", "lost.nmb", "--original", path, "-o", "found.h5")
             test.check((work / "found.h5").read_bytes() == (work / path).read_bytes(), f"{what} lost: another original")
+            # No reader opens a cut file, so nothing is promised that nmconvert refuses.
+            (work / "lost.nmb").write_bytes(damaged[:-10])
+            found = test.run("nmverify", "--recover", "found.nmb", "lost.nmb", "-f", exit_code=3)
+            test.check("is not recovered" in found and "nmconvert" not in found, f"{what} lost, cut: says {found}")
+            test.run("nmconvert", "lost.nmb", "--original", path, "-o", "no.h5", exit_code=1, says="cut")
     # Without a superblock, nobody knows of originals.
     damaged = bytearray(content)
     damaged[4096:12288] = bytes(8192)
