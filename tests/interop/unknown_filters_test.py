@@ -56,6 +56,8 @@ def check_nowhere(test, file):
         test.check(f"variable {variable}: found values that were not decoded" in found, f"{file}: nmverify says {found}")
     test.check("(R-H5-2)" in found, f"{file}: nmverify says {found}")
     test.run("nmverify", file, "--strict", exit_code=1)
+    found = test.run("nmverify", "--plan", file, exit_code=3)
+    test.check(found.count("use an undamaged copy of the source") == 2, f"{file}: --plan says {found}")
 
 
 def check_nested(test, path):

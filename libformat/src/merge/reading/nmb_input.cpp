@@ -288,15 +288,13 @@ Status NmbInput::note_undecoded(const Block& block) {
   for (const hdf5::Undecoded& one : found) {
     const std::string variable = "variable " + in_quotes("/" + one.path);
     const std::string text = "its values " + one.why;
-    if (one.is_lost) {
-      // A recovery reports only what is lost with this file.
-      if (!options_.checks_chunks)
-        extras_.losses.push_back({0,
-                                  {},
-                                  variable,
-                                  text + "; use an undamaged copy of the source",
-                                  PackLoss::Kind::kDamage});
-    } else if (keeps == true)
+    if (one.is_lost)
+      extras_.losses.push_back({0,
+                                {},
+                                variable,
+                                text + "; use an undamaged copy of the source",
+                                PackLoss::Kind::kDamage});
+    else if (keeps == true)
       continue;
     else if (keeps)
       extras_.losses.push_back(
