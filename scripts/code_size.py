@@ -55,10 +55,8 @@ def count(root, folders):
 
 
 def part(path):
-    """What a file is counted with: a room of the library, a tool, or a folder."""
+    """What a file is counted with: a layer of the library, a tool, or a folder."""
     parts = path.parent.parts
-    if parts[:2] == ("libformat", "src"):
-        return "/".join(parts[:3])
     return "/".join(parts[:2])
 
 

@@ -142,9 +142,9 @@ def sentences(folders):
 
 
 def room(name):
-    """The folder under which a file is counted: two levels, three in libformat/src."""
+    """The folder under which a file is counted: two levels."""
     parts = name.parts[:-1]
-    return "/".join(parts[: 3 if parts[:2] == ("libformat", "src") else 2]) or "."
+    return "/".join(parts[:2]) or "."
 
 
 def count_habits(texts, listed):

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "fault/session_file.h"
-#include "format/superblock/superblock.h"
 #include "nmb/verify.h"
+#include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/programs.h"

@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "fault/session_file.h"
-#include "format/superblock/head.h"
 #include "nmb/merge.h"
 #include "nmb/verify.h"
+#include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/programs.h"

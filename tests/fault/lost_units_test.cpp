@@ -9,9 +9,9 @@
 #include <set>
 
 #include "fault/session_file.h"
-#include "format/superblock/superblock.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
+#include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/programs.h"

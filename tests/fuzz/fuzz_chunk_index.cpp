@@ -11,10 +11,10 @@
 #include <span>
 #include <string_view>
 
+#include "decoding/chunk_index_in.h"
+#include "encoding/lookup3.h"
 #include "fuzz/fuzz_target.h"
-#include "hdf5/bytes/lookup3.h"
-#include "hdf5/chunk_index_in.h"
-#include "hdf5/model/hdf5_section.h"
+#include "hdf5_types/hdf5_section.h"
 #include "wire/items.h"
 
 using namespace nmb;

@@ -8,10 +8,10 @@
 #include <span>
 #include <string_view>
 
+#include "decoding/global_heap_in.h"
+#include "decoding/object_header_in.h"
+#include "encoding/lookup3.h"
 #include "fuzz/fuzz_target.h"
-#include "hdf5/bytes/lookup3.h"
-#include "hdf5/global_heap_in.h"
-#include "hdf5/object_header_in.h"
 #include "wire/items.h"
 
 using namespace nmb;

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "hdf5/chunk_index_in.h"
-#include "hdf5/handle.h"
-#include "hdf5/model/hdf5_section.h"
-#include "hdf5/object_header_in.h"
+#include "decoding/chunk_index_in.h"
+#include "decoding/object_header_in.h"
+#include "handle.h"
+#include "hdf5_types/hdf5_section.h"
 #include "support/programs.h"
 #include "wire/endian.h"
 

@@ -1,11 +1,11 @@
 // Numbers of dimensions of several netCDF-4 files in one, and the check of what netCDF sees of
 // them.
-#include "hdf5/client/dimension_ids.h"
+#include "client/dimension_ids.h"
 
 #include <gtest/gtest.h>
 
-#include "hdf5/client/netcdf_check.h"
-#include "hdf5/model/netcdf_marks.h"
+#include "client/netcdf_check.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "interop/extended_file.h"
 #include "support/programs.h"
 

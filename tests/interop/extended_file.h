@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hdf5/model/hdf5_section.h"
+#include "hdf5_types/hdf5_section.h"
 #include "nmb/extension.h"
 #include "nmb/metadata.h"
 

@@ -1,11 +1,11 @@
 // Failures within callbacks of HDF5's iterations.
-#include "hdf5/hdf5_visitor.h"
+#include "import/hdf5_visitor.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "hdf5/handle.h"
+#include "handle.h"
 
 namespace nmb::hdf5 {
 namespace {

@@ -78,7 +78,7 @@ def problems(done, size, limit):
     if not SANITIZED:
         for who, peak, most in (
             ("the tool", done.tool_peak, 64 * MIB + 2 * size),
-            ("its HDF5 process", done.peak, 1024 * MIB + 4 * size),  # libformat/hdf5/resource_limits.cpp
+            ("its HDF5 process", done.peak, 1024 * MIB + 4 * size),  # libformat/nmb-hdf5/resource_limits.cpp
         ):
             if peak > most:
                 out.append(f"{who} took {peak / MIB:.0f} MiB, expected at most {most / MIB:.0f}")

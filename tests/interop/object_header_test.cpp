@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "hdf5/global_heap_in.h"
-#include "hdf5/handle.h"
-#include "hdf5/object_header_in.h"
+#include "decoding/global_heap_in.h"
+#include "decoding/object_header_in.h"
+#include "handle.h"
 #include "support/programs.h"
 #include "wire/endian.h"
 

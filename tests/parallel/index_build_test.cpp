@@ -1,5 +1,5 @@
 // The index of a new file is the same whatever rank has what slice of it.
-#include "format/index/index_build.h"
+#include "index/index_build.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // An index that changes is the same whatever rank has what slice of the changes, and has what a
 // model has.
-#include "format/index/index_update.h"
+#include "index/index_update.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <random>
 #include <set>
 
-#include "format/index/entry_codec.h"
-#include "format/index/index_build.h"
+#include "index/entry_codec.h"
+#include "index/index_build.h"
 #include "nmb/communicator.h"
 #include "wire/hash.h"
 

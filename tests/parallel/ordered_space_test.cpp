@@ -1,5 +1,5 @@
 // Space in the order of blocks is what one rank alone would give out, on any number of ranks.
-#include "writer/ordered_space.h"
+#include "state/ordered_space.h"
 
 #include <gtest/gtest.h>
 

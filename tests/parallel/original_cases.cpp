@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "files/owned_bytes.h"
 #include "nmb/reader.h"
+#include "origins/stored_values.h"
 #include "support/model.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"
-#include "wire/owned_bytes.h"
-#include "writer/stored_values.h"
 
 namespace nmb {
 namespace {

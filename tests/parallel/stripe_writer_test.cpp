@@ -1,6 +1,6 @@
 // Of all ranks one only writes to a stripe of the file in a commit, and only as many ranks write as
 // are to.
-#include "writer/stripe_writer.h"
+#include "ranks/stripe_writer.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "state/united_block.h"
 #include "support/header_bytes.h"
-#include "writer/united_block.h"
 
 namespace nmb {
 namespace {

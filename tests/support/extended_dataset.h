@@ -11,10 +11,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "hdf5/model/hdf5_section.h"
+#include "files/owned_bytes.h"
+#include "hdf5_types/hdf5_section.h"
 #include "nmb/dataset.h"
 #include "wire/endian.h"
-#include "wire/owned_bytes.h"
 
 namespace nmb::test {
 

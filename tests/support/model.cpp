@@ -6,12 +6,12 @@
 #include <limits>
 #include <memory>
 
-#include "format/extent/piece_codec.h"
+#include "extent/piece_codec.h"
+#include "files/owned_bytes.h"
 #include "nmb/files.h"
 #include "nmb/verify.h"
+#include "origins/stored_values.h"
 #include "support/vectors.h"
-#include "wire/owned_bytes.h"
-#include "writer/stored_values.h"
 
 namespace nmb::test {
 

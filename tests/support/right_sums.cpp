@@ -8,9 +8,9 @@
 #include <set>
 #include <span>
 
-#include "format/block/block_header.h"
-#include "format/page/page.h"
-#include "format/superblock/superblock.h"
+#include "block/block_header.h"
+#include "page/page.h"
+#include "superblock/superblock.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
 

@@ -1,5 +1,5 @@
 // Which ranks write, by file system and options.
-#include "writer/aggregation.h"
+#include "ranks/aggregation.h"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 #include <random>
 #include <thread>
 
-#include "format/table/statistics_row.h"
 #include "nmb/values.h"
+#include "table/statistics_row.h"
 #include "values/statistics/histogram_builder.h"
 
 namespace nmb::test {

@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "files/owned_bytes.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_table.h"
 #include "wire/endian.h"
-#include "wire/owned_bytes.h"
 
 namespace nmb {
 namespace {

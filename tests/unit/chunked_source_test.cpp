@@ -7,9 +7,9 @@
 #include <numeric>
 #include <thread>
 
+#include "files/owned_bytes.h"
 #include "support/counting_source.h"
 #include "wire/endian.h"
-#include "wire/owned_bytes.h"
 
 namespace nmb {
 namespace {

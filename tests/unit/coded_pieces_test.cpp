@@ -6,18 +6,18 @@
 #include <numeric>
 #include <random>
 
-#include "format/block/block_header.h"
-#include "format/extent/piece_codec.h"
+#include "block/block_header.h"
+#include "extent/piece_codec.h"
+#include "files/owned_bytes.h"
 #include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "origins/stored_values.h"
 #include "reader/extent_pieces.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/model.h"
 #include "support/programs.h"
-#include "wire/owned_bytes.h"
-#include "writer/stored_values.h"
 
 namespace nmb::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "wire/copy_buffer.h"
+#include "files/copy_buffer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // Entries of blocks as rows of index pages and in messages between ranks.
-#include "format/index/entry_codec.h"
+#include "index/entry_codec.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "format/index/entry_message.h"
-#include "format/superblock/superblock.h"
+#include "index/entry_message.h"
+#include "superblock/superblock.h"
 #include "support/vectors.h"
 
 namespace nmb::test {

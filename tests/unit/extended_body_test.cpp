@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 
-#include "hdf5/model/hdf5_section.h"
-#include "hdf5/model/virtual_name.h"
+#include "hdf5_types/hdf5_section.h"
+#include "hdf5_types/virtual_name.h"
 #include "nmb/classic.h"
 #include "wire/endian.h"
 

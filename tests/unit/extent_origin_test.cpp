@@ -1,5 +1,5 @@
 // All origins of values through the steps of end_define and of a commit: one row each.
-#include "writer/extent_origin.h"
+#include "origins/extent_origin.h"
 
 #include <gtest/gtest.h>
 

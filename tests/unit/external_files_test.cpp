@@ -1,5 +1,5 @@
 // External files: paths, the file table, which files are opened, values that are linked.
-#include "format/extent/external_files.h"
+#include "extent/external_files.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,19 +8,19 @@
 #include <limits>
 #include <numeric>
 
-#include "format/extent/external_path.h"
-#include "format/extent/open_external.h"
+#include "extent/external_path.h"
+#include "extent/open_external.h"
+#include "files/owned_bytes.h"
 #include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"
+#include "origins/stored_values.h"
 #include "reader/extent_pieces.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"
 #include "wire/hash.h"
-#include "wire/owned_bytes.h"
-#include "writer/stored_values.h"
 
 namespace nmb {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <random>
 
+#include "files/owned_bytes.h"
 #include "nmb/extension.h"
 #include "wire/endian.h"
-#include "wire/owned_bytes.h"
 
 namespace nmb {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <numeric>
 
-#include "format/superblock/superblock.h"
-#include "hdf5/bytes/lookup3.h"
+#include "encoding/lookup3.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"

@@ -1,5 +1,5 @@
 // Intervals against a table of bytes.
-#include "writer/interval_set.h"
+#include "ranks/interval_set.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Files with a journal: what a run before has written is found again, and nothing else.
-#include "wire/journaled_output.h"
+#include "files/journaled_output.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The rule for Lustre.
-#include "writer/lustre_striping.h"
+#include "ranks/lustre_striping.h"
 
 #include <gtest/gtest.h>
 

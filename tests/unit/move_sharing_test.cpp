@@ -1,13 +1,13 @@
 // Parts of moves read as the moves do, and moves that are dealt to ranks leave the same file.
-#include "writer/move_sharing.h"
+#include "origins/move_sharing.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "files/owned_bytes.h"
 #include "nmb/communicator.h"
 #include "support/programs.h"
-#include "wire/owned_bytes.h"
 
 namespace nmb::test {
 namespace {

@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "files/owned_bytes.h"
 #include "nmb/files.h"
 #include "nmb/layout.h"
 #include "nmb/reader.h"
 #include "nmb/recover.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"
+#include "origins/stored_values.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "wire/hash.h"
-#include "wire/owned_bytes.h"
 #include "wire/sha256.h"
-#include "writer/stored_values.h"
 
 namespace nmb::test {
 namespace {

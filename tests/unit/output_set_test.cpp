@@ -6,9 +6,9 @@
 #include <fstream>
 #include <string>
 
+#include "files/visited_files.h"
 #include "nmb/files.h"
 #include "support/programs.h"
-#include "wire/visited_files.h"
 
 namespace nmb {
 namespace {

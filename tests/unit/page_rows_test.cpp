@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <string>
 
-#include "format/superblock/head.h"
 #include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "reader/reader_core.h"
+#include "superblock/head.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/vectors.h"

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "files/owned_bytes.h"
 #include "nmb/values.h"
 #include "wire/endian.h"
-#include "wire/owned_bytes.h"
 
 namespace nmb {
 namespace {

@@ -1,5 +1,5 @@
 // Pieces as they are stored: encoded and decoded, and what does not decode.
-#include "format/extent/piece_codec.h"
+#include "extent/piece_codec.h"
 
 #include <gtest/gtest.h>
 #include <zstd.h>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <random>
 
-#include "format/block/body_codec.h"
+#include "block/body_codec.h"
 #include "values/codecs.h"
 
 namespace nmb::test {

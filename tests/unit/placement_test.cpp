@@ -1,5 +1,5 @@
 // Placement against allocations made one after the other.
-#include "writer/placement.h"
+#include "origins/placement.h"
 
 #include <gtest/gtest.h>
 

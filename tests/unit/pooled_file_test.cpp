@@ -1,5 +1,5 @@
 // Inputs that are opened when they are read: how many are open, and files that change.
-#include "wire/pooled_file.h"
+#include "files/pooled_file.h"
 
 #include <gtest/gtest.h>
 

@@ -8,12 +8,12 @@
 #include <cstring>
 #include <filesystem>
 
-#include "format/block/block_header.h"
-#include "format/extent/data_map.h"
-#include "format/index/entry_codec.h"
-#include "format/superblock/superblock.h"
+#include "block/block_header.h"
+#include "extent/data_map.h"
+#include "index/entry_codec.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
+#include "superblock/superblock.h"
 #include "support/vectors.h"
 #include "wire/endian.h"
 #include "wire/hash.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "wire/owned_bytes.h"
+#include "files/owned_bytes.h"
 
 namespace nmb {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "hdf5/client/group_block.h"
+#include "client/group_block.h"
 #include "nmb/classic.h"
 #include "nmb/netcdf_view.h"
 #include "support/dataset.h"

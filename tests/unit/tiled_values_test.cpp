@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "files/owned_bytes.h"
+#include "files/repeated_value.h"
 #include "merge/uniting/tile_cover.h"
 #include "support/counting_source.h"
-#include "wire/owned_bytes.h"
-#include "wire/repeated_value.h"
 
 namespace nmb {
 namespace {

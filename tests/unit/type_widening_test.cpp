@@ -5,8 +5,8 @@
 
 #include <array>
 
+#include "files/owned_bytes.h"
 #include "nmb/values.h"
-#include "wire/owned_bytes.h"
 
 namespace nmb {
 namespace {

@@ -1,5 +1,5 @@
 // UnitedBlock: what agrees becomes one, what does not is told (spec/rationale.md, "Shared blocks").
-#include "writer/united_block.h"
+#include "state/united_block.h"
 
 #include <gtest/gtest.h>
 

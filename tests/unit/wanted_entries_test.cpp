@@ -7,11 +7,11 @@
 #include <iterator>
 #include <set>
 
+#include "files/owned_bytes.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
-#include "wire/owned_bytes.h"
 
 namespace nmb::test {
 namespace {

@@ -5,15 +5,15 @@
 #include <map>
 #include <numeric>
 
-#include "format/superblock/head.h"
-#include "format/table/block_table.h"
+#include "files/owned_bytes.h"
 #include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/programs.h"
-#include "wire/owned_bytes.h"
+#include "table/block_table.h"
 
 namespace nmb::test {
 namespace {

@@ -5,11 +5,11 @@
 
 #include <numeric>
 
-#include "format/block/block_header.h"
-#include "format/superblock/superblock.h"
+#include "block/block_header.h"
 #include "model/sections.h"
 #include "nmb/files.h"
 #include "nmb/reader.h"
+#include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"

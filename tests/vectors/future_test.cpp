@@ -9,13 +9,13 @@
 #include <set>
 #include <sstream>
 
-#include "format/index/entry_codec.h"
-#include "format/superblock/head.h"
+#include "index/entry_codec.h"
 #include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"
 #include "reader/reader_core.h"
+#include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "format/superblock/head.h"
 #include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"
 #include "reader/reader_core.h"
+#include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"

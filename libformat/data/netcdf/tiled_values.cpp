@@ -1,0 +1,160 @@
+// Reads values of several boxes as one array (see netcdf/tiled_values.h). A tile's values have the
+// same order in its source as in the array. So each range of the array contains a contiguous range
+// of the tile.
+#include "netcdf/tiled_values.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "files/repeated_value.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint64_t kPart = 1 << 20;  // bytes of a tile that are read at a time
+
+}  // namespace
+
+std::uint64_t TiledValues::size() const {
+  std::uint64_t bytes = value_size_;
+  for (const std::uint64_t length : boxes_->shape) bytes *= length;
+  return bytes;
+}
+
+std::uint64_t TiledValues::bytes_of(const Tile& tile) const {
+  std::uint64_t bytes = value_size_;
+  for (std::size_t d = 0; d < boxes_->rank(); ++d) bytes *= boxes_->counts(tile.box)[d];
+  return bytes;
+}
+
+// Finds the first byte of the tile that lies at or after `offset` in the array. Returns the offset
+// of this byte in the tile.
+std::uint64_t TiledValues::at_or_behind(const Tile& tile, std::uint64_t offset) const {
+  const std::uint64_t* firsts = boxes_->firsts(tile.box);
+  const std::uint64_t* counts = boxes_->counts(tile.box);
+  std::uint64_t below = size(), below_in_tile = bytes_of(tile), at = 0;
+  for (std::size_t d = 0; d < boxes_->rank(); ++d) {
+    below /= boxes_->shape[d];
+    below_in_tile /= counts[d];
+    const std::uint64_t index = offset / below;
+    if (index < firsts[d]) return at;
+    if (index >= firsts[d] + counts[d]) return at + counts[d] * below_in_tile;
+    at += (index - firsts[d]) * below_in_tile;
+    offset %= below;
+  }
+  return at + offset;
+}
+
+// Returns the array offset of the byte at offset `at` of the tile.
+std::uint64_t TiledValues::place_of(const Tile& tile, std::uint64_t at) const {
+  const std::uint64_t* firsts = boxes_->firsts(tile.box);
+  const std::uint64_t* counts = boxes_->counts(tile.box);
+  std::uint64_t below = value_size_, place = at % below;
+  at /= below;
+  for (std::size_t d = boxes_->rank(); d-- > 0;) {
+    place += (firsts[d] + at % counts[d]) * below;
+    at /= counts[d];
+    below *= boxes_->shape[d];
+  }
+  return place;
+}
+
+std::pair<std::uint64_t, std::uint64_t> TiledValues::range_of(const Tile& tile) const {
+  const std::uint64_t bytes = bytes_of(tile);
+  if (bytes == 0) return {0, 0};
+  return {place_of(tile, 0), place_of(tile, bytes - 1) + 1};
+}
+
+std::vector<Tile> TiledValues::tiles_in(ByteRange wanted) const {
+  std::vector<Tile> found;
+  for (const Tile& tile : tiles_)
+    if (const auto [from, until] = range_of(tile); from < wanted.end && until > wanted.begin)
+      found.push_back(tile);
+  return found;
+}
+
+std::size_t TiledValues::tile_of(std::uint64_t element) const {
+  const std::uint64_t offset = element * value_size_;
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    const std::uint64_t bytes = bytes_of(tiles_[i]);
+    const std::uint64_t at = bytes == 0 ? 0 : at_or_behind(tiles_[i], offset);
+    if (at < bytes && place_of(tiles_[i], at) == offset) return i;
+  }
+  return tiles_.size();
+}
+
+// Reads values of the tile in the tile's own order.
+Status TiledValues::read(const Tile& tile, std::uint64_t at, std::span<std::byte> out) const {
+  if (tile.record_step == 0) return tile.source->read_at(tile.offset + at, out);
+  const std::uint64_t record = bytes_of(tile) / boxes_->counts(tile.box)[0];
+  while (!out.empty()) {
+    const std::uint64_t in_record = at % record;
+    const auto here = out.first(std::min<std::uint64_t>(out.size(), record - in_record));
+    NMB_TRY(tile.source->read_at(tile.offset + at / record * tile.record_step + in_record, here));
+    out = out.subspan(here.size());
+    at += here.size();
+  }
+  return {};
+}
+
+// Copies the part of the tile that lies in [offset, offset + out.size()) of the array.
+Status TiledValues::copy(const Tile& tile, std::uint64_t offset, std::span<std::byte> out) const {
+  if (bytes_of(tile) == 0) return {};
+  const std::uint64_t end = at_or_behind(tile, offset + out.size());
+  std::uint64_t at = at_or_behind(tile, offset);
+  // A run is a range of the tile that is contiguous in the array.
+  std::uint64_t run = value_size_;
+  for (std::size_t d = boxes_->rank(); d-- > 0;) {
+    run *= boxes_->counts(tile.box)[d];
+    if (boxes_->counts(tile.box)[d] != boxes_->shape[d]) break;
+  }
+  std::unique_ptr<std::byte[]> part;
+  while (at < end) {
+    const std::uint64_t run_end = std::min(end, at / run * run + run);
+    const auto to = out.subspan(place_of(tile, at) - offset);
+    if (run_end == end || run >= kPart) {
+      NMB_TRY(read(tile, at, to.first(run_end - at)));
+      at = run_end;
+      continue;
+    }
+    if (!part) part = std::make_unique_for_overwrite<std::byte[]>(kPart);
+    const std::uint64_t size = std::min(end - at, kPart);
+    NMB_TRY(read(tile, at, {part.get(), size}));
+    for (std::uint64_t done = 0; done < size;) {
+      const std::uint64_t here = at + done;
+      const std::uint64_t bytes = std::min(size - done, run - here % run);
+      std::memcpy(out.data() + (place_of(tile, here) - offset), part.get() + done, bytes);
+      done += bytes;
+    }
+    at += size;
+  }
+  return {};
+}
+
+Status TiledValues::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  if (out.empty()) return {};
+  if (gaps_) NMB_TRY(gaps_->read_at(offset, out));
+  // The first tile takes precedence, so it is copied last.
+  for (auto tile = tiles_.rbegin(); tile != tiles_.rend(); ++tile)
+    NMB_TRY(copy(*tile, offset, out));
+  return {};
+}
+
+std::shared_ptr<const ByteSource> padded_array(std::shared_ptr<const ByteSource> source,
+                                               const std::vector<std::uint64_t>& from,
+                                               std::vector<std::uint64_t> to,
+                                               std::vector<std::byte> fill) {
+  auto boxes = std::make_shared<TileBoxes>();
+  boxes->bounds.resize(from.size());
+  boxes->bounds.insert(boxes->bounds.end(), from.begin(), from.end());
+  boxes->shape = std::move(to);
+  const std::uint64_t value_size = fill.size();
+  std::string name = source->name();
+  return std::make_shared<TiledValues>(
+      std::move(boxes), value_size, std::vector<Tile>{{std::move(source), 0, 0, 0}},
+      std::make_shared<RepeatedValue>(std::move(fill)), std::move(name));
+}
+
+}  // namespace nmb

@@ -1,0 +1,40 @@
+// BlockPieces finds the pieces of a block's extent. The block's entry leads to the first pieces: a
+// data map, one run, or a hole. Growth pages contain all later pieces (spec/format.md, sections
+// 10.1 and 10.4).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "extent/data_map.h"
+#include "extent/growth.h"
+#include "nmb/block_entry.h"
+
+namespace nmb {
+
+// Not thread-safe: see DataMap.
+class BlockPieces {
+ public:
+  // `file`, `external`, `superblock` and the rows of `growth` must outlive this object. `external`
+  // may be nullptr (see DataMap).
+  BlockPieces(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
+              const BlockEntry& entry, std::span<const GrowthRow> growth);
+
+  // Visits, in ascending order, the pieces that overlap the range [from, to). Stops at the first
+  // failure.
+  Status for_each(std::uint64_t from, std::uint64_t to,
+                  const std::function<Status(const Piece&)>& visit) const;
+  Result<std::vector<Piece>> all() const;
+  const DataMap& map() const { return map_; }
+  bool has_map() const { return mapped_; }
+
+ private:
+  bool mapped_;
+  Piece settled_;  // the extent without growth as one piece; used only if there is no data map
+  std::span<const GrowthRow> growth_;
+  DataMap map_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,100 @@
+// ExtentSource reads a block's values as one source of bytes, although the pieces may lie at
+// different places (spec/format.md, section 10.1).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "extent/block_pieces.h"
+#include "extent/piece_cache.h"
+#include "nmb/block_entry.h"
+#include "nmb/bytes.h"
+#include "nmb/external_files.h"
+#include "nmb/values.h"
+
+namespace nmb {
+
+// Thread-safe. Reads completely and checks every piece that a read overlaps, except what the
+// argument `unverified` names. A piece that a read covers completely, a coded piece and a piece in
+// another file, which other programs may change, are also checked with kPartsOfPieces.
+class ExtentSource final : public ByteSource {
+ public:
+  // `superblock`, `growth` and `cache` belong to `file`. `external` is nullptr for an original (see
+  // DataMap). If the whole extent was read together with the block, `inline_bytes` holds the
+  // extent. All arguments that are not copied must outlive this object.
+  ExtentSource(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
+               const BlockEntry& entry, std::span<const GrowthRow> growth,
+               std::optional<std::vector<std::byte>> inline_bytes, const FillPattern& fill,
+               PieceCache& cache, Unverified unverified);
+  std::uint64_t size() const override { return length_; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  const std::string& name() const override { return file_.name(); }
+  // Returns whether all pieces that overlap the range consist of zeros, and the file system has no
+  // storage for them. Compares the sums of the pieces with sums of zeros.
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
+  bool may_be_sparse() const override { return !inline_bytes_ && !hole_ && file_.may_be_sparse(); }
+  // Returns the number of bytes of values that are in memory.
+  std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
+
+  // --- for reading these values from the file together with those of other blocks ---
+  // The bytes [begin, end) of the extent. These bytes are whole pieces. The bytes are contiguous in
+  // the file and begin at `position`. The position is 0 if the bytes are in memory, coded, in
+  // another file, or not stored.
+  struct Stretch {
+    std::uint64_t begin = 0, end = 0, position = 0;
+  };
+  // Returns the stretch that holds `offset`.
+  Result<Stretch> stretch_at(std::uint64_t offset) const;
+  // Checks `bytes`, which were read from `position` of the file. In the extent, `bytes` begins at
+  // `offset`. A stretch must begin at `offset`; the bytes may include later stretches. Calls
+  // bad(piece, why) for each damaged piece that lies completely within `bytes`. Fails if a page of
+  // the data map cannot be read.
+  Status check(std::uint64_t offset, std::uint64_t position, std::span<const std::byte> bytes,
+               const std::function<void(const Piece&, const Status&)>& bad) const;
+  const ByteSource& file() const { return file_; }
+  // Returns whether a read of a part of a piece reads and checks the whole piece.
+  bool verifies() const { return unverified_ != Unverified::kPartsOfPieces; }
+
+ private:
+  Result<const ByteSource*> file_of(const Piece& piece,
+                                    std::shared_ptr<const ByteSource>* keep) const;
+  // Reads the stored bytes of a piece and checks their sum.
+  Result<std::vector<std::byte>> stored_of(const Piece& piece) const;
+  Status check_offset(std::uint64_t offset, std::uint64_t length) const;
+  Status check_piece(const Piece& piece, std::span<const std::byte> bytes) const;
+  Status piece_error(const Piece& piece, Code code, const std::string& rule,
+                     const std::string& message) const;
+  bool may_hold_piece(std::uint64_t from, std::uint64_t to) const;
+  Status read_piece(const Piece& piece, std::uint64_t offset, std::span<std::byte> out) const;
+  // Reads a whole piece, checks its sum, and decodes it.
+  Status load_piece(const Piece& piece, std::span<std::byte> out) const;
+  Result<std::vector<std::byte>> load_piece(const Piece& piece) const;
+  // Returns, in ascending order, the pieces that overlap the range [from, to).
+  Result<std::vector<Piece>> pieces_in(std::uint64_t from, std::uint64_t to) const;
+  std::uint64_t sum_of_zeros(std::uint64_t length) const;
+
+  const ByteSource& file_;
+  const ExternalFiles* external_;
+  std::uint64_t length_;
+  std::uint64_t settled_;       // length of the extent without growth pages
+  std::uint64_t run_position_;  // position of the extent if it is one run; 0 if the positions of
+                                // the pieces must be used
+  std::uint64_t run_sum_;
+  std::uint32_t piece_size_;
+  bool mapped_;  // whether the extent may have several pieces
+  bool hole_;
+  Unverified unverified_;
+  std::optional<std::vector<std::byte>> inline_bytes_;
+  const FillPattern& fill_;
+  PieceCache& cache_;
+  mutable std::mutex mutex_;  // protects the mutable members
+  BlockPieces pieces_;
+  mutable std::uint64_t zeros_length_ = 0,
+                        zeros_sum_ = 0;  // last argument and last result of sum_of_zeros()
+};
+
+}  // namespace nmb

@@ -1,0 +1,56 @@
+// Encodes and decodes pieces of values (see extent/piece_codec.h).
+#include "extent/piece_codec.h"
+
+#include "block/body_codec.h"
+#include "values/codecs.h"
+#include "wire/joined_text.h"
+
+namespace nmb {
+
+bool is_piece_length(std::uint64_t stored, std::uint64_t raw) {
+  return stored < raw && raw / kMaxExpansion <= stored &&
+         (raw / kMaxExpansion < stored || raw % kMaxExpansion == 0);
+}
+
+namespace {
+
+Status does_not_decode(std::uint64_t length) {
+  return Status(Code::kDamaged, {}, kNoOffset, "R-EX-15",
+                joined_text("found a piece that does not decode to ", length, " bytes"));
+}
+
+// Decodes `stored` into `out`. `length` is the expected decoded length.
+Decoded decode_into(PieceCodec codec, std::span<const std::byte> stored, std::uint64_t length,
+                    std::span<std::byte> out) {
+  if (codec == PieceCodec::kZstd && !is_allowed_frame(stored, length)) return {};
+  std::size_t used = 0;
+  const Decoded decoded = decode_bytes(codec, stored, out, &used);
+  return decoded.length && used != stored.size() ? Decoded{} : decoded;
+}
+
+}  // namespace
+
+Status decode_piece(PieceCodec codec, std::span<const std::byte> stored, std::span<std::byte> out) {
+  return decode_into(codec, stored, out.size(), out).length == out.size()
+             ? Status()
+             : does_not_decode(out.size());
+}
+
+Result<std::vector<std::byte>> decode_piece(PieceCodec codec, std::span<const std::byte> stored,
+                                            std::uint64_t length) {
+  auto decoded = decode_growing(stored.size(), length, [&](std::span<std::byte> out) {
+    return decode_into(codec, stored, length, out);
+  });
+  if (!decoded || decoded->size() != length) return does_not_decode(length);
+  return std::move(*decoded);
+}
+
+std::vector<std::byte> encode_piece(PieceCodec codec, int level, std::span<const std::byte> bytes) {
+  std::vector<std::byte> out(bytes.size() - (bytes.size() + 15) / 16);
+  std::size_t length = encode_bytes(codec, level, bytes, out);
+  if (!is_piece_length(length, bytes.size())) length = 0;
+  out.resize(length);
+  return out;
+}
+
+}  // namespace nmb

@@ -1,0 +1,90 @@
+// Encodes and decodes entries and children as rows of index pages (spec/format.md, section 7).
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nmb/block_entry.h"
+#include "page/page.h"
+
+namespace nmb {
+
+// Totals and needs of an entry, or of all entries below a page.
+struct Holdings {
+  Totals totals;
+  std::uint64_t needs = 0;
+  Holdings& operator+=(const Holdings& other) {
+    totals += other.totals;
+    needs |= other.needs;
+    return *this;
+  }
+};
+
+// A row of a node: the place of a child, and the totals of the entries below the child.
+struct ChildRow {
+  std::string separator;
+  std::uint64_t position = 0;
+  std::uint32_t length = 0;
+  std::uint64_t sum = 0;
+  Holdings holds;
+  std::vector<UnknownValue> unknown{};  // used only if the row is copied from an old page
+};
+
+// The columns of BlockCounts, in the order of BlockCounts::for_each().
+inline constexpr Column kCountColumns[] = {kDimensions, kVariables, kAttributes, kRecords,
+                                           kSamples};
+static_assert(sizeof(BlockCounts) ==
+              sizeof(kCountColumns) / sizeof(Column) * sizeof(std::uint64_t));
+
+// Calls visit(column, count) with each count.
+template <class Counts, class Visit>
+void for_each_count(Counts& counts, Visit visit) {
+  const Column* column = kCountColumns;
+  BlockCounts::for_each(counts, [&](auto& count) { visit(*column++, count); });
+}
+
+// Calls visit(column, field) with each field of an entry that the index stores, except the name.
+// The column of a place, or of the digests of a file, is the first of its three columns. `hole` is
+// a bit of its column.
+template <class Entry, class Visit>
+void for_each_field(Entry& e, Visit visit) {
+  visit(kKind, e.kind);
+  visit(kCodec, e.codec);
+  visit(kFlags, e.hole);
+  visit(kPosition, e.position);
+  visit(kStoredLength, e.stored_length);
+  visit(kRawLength, e.raw_length);
+  visit(kDigest, e.digest);
+  visit(kSum, e.sum);
+  visit(kExtentPosition, e.extent_position);
+  visit(kExtentLength, e.extent_length);
+  visit(kExtentSum, e.extent_sum);
+  for_each_count(e, visit);
+  visit(kMapPosition, e.map);
+  visit(kFileDigest, e.file_digests);
+  visit(kOrder, e.order);
+  visit(kNeeds, e.needs);
+}
+
+void add_entry(PageBuilder& leaf, const BlockEntry& entry);
+BlockEntry entry_at(const Page& leaf, std::uint32_t row);
+void add_child(PageBuilder& node, const ChildRow& child);
+// Fills an empty node with the first children, at most `rows` of them. Adds the totals of these
+// children to *holds. Returns their number.
+std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, std::uint32_t rows,
+                      Holdings* holds);
+ChildRow child_at(const Page& node, std::uint32_t row);
+Holdings holdings_at(const Page& page, std::uint32_t row);
+Holdings holdings_of(const Page& page);
+inline Holdings holdings_of(const BlockEntry& entry) { return {entry.totals(), entry.needs}; }
+
+// Fails with kLimit if an index with nodes of level `level` would be too high (spec/format.md,
+// section 16).
+Status check_index_level(std::uint16_t level, std::uint32_t leaf_rows, std::uint32_t node_rows);
+
+// Returns the shortest prefix of `name` that is greater than `before`. `before` must be less than
+// `name`.
+std::string separator_between(std::string_view before, std::string_view name);
+
+}  // namespace nmb

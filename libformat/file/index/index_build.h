@@ -1,0 +1,25 @@
+// Writes the first index of a file on all ranks (spec/writer.md, section 5.6).
+#pragma once
+
+#include <cstdint>
+
+#include "index/index_update.h"
+#include "nmb/communicator.h"
+#include "page/page_tree_build.h"
+
+namespace nmb {
+
+// The maximum number of rows in a leaf and in a node.
+struct IndexPageRows {
+  std::uint32_t leaf = kLeafRows;
+  std::uint32_t node = kNodeRows;
+};
+
+// Writes the index. Collective. `entries` is this rank's slice of the entries, sorted by name. A
+// higher rank must have greater names than a lower rank. PageTreeBuild describes the position of
+// each page, and which rank writes the page.
+Result<BuiltIndex> build_index(Communicator& ranks, const IndexChanges& entries, IndexPageRows rows,
+                               std::uint64_t position, const WritePages& write,
+                               const Origin& origin, std::uint64_t few_pages = kFewPages);
+
+}  // namespace nmb

@@ -1,0 +1,108 @@
+// ReaderCore: reads the head and the index, and loads blocks. The reader, the writer and nmverify
+// use this class.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "block/block_header.h"
+#include "block/body_codec.h"
+#include "extent/external_files.h"
+#include "extent/piece_cache.h"
+#include "index/index_tree.h"
+#include "nmb/reader.h"
+#include "superblock/head.h"
+#include "table/block_table.h"
+
+namespace nmb {
+
+// A block in its stored form.
+struct StoredBlock {
+  BlockHeader header;
+  std::vector<std::byte> body;                          // decoded
+  std::optional<std::vector<std::byte>> inline_extent;  // the extent, if it is small and follows
+                                                        // the block directly
+};
+
+class ReaderCore {
+ public:
+  // `file` must outlive the object. far: `file` if it is on slow storage; nullptr if it is not.
+  // `external` and `unverified`: see ReadOptions.
+  ReaderCore(const ByteSource& file, Head head, ExternalPaths external = ExternalPaths::kBeneath,
+             Unverified unverified = Unverified::kNothing, const FarSource* far = nullptr);
+  const Head& head() const { return head_; }
+  const IndexTree& index() const { return index_; }
+  // Takes over the pages that `before` has read from the index and from growth pages. before: the
+  // core of the previous generation. Afterwards, `before` must not be used.
+  void continue_from(ReaderCore& before) { index_.continue_from(before.index_); }
+  const ByteSource& file() const { return file_; }
+  const ExternalFiles& external() const { return external_; }
+  // See ExternalFiles::take_table().
+  void take_file_table(std::shared_ptr<const FileTable> table) {
+    external_.take_table(std::move(table));
+  }
+  const BlockTable& statistics() const { return statistics_; }
+  const BlockTable& tags() const { return tags_; }
+  // Returns the data map of an entry. The entry must have a data map. This object must outlive the
+  // data map.
+  DataMap map_of(const BlockEntry& entry) const;
+  // Visits all pieces of a block's extent, in order. Stops at the first error. Errors: kUnsupported
+  // as for check_needs().
+  Status for_each_piece(const BlockEntry& entry,
+                        const std::function<Status(const Piece&)>& visit) const;
+  // Visits only the pieces that overlap [from, to).
+  Status for_each_piece(const BlockEntry& entry, std::uint64_t from, std::uint64_t to,
+                        const std::function<Status(const Piece&)>& visit) const;
+  // Errors: kUnsupported if the block has a need that this version does not know or does not
+  // support.
+  Status check_needs(const BlockEntry& entry) const;
+
+  // Reads a block and checks it against its entry (R-BK-1 to R-BK-9). The first finding is returned
+  // as the error. Errors: also kUnsupported as for check_needs().
+  Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
+  // Works like load(), but reports all findings. The caller must have checked R-FL-5 for the block,
+  // because only the caller knows where the entry is stored. Returns nullopt if the body cannot be
+  // used. header_read: may be nullptr. If the block's header is correct and agrees with the entry,
+  // *header_read is set. If *header_read is set, the body lies where the entry says.
+  Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
+                                           Findings& findings,
+                                           std::optional<BlockHeader>* header_read = nullptr) const;
+  // Decodes the metadata of a loaded block and attaches the block's values. The inline extent is
+  // moved out of `stored`.
+  Result<std::shared_ptr<const Block>> decode(const BlockEntry& entry, StoredBlock& stored,
+                                              std::shared_ptr<const void> keep_alive) const;
+
+ private:
+  const ByteSource& file_;
+  Head head_;
+  IndexTree index_;
+  ExternalFiles external_;
+  BlockTable statistics_, tags_;
+  BodyDecompressor decompressor_;
+  mutable PieceCache pieces_;
+};
+
+// Returns the offset of the first byte after the last value in a block with `records` records. The
+// offset counts from the start of the header. Padding after the last value is not included. Returns
+// 2^64 - 1 if the offset does not fit into 64 bits.
+std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records);
+
+// For a column of the block's index row, returns the position in the file where the value is
+// stored. Findings name this position.
+using ValueOffset = std::function<std::uint64_t(Column)>;
+
+// Decodes a body, checks R-BK-10 to R-BK-12, R-BK-20 and R-BK-21, and reports all findings. Returns
+// nullopt if there is no valid header. header_records: number of records in the block's header.
+// Errors: kUnsupported for kind 6.
+Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
+                                                std::uint64_t header_records,
+                                                const ByteSource& body,
+                                                const ValueOffset& value_offset,
+                                                Findings& findings);
+// Works like check_body(), but returns the first finding as the error. `body` was read from `file`.
+Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_records,
+                                  std::span<const std::byte> body, const ByteSource& file);
+
+}  // namespace nmb

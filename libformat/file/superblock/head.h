@@ -1,0 +1,41 @@
+// Head describes the newest generation of a file. The head is read from the first 16 KiB of the
+// file and, if needed, from the file's end (spec/format.md, sections 3 to 5).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nmb/bytes.h"
+#include "nmb/status.h"
+#include "superblock/choosing.h"
+
+namespace nmb {
+
+struct Head {
+  std::vector<std::byte> bytes;  // the first 16 KiB
+  Superblock superblock;         // superblock of the newest generation
+  std::array<std::byte, kSlotUnit> superblock_bytes{};
+  std::uint64_t position = 0;  // position of the superblock's slot or trailer
+  bool rolled_forward = false;
+  // The dictionary; empty if the file has no copy of the dictionary with the right sum.
+  std::vector<std::byte> dictionary;
+  std::span<const std::byte> dictionary_at_head() const {
+    return std::span(bytes).subspan(kDictionaryPosition, superblock.dictionary.length);
+  }
+};
+
+// Creates the Head of the chosen generation. Checks the fields of the superblock. Also checks that
+// the file is not cut. Reports to `findings` all problems that do not prevent reading. Errors:
+// kDamaged; kUnsupported if the file has an unknown incompatible feature (the message gives its
+// bit); kIo.
+Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings);
+
+// Chooses the newest generation in the same way as a reader, and creates its Head. Three things are
+// reported to `findings` as warnings: damage that does not prevent reading, a pending generation,
+// and bytes after the newest generation. Errors: those of choose_newest() and head_of().
+Result<Head> read_head(const ByteSource& file, Findings& findings);
+
+}  // namespace nmb

@@ -1,0 +1,52 @@
+// TrailerSearch finds superblocks at the end of a file (spec/writer.md, section 5.7).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_set>
+
+#include "nmb/bytes.h"
+#include "superblock/head_reading.h"
+
+namespace nmb {
+
+// Where to search for superblocks that follow the newest generation of a settled file.
+enum class Lookout {
+  kLastUnit,  // only in the last unit, as readers do
+  kAll,       // in all bytes after the generation, as writers do
+};
+
+class TrailerSearch {
+ public:
+  // `size` is the length of `file`, which must outlive this object. If `file_id` is nullopt,
+  // superblocks of any file are found.
+  TrailerSearch(const ByteSource& file, std::uint64_t size, std::optional<Digest> file_id)
+      : file_(file), size_(size), file_id_(file_id) {}
+
+  // Returns the superblock that ends at byte `file_length` of the file, if such a superblock exists
+  // and states this file length.
+  Result<std::optional<FoundSuperblock>> ending_at(std::uint64_t file_length) const;
+  // Returns the last superblock that follows `base`. Time: proportional to the number of bytes
+  // after the file length of `base`.
+  Result<std::optional<FoundSuperblock>> following(const FoundSuperblock& base, Lookout lookout);
+  // Returns the last superblock that the last call of following() has passed because it does not
+  // follow `base`, although its generation is at least 2 higher.
+  const std::optional<FoundSuperblock>& stray() const { return stray_; }
+  // Returns the last superblock of the file.
+  Result<std::optional<FoundSuperblock>> last();
+
+ private:
+  template <class Accept>
+  Result<std::optional<FoundSuperblock>> search(std::uint64_t from, std::uint64_t to,
+                                                Accept accept);
+  Result<bool> follows(const FoundSuperblock& found, const FoundSuperblock& base);
+
+  const ByteSource& file_;
+  const std::uint64_t size_;
+  const std::optional<Digest> file_id_;
+  std::optional<FoundSuperblock> stray_;
+  std::unordered_set<std::uint64_t> strangers_;  // positions of trailers from which no chain of
+                                                 // previous trailers leads to the base
+};
+
+}  // namespace nmb

@@ -1,0 +1,112 @@
+// BlockTable reads rows of statistics or tags. If a newer tree replaces rows of an older tree,
+// BlockTable leaves out the older rows (spec/tables.md, section 9.2).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "files/far_source.h"
+#include "nmb/bytes.h"
+#include "page/page_cache.h"
+#include "superblock/superblock.h"
+#include "table/table_row.h"
+#include "wire/place.h"
+
+namespace nmb {
+
+// A row that was found. `page` owns the bytes to which value() points.
+struct FoundRow {
+  std::shared_ptr<const Page> page;
+  std::uint32_t row = 0;
+  TableRow value() const { return table_row_at(*page, row); }
+  // Returns the position at which the file stores the row's order. Messages state this position.
+  std::uint64_t offset() const { return page->value_offset(row, kOrder); }
+};
+
+// Thread-safe. Does not check whether the index contains the block of a row; the caller must check
+// this.
+class BlockTable {
+ public:
+  using Visit = std::function<Result<bool>(const FoundRow&)>;
+  // `use` is kStatistics or kTags. `file` must outlive this object. If the file is on slow storage,
+  // `far` gives access to the same file as `file`. Otherwise `far` is nullptr.
+  BlockTable(const ByteSource& file, const Superblock& superblock, PageUse use,
+             const FarSource* far = nullptr);
+
+  bool absent() const { return place_.absent(); }
+  // Finds the row that has the name `name` and belongs to the block with the order `order`. Errors:
+  // kDamaged, kIo.
+  Result<std::optional<FoundRow>> find(std::string_view name, std::uint64_t order) const;
+  // Visits the rows with the name `name`, or all rows if `name` is nullopt. Visits the newest tree
+  // first. Within a tree, the rows are sorted by name and then by order. Stops when `visit` returns
+  // false or fails. Errors: kDamaged, kIo.
+  Status for_each(std::optional<std::string_view> name, const Visit& visit) const;
+
+  // Visits the rows of one block whose name is `name`, or begins with `name` and NUL, in ascending
+  // order of their names. `name` has no rows if it contains NUL. Remembers the names that begin
+  // with `name` and NUL. Errors: kDamaged, kIo.
+  Status for_each_of(std::string_view name, std::uint64_t order, const Visit& visit) const;
+
+  struct Tree {
+    std::shared_ptr<const Page> root;
+    Place place;                  // place of the root
+    std::optional<Place> before;  // place of the next older tree
+    std::uint64_t rows = 0;
+    // The orders of the blocks that have rows in this tree, in ascending order. Empty for the
+    // oldest tree, and in the result of trees().
+    std::vector<std::uint64_t> orders;
+  };
+  // Returns the trees, the newest first. Errors: kDamaged (R-TB-4, R-PG-18 and others), kIo.
+  Result<std::vector<Tree>> trees() const { return read_trees(); }
+  // Divides the leaves of a tree into `parts` parts, and visits the leaves of part `part`. Each
+  // part contains every `parts`-th leaf. Part 0 also contains the nodes. A node is visited before
+  // its children.
+  Status for_each_page(const Tree& tree, unsigned part, unsigned parts,
+                       const std::function<Status(const Page&)>& visit) const;
+
+ private:
+  // Returns the first row of a tree that is not less than (name, 0), or nullopt if there is none.
+  Result<std::optional<FoundRow>> first_from(const Tree& tree, std::string_view name) const;
+  // Returns the names in the table that begin with `name` and NUL, in ascending order.
+  Result<std::shared_ptr<const std::vector<std::string>>> names_below(std::string_view name) const;
+  Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
+  Result<std::shared_ptr<const Page>> load(const PageExpectation& expect) const;
+  Result<std::shared_ptr<const Page>> root_at(const Place& place, bool newest) const;
+  Status visit_leaves(const std::shared_ptr<const Page>& page, std::optional<std::string_view> name,
+                      const std::function<Result<bool>(const std::shared_ptr<const Page>&)>& visit,
+                      bool* go_on) const;
+  Result<std::vector<Tree>> read_trees() const;
+  Status read_orders(std::vector<Tree>* trees) const;
+  // Returns the trees with the field `orders` set. If a block is in `orders`, its rows in older
+  // trees do not count.
+  Result<std::shared_ptr<const std::vector<Tree>>> ordered_trees() const;
+
+  const ByteSource& file_;
+  const FarSource* far_;
+  const Place place_;
+  const PageExpectation expectation_;  // properties of every page, without place and level
+  const std::uint64_t next_order_;
+  mutable PageCache cache_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const std::vector<Tree>> trees_;
+  // Results of names_below() by name, for some names.
+  mutable std::map<std::string, std::shared_ptr<const std::vector<std::string>>, std::less<>>
+      names_below_;
+};
+
+// Returns the superblock's field for the table: `statistics` or `tags`.
+inline Place& table_place(Superblock& superblock, PageUse use) {
+  return use == PageUse::kStatistics ? superblock.statistics : superblock.tags;
+}
+inline const Place& table_place(const Superblock& superblock, PageUse use) {
+  return use == PageUse::kStatistics ? superblock.statistics : superblock.tags;
+}
+
+}  // namespace nmb

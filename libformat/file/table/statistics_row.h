@@ -1,0 +1,55 @@
+// Encodes and decodes the statistics of a variable as rows of the table (spec/tables.md, section
+// 9.3).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "nmb/metadata.h"
+#include "nmb/statistics.h"
+#include "nmb/status.h"
+#include "table/table_build.h"
+#include "table/table_row.h"
+
+namespace nmb {
+
+// The parts of the name of a row of statistics.
+struct StatisticsName {
+  enum class Kind : std::uint8_t { kVariable, kParts, kFunction };
+  Kind kind = Kind::kVariable;
+  std::string_view variable;
+  std::string_view function;  // empty unless `kind` is kFunction
+};
+// Both arguments must outlive the result.
+StatisticsName statistics_name(std::string_view row_name);
+// Returns the name of the row with the result of a function or, if `function` is empty, of the row
+// with the ranges of the parts.
+std::string statistics_row_name(std::string_view variable, std::string_view function);
+
+// Adds the rows of a variable whose values were counted. Leaves out rows whose names are too long.
+void add_statistics_rows(std::string_view variable, std::uint64_t order,
+                         const VariableStatistics& statistics, TableRows* rows);
+
+// Decodes the row of a variable. Errors: kDamaged (R-ST-1), without a position.
+Result<VariableStatistics> row_statistics(const TableRow& row);
+// Decodes a row with the ranges of parts. Errors: kDamaged (R-ST-4), without a position.
+Result<PartRanges> row_parts(const TableRow& row);
+// Decodes a row with the result of a function. Errors: kDamaged (R-ST-5), without a position.
+Result<FunctionResult> row_function(const TableRow& row);
+// Adds what a row of any kind says to the statistics of its variable. Call this for the row of the
+// variable before its other rows. Errors: kDamaged, without a position.
+Status add_statistics_row(const TableRow& row, VariableStatistics* variable);
+// Returns whether a row is about a variable of a block, and has the type of the variable if it has
+// a type.
+bool fits_variable(const Metadata& metadata, const TableRow& row);
+// Checks a row of any kind, without a position. Errors: kDamaged.
+Status check_statistics_row(const TableRow& row);
+
+// Checks the functions that a program registers. Errors: kUsage.
+Status check_functions(std::span<const ValueFunction> functions);
+
+}  // namespace nmb

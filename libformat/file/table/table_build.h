@@ -1,0 +1,59 @@
+// Writes a tree of statistics or tags on all ranks (spec/tables.md, section 9.2).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "nmb/communicator.h"
+#include "page/page_tree_build.h"
+#include "parallel/message_codec.h"
+#include "table/table_row.h"
+
+namespace nmb {
+
+// The rows of a rank. TableRows owns the names and bytes to which the rows point, and stores each
+// name only once.
+class TableRows {
+ public:
+  // Adds a row. Copies the name and bytes to which the row points.
+  void add(const TableRow& row);
+  // Adds a row that put() wrote.
+  void get(MessageReader& in);
+  static void put(MessageWriter& out, const TableRow& row);
+
+  std::size_t count() const { return rows_.size(); }
+  const TableRow& operator[](std::size_t i) const { return rows_[i]; }
+  void sort();
+  // Merges runs of sorted rows. `ends` has the end of each run.
+  void merge(const std::vector<std::size_t>& ends);
+  template <class Keep>
+  void keep_if(Keep keep) {
+    std::erase_if(rows_, [&](const TableRow& row) { return !keep(row); });
+  }
+
+ private:
+  std::vector<TableRow> rows_;
+  std::unordered_set<std::string> names_;
+  std::deque<std::vector<std::byte>> bytes_;
+  std::deque<std::vector<UnknownValue>> unknown_;
+};
+
+struct BuiltTable {
+  Place place;  // place of the root; Place::sum covers all bytes of the root; absent if there are
+                // no rows
+  std::uint64_t end = 0;  // end of the last page
+};
+
+// Writes a tree. Collective. `rows` are this rank's rows, in any order. Among the rows of all
+// ranks, at most one has state kBefore; this row leads to the place `before`. All ranks pass the
+// same `before`. The ranks sort all rows together, and each rank keeps only its share. The first
+// page begins at `position`. Each page is passed to `write` (see PageTreeBuild).
+Result<BuiltTable> build_table(Communicator& ranks, TableRows rows, const Place& before,
+                               PageUse use, std::uint64_t position, const WritePages& write,
+                               const Origin& origin);
+
+}  // namespace nmb

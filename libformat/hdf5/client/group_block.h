@@ -1,0 +1,35 @@
+// Decodes a group of an HDF5 file into a readable block (see client/hdf5_file.h).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/hdf5_file.h"
+#include "nmb/dataset.h"
+#include "nmb/reader.h"
+
+namespace nmb::hdf5 {
+
+// Decodes the group's body and checks that the group's values lie within its extent. `file` is the
+// name of the file in messages. The block's entry is like the entries that open_hdf5() makes.
+// Errors: kDamaged.
+Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::string& file);
+
+// A variable whose values are not in the block, because they could not be decoded.
+struct Undecoded {
+  std::string path;      // with the name of the block
+  std::string why;       // see why_absent()
+  bool is_lost = false;  // whether no original has the values either
+};
+// Returns these variables of a block. Errors: kDamaged (R-H5-1).
+NMB_EXPORT Result<std::vector<Undecoded>> undecoded_variables(const Dataset& dataset);
+// Notes that no original has the values of these variables any more. Returns whether the metadata
+// changed. Errors: kDamaged (R-H5-1).
+Result<bool> forget_originals(Metadata* metadata);
+
+// Does the same as open_hdf5(), and adds the GroupBlock::lost_references of all groups to *lost.
+Result<std::vector<std::shared_ptr<const Block>>> open_groups(
+    std::shared_ptr<const ByteSource> file, std::vector<std::string>* lost);
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,131 @@
+// Runs nmb-hdf5 and receives its results (see hdf5_file.h). The results are not trusted: bodies are
+// decoded like bodies from any file, and values must lie in the file or in the spool.
+#include "client/hdf5_file.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/hdf5_process.h"
+#include "client/hdf5_stream.h"
+#include "files/spliced_source.h"
+#include "wire/items.h"
+#include "wire/joined_text.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+Status unclear(const std::string& what) {
+  return Status(Code::kDamaged, "found a message of nmb-hdf5 with " + what);
+}
+
+class FileReader {
+ public:
+  FileReader(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
+             const std::function<Status(GroupBlock)>& visit, Hdf5Process& process)
+      : file_(std::move(file)), spool_(std::move(spool)), visit_(visit), process_(&process) {}
+
+  Status read() {
+    for (;;) {
+      NMB_ASSIGN(Hdf5Process::Received message, process_->next());
+      switch (message.kind) {
+        case Message::kBlock:
+          NMB_TRY(take_block(std::move(message.content)));
+          break;
+        case Message::kDone:
+          return process_->wait().status();
+        case Message::kFailure:
+          NMB_TRY(process_->wait().status());
+          return decode_failure(message.content);
+        default:
+          return unclear(joined_text("kind ", static_cast<std::uint32_t>(message.kind)));
+      }
+    }
+  }
+
+ private:
+  Status take_block(std::vector<std::byte> content) {
+    constexpr const char* kRule = "";
+    ItemsIn in(content, 0);
+    GroupBlock block;
+    block.name = in.text(kRule);
+    in.pad(kRule);
+    block.extent_length = in.number<std::uint64_t>(kRule);
+    const std::span<const std::byte> body = in.take(in.number<std::uint64_t>(kRule), kRule);
+    const auto lost = in.number<std::uint64_t>(kRule);
+    for (std::uint64_t i = 0; i < lost && in.ok(); ++i)
+      block.lost_references.push_back(in.text(kRule));
+    std::vector<SplicedSource::Run> runs;
+    std::uint64_t end = 0;
+    const std::uint64_t spooled = spool_->size();
+    while (in.ok() && in.remaining() > 0) {
+      SplicedSource::Run run;
+      run.offset = in.number<std::uint64_t>(kRule);
+      run.length = in.number<std::uint64_t>(kRule);
+      run.source = in.number<std::uint64_t>(kRule);
+      const auto from = in.number<std::uint64_t>(kRule);
+      if (from > static_cast<std::uint64_t>(RunSource::kSpool)) return unclear("an unknown source");
+      run.from = static_cast<std::uint32_t>(from);
+      const bool in_file = static_cast<RunSource>(from) == RunSource::kFile;
+      const std::uint64_t there = in_file ? file_->size() : spooled;
+      if (run.offset < end || run.offset > block.extent_length ||
+          run.length > block.extent_length - run.offset || run.source > there ||
+          run.length > there - run.source)
+        return unclear("values outside the file or the extent");
+      end = run.end();
+      if (run.length == 0) continue;
+      if (in_file) block.in_file.push_back({run.offset, run.length, run.source});
+      runs.push_back(run);
+    }
+    if (!in.ok()) return unclear("an incomplete block");
+    // A body may be large. To avoid a copy, the message is cut down to the body.
+    const auto before = body.data() - content.data();
+    const std::size_t length = body.size();
+    content.erase(content.begin(), content.begin() + before);
+    content.resize(length);
+    block.body = std::move(content);
+    if (block.extent_length > 0)
+      block.extent = std::make_shared<SplicedSource>(
+          std::vector<std::shared_ptr<const ByteSource>>{file_, spool_}, std::move(runs),
+          block.extent_length, file_->name());
+    return visit_(std::move(block));
+  }
+
+  const std::shared_ptr<const ByteSource> file_;
+  const std::shared_ptr<const SpoolFile> spool_;
+  const std::function<Status(GroupBlock)>& visit_;
+  Hdf5Process* const process_;
+};
+
+}  // namespace
+
+StartedFile::StartedFile(std::unique_ptr<Hdf5Process> process,
+                         std::shared_ptr<const SpoolFile> spool)
+    : process_(std::move(process)), spool_(std::move(spool)) {}
+
+StartedFile::~StartedFile() = default;
+
+Result<std::unique_ptr<StartedFile>> StartedFile::start(const std::string& path,
+                                                        std::shared_ptr<const SpoolFile> spool,
+                                                        const ReadOptions& options) {
+  const char* const command = options.other_files == OtherFiles::kCopied ? "materialise" : "import";
+  Result<std::unique_ptr<Hdf5Process>> process = Hdf5Process::start(
+      {command, path, std::to_string(kShared), options.place}, spool->descriptor());
+  if (!process.ok()) return process.status().in_file(path);
+  return std::unique_ptr<StartedFile>(new StartedFile(std::move(*process), std::move(spool)));
+}
+
+Status StartedFile::read(std::shared_ptr<const ByteSource> file,
+                         const std::function<Status(GroupBlock)>& visit) {
+  const std::string name = file->name();
+  return FileReader(std::move(file), spool_, visit, *process_).read().in_file(name);
+}
+
+Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
+                 const std::function<Status(GroupBlock)>& visit, const ReadOptions& options) {
+  NMB_ASSIGN(const std::unique_ptr<StartedFile> started,
+             StartedFile::start(file->name(), std::move(spool), options));
+  return started->read(std::move(file), visit);
+}
+
+}  // namespace nmb::hdf5

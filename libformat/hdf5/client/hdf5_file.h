@@ -1,0 +1,83 @@
+// Reads HDF5 files as blocks of kind 6 with the process `nmb-hdf5 import` (spec/extended.md,
+// section 15).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "files/spool_file.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
+
+namespace nmb::hdf5 {
+
+// A range of an extent. The HDF5 file stores the same bytes at `position`.
+struct RunInFile {
+  std::uint64_t offset = 0;  // offset in the extent
+  std::uint64_t length = 0;
+  std::uint64_t position = 0;  // position in the HDF5 file
+};
+
+// A group of an HDF5 file.
+struct GroupBlock {
+  std::string name;  // the group's path without the first '/'
+  std::vector<std::byte> body;
+  std::uint64_t extent_length = 0;
+  std::shared_ptr<const ByteSource>
+      extent;  // source that reads the file and the spool; nullptr if the extent is empty
+  std::vector<RunInFile> in_file;  // runs, in ascending order of their offsets
+  // Attributes and data sets that have references to deleted objects, as texts for messages. These
+  // references are null in the block, or left out of DIMENSION_LIST.
+  std::vector<std::string> lost_references{};
+};
+
+// How values of external and virtual data sets are treated. With `kLeft`, such values stay in their
+// files. With `kCopied`, such values are copied to the spool. HDF5 then opens the other files
+// without limits of time and space.
+enum class OtherFiles : std::uint8_t { kLeft, kCopied };
+
+struct ReadOptions {
+  OtherFiles other_files = OtherFiles::kLeft;
+  // Name of the block that the root group becomes. All other groups become blocks below it. The
+  // paths in references, hard links and named datatypes begin with this name.
+  std::string place{};
+};
+
+class Hdf5Process;
+
+// A file that another process already reads while this process does other work.
+class StartedFile {
+ public:
+  // Starts to read a file. `spool` receives the values whose bytes in the file differ from their
+  // bytes in the extent. Several files may be read with one spool, but only one after another.
+  // Errors: kUnsupported if the program for HDF5 is not installed; kIo.
+  static Result<std::unique_ptr<StartedFile>> start(const std::string& path,
+                                                    std::shared_ptr<const SpoolFile> spool,
+                                                    const ReadOptions& options = {});
+  // Ends the other process.
+  ~StartedFile();
+
+  // Does the same as read_file(). Call this function only once. `file` is the file whose path was
+  // passed to start().
+  Status read(std::shared_ptr<const ByteSource> file,
+              const std::function<Status(GroupBlock)>& visit);
+
+ private:
+  StartedFile(std::unique_ptr<Hdf5Process> process, std::shared_ptr<const SpoolFile> spool);
+
+  const std::unique_ptr<Hdf5Process> process_;
+  const std::shared_ptr<const SpoolFile> spool_;
+};
+
+// Calls visit() for each group of the file, the root group first. `spool` receives the values whose
+// bytes in the file differ from their bytes in the extent; several files may be read with one
+// spool. Errors: kDamaged if HDF5 cannot read the file, or if the process that runs HDF5 ended;
+// kUnsupported for contents that NMB cannot represent; kLimit for too much time or memory; kIo; the
+// first failure of visit().
+Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
+                 const std::function<Status(GroupBlock)>& visit, const ReadOptions& options = {});
+
+}  // namespace nmb::hdf5

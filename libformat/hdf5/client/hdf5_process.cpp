@@ -1,0 +1,102 @@
+// Runs a process of nmb-hdf5 (see hdf5_process.h).
+#include "client/hdf5_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "wire/endian.h"
+#include "wire/joined_text.h"
+#include "wire/system_error.h"
+
+namespace nmb::hdf5 {
+
+Result<std::unique_ptr<Hdf5Process>> Hdf5Process::start(const std::vector<std::string>& arguments,
+                                                        int shared) {
+  NMB_ASSIGN(std::unique_ptr<Hdf5Server> server, Hdf5Server::take());
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return system_error(errno, {}, "make a pipe");
+  std::unique_ptr<Hdf5Process> process(new Hdf5Process(std::move(server), ends[0]));
+  const Status asked = process->server_->ask(arguments, ends[1], shared);
+  close(ends[1]);
+  if (!asked.ok()) return asked;
+  return process;
+}
+
+Hdf5Process::~Hdf5Process() {
+  if (server_ && server_->is_ours()) {
+    server_.reset();
+    // The process may be creating a file. It is gone when its end of the pipe is closed, and only
+    // then can the caller remove all its files.
+    std::byte rest[4096];
+    for (ssize_t n = 1; n > 0 || (n < 0 && errno == EINTR);) n = ::read(pipe_, rest, sizeof rest);
+  }
+  close(pipe_);
+}
+
+Status Hdf5Process::wait_readable(const std::atomic<bool>* cancel) {
+  constexpr int kLook = 50;  // milliseconds between two checks of *cancel
+  for (pollfd in{pipe_, POLLIN, 0};;) {
+    if (cancel && cancel->load()) return Status(Code::kIo, "interrupted");
+    const int ready = poll(&in, 1, cancel ? kLook : -1);
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) return system_error(errno, {}, "wait for nmb-hdf5");
+  }
+}
+
+Result<std::size_t> Hdf5Process::read(std::span<std::byte> bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = ::read(pipe_, bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return system_error(errno, {}, "read from nmb-hdf5");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+// Returns the failure of a process that ended without a last message.
+Status Hdf5Process::ended() {
+  NMB_ASSIGN(const int code, wait());
+  return Hdf5Server::ended_early(
+      Code::kDamaged,
+      joined_text("found a file on which nmb-hdf5 ended with code ", code, ", saying nothing"));
+}
+
+Result<Hdf5Process::Received> Hdf5Process::next() {
+  std::byte head[16];
+  NMB_ASSIGN(const std::size_t head_length, read(head));
+  if (head_length < sizeof head) return ended();
+  Received message{static_cast<Message>(load_le<std::uint32_t>(head)), {}};
+  const auto length = load_le<std::uint64_t>(head + 8);
+  constexpr std::uint64_t kStep = 16 << 20;
+  while (message.content.size() < length) {
+    const std::size_t before = message.content.size();
+    const std::size_t step = std::min(kStep, length - before);
+    message.content.resize(before + step);
+    NMB_ASSIGN(const std::size_t got, read(std::span(message.content).subspan(before)));
+    if (got < step) return ended();
+  }
+  return message;
+}
+
+Result<int> Hdf5Process::wait() {
+  std::unique_ptr<Hdf5Server> server = std::move(server_);
+  NMB_ASSIGN(const int status, server->answer());
+  Hdf5Server::give_back(std::move(server));
+  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+  const int signal = WTERMSIG(status);
+  if (signal == SIGXCPU || signal == SIGKILL)
+    return Status(Code::kLimit,
+                  "found a file on which the HDF5 library takes more time than is allowed");
+  return Hdf5Server::ended_early(
+      Code::kDamaged,
+      joined_text("found a file on which the HDF5 library ended by signal ", signal));
+}
+
+}  // namespace nmb::hdf5

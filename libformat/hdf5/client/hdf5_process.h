@@ -1,0 +1,57 @@
+// Hdf5Process is a running process of nmb-hdf5, the program that contains the HDF5 library. The
+// process works on one file.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/hdf5_server.h"
+#include "client/hdf5_stream.h"
+#include "nmb/status.h"
+
+namespace nmb::hdf5 {
+
+class Hdf5Process {
+ public:
+  // A message that the process sent (see hdf5_stream.h).
+  struct Received {
+    Message kind;
+    std::vector<std::byte> content;
+  };
+
+  // Starts a process. `shared` is a file descriptor that the process gets as kShared, or -1.
+  // Errors: kUnsupported if the program is not installed; kIo.
+  static Result<std::unique_ptr<Hdf5Process>> start(const std::vector<std::string>& arguments,
+                                                    int shared);
+  // Ends the process if it is still running, and waits until it has ended.
+  ~Hdf5Process();
+  Hdf5Process(const Hdf5Process&) = delete;
+  Hdf5Process& operator=(const Hdf5Process&) = delete;
+
+  // Waits until bytes can be read or the process closes its output. Errors: kIo if *cancel becomes
+  // true; the destructor then ends the process.
+  Status wait_readable(const std::atomic<bool>* cancel);
+  // Returns the next message. Allocates memory step by step while bytes arrive, because the length
+  // in the message may be wrong. Errors: kDamaged if the process ended without a last message; kIo;
+  // the errors of wait().
+  Result<Received> next();
+  // Waits until the process has ended, and returns its exit code. The process ends after its last
+  // message was read. Call this only once. Errors: kLimit if the process took too much time;
+  // kDamaged if a signal ended it; kIo.
+  Result<int> wait();
+
+ private:
+  // Reads until `bytes` is full or the process closes its output. Returns the number of bytes read.
+  Result<std::size_t> read(std::span<std::byte> bytes);
+  Status ended();
+  Hdf5Process(std::unique_ptr<Hdf5Server> server, int pipe)
+      : server_(std::move(server)), pipe_(pipe) {}
+  std::unique_ptr<Hdf5Server> server_;  // nullptr after the process has ended
+  int pipe_;
+};
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,41 @@
+// Writes groups of an HDF5 view (spec/hdf5_view.md, "Groups").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "encoding/link_list.h"
+#include "encoding/view_output.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// The maximum number of links of a group without a symbol table. The second limit applies if a
+// symbol table cannot represent the links, because HDF5 tracks their order or some links are not
+// hard.
+inline constexpr std::size_t kMostCompactLinks = 1024, kMostOrderedLinks = 16384;
+// Half the maximum number of entries: kLeafRank for a leaf of a symbol table, kNodeRank for a tree
+// node.
+inline constexpr unsigned kLeafRank = 16, kNodeRank = 32;
+
+struct ViewGroup {
+  std::string name;  // name of the block, for messages
+  LinkList links;
+  std::vector<std::byte> messages;  // encoded messages: comment, number of links, attributes
+  bool is_root = false;
+  // The following members are for a group that is a block of kind 6.
+  bool is_extended = false;
+  unsigned link_order = 1, attribute_order = 0;  // flags; see property 3 in spec/hdf5_section.md
+  std::vector<LinkList::Name> order;             // link names in the order that property 4 gives
+  std::size_t source = 0;                        // see KnownObjects::add_source()
+  std::uint64_t created = 0;                     // order of creation of the block
+  std::vector<std::int64_t> numbers;  // numbers of the block's dimension scales, ascending
+};
+
+// Writes a group and returns the address of its object header. Errors: kUnsupported if two links
+// have the same name or HDF5 cannot hold a name.
+Result<std::uint64_t> encode_group(const ViewGroup& group, ViewOutput& out);
+
+}  // namespace nmb

@@ -1,0 +1,121 @@
+// PlannedInputs: opens and plans the inputs of a rank. Keeps facts about the inputs until the
+// output has been written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "files/pooled_file.h"
+#include "merge/dividing/input_planner.h"
+#include "merge/reading/block_chooser.h"
+#include "merge/reading/block_sink.h"
+#include "merge/reading/input_shares.h"
+#include "merge/reading/planned_input.h"
+#include "merge/reporting/conflict_list.h"
+#include "merge/storing/shared_names.h"
+#include "merge/storing/written_blocks.h"
+#include "merge/uniting/input_describer.h"
+#include "merge/uniting/sent_values.h"
+#include "nmb/communicator.h"
+#include "nmb/merge.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+class PlannedInputs {
+ public:
+  // All arguments must outlive the object.
+  PlannedInputs(const PackOptions& options, PackReport& report, Communicator& ranks,
+                ConflictList& conflicts, SharedNames& names)
+      : options_(options), report_(report), ranks_(ranks), conflicts_(conflicts), names_(names) {}
+
+  // Prepares for planning without opening an input. Errors: kUsage if the options are invalid.
+  Status prepare();
+  // Checks that no output is also an input. Call this before anything is written and before an
+  // unfinished output is opened. Files to which inputs refer are usually checked later, when the
+  // inputs are read.
+  Status check_outputs() const;
+  // Checks that every input has a known kind of file. Call this before an existing output is
+  // opened, because the writer may repair that output.
+  Status look_at_all();
+
+  // Returns the settings with which this rank opens inputs and received values.
+  const ReceivedFrom& from() const { return from_; }
+
+  // Limits reading ahead: an input is read ahead only if its position in the list is less than
+  // `end`.
+  void set_end(std::size_t end) { planner_->set_end(end); }
+  // Collective. If blocks are chosen by their number, determines the number of the first block of
+  // `share`. The ranks' shares must be in the order of ranks. Call this before take().
+  Status number_blocks(InputShare share);
+  // Passes the blocks of inputs to `sink`. An error is returned only if the whole run must stop.
+  Status take(InputShare share, BlockSink& sink);
+  Status take(std::size_t index, BlockSink& sink);
+  // Describes the inputs of `share` for rank 0. Stops at an input that makes the whole run fail.
+  Status describe(InputShare share, InputDescriber& describer);
+  // Reads an input that was read before, perhaps by another rank, and passes its blocks to `sink`.
+  // No conflict or warning is reported a second time.
+  Status read_again(std::size_t index, BlockSink& sink);
+  // Adds the results of an input to the report. This rank or another rank has read the input. An
+  // error is returned only if the whole run must stop.
+  Status settle(PlannedInput input);
+  // Reports which contents of NMB inputs the output does not keep. blocks: the blocks that were
+  // taken; nullptr if there are none.
+  void tell_losses(const WrittenBlocks* blocks);
+
+  // Frees the memory that planning needed. No input can be planned afterwards.
+  void end_planning();
+  // Returns whether some block was divided. Valid after end_planning().
+  bool has_divided() const { return has_divided_; }
+  // Returns InputReader::whole_files(). Valid after end_planning().
+  std::uint64_t whole_files() const { return whole_files_; }
+  // Returns InputReader::parted_originals(). Valid after end_planning().
+  std::uint64_t parted_originals() const { return parted_originals_; }
+  // Collective. Calls BlockChooser::check() if PackOptions::choice is set.
+  Status check_choice(Status* failure);
+  // Returns how many bytes of memory the largest block takes when it is loaded. Valid after
+  // end_planning().
+  std::uint64_t largest_load() const { return largest_load_; }
+
+  // Errors: kDamaged if an input changed while it was read.
+  Status check_unchanged() const;
+
+ private:
+  void tell_repeated();
+  void note_group(const std::string& group);
+  bool is_cancelled() const { return options_.writer.cancel && options_.writer.cancel->load(); }
+  Status interrupted() const {
+    return Status(Code::kIo, options_.output, kNoOffset, "", "interrupted");
+  }
+  // Returns false if a message cannot describe the input's values. Rank 0 then reads the input
+  // itself.
+  bool open_and_plan(std::size_t index, BlockSink& sink, PlannedInput* input);
+  void plan_source(Source source, BlockSink& sink, PlannedInput* input);
+  void tell_losses(std::size_t input, const InputExtras& extras, WrittenBlocks::KeptBlocks kept);
+
+  const PackOptions& options_;
+  PackReport& report_;
+  Communicator& ranks_;
+  ConflictList& conflicts_;
+  SharedNames& names_;
+  ReceivedFrom from_;
+  std::unique_ptr<InputPlanner> planner_;
+  InputDescriber* describer_ = nullptr;  // set if this rank describes its blocks for rank 0
+  bool is_reading_again_ = false;
+  bool has_divided_ = false;
+  std::uint64_t largest_load_ = 0;
+  std::uint64_t whole_files_ = 0, parted_originals_ = 0;
+  std::optional<BlockChooser> chooser_;  // set if PackOptions::choice is set
+  // BlockChooser::position() after the last input, if number_blocks() has counted the blocks.
+  std::optional<std::uint64_t> last_position_;
+  std::vector<std::shared_ptr<PooledFile>> files_;  // the files that were opened
+  // The index and the extras of each NMB input.
+  std::vector<std::pair<std::size_t, InputExtras>> extras_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,73 @@
+// BlockChooser: applies PackOptions::choice to the blocks of inputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/named_blocks.h"
+#include "nmb/communicator.h"
+#include "nmb/find.h"
+#include "nmb/merge.h"
+#include "nmb/reader.h"
+#include "nmb/status.h"
+#include "values/array_source.h"
+
+namespace nmb {
+
+class BlockChooser {
+ public:
+  // `choice` must outlive the object. Errors: kUsage for an invalid expression.
+  static Result<BlockChooser> make(const BlockChoice& choice);
+
+  // Returns for each block of the next input, in the order of names, whether it is packed. reader:
+  // nullptr if the input is not an NMB file. prefix: the number of bytes before the path of a group
+  // in the name of its block. Adds warnings about blocks for which the expression is not decided.
+  Result<std::vector<bool>> choose(const hdf5::NamedBlocks& blocks, const Reader* reader,
+                                   std::size_t prefix, const std::string& file,
+                                   std::vector<std::string>* warnings);
+  // Returns whether the only block of the next input, which is a classic file, is packed. Adds
+  // warnings as choose() does.
+  Result<bool> choose_classic(const Source& file, std::vector<std::string>* warnings);
+
+  // Returns whether the choice depends on the inputs before the current input.
+  bool counts() const { return choice_->shards > 1; }
+  // Returns the number of blocks for which all conditions except the shard hold.
+  std::uint64_t position() const { return position_; }
+  // Sets the number of such blocks in all inputs before the next input, and forgets which blocks
+  // were chosen.
+  void restart(std::uint64_t position);
+
+  // Collective. Checks the names that the options contain against the blocks of all inputs, and
+  // sets *failure, unless it is set already, if a name is wrong or if no block is packed. Adds
+  // warnings on rank 0. output: the path of the output, for messages.
+  Status check(Communicator& ranks, const std::string& output, Status* failure,
+               PackReport* report) const;
+
+ private:
+  explicit BlockChooser(const BlockChoice& choice) : choice_(&choice) {}
+  Status begin(const Reader* reader);
+  Result<bool> wants(std::string_view name, std::uint64_t order, BlockFinder::Load load);
+  void end(const std::string& file, std::vector<std::string>* warnings);
+  Result<bool> has_conditions(std::string_view name, std::uint64_t order, BlockFinder::Load load);
+  std::optional<std::string> missing_names(std::string_view found) const;
+
+  const BlockChoice* choice_;
+  std::vector<std::string_view> names_;  // BlockChoice::names, sorted, each once
+  std::string has_name_;                 // for each of names_: 1 if an input has it, else 0
+  std::optional<FindExpression> where_;
+  std::optional<BlockFinder> finder_;  // of the current input
+  // For each name in the expression: 1 if a block has it, else 0.
+  std::string has_value_;
+  // For each name in the expression: the number of inputs with looked-at blocks in which no block
+  // has it.
+  std::vector<std::uint64_t> inputs_without_;
+  std::uint64_t position_ = 0, chosen_ = 0, left_out_ = 0;
+  std::uint64_t looked_at_ = 0;  // number of blocks for which the expression was evaluated
+};
+
+}  // namespace nmb

@@ -1,0 +1,68 @@
+// InputContext: what the readers of all inputs share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "files/spool_file.h"
+#include "merge/reading/input_options.h"
+#include "merge/reading/value_origin.h"
+#include "nmb/classic.h"
+#include "nmb/dataset.h"
+#include "nmb/metadata.h"
+#include "nmb/status.h"
+#include "values/array_source.h"
+#include "wire/memory_room.h"
+
+namespace nmb {
+
+// The maximum number of header bytes that a rank keeps in memory for small inputs. A union may keep
+// the same number of bytes for values that it compares. Only a few files are open at a time.
+// Therefore a file must be reopened to read bytes that were not kept.
+inline constexpr std::uint64_t kHeldBytes = 64 << 20;
+
+// Returns the dataset with these definitions.
+inline Dataset dataset_of(ClassicHeader header, Source extent) {
+  Dataset dataset;
+  dataset.records = header.metadata.record_count(header.layout.records);
+  dataset.metadata = std::move(header.metadata);
+  dataset.layout = header.layout;
+  dataset.extent = std::move(extent);
+  return dataset;
+}
+
+struct InputContext {
+  InputOptions options;
+  std::vector<std::string>& warnings;
+  // Memory of the previous block's metadata, reused for the next block.
+  Metadata room = ClassicHeader().metadata;
+  std::uint64_t held_room = memory_room(kHeldBytes);    // bytes left for headers of inputs
+  std::shared_ptr<SpoolFile> moved{};                   // values in which paths were changed
+  std::uint64_t whole_files = 0, parted_originals = 0;  // see InputReader
+
+  // Returns whether a header is kept in memory until it is written, and takes room for it.
+  bool holds_header(std::uint64_t length) {
+    constexpr std::uint64_t kMostHeader = 8192;
+    if (length > std::min(kMostHeader, held_room)) return false;
+    held_room -= length;
+    return true;
+  }
+  Result<std::shared_ptr<SpoolFile>> moved_values() {
+    if (!moved) NMB_ASSIGN(moved, SpoolFile::create());
+    return moved;
+  }
+  // Returns the origin of values for other ranks, or an empty text if there is only one rank.
+  std::string origin(std::size_t index, std::uint64_t begin,
+                     std::optional<std::string_view> block = {}) const {
+    if (!options.origins) return {};
+    return ValueOrigin{static_cast<std::uint32_t>(index), begin, block}.text();
+  }
+};
+
+}  // namespace nmb

@@ -1,0 +1,58 @@
+// ValueOrigin: describes where values of an input are stored, for a rank that did not plan this
+// input.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "files/pooled_file.h"
+#include "nmb/reader.h"
+#include "parallel/message_codec.h"
+#include "values/array_source.h"
+
+namespace nmb {
+
+// In a classic file, the values are the bytes from `begin` on. In an NMB file, the values are the
+// extent of a block whose entry has the checksum `begin` (see sum_of_entry()). The checksum is
+// compared because the other rank may see a later generation of the file.
+struct ValueOrigin {
+  std::uint32_t input = 0;  // position in the list of inputs
+  std::uint64_t begin = 0;
+  std::optional<std::string_view> block{};
+
+  // Returns the origin as a text that is sent to another rank.
+  std::string text() const {
+    MessageWriter out;
+    out.put(input);
+    out.put(block.has_value());
+    out.put(begin);
+    if (block) out.put_raw(std::as_bytes(std::span(*block)));
+    const std::vector<std::byte> bytes = out.take();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  // Decodes a text. The block's name in the result is a view of `text`.
+  static ValueOrigin of(std::string_view text) {
+    MessageReader in(std::as_bytes(std::span(text)));
+    ValueOrigin origin;
+    origin.input = in.get<std::uint32_t>();
+    const bool is_block = in.get<bool>();
+    origin.begin = in.get<std::uint64_t>();
+    if (is_block)
+      origin.block = text.substr(sizeof(std::uint32_t) + sizeof(bool) + sizeof(std::uint64_t));
+    return origin;
+  }
+};
+
+// Returns a checksum over the positions of a block's body and values.
+std::uint64_t sum_of_entry(const BlockEntry& entry);
+
+// Opens values of an input that another rank planned. path: path of the input. options: for the
+// reader of an NMB file.
+Result<Source> open_origin(const ValueOrigin& origin, const std::string& path,
+                           std::shared_ptr<FilePool> pool, const ReadOptions& options);
+
+}  // namespace nmb

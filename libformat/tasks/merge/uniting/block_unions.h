@@ -1,0 +1,121 @@
+// BlockUnions: unites blocks that several inputs have. Collects the parts of each block from all
+// inputs. Then makes one block from these parts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "convert/recode.h"
+#include "files/spool_file.h"
+#include "merge/reading/block_sink.h"
+#include "merge/reading/reopened_source.h"
+#include "merge/reporting/conflict_list.h"
+#include "merge/uniting/dataset_union.h"
+#include "merge/uniting/described_block.h"
+#include "merge/uniting/partition_key.h"
+#include "merge/uniting/union_block.h"
+#include "nmb/merge.h"
+#include "values/chunk_coding.h"
+
+namespace nmb {
+
+class BlockUnions final : public BlockSink {
+ public:
+  // A function that reads an input again after another rank has read it. Passes the input's blocks
+  // to `sink`. The input's messages are not reported again.
+  using ReadAgain = std::function<Status(std::size_t input, BlockSink& sink)>;
+
+  // `options`, `conflicts` and `report` must outlive the object. held: how many bytes of values may
+  // be kept for inputs that this rank reads. helpers: encode chunks; may be nullptr.
+  BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
+              std::shared_ptr<SourcePool> views, std::uint64_t held, ReadAgain read_again,
+              ChunkHelpers* helpers);
+  ~BlockUnions() override;
+
+  // Begins an input. The input must also be the current input of `conflicts`.
+  void begin_input(Source file) override { file_ = std::move(file); }
+  Status take_whole(const BlockName& name, InputBlock& block) override;
+  Status take_part(const BlockName& name, BlockPart part) override;
+  // Takes a block of an input that another rank read. If no other input has a block with this name,
+  // this rank reads the block again.
+  Status take_described(const BlockName& name, std::shared_ptr<const DescribedBlock> block);
+
+  // Passes all blocks to `sink`, in the order in which they first occur in the inputs. A block that
+  // only one input has is passed unchanged. Blocks that several inputs have are passed as one
+  // united block. inputs: all inputs that were read.
+  Status finish(const std::vector<std::size_t>& inputs, BlockSink& sink);
+
+ private:
+  struct Entry;
+  class Loader;
+
+  Entry* find(const std::string& name) const;
+  Entry& entry_of(const BlockName& name);
+  DatasetUnion& union_of(Entry& entry, const Metadata& first,
+                         const std::vector<std::uint32_t>& levels);
+  bool is_along(const Entry& entry, const Metadata& first,
+                const std::vector<std::uint32_t>& levels);
+  // Returns false if there is nothing to unite yet.
+  template <class Keep>
+  bool take(Entry& entry, const BlockFacts& facts, Keep keep);
+  Status unite(Entry& entry, const InputBlock& block);
+  Status unite(Entry& entry, const DescribedBlock& block);
+  Status unite(Entry& entry, const UnionBlock& block);
+  Status unite_whole(Entry& entry);
+  Status unite_first(Entry& entry);
+  Status load(Entry& entry);
+  Status check_tile(const Entry& entry, const Metadata& metadata);
+  void tell_missing(FoundConflict found, bool may_fill);
+  void note_set_size(Entry& entry, const BlockFacts& facts);
+  void check_set(const Entry& entry);
+  bool check_icebergs(const Entry& entry, std::int64_t size);
+  void tell_set(const Entry& entry, std::size_t second, std::size_t first, std::string found,
+                std::string expected, bool may_fill);
+  std::string missing_numbers(const std::vector<std::size_t>& inputs, std::int64_t count) const;
+  void take_note(const Entry& entry, UnionNote note);
+  void tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs);
+  Status add_gaps(const std::vector<std::size_t>& inputs);
+  void add_gaps(Entry& entry, const std::string& dimension, const std::vector<std::size_t>& inputs);
+  const Entry* joined_above(const Entry& entry, std::string_view dimension) const;
+  std::optional<std::uint64_t> joined_length(const Entry& entry, std::string_view dimension,
+                                             std::size_t input) const;
+  Status add_keys(const std::vector<std::size_t>& inputs);
+  static KeyColumn column_of(const Entry& entry, VarId variable, std::uint32_t member);
+  Status add_events(Entry* events, const std::string& variable,
+                    const std::vector<std::size_t>& inputs,
+                    const std::set<std::size_t>& in_conflict);
+  Status add_numbers(Entry& entry, const std::string& variable,
+                     const std::set<std::size_t>& in_conflict);
+  void tell_key(std::size_t input, std::string object, std::string found, std::string expected);
+  Status check_coordinates(const Entry& entry, const std::vector<JoinedCoordinate>& coordinates);
+  void warn_of_notes();
+  Status finish(Entry& entry, BlockSink& sink);
+  Status count_decompressed(const Entry& entry, const Dataset& all);
+  Status take_group(const Entry& entry, const Dataset& group, std::vector<std::byte> body,
+                    std::optional<WantedChunks> wanted, BlockSink& sink);
+
+  const PackOptions& options_;
+  ConflictList& conflicts_;
+  PackReport& report_;
+  const std::shared_ptr<SourcePool> views_;
+  std::uint64_t held_room_;
+  const ReadAgain read_again_;
+  ChunkHelpers* const helpers_;
+  // For each variable: the number of inputs whose fill value is lost.
+  std::map<std::string, std::size_t> lost_fill_values_;
+  const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
+  Source file_;
+  std::shared_ptr<SpoolFile> chunks_;  // chunk tables and chunks that were encoded again
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::unordered_map<std::string, Entry*> by_name_;
+};
+
+}  // namespace nmb

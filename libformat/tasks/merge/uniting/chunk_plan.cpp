@@ -1,0 +1,410 @@
+// Decides how united values are stored (see merge/uniting/chunk_plan.h).
+#include "merge/uniting/chunk_plan.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "client/group_block.h"
+#include "files/spliced_source.h"
+#include "merge/reading/held_values.h"
+#include "merge/reading/reopened_source.h"
+#include "nmb/netcdf_view.h"
+#include "values/chunk_filters.h"
+#include "values/chunk_grid.h"
+#include "values/codecs.h"
+#include "values/open_array.h"
+
+namespace nmb {
+
+namespace {
+
+using hdf5::Property;
+
+// Returns the converted block of kind 6 that supplies the values of a dataset. Returns nullptr if
+// the values have another source.
+const ReopenedSource* view_in(const ByteSource* values) {
+  if (const auto* held = dynamic_cast<const HeldValues*>(values)) values = held->base().get();
+  if (const auto* spliced = dynamic_cast<const SplicedSource*>(values))
+    for (const Source& source : spliced->sources())
+      if (const ReopenedSource* view = view_in(source.get())) return view;
+  return dynamic_cast<const ReopenedSource*>(values);
+}
+
+constexpr std::span<const std::byte> kNoBytes;
+
+// Returns the block of kind 6 that supplies the values of a dataset. Returns nullptr if the values
+// have another source.
+Result<std::shared_ptr<const Block>> block_of(const Source& values) {
+  const ReopenedSource* const view = view_in(values.get());
+  if (!view) return std::shared_ptr<const Block>();
+  const ViewOrigin& origin = view->origin();
+  hdf5::GroupBlock group;
+  group.name = origin.block;
+  group.body.resize(origin.body->size());
+  NMB_TRY(origin.body->read_at(0, group.body));
+  // Without values there is no extent.
+  group.extent = origin.extent ? origin.extent : std::make_shared<MemorySource>(kNoBytes);
+  group.extent_length = group.extent->size();
+  return hdf5::decode_group(std::move(group), view->name());
+}
+
+// Returns a type with little-endian values. type: a type of numbers that CDF-5 has.
+ExtendedType little_endian(Type type) {
+  ExtendedType out;
+  out.size = type_size(type);
+  out.precision = static_cast<std::uint32_t>(out.size * 8);
+  out.is_signed =
+      type == Type::kByte || type == Type::kShort || type == Type::kInt || type == Type::kInt64;
+  if (type != Type::kFloat && type != Type::kDouble) return out;
+  const bool is_double = type == Type::kDouble;
+  out.type_class = TypeClass::kFloat;
+  out.normalization = Normalization::kImplied;
+  out.sign_position = out.precision - 1;
+  out.exponent_size = is_double ? 11 : 8;
+  out.mantissa_size = out.exponent_position = is_double ? 52 : 23;
+  out.exponent_bias = is_double ? 1023 : 127;
+  return out;
+}
+
+// Returns the definition of a type without its name, or nullopt for a type of CDF-5.
+std::optional<ExtendedType> extended_type(const TypeTable& types, Type type) {
+  if (!TypeTable::is_extended(type)) return std::nullopt;
+  ExtendedType out = types.at(type);
+  out.name.clear();
+  return out;
+}
+
+Chunking chunking_of(const Storage& storage, StoredType type,
+                     std::span<const Property> properties) {
+  Chunking out{std::move(type), storage.chunk, storage.filters};
+  for (const Property& p : properties)
+    if (p.owner == storage.variable && p.attribute == hdf5::kNoAttribute &&
+        p.number == Property::Number::kCreation) {
+      out.allocation = p.creation.allocation;
+      out.fill_time = p.creation.fill_time;
+    }
+  return out;
+}
+
+// Returns the number of bytes in a string of fixed length. Returns 0 for other types, and for
+// strings of 1 byte, which are characters.
+std::uint64_t length_of_strings(const TypeTable& types, Type type) {
+  if (!TypeTable::is_extended(type)) return 0;
+  const ExtendedType& own = types.at(type);
+  const bool is_string = own.type_class == TypeClass::kString && !own.variable_length;
+  return is_string && own.size > 1 ? own.size : 0;
+}
+
+// Turns the chunking of strings into the chunking of their characters. The stored bytes of chunks
+// are the same in both. length: the number of bytes in a string. Returns whether all bytes of the
+// fill value are the same; if they differ, the fill value becomes a NUL character.
+bool make_characters(std::uint64_t length, Chunking* chunking) {
+  chunking->type.extended.reset();
+  chunking->chunk.push_back(length);
+  for (Filter& filter : chunking->filters)
+    if (filter.id == kShuffle && filter.parameters.empty())
+      filter.parameters = {static_cast<std::uint32_t>(length)};
+  std::vector<std::byte>& fill = chunking->type.fill;
+  const std::byte first = fill.front();
+  const bool is_uniform = std::ranges::count(fill, first) == std::ssize(fill);
+  fill.assign(1, is_uniform ? first : std::byte{0});
+  return is_uniform;
+}
+
+// Returns the chunking of a variable whose values get another type. type: the new type.
+Chunking widened(Chunking chunking, Type type, bool maps_fill) {
+  StoredType& stored = chunking.type;
+  const ArrayForm before = stored.form;
+  if (before.type == type) return chunking;
+  stored.form.type = type;
+  stored.extended.reset();
+  if (before.is_swapped) stored.extended = little_endian(type);
+  stored.fill = converted(std::move(stored.fill), before, stored.form, maps_fill);
+  return chunking;
+}
+
+// Returns whether two lists of filters decode values in the same way.
+bool are_alike(const std::vector<Filter>& a, const std::vector<Filter>& b) {
+  return std::ranges::equal(a, b, [](const Filter& one, const Filter& other) {
+    // The parameter of a codec is its level, which does not matter for decoding.
+    return one.id == other.id && (codec_of(one.id) || one.parameters == other.parameters);
+  });
+}
+
+// Returns whether stored chunks of one variable can be copied unchanged to the other variable.
+bool are_alike(const Chunking& a, const Chunking& b) {
+  return a.type.form == b.type.form && a.chunk == b.chunk && a.type.fill == b.type.fill &&
+         are_alike(a.filters, b.filters);
+}
+
+class ChunkPlanner {
+ public:
+  ChunkPlanner(const DatasetUnion& united, const Dataset& all, const Compression* compression)
+      : united_(united), metadata_(all.metadata), compression_(compression) {
+    if (compression) plan_.wanted.uses.resize(compression->chunk.size());
+    for (VarId v = 0; v < metadata_.variable_count(); ++v) {
+      UnitedVariable& variable = plan_.variables.emplace_back();
+      for (const DimId d : metadata_.variable(v).dimensions) {
+        const Dimension dimension = metadata_.dimension(d);
+        variable.lengths.push_back(dimension.is_record() ? all.records : dimension.length);
+      }
+      for (DatasetUnion::Box& box : united.boxes(all, v))
+        variable.parts.push_back({std::move(box)});
+    }
+  }
+
+  Result<std::optional<ChunkPlan>> plan(bool is_forced, bool keeps_byte_order) {
+    const auto kNoChunks = std::optional<ChunkPlan>();
+    const std::vector<Source> values = united_.values();
+    for (std::uint32_t member = 0; member < values.size(); ++member)
+      NMB_TRY(look_at(member, values[member]));
+    for (UnitedVariable& variable : plan_.variables) find_plain(&variable);
+    const bool is_needed = united_.has_strings() || (keeps_byte_order && has_swapped_array());
+    if (!is_forced && !has_chunks() && !is_needed) return kNoChunks;
+    for (VarId v = 0; v < metadata_.variable_count(); ++v) choose(v);
+    if (!united_.has_growing() && !has_chunks() && !is_needed) return kNoChunks;
+    return std::optional(std::move(plan_));
+  }
+
+ private:
+  bool has_chunks() const {
+    return std::ranges::any_of(plan_.variables, [](const UnitedVariable& variable) {
+      return std::holds_alternative<Chunking>(variable.storage);
+    });
+  }
+
+  // Returns whether a variable is an array without chunks of little-endian values.
+  bool has_swapped_array() const {
+    return std::ranges::any_of(plan_.variables, [](const UnitedVariable& variable) {
+      const auto* const plain = std::get_if<PlainArray>(&variable.storage);
+      return plain && plain->type.form.is_swapped;
+    });
+  }
+
+  // --- how the datasets store the variables ---
+
+  Status look_at(std::uint32_t member, const Source& values) {
+    Source& extent = plan_.extents.emplace_back();
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, block_of(values));
+    if (!block) return {};
+    NMB_ASSIGN(const std::vector<Property> properties,
+               hdf5::decode_properties(block->metadata.extension()->hdf5));
+    extent = block->extent;
+    for (VarId v = 0; v < metadata_.variable_count(); ++v) look_at(member, v, *block, properties);
+    return {};
+  }
+
+  void look_at(std::uint32_t member, VarId variable, const Block& block,
+               std::span<const Property> properties) {
+    UnitedVariable& united = plan_.variables[variable];
+    const auto part = std::ranges::lower_bound(united.parts, member, {},
+                                               [](const ChunkedPart& p) { return p.box.member; });
+    if (part == united.parts.end() || part->box.member != member)
+      return look_at_empty(variable, block, properties);
+    const Metadata& metadata = block.metadata;
+    const Variable own = metadata_.variable(variable);
+    const std::optional<VarId> found = find_netcdf_variable(metadata, own.name);
+    if (!found) return;
+    const Storage* const storage = metadata.extension()->storage_of(*found);
+    if (storage && storage->kind != StorageKind::kChunked) return;
+    const Variable there = metadata.variable(*found);
+    const TypeTable& types = metadata.extension()->types;
+    // The union shows strings of n bytes as characters with one more dimension of length n.
+    const std::uint64_t string_length = length_of_strings(types, there.type);
+    const DatasetUnion::Box& box = part->box;
+    if (string_length > 0
+            ? box.count.size() != there.dimensions.size() + 1 || box.count.back() != string_length
+            : box.count.size() != there.dimensions.size() || types.classic(there.type) != box.type)
+      return;
+    // If a variable is shorter than its dimensions, its last chunks lack values.
+    bool is_whole = true;
+    for (std::size_t i = 0; i < there.dimensions.size(); ++i)
+      is_whole = is_whole && metadata.dimension(there.dimensions[i]).length == box.count[i];
+    StoredType type{{box.type, types.is_swapped(there.type)}, extended_type(types, there.type), {}};
+    if (!storage) {
+      if (!is_whole || string_length > 0 || box.type != own.type ||
+          metadata.is_record_variable(*found))
+        return;
+      type.fill = fill_value(metadata_, variable);
+      type.form.swap(&type.fill);
+      part->region_begin = metadata.begin(*found) - block.layout.header_length;
+      part->region_length = metadata.array_bytes(*found).value_or(0);
+      part->plain = std::move(type);
+      return;
+    }
+    if (storage->chunk.size() != there.dimensions.size()) return;
+    part->is_marked = std::ranges::any_of(properties, [&](const Property& p) {
+      return p.owner == *found && p.number == Property::Number::kDamagedChunks;
+    });
+    part->region_begin = metadata.begin(*found);
+    part->region_length = storage->region_length;
+    if (!check_filters(storage->filters).ok()) return;
+    type.fill = unstored_value(properties, *found, types.value_size(there.type));
+    Chunking chunking = chunking_of(*storage, std::move(type), properties);
+    // If a fill value has different bytes, no character equals it. Then all values are written.
+    if (string_length > 0) is_whole = make_characters(string_length, &chunking) && is_whole;
+    if (std::holds_alternative<std::monostate>(united.storage))
+      united.storage = widened(chunking, own.type, box.maps_fill);
+    if (!is_whole) return;
+    // Datasets that are divided into chunks in the same way share one object.
+    if (part != united.parts.begin()) part->own = std::prev(part)->own;
+    if (!part->own || *part->own != chunking)
+      part->own = std::make_shared<const Chunking>(std::move(chunking));
+  }
+
+  // Arrays without chunks keep their byte order if one after the other is the united variable: each
+  // dataset has all values along all dimensions but the first.
+  static void find_plain(UnitedVariable* variable) {
+    if (!std::holds_alternative<std::monostate>(variable->storage) || variable->parts.empty())
+      return;
+    PlainArray plain;
+    std::uint64_t end = 0;  // along the first dimension
+    for (const ChunkedPart& part : variable->parts) {
+      const DatasetUnion::Box& box = part.box;
+      if (!part.plain || *part.plain != *variable->parts.front().plain) return;
+      for (std::size_t i = 0; i < variable->lengths.size(); ++i)
+        if (box.first[i] != (i == 0 ? end : 0) || (i > 0 && box.count[i] != variable->lengths[i]))
+          return;
+      if (!variable->lengths.empty()) end += box.count.front();
+      plain.runs.push_back({box.member, part.region_begin, part.region_length});
+    }
+    if (variable->lengths.empty() ? plain.runs.size() != 1 : end != variable->lengths.front())
+      return;
+    plain.type = *variable->parts.front().plain;
+    variable->storage = std::move(plain);
+  }
+
+  // Looks at a variable that has no values in this dataset. If it has the type of the united
+  // variable, its chunks and filters count as those of the other datasets do.
+  void look_at_empty(VarId variable, const Block& block, std::span<const Property> properties) {
+    UnitedVariable& united = plan_.variables[variable];
+    const Metadata& metadata = block.metadata;
+    const Variable own = metadata_.variable(variable);
+    const std::optional<VarId> found = find_netcdf_variable(metadata, own.name);
+    if (!found || !std::holds_alternative<std::monostate>(united.storage)) return;
+    const Storage* const storage = metadata.extension()->storage_of(*found);
+    if (!storage || storage->kind != StorageKind::kChunked) return;
+    const Variable there = metadata.variable(*found);
+    const TypeTable& types = metadata.extension()->types;
+    const std::uint64_t string_length = length_of_strings(types, there.type);
+    const bool has_type =
+        string_length > 0 ? own.type == Type::kChar : types.classic(there.type) == own.type;
+    if (!has_type || storage->chunk.size() != there.dimensions.size() ||
+        own.dimensions.size() != there.dimensions.size() + (string_length > 0 ? 1 : 0) ||
+        !check_filters(storage->filters).ok())
+      return;
+    StoredType type{{own.type, types.is_swapped(there.type)}, extended_type(types, there.type), {}};
+    type.fill = unstored_value(properties, *found, types.value_size(there.type));
+    Chunking chunking = chunking_of(*storage, std::move(type), properties);
+    if (string_length > 0) make_characters(string_length, &chunking);
+    united.storage = std::move(chunking);
+  }
+
+  // --- how the united dataset stores them ---
+
+  void choose(VarId variable) {
+    const Variable v = metadata_.variable(variable);
+    if (v.dimensions.empty()) return;
+    UnitedVariable& united = plan_.variables[variable];
+    const std::vector<std::optional<std::size_t>> asked = asked_lengths(v);
+    const bool is_asked_for = std::ranges::any_of(asked, [](const auto& a) { return !!a; });
+    const ClassicView::Strings* const strings = united_.strings_of(variable);
+    if (strings && v.dimensions.size() == 1) return;  // one string
+    const std::uint64_t value_size = type_size(v.type);
+    // Filters see whole strings.
+    const std::uint64_t filtered_size = strings ? strings->length : value_size;
+    std::uint64_t bytes = value_size;
+    for (const std::uint64_t n : united.lengths) bytes *= n;
+    const bool is_growing = std::ranges::any_of(v.dimensions, [&](DimId d) { return grows(d); });
+    auto* chunking = std::get_if<Chunking>(&united.storage);
+    // A small coordinate keeps its filters. A small array that has no chunks is not divided into
+    // chunks.
+    const bool is_left_alone =
+        bytes <= kSmallArray && !is_growing && (united.lengths.size() == 1 || !chunking);
+    const bool is_coded = compression_ && (is_asked_for || !is_left_alone);
+    std::vector<Filter> filters;
+    if (chunking) filters = filters_for(chunking->filters, filtered_size);
+    // Chunk lengths alone do not change filters.
+    if (is_coded && (compression_->codec || compression_->shuffle))
+      filters = wanted_filters(*compression_, filters, filtered_size);
+    if (!chunking) {
+      // If a variable may grow, HDF5 can store it only in chunks.
+      if (!is_growing && (!is_coded || (!is_asked_for && filters.empty()))) return;
+      const auto* const plain = std::get_if<PlainArray>(&united.storage);
+      StoredType type =
+          plain ? plain->type : StoredType{{v.type}, {}, fill_value(metadata_, variable)};
+      chunking = &united.storage.emplace<Chunking>(
+          Chunking{std::move(type), usual_chunk(united.lengths, value_size)});
+      for (std::uint64_t& n : chunking->chunk) n = std::max<std::uint64_t>(n, 1);
+    }
+    chunking->filters = std::move(filters);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      // If a dimension cannot grow, HDF5 does not allow chunks that are longer than the dimension.
+      const std::uint64_t most = grows(v.dimensions[i])
+                                     ? hdf5::kUnlimitedLength
+                                     : std::max<std::uint64_t>(united.lengths[i], 1);
+      std::uint64_t& chunk = chunking->chunk[i];
+      if (asked[i]) {
+        chunk = compression_->chunk[*asked[i]].length;
+        ChunkUse& use = plan_.wanted.uses[*asked[i]];
+        (chunk > most ? use.is_clipped : use.is_cut) = true;
+      }
+      chunk = std::min(chunk, most);
+    }
+    // A chunk has whole strings.
+    if (strings) chunking->chunk.back() = strings->length;
+    const bool keeps_level = is_coded && compression_->codec;
+    for (ChunkedPart& part : united.parts)
+      part.is_alike = part.own && are_alike(*part.own, *chunking) &&
+                      (!keeps_level || part.own->filters == chunking->filters);
+    if (is_coded && compression_->codec && is_plugin(word_of(*compression_->codec)))
+      plan_.wanted.needs_plugin = true;
+  }
+
+  bool grows(DimId dimension) const {
+    return metadata_.record_dimension() == dimension || united_.grows(dimension);
+  }
+
+  // Returns for each dimension of a variable the index of the requested chunk length.
+  std::vector<std::optional<std::size_t>> asked_lengths(const Variable& v) {
+    std::vector<std::optional<std::size_t>> asked(v.dimensions.size());
+    if (!compression_) return asked;
+    const auto& all = compression_->chunk;
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      for (std::size_t place = 0; place < all.size(); ++place) {
+        if (!all[place].is_for(v.name) ||
+            all[place].dimension != metadata_.dimension(v.dimensions[i]).name)
+          continue;
+        plan_.wanted.uses[place].is_known = true;
+        if (!asked[i]) asked[i] = place;
+      }
+    return asked;
+  }
+
+  const DatasetUnion& united_;
+  const Metadata& metadata_;
+  const Compression* const compression_;
+  ChunkPlan plan_;
+};
+
+}  // namespace
+
+Result<std::optional<ChunkPlan>> plan_chunks(const DatasetUnion& united, const Dataset& all,
+                                             const Compression* compression, bool is_forced,
+                                             bool keeps_byte_order) {
+  return ChunkPlanner(united, all, compression).plan(is_forced, keeps_byte_order);
+}
+
+Result<std::size_t> count_compressed(const DatasetUnion& united, const Dataset& all) {
+  const std::vector<Source> values = united.values();
+  NMB_ASSIGN(const std::shared_ptr<const Block> block, block_of(values.front()));
+  if (!block) return std::size_t{0};
+  const auto& storage = block->metadata.extension()->storage;
+  return static_cast<std::size_t>(std::ranges::count_if(storage, [&](const Storage& one) {
+    return one.kind == StorageKind::kChunked && !one.filters.empty() &&
+           all.metadata.find_variable(netcdf_name(block->metadata, one.variable));
+  }));
+}
+
+}  // namespace nmb

@@ -1,0 +1,299 @@
+// Stores united values in chunks (see merge/uniting/chunk_union.h).
+#include "merge/uniting/chunk_union.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <variant>
+
+#include "convert/chunk_region.h"
+#include "files/spliced_source.h"
+#include "hdf5_types/hdf5_section.h"
+#include "merge/uniting/chunk_jobs.h"
+#include "merge/uniting/chunk_origins.h"
+#include "model/value_begin.h"
+#include "netcdf/shared_dimensions.h"
+#include "nmb/classic.h"
+#include "values/chunk_filters.h"
+#include "values/gathered_chunk.h"
+#include "values/open_array.h"
+
+namespace nmb {
+
+namespace {
+
+using hdf5::Property;
+
+constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
+
+class ChunkUniter {
+ public:
+  ChunkUniter(const DatasetUnion& united, const Dataset& all,
+              const std::vector<std::uint32_t>& levels, const CodingRules& coding,
+              const std::shared_ptr<SpoolFile>& spool, ChunkPlan plan)
+      : united_(united),
+        all_(all),
+        from_(all.metadata),
+        levels_(levels),
+        coding_(coding),
+        spool_(spool),
+        plan_(std::move(plan)),
+        united_values_(static_cast<std::uint32_t>(plan_.extents.size())),
+        runs_(united_values_ + 1) {}
+
+  Result<UnitedChunks> unite() {
+    NMB_TRY(define());
+    UnitedChunks out;
+    NMB_ASSIGN(out.body, encode_extended_body(to_, 0));
+    out.extent_length = end_;
+    const std::string name = name_for_damage();
+    std::vector<Source> sources = std::move(plan_.extents);
+    sources.insert(sources.end(), {all_.extent, spool_});
+    // No source may be nullptr. Therefore the spool file replaces sources without values.
+    std::ranges::replace(sources, Source(), Source(spool_));
+    out.extent = std::make_shared<SplicedSource>(std::move(sources), runs_.take(), end_, name);
+    out.wanted = std::move(plan_.wanted);
+    return out;
+  }
+
+ private:
+  // Returns whether a part has copied chunks of which some cannot be decoded.
+  static bool is_damaged(const ChunkedPart& part) { return part.is_alike && part.is_marked; }
+
+  // Returns the name of the united values in messages. Reads that fail name the input. Only chunks
+  // that cannot be decoded have this name, so it is the name of the first input that has some.
+  std::string name_for_damage() const {
+    for (const UnitedVariable& variable : plan_.variables)
+      for (const ChunkedPart& part : variable.parts)
+        if (const Source& extent = plan_.extents[part.box.member]; extent && is_damaged(part))
+          return extent->name();
+    return all_.extent->name();
+  }
+
+  // Defines the block, and stores the values of its variables in the order of definition.
+  Status define() {
+    const auto extension = std::make_shared<Extension>();
+    to_.set_extension(extension);
+    const std::vector<bool> is_left_out = dimensions_of_characters();
+    std::vector<std::uint32_t> levels;
+    for (DimId d = 0; d < from_.dimension_count(); ++d) {
+      ids_.push_back(to_.dimension_count());
+      if (is_left_out[d]) continue;
+      const Dimension dimension = from_.dimension(d);
+      const bool is_record = dimension.is_record();
+      NMB_TRY(to_.def_dim(dimension.name, is_record ? all_.records : dimension.length).status());
+      if (is_record || united_.grows(d)) extension->unlimited.push_back({ids_[d], false});
+      levels.push_back(levels_[d]);
+    }
+    for (const std::string& name : united_.empty()) {
+      if (from_.find_dimension(name)) continue;
+      NMB_ASSIGN(const DimId d, to_.def_dim(name, 0));
+      extension->unlimited.push_back({d, false});
+    }
+    hdf5::append_property(dimensions_above(levels), &extension->hdf5);
+    NMB_TRY(define_attributes(kGlobal));
+    for (VarId v = 0; v < from_.variable_count(); ++v) NMB_TRY(define_variable(v, *extension));
+    return to_.settle_names();
+  }
+
+  // Returns the dimensions that only count the characters of strings. The block has whole strings.
+  std::vector<bool> dimensions_of_characters() const {
+    std::vector<bool> of_characters(from_.dimension_count()), is_used(from_.dimension_count());
+    for (VarId v = 0; v < from_.variable_count(); ++v) {
+      const Variable variable = from_.variable(v);
+      std::span<const DimId> dimensions = variable.dimensions;
+      if (united_.strings_of(v)) {
+        of_characters[dimensions.back()] = true;
+        dimensions = dimensions.first(dimensions.size() - 1);
+      }
+      for (const DimId d : dimensions) is_used[d] = true;
+    }
+    for (DimId d = 0; d < is_used.size(); ++d) of_characters[d] = of_characters[d] && !is_used[d];
+    return of_characters;
+  }
+
+  Status define_variable(VarId id, Extension& extension) {
+    const auto& storage = plan_.variables[id].storage;
+    const auto* const chunking = std::get_if<Chunking>(&storage);
+    const auto* const plain = std::get_if<PlainArray>(&storage);
+    const StoredType* const stored = chunking ? &chunking->type : plain ? &plain->type : nullptr;
+    const bool is_extended = stored && stored->extended;
+    const Variable variable = from_.variable(id);
+    Type type = variable.type;
+    if (is_extended) NMB_ASSIGN(type, number_of(*stored->extended, &extension.types));
+    std::vector<DimId> dimensions;
+    for (const DimId d : variable.dimensions) dimensions.push_back(ids_[d]);
+    const ClassicView::Strings* const strings = united_.strings_of(id);
+    if (strings) {
+      dimensions.pop_back();
+      NMB_ASSIGN(type, number_of(strings->type(), &extension.types));
+    }
+    const std::uint64_t begin = chunking ? region_begin(end_) : end_;
+    NMB_TRY(to_.def_var(variable.name, type, dimensions).status());
+    to_.set_begin(id, begin);
+    NMB_TRY(define_attributes(id));
+
+    std::uint64_t length = from_.slice_bytes(id).value_or(0);
+    if (chunking) {
+      const Result<std::uint64_t> region = store(id, *chunking, begin);
+      if (!region.ok()) return of_variable(variable, region.status());
+      length = *region;
+      extension.storage.push_back(
+          {id, StorageKind::kChunked, length, chunking->chunk, chunking->filters});
+      if (strings) extension.storage.back().chunk.pop_back();
+    } else if (length > 0) {
+      std::uint64_t at = begin;
+      for (const PlainArray::Run& run : plain ? plain->runs : std::vector<PlainArray::Run>()) {
+        if (run.length > 0) runs_.add({at, run.length, run.begin, run.member});
+        at += run.length;
+      }
+      if (!plain)
+        runs_.add({begin, length, from_.begin(id) - all_.layout.header_length, united_values_});
+    }
+    end_ = begin + length;
+    if (!chunking && (!is_extended || length == 0)) return {};
+    Property p;
+    p.number = Property::Number::kCreation;
+    p.owner = id;
+    p.creation.fill_state = hdf5::FillState::kUser;
+    p.creation.fill_value = stored->fill;
+    // All characters of the fill value are the same.
+    if (strings) p.creation.fill_value.resize(strings->length, stored->fill.front());
+    if (chunking) {
+      p.creation.layout = hdf5::Layout::kChunked;
+      p.creation.allocation = chunking->allocation;
+      p.creation.fill_time = chunking->fill_time;
+    }
+    hdf5::append_property(p, &extension.hdf5);
+    if (std::ranges::any_of(plan_.variables[id].parts, is_damaged)) {
+      Property mark;
+      mark.number = Property::Number::kDamagedChunks;
+      mark.owner = id;
+      hdf5::append_property(mark, &extension.hdf5);
+    }
+    return {};
+  }
+
+  // Returns the number of a type, which is added if `types` lacks it.
+  static Result<Type> number_of(const ExtendedType& type, TypeTable* types) {
+    for (std::size_t i = 0; i < types->size(); ++i)
+      if ((*types)[i] == type)
+        return static_cast<Type>(TypeTable::kFirst + static_cast<std::uint32_t>(i));
+    return types->add(type);
+  }
+
+  Status define_attributes(VarId owner) {
+    return from_.try_each_attribute(owner, [&](const Attribute& attribute) {
+      return to_.def_att(owner, attribute.name, attribute.type, attribute.values);
+    });
+  }
+
+  static Status of_variable(const Variable& variable, const Status& status) {
+    if (status.code() == Code::kNoSpace) return status;
+    return status.of_object("variable " + std::string(variable.name));
+  }
+
+  // Stores the values of a variable. Returns the length of the region.
+  Result<std::uint64_t> store(VarId id, const Chunking& chunking, std::uint64_t begin) {
+    const UnitedVariable& variable = plan_.variables[id];
+    const ArrayForm& form = chunking.type.form;
+    NMB_ASSIGN(const ChunkGrid grid,
+               ChunkGrid::make(variable.lengths, chunking.chunk, form.size()));
+    if (grid.chunk_bytes() > kMostChunk)
+      return Status(Code::kLimit, "the united values have chunks of 4 GiB or more");
+    if (grid.count() == 0) return std::uint64_t{0};
+    NMB_ASSIGN(const ChunkOrigins origins, find_origins(variable, chunking, grid, plan_.extents));
+    NMB_ASSIGN(const Source united_array, contiguous_array(all_, id, {}, nullptr));
+    std::vector<std::byte> united_fill = chunking.type.fill;
+    form.swap(&united_fill);
+    const auto load = [&](std::uint64_t number) -> Result<std::vector<std::byte>> {
+      if (const auto& copied = origins.copied[number]) {
+        NMB_TRY(check_sum(*copied, chunking, grid, number));
+        return std::vector<std::byte>();
+      }
+      const auto parts = origins.parts_of(number, grid);
+      GatheredChunk chunk(grid, number, parts.empty() ? united_fill : chunking.type.fill);
+      for (const auto& use : parts) NMB_TRY(chunk.add(origins.boxes[use.part]).status());
+      if (parts.empty()) NMB_TRY(chunk.add(*united_array));
+      std::vector<std::byte> values = chunk.take();
+      if (parts.empty()) form.swap(&values);
+      return values;
+    };
+    const auto find_stored = [&](std::uint64_t number) { return origins.copied[number]; };
+    const auto is_encoded = [&](std::uint64_t number) { return !origins.copied[number]; };
+    // Returns no bytes if this rank must encode the chunks.
+    const auto job = [&](std::span<const std::uint64_t> numbers,
+                         std::uint64_t most) -> Result<std::vector<std::byte>> {
+      ChunkJobMaker maker(
+          {grid.lengths(), grid.chunk(), form, chunking.filters, chunking.type.fill}, grid, most);
+      for (const std::uint64_t number : numbers) {
+        maker.add(number);
+        for (const auto& use : origins.parts_of(number, grid)) {
+          const ChunkedPart& part = variable.parts[use.part];
+          NMB_TRY(
+              maker.take_from(origins.boxes[use.part], {part.own->type.form, part.box.maps_fill}));
+        }
+      }
+      return maker.finish(load);
+    };
+    std::uint64_t largest = 0;
+    for (const auto& use : origins.uses)
+      if (const BoxInChunks& box = origins.boxes[use.part]; box.table)
+        largest = std::max(largest, box.grid.chunk_bytes());
+    return store_chunks({grid, chunking.filters, load, largest, is_encoded, job}, find_stored,
+                        coding_, *spool_, begin, &runs_);
+  }
+
+  // Checks the checksum of a stored chunk that is copied. Does nothing if the chunk has no
+  // checksum. number: the number of the chunk in the united variable.
+  Status check_sum(const StoredChunk& chunk, const Chunking& chunking, const ChunkGrid& grid,
+                   std::uint64_t number) const {
+    if (chunk.stored_length == 0 || !has_sum(chunking.filters, chunk.filter_mask)) return {};
+    const ByteSource& source = *plan_.extents[chunk.source];
+    std::vector<std::byte> bytes(chunk.stored_length);
+    NMB_TRY(source.read_at(chunk.offset, bytes));
+    const Status checked = check_sums(chunking.filters, chunk.filter_mask, std::move(bytes),
+                                      grid.chunk_bytes(), grid.value_size());
+    if (checked.code() != Code::kDamaged) return checked;
+    std::string at;
+    for (const std::uint64_t index : grid.first_of(number))
+      at += (at.empty() ? "" : ", ") + std::to_string(index);
+    return Status(Code::kDamaged, source.name(), kNoOffset, checked.rule(),
+                  "chunk at index " + at + " of the result: " + checked.message());
+  }
+
+  const DatasetUnion& united_;
+  const Dataset& all_;
+  const Metadata& from_;
+  const std::vector<std::uint32_t>& levels_;
+  const CodingRules& coding_;
+  const std::shared_ptr<SpoolFile> spool_;
+  ChunkPlan plan_;
+  // The sources of the united extent are plan_.extents, all_.extent and *spool_, in this order.
+  const std::uint32_t united_values_;  // index of all_.extent
+  Metadata to_;
+  std::vector<DimId> ids_;  // for each dimension of the union: its number in the block
+  std::uint64_t end_ = 0;   // length of the extent so far
+  ChunkRuns runs_;
+};
+
+}  // namespace
+
+Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
+                                                 const std::vector<std::uint32_t>& levels,
+                                                 const ChunkUnionOptions& options,
+                                                 std::shared_ptr<SpoolFile>* spool) {
+  NMB_ASSIGN(
+      std::optional<ChunkPlan> plan,
+      plan_chunks(united, all, options.compression, options.is_forced, options.keeps_byte_order));
+  if (!plan) return std::optional<UnitedChunks>();
+  // The file is made when the first union needs it.
+  if (!*spool) {
+    NMB_ASSIGN(*spool, SpoolFile::create());
+  }
+  NMB_ASSIGN(UnitedChunks out,
+             ChunkUniter(united, all, levels, options.coding, *spool, *std::move(plan)).unite());
+  return std::optional(std::move(out));
+}
+
+}  // namespace nmb

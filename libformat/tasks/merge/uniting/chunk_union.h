@@ -1,0 +1,52 @@
+// Stores the values of a united dataset in chunks (spec/extended.md, section 15.2), as
+// merge/uniting/chunk_plan.h and merge/uniting/chunk_origins.h decide. If a stored chunk has the
+// same values as a chunk of the united array, the stored bytes are copied. All other chunks are
+// encoded again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convert/chunk_region.h"
+#include "convert/recode.h"
+#include "files/spool_file.h"
+#include "merge/uniting/dataset_union.h"
+#include "nmb/dataset.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// A united dataset as a block of kind 6 whose values are stored in chunks.
+struct UnitedChunks {
+  std::vector<std::byte> body;
+  std::uint64_t extent_length = 0;
+  Source extent;
+  WantedChunks wanted;  // how the requested compression was used
+};
+
+struct ChunkUnionOptions {
+  CodingRules coding;
+  // The requested chunk lengths and filters. nullptr: each variable keeps its chunk lengths and
+  // filters.
+  const Compression* compression = nullptr;
+  // Whether values are stored in chunks although no dataset of the union has chunks.
+  bool is_forced = false;
+  // Whether arrays without chunks keep little-endian values although no dataset has chunks.
+  bool keeps_byte_order = false;
+};
+
+// Stores the values of `all` in chunks. If options.is_forced is not set: returns nullopt if no
+// variable of `all` has chunks in any dataset of the union. `united` is the union. `all` is the
+// result of united.take(). `levels` has one number for each dimension (see
+// with_dimensions_above()). `*spool` receives the chunk tables and the encoded chunks; it is
+// created if it is nullptr and needed. Errors:
+// kDamaged, kIo, kNoSpace; kLimit for chunks of 4 GiB or more.
+Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
+                                                 const std::vector<std::uint32_t>& levels,
+                                                 const ChunkUnionOptions& options,
+                                                 std::shared_ptr<SpoolFile>* spool);
+
+}  // namespace nmb

@@ -1,0 +1,53 @@
+// The fields of input descriptions in messages (parallel/message_fields.h). The sending and the
+// receiving rank both use these functions.
+#pragma once
+
+#include <memory>
+
+#include "merge/reading/block_sink.h"
+#include "merge/reading/input_extras.h"
+#include "merge/uniting/described_block.h"
+#include "merge/uniting/union_block.h"
+#include "nmb/netcdf_view.h"
+#include "parallel/message_fields.h"
+#include "table/kept_rows.h"
+
+namespace nmb {
+
+template <class Fields>
+void fields(Fields& all, Loss& loss) {
+  all(loss.object, loss.text);
+}
+
+template <class Fields>
+void fields(Fields& all, BlockName& name) {
+  all(name.name, name.group, name.has_input_name);
+}
+
+template <class Fields>
+void fields(Fields& all, BlockFacts& facts) {
+  all(facts.samples, facts.set_size, facts.is_iceberg_set, facts.has_no_icebergs);
+}
+
+template <class Fields>
+void fields(Fields& all, ClassicView::Strings& strings) {
+  all(strings.variable, strings.length, strings.padding, strings.character_set);
+}
+
+// All fields except the values.
+template <class Fields>
+void fields(Fields& all, DescribedBlock::Parts& parts) {
+  all(parts.begins, parts.record_size, parts.records, parts.has_default_fill,
+      parts.is_record_unused, parts.growing, parts.empty, parts.same_as, parts.levels, parts.losses,
+      parts.lost_fill_values, parts.strings);
+}
+
+// The rows are not sent. Only a flag is sent, which says whether there are rows.
+template <class Fields>
+void fields(Fields& all, InputExtras& extras) {
+  bool has_rows = extras.rows != nullptr;
+  all(extras.provenance, has_rows, extras.tagged, extras.counted, extras.losses);
+  if (has_rows && !extras.rows) extras.rows = std::make_shared<KeptRows>();
+}
+
+}  // namespace nmb

@@ -1,0 +1,104 @@
+// InputDescriber: describes the inputs that a rank reads, for the rank that unites their blocks.
+// Definitions that inputs share are sent once; for later inputs only differences are sent
+// (spec/rationale.md, "Merging by ranks").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "files/pooled_file.h"
+#include "merge/reading/block_sink.h"
+#include "merge/reading/planned_input.h"
+#include "merge/reading/reopened_source.h"
+#include "merge/reporting/conflict_list.h"
+#include "merge/uniting/first_values.h"
+#include "merge/uniting/union_block.h"
+#include "nmb/merge.h"
+#include "parallel/message_fields.h"
+
+namespace nmb {
+
+// A description of an input begins with the index of the input and a DescribedAs. For kBlocks, the
+// file's stamp and a list of events follow.
+enum class DescribedAs : std::uint8_t {
+  kNotOpened,  // the input cannot be used; a status follows
+  kNot,        // the receiving rank must read the input
+  kBlocks,
+};
+enum class DescribedEvent : std::uint8_t { kGroup, kWarning, kConflict, kWhole, kPart, kEnd };
+enum class DescribedValues : std::uint8_t {
+  kNone,
+  kAsBefore,  // the values of the input's previous block
+  kFile,      // a range of the input
+  kSent,      // in the form of send_values()
+};
+// Each of the first kComparedBlocks blocks of an input is described by its differences from the
+// block at the same position in the previous input.
+inline constexpr std::size_t kComparedBlocks = 256;
+
+class InputDescriber final : public BlockSink {
+ public:
+  // All arguments must outlive the object. room: how many bytes of values may be kept for all
+  // inputs. If the receiving rank cannot read values from the inputs, the values are sent. At most
+  // `room` bytes are sent in this way.
+  InputDescriber(const PackOptions& options, ConflictList& conflicts, PackReport& report,
+                 std::shared_ptr<SourcePool> views, std::uint64_t room)
+      : options_(options),
+        conflicts_(conflicts),
+        report_(report),
+        views_(std::move(views)),
+        firsts_(options),
+        held_room_(room),
+        sent_room_(room) {}
+
+  // Begins the description of an input: all following calls belong to it.
+  void begin();
+  void begin_input(Source file) override;
+  Status take_whole(const BlockName& name, InputBlock& block) override;
+  Status take_part(const BlockName& name, BlockPart part) override;
+  void note_group(const std::string& group);
+  // Ends the description of an input.
+  void end(const PlannedInput& input);
+  // Tells the receiving rank to read this input itself. Call this instead of end().
+  void leave(std::size_t index);
+
+  // Returns whether values of some input could not be described. In that case, this rank should not
+  // read more inputs of the same kind.
+  bool leaves_values() const { return leaves_values_; }
+  std::size_t size() const { return out_.size(); }
+  std::vector<std::byte> take() { return out_.take(); }
+
+ private:
+  // The description of a block. `header` has the definitions; `rest` has all other data.
+  struct Known {
+    std::vector<std::byte> header, rest;
+  };
+
+  void tell_messages();
+  Status put_block(DescribedEvent event, const BlockName& name, const BlockFacts& facts,
+                   const UnionBlock& block);
+  Status put_values(const Source& values, FieldsOut* rest);
+  void put(DescribedEvent event, std::span<const std::byte> header,
+           std::span<const std::byte> rest);
+
+  const PackOptions& options_;
+  ConflictList& conflicts_;
+  PackReport& report_;
+  const std::shared_ptr<SourcePool> views_;
+  FirstValues firsts_;
+  std::uint64_t held_room_, sent_room_;
+  bool leaves_values_ = false;
+  FieldsOut out_;
+  std::vector<Known> known_;
+  // Description of the current input.
+  FieldsOut input_;
+  Source file_;
+  Source values_;  // values of the previous block
+  std::size_t blocks_ = 0, warnings_ = 0;
+  bool is_left_ = false;
+};
+
+}  // namespace nmb

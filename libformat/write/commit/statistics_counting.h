@@ -1,0 +1,16 @@
+// Computes the statistics of a block's values (spec/tables.md, section 9.2).
+#pragma once
+
+#include <memory>
+
+#include "state/writer_core.h"
+#include "values/statistics/block_counter.h"
+
+namespace nmb {
+
+Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id);
+// Computes the statistics of a block. If the commit moved values without counting them, this
+// function counts them.
+Result<CountedBlock> count_block(WriterCore& w, BlockId id);
+
+}  // namespace nmb

@@ -1,0 +1,261 @@
+// Definitions: changes blocks in define mode (see define/definitions.h).
+#include "define/definitions.h"
+
+#include <memory>
+#include <utility>
+
+#include "model/name_rules.h"
+#include "model/sections.h"
+#include "put/requests.h"
+#include "put/waiting_values.h"
+#include "state/extents.h"
+#include "state/stored_blocks.h"
+#include "table/tag_row.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+#include "wire/joined_text.h"
+
+namespace nmb {
+
+namespace {
+
+// Checks a block name (spec/format.md, section 8.4).
+Status check_block_name(std::string_view name, Metadata::Names names) {
+  auto bad = [&](const std::string& why) {
+    return Status(Code::kUsage,
+                  "invalid block name " + in_quotes(name) + ": expected a name " + why);
+  };
+  if (name.empty()) return {};
+  if (name.size() > kMaxNameBytes) return bad("of at most 65535 bytes");
+  if (name.find('\0') != std::string_view::npos) return bad("without NUL");
+  if (names == Metadata::Names::kNew && !is_utf8(name)) return bad("in UTF-8");
+  for (std::size_t begin = 0; begin <= name.size();) {
+    std::size_t end = name.find('/', begin);
+    if (end == std::string_view::npos) end = name.size();
+    const std::string_view part = name.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..")
+      return bad("without empty parts and without the parts \".\" and \"..\"");
+    begin = end + 1;
+  }
+  return {};
+}
+
+// Fails if the extended body of a block has unknown sections that forbid changes.
+Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
+  constexpr std::uint16_t kFirstKnown = 2, kLastKnown = 5;
+  constexpr std::size_t kHeaderLengthOffset = 12;
+  if (static_cast<Kind>(entry.kind) != Kind::kExtended) return {};
+  const Result<StoredBlock> stored = core.load(entry, false);
+  if (!stored.ok() || stored->body.size() < kHeaderLengthOffset + 8)
+    return {};  // the block may still be removed
+  const std::uint64_t size = stored->body.size();
+  const std::uint64_t begin =
+      round_up(std::min(load_be<std::uint64_t>(&stored->body[kHeaderLengthOffset]), size), 8);
+  if (begin >= size) return {};
+  Status status;
+  NMB_TRY(walk_sections(
+      MemorySource(stored->body), {begin, size - begin, 0},
+      [&](const SectionFrame& frame) {
+        const bool known = frame.type >= kFirstKnown && frame.type <= kLastKnown;
+        if (!known && (frame.flags & (kCriticalForReading | kCriticalForWriting)) != 0)
+          status = Status(Code::kUnsupported, core.file().name(), kNoOffset, "",
+                          joined_text("block ", in_quotes(entry.name), " has a section of type ",
+                                      frame.type, " that only a newer version can update"));
+      },
+      [](std::uint64_t, const std::string&, const std::string&) {}));
+  return status;
+}
+
+}  // namespace
+
+Status outside_define_mode() {
+  return Status(Code::kUsage, "definitions need define mode; call redefine() first");
+}
+
+// Marks the bytes of the committed block as dead for the next commit.
+void Definitions::retire_header(BlockId id, EntryFate fate) {
+  BlockState& block = w_.blocks[id];
+  if (!block.committed) return;
+  const EntryFate before = std::exchange(block.fate, std::max(block.fate, fate));
+  if (before != EntryFate::kStays) return;
+  w_.next.dead.push_back(
+      {block.committed->position,
+       block_length(block.committed->name.size(), block.committed->stored_length), 0, false});
+}
+
+Result<BlockId> Definitions::define_block(std::string_view name, const Metadata* definitions,
+                                          Metadata::Names names) {
+  NMB_TRY(w_.failure);
+  if (!w_.define_mode) return outside_define_mode();
+  NMB_TRY(check_block_name(name, names));
+  NMB_ASSIGN(bool taken, exists(w_, name));
+  if (taken) return Status(Code::kExists, "block " + in_quotes(name) + " already exists");
+  const BlockId id = w_.blocks.add(name);
+  BlockState& block = w_.blocks[id];
+  block.metadata = std::make_unique<Metadata>();
+  // Memory is reserved in advance because blocks of one file usually have similar definitions. Even
+  // if the first block is large, later blocks may be small. So at most this many bytes are
+  // reserved.
+  constexpr std::size_t kReserve = 64 << 10;
+  const BlockState* const before = id > 0 ? defining_new(id - 1) : nullptr;
+  w_.blocks.names_like = NamesLike(before && !definitions ? before->metadata.get() : nullptr);
+  if (definitions)
+    block.metadata->copy_from(*definitions, w_.blocks.arena,
+                              before ? before->metadata.get() : nullptr);
+  else if (before && before->metadata->memory() <= kReserve)
+    block.metadata->reserve_like(*before->metadata, w_.blocks.arena);
+  w_.blocks.mark_pending(id);
+  return id;
+}
+
+// Starts a redefinition of a block that has a layout. end_define() copies the values of the block
+// to the new layout.
+Status Definitions::start_edit(BlockId id) {
+  BlockState& block = w_.blocks[id];
+  if (!block.is_laid_out() || block.stage == BlockStage::kEdited) return {};
+  if (block.partial)
+    return Status(Code::kUnsupported, "block " + in_quotes(w_.blocks.name(id)) +
+                                          " can be changed only by the rank that defined it first");
+  if (!block.values.takes_puts())
+    return Status(Code::kUsage, "block " + in_quotes(w_.blocks.name(id)) +
+                                    " cannot be changed before its values are committed; call "
+                                    "sync() first");
+  if (block.next.kind == Kind::kExtended)
+    return Status(Code::kUnsupported, "block " + in_quotes(w_.blocks.name(id)) +
+                                          " came from HDF5 (kind 6) and cannot be changed");
+  NMB_TRY(load_definitions(w_, id));
+  NMB_TRY(extent_of(w_, id)->load(0));
+  auto old = std::make_unique<OldContent>();
+  old->metadata = *block.metadata;
+  old->layout = block.layout;
+  old->records = block.next.records;
+  old->extent = block.values.as<PutValues>()->take();
+  retire_header(id, EntryFate::kReplaced);
+  block.edit(std::move(old));
+  w_.blocks.mark_pending(id);
+  return {};
+}
+
+Result<BlockState*> Definitions::defining(BlockId id) {
+  NMB_TRY(w_.failure);
+  NMB_TRY(check_id(w_, id));
+  if (!w_.define_mode) return outside_define_mode();
+  if (w_.blocks[id].packed())
+    return Status(Code::kUsage, "packed block " + in_quotes(w_.blocks.name(id)) +
+                                    " cannot be changed before it is committed; call sync() first");
+  NMB_TRY(start_edit(id));
+  return &w_.blocks[id];
+}
+
+Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, Type type,
+                            std::span<const std::byte> values) {
+  NMB_ASSIGN(BlockState * block, defining(id));
+  if (block->old) {
+    NMB_TRY(check_new_name("attribute", name));
+    const Metadata& before = block->old->metadata;
+    if (name == "_FillValue" && variable < before.variable_count()) {
+      // Holes have the fill value when they are read, so the fill value must not change while there
+      // are holes.
+      NMB_ASSIGN(VariableShape shape,
+                 shape_of(before, block->old->layout, variable, block->old->records));
+      std::uint64_t slice = before.slice_bytes(variable).value_or(0);
+      const std::uint64_t slices = shape.record_size ? block->old->records : 1;
+      for (std::uint64_t i = 0; i < slices; ++i) {
+        const std::uint64_t begin = shape.begin + i * shape.record_size;
+        std::uint64_t stored = 0;
+        for (const Interval& part : block->old->extent->stored_in(begin, begin + slice))
+          stored += part.end - part.begin;
+        if (stored != slice)
+          return Status(Code::kUsage,
+                        "_FillValue of " + in_quotes(before.variable(variable).name) +
+                            " cannot change while some values of the variable are not written");
+      }
+    }
+  }
+  return block->metadata->put_att(variable, name, type, values);
+}
+
+Status Definitions::set_tag(BlockId id, std::string_view name, TagValue value) {
+  NMB_TRY(w_.failure);
+  NMB_TRY(check_id(w_, id));
+  if (!w_.define_mode) return outside_define_mode();
+  if (!w_.blocks[id].is_new())
+    return Status(Code::kUnsupported, "block " + in_quotes(w_.blocks.name(id)) +
+                                          " is committed, so its tags cannot change; copy the "
+                                          "block into a new file and set its tags there");
+  NMB_TRY(check_new_tag(name, value));
+  w_.tags.set(id, name, std::move(value));
+  return {};
+}
+
+Status Definitions::remove_block(BlockId id) {
+  NMB_TRY(w_.failure);
+  NMB_TRY(check_id(w_, id));
+  if (!w_.define_mode) return outside_define_mode();
+  BlockState& block = w_.blocks[id];
+  if (block.committed) NMB_TRY(check_body_may_change(*w_.committed.reader, *block.committed));
+  if (block.committed || block.values.extent() || block.old) {
+    ExtentState* extent = block.old ? block.old->extent.get() : nullptr;
+    if (!extent) extent = extent_of(w_, id);
+    NMB_TRY(w_.keep(extent->resize(0, w_.buffer, w_.next)));
+  }
+  if (block.committed) {
+    retire_header(id, EntryFate::kReplaced);
+    w_.blocks.removed_names.insert(block.committed->name);
+    w_.blocks.mark_dirty(id);
+  }
+  w_.blocks.forget_name(id);
+  w_.tags.forget(id);
+  block.remove();
+  return {};
+}
+
+Status Definitions::rename_block(BlockId id, std::string_view name) {
+  NMB_TRY(w_.failure);
+  NMB_TRY(check_id(w_, id));
+  if (!w_.define_mode) return outside_define_mode();
+  NMB_TRY(check_block_name(name, Metadata::Names::kNew));
+  if (name == w_.blocks.name(id)) return {};
+  NMB_ASSIGN(bool taken, exists(w_, name));
+  if (taken) return Status(Code::kExists, "block " + in_quotes(name) + " already exists");
+  BlockState& block = w_.blocks[id];
+  if (block.committed) NMB_TRY(check_body_may_change(*w_.committed.reader, *block.committed));
+  if (block.body_stays()) {
+    // The body of the renamed block is copied byte for byte.
+    NMB_ASSIGN(StoredBlock stored, w_.committed.reader->load(*block.committed, false));
+    extent_of(w_, id);
+    block.move_body(std::move(stored.body));
+    w_.blocks.mark_pending(id);
+  } else if (block.is_laid_out()) {
+    w_.blocks.mark_pending(id);
+  }
+  if (block.committed) {
+    if (!block.is_renamed()) w_.blocks.removed_names.insert(block.committed->name);
+    retire_header(id, EntryFate::kRenamed);
+  }
+  w_.blocks.rename(id, name);
+  return {};
+}
+
+Status Definitions::redefine() {
+  std::uint64_t open = 0;
+  NMB_TRY(w_.together("redefine()", [&]() -> Status {
+    if (w_.define_mode)
+      return Status(Code::kUsage,
+                    "redefine() is not allowed in define mode; call end_define() first");
+    NMB_ASSIGN(open, w_.ranks.sum<std::uint64_t>(w_.requests.size()));
+    if (open != 0) return {};
+    if (!w_.ranks.is_alone()) {
+      NMB_ASSIGN(const bool any, w_.ranks.any(!w_.blocks.dirty.empty()));
+      if (any)
+        return Status(Code::kUsage,
+                      "redefine() on several ranks needs all values committed; call sync() first");
+    }
+    NMB_TRY(w_.keep(place_values(w_)));
+    w_.define_mode = true;
+    return {};
+  }));
+  return check_none_open(open, "redefine()");
+}
+
+}  // namespace nmb

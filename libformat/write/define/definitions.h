@@ -1,0 +1,55 @@
+// Definitions: defines, changes, renames and removes blocks in define mode (spec/format.md,
+// sections 7 and 8).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "state/writer_core.h"
+
+namespace nmb {
+
+class Definitions {
+ public:
+  explicit Definitions(WriterCore& writer) : w_(writer) {}
+
+  Result<BlockId> define_block(std::string_view name, const Metadata* definitions = nullptr,
+                               Metadata::Names names = Metadata::Names::kNew);
+  // Returns a block whose definitions may be changed.
+  Result<BlockState*> defining(BlockId id);
+  // Returns the block if it was defined since the last end_define() and is not packed; returns
+  // nullptr for other blocks. This function is a fast path of defining() for new blocks.
+  BlockState* defining_new(BlockId id) {
+    if (!w_.define_mode || !w_.failure.ok() || id >= w_.blocks.size()) return nullptr;
+    BlockState& block = w_.blocks[id];
+    return block.stage == BlockStage::kDefined && !block.packed() ? &block : nullptr;
+  }
+  // Adds a dimension or variable to a block's definitions `to`.
+  Result<DimId> def_dim(BlockId id, Metadata& to, std::string_view name, std::uint64_t length) {
+    return w_.blocks.is_newest(id) ? w_.blocks.names_like.def_dim(to, name, length)
+                                   : to.def_dim(name, length);
+  }
+  Result<VarId> def_var(BlockId id, Metadata& to, std::string_view name, Type type,
+                        std::span<const DimId> dimensions) {
+    return w_.blocks.is_newest(id) ? w_.blocks.names_like.def_var(to, name, type, dimensions)
+                                   : to.def_var(name, type, dimensions);
+  }
+  Status put_att(BlockId id, VarId variable, std::string_view name, Type type,
+                 std::span<const std::byte> values);
+  Status set_tag(BlockId id, std::string_view name, TagValue value);
+  Status remove_block(BlockId id);
+  Status rename_block(BlockId id, std::string_view name);
+  // Returns to define mode. Collective.
+  Status redefine();
+
+ private:
+  Status start_edit(BlockId id);
+  void retire_header(BlockId id, EntryFate fate);
+
+  WriterCore& w_;
+};
+
+Status outside_define_mode();
+
+}  // namespace nmb

@@ -1,0 +1,29 @@
+// end_define(): chooses the rank that keeps each block, encodes bodies and places blocks
+// (spec/writer.md, section 5.6).
+#pragma once
+
+#include <vector>
+
+#include "state/writer_core.h"
+
+namespace nmb {
+
+// Collective.
+class EndDefine {
+ public:
+  explicit EndDefine(WriterCore& writer) : w_(writer) {}
+  Status run();
+
+ private:
+  Status choose_file_id(const std::vector<BlockId>& ids);
+  Status number_blocks(const std::vector<BlockId>& ids);
+  Status place(const std::vector<BlockId>& ids);
+  Status keep_extents(const std::vector<BlockId>& ids);
+  Status carry_values(BlockId id);
+
+  WriterCore& w_;
+  // No value that this call places begins after this position of the file.
+  std::uint64_t ahead_ = 0;
+};
+
+}  // namespace nmb

@@ -1,0 +1,157 @@
+// Opens blocks that other ranks have defined since the last commit (see define/open_blocks.h).
+#include "define/open_blocks.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "model/name_rules.h"
+#include "nmb/bytes.h"
+#include "state/bodies.h"
+#include "state/laid_block.h"
+#include "state/stored_blocks.h"
+
+namespace nmb {
+
+namespace {
+
+// A question to the owner of a name: which rank keeps the block of this name?
+struct NameQuestion {
+  std::string_view name;
+
+  void put(MessageWriter& out) const { out.put_text(name); }
+  static NameQuestion get(MessageReader& in) { return {in.get_text()}; }
+};
+
+// The answer if no rank keeps a block of this name.
+constexpr int kNobody = -1;
+using Keeper = Sharing::Handle;
+
+// A request to the keeper of a block, from a rank that opens the block.
+struct OpenRequest {
+  BlockId at_keeper;
+  BlockId at_sender;
+};
+
+// The keeper's answer to an OpenRequest, which describes the block.
+struct OpenedBlock {
+  BlockId id;
+  LaidBlock laid;
+  std::span<const std::byte> body;
+
+  void put(MessageWriter& out) const {
+    out.put(id);
+    out.put(laid);
+    out.put_bytes(body);
+  }
+  static OpenedBlock get(MessageReader& in) {
+    const auto id = in.get<BlockId>();
+    const auto laid = in.get<LaidBlock>();
+    return {id, laid, in.get_bytes()};
+  }
+};
+
+// Returns the names that this rank does not know yet, sorted and without duplicates.
+Result<std::vector<std::string_view>> unknown_of(WriterCore& w,
+                                                 std::span<const std::string_view> names) {
+  std::vector<std::string_view> unknown;
+  for (const std::string_view name : names) {
+    NMB_ASSIGN(const std::optional<BlockId> known, known_block(w, name));
+    if (!known) unknown.push_back(name);
+  }
+  std::ranges::sort(unknown);
+  unknown.erase(std::unique(unknown.begin(), unknown.end()), unknown.end());
+  return unknown;
+}
+
+}  // namespace
+
+Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::string_view> names) {
+  const Result<std::vector<std::string_view>> found = unknown_of(w, names);
+  NMB_TRY(w.ranks.agree(w.keep(found.status())));
+  const std::vector<std::string_view>& unknown = *found;
+  const std::vector<std::size_t> begins = w.names.slices.cut(unknown);
+  Outbox<NameQuestion> questions;
+  for (std::size_t s = 0; s < w.names.slices.count(); ++s)
+    for (std::size_t i = begins[s]; i < begins[s + 1]; ++i)
+      questions.add(w.names.slices.owner(s), {unknown[i]});
+  NMB_ASSIGN(const Inbox<NameQuestion> asked, w.ranks.exchange(questions));
+  Outbox<Keeper> keepers;
+  for (const auto& [rank, question] : asked)
+    keepers.add(rank, w.names.owned.find(question.name).value_or(Keeper{kNobody, 0}));
+  NMB_ASSIGN(const Inbox<Keeper> answers, w.ranks.exchange(keepers));
+
+  Outbox<OpenRequest> wanted;
+  const auto find = [&]() -> Status {
+    // The answers are in the order of the names: answers come in the order of ranks, and higher
+    // ranks own later slices.
+    auto name = unknown.begin();
+    for (const auto& [owner, keeper] : answers) {
+      if (keeper.rank == kNobody || keeper.rank == w.ranks.own()) {
+        NMB_TRY(find_block(w, *name++).status());
+        continue;
+      }
+      const BlockId id = w.blocks.add(*name++);
+      BlockState& block = w.blocks[id];
+      block.kept = false;
+      block.sharing = std::make_unique<Sharing>();
+      block.sharing->keeper = keeper;
+      wanted.add(keeper.rank, {keeper.id, id});
+    }
+    return {};
+  };
+  NMB_TRY(w.ranks.agree(w.keep(find())));
+  NMB_ASSIGN(const Inbox<OpenRequest> requests, w.ranks.exchange(wanted));
+
+  Outbox<OpenedBlock> opened;
+  const auto tell = [&]() -> Status {
+    for (const auto& [rank, request] : requests) {
+      BlockState& block = w.blocks[request.at_keeper];
+      if (!block.values.takes_puts())
+        return Status(Code::kUsage,
+                      "open_blocks() is not allowed for block " +
+                          in_quotes(w.blocks.name(request.at_keeper)) +
+                          ", whose values are written by the next commit; call sync() "
+                          "first");
+      // If the block was renamed or packed, its definitions may not be loaded yet.
+      NMB_TRY(load_definitions(w, request.at_keeper));
+      NMB_ASSIGN(const std::vector<std::byte> body, Bodies::body_of(block));
+      if (!block.sharing) {
+        block.sharing = std::make_unique<Sharing>();
+        block.sharing->keeper = {w.ranks.own(), request.at_keeper};
+      }
+      block.sharing->others.push_back({rank, request.at_sender});
+      opened.add(rank, {request.at_sender, LaidBlock::of(block), body});
+    }
+    // From now on, other ranks may write to this rank's blocks.
+    if (!requests.empty()) {
+      NMB_TRY(w.buffer.flush());
+      w.buffer.set_own({});
+    }
+    return {};
+  };
+  NMB_TRY(w.ranks.agree(w.keep(tell())));
+  NMB_ASSIGN(const Inbox<OpenedBlock> blocks, w.ranks.exchange(opened));
+
+  std::vector<BlockId> ids;
+  const auto take = [&]() -> Status {
+    for (const auto& [keeper, told] : blocks) {
+      BlockState& block = w.blocks[told.id];
+      const MemorySource body(told.body, w.file->name());
+      NMB_ASSIGN(ClassicHeader header, decode_classic_header(body, {.values_follow = false}));
+      block.metadata = std::make_unique<Metadata>(std::move(header.metadata));
+      told.laid.put_into(block);
+      block.lay_out(w.committed.superblock.generation);
+    }
+    for (const std::string_view name : names) {
+      NMB_ASSIGN(const BlockId id, find_block(w, name));
+      ids.push_back(id);
+    }
+    return {};
+  };
+  NMB_TRY(w.ranks.agree(w.keep(take())));
+  return ids;
+}
+
+}  // namespace nmb

@@ -1,0 +1,209 @@
+// ExtentState: the state of a block's values while they are being written. The state contains the
+// places of bytes and the bytes that were written since the last commit. It also contains the
+// pieces that the next commit makes (spec/format.md, section 10.1).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "extent/data_map.h"
+#include "nmb/values.h"
+#include "origins/finished_extent.h"
+#include "origins/stage.h"
+#include "origins/written.h"
+#include "parallel/message_codec.h"
+#include "ranks/interval_set.h"
+#include "ranks/write_buffer.h"
+
+namespace nmb {
+
+// Interface: receives committed pieces that are no longer used.
+class DeadPieces {
+ public:
+  virtual ~DeadPieces() = default;
+  virtual void piece_died(const Piece& piece) = 0;
+};
+
+// Writes bytes at a position of the file.
+using WriteAt = std::function<Status(std::uint64_t position, std::span<const std::byte> bytes)>;
+
+// Requests space in the file for values. If free space begins at `tail` (rounded up to a multiple
+// of 8), the space begins there. If no free space begins at `tail`, the space gets the alignment of
+// an extent of this length.
+struct SpaceRequest {
+  std::uint64_t length = 0;
+  std::uint64_t tail = 0;  // end of the values that the request continues, or 0
+};
+
+// Visits the committed pieces that overlap [from, to), in order, including holes.
+using CommittedPieces = std::function<Status(std::uint64_t from, std::uint64_t to,
+                                             const std::function<Status(const Piece&)>& visit)>;
+
+// Bytes that have uncommitted space in the file are written in place. Bytes without uncommitted
+// space wait in a stage. They wait until the keeper of the block has planned their places and
+// take_places() was called. Committed pieces are loaded only if they are read or changed, so an
+// extent that only grows does not need them. Not thread-safe.
+class ExtentState {
+ public:
+  ExtentState(std::uint32_t piece_size, CommittedPieces committed)
+      : piece_size_(piece_size), committed_(std::move(committed)) {}
+
+  // Starts with uncommitted space at `position` that was reserved for the bytes [0, length).
+  void start_run(std::uint64_t length, std::uint64_t position);
+  // Starts with a committed extent of `length` bytes.
+  void start_committed(std::uint64_t length);
+  // Loads the committed pieces from `offset` on.
+  Status load(std::uint64_t offset);
+
+  std::uint64_t length() const { return length_; }
+  // Makes the extent longer. The new bytes are unwritten.
+  void add_unwritten(std::uint64_t length) { length_ = length; }
+  // Changes the length of the extent. If the extent becomes longer, the new bytes are unwritten. If
+  // the extent becomes shorter, the bytes after its end are lost. Lost bytes that are uncommitted
+  // become zero in the file. If the new end lies inside a committed piece, the rest of the piece
+  // gets a new place when places are planned.
+  Status resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead);
+  // Writes bytes at `offset` of the extent. `stage` holds the bytes for which the file has no
+  // uncommitted space yet.
+  Status write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
+               Stage& stage);
+
+  // --- places for waiting bytes ---
+  bool needs_places() const {
+    return !staged_.empty() || !wanted_.empty() || wants_records_ || has_cut();
+  }
+  // Requests a place for [from, to), although the values follow later. The place is planned
+  // together with the places of waiting bytes.
+  void want_place(std::uint64_t from, std::uint64_t to) { wanted_.add(from, to); }
+  // Requests that the keeper receives the new number of records when the keeper places waiting
+  // bytes.
+  void want_records() { wants_records_ = true; }
+  // Returns whether all bytes of [from, to) have uncommitted space.
+  bool is_fresh(std::uint64_t from, std::uint64_t to) const;
+  // Returns the offset of the first new byte. A byte is new if it was added after the extent was
+  // committed or got its first space.
+  std::uint64_t first_new() const { return first_new_; }
+  // A range that becomes one piece of the file, even if only some of its bytes are written before
+  // the commit.
+  struct FreshPiece {
+    std::uint64_t logical, length, position;
+    std::uint64_t end() const { return logical + length; }
+  };
+  // Returns the piece that contains `offset`. The byte at `offset` must have uncommitted space.
+  FreshPiece fresh_piece_at(std::uint64_t offset) const;
+  // Returns whether some bytes have uncommitted space.
+  bool has_fresh() const;
+  // Returns the bytes that wait in the stage.
+  std::vector<Interval> staged() const;
+  // Returns the bytes that wait in the stage and all other bytes that need places.
+  std::vector<Interval> unplaced() const;
+  // Plans uncommitted space for three sorts of bytes:
+  // - bytes of `asked` (ascending, disjoint intervals) that have no uncommitted space,
+  // - a few new bytes between the intervals,
+  // - committed pieces that the intervals overlap.
+  //
+  // The caller must then call take_places() with a position for each request. take_places() also
+  // copies the unchanged bytes of these committed pieces.
+  Result<std::vector<SpaceRequest>> plan_places(std::span<const Interval> asked);
+  Status take_places(std::span<const std::uint64_t> positions, WriteBuffer& file, DeadPieces& dead);
+  // Encodes the places of uncommitted space in `intervals`. Another rank decodes the places with
+  // take_places().
+  void put_places(std::span<const Interval> intervals, MessageWriter& out) const;
+  Status take_places(MessageReader& in);
+  // A run of waiting bytes.
+  struct Staged {
+    std::uint64_t offset, length;
+    std::uint64_t place;  // offset in the stage
+  };
+  // Returns the runs of waiting bytes in ascending order, without the bytes in `skip`. If bytes
+  // were put twice, only the last put is returned. Afterwards no bytes wait.
+  std::vector<Staged> take_staged(IntervalSet skip);
+  // Writes a run that take_staged() has returned. The run must have a place in the file.
+  Status write_staged(const Staged& run, const WriteAt& write, const Stage& stage);
+
+  // Reads written bytes; unwritten bytes come from `fill`. Does not read waiting bytes.
+  Status read(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file,
+              const FillPattern& fill);
+  // Returns the parts of [from, to) that have values. The caller must call load(from) first.
+  std::vector<Interval> stored_in(std::uint64_t from, std::uint64_t to) const;
+
+  // The bytes that were written since the last commit, by this rank and by other ranks that have
+  // reported their bytes.
+  Written& written() { return written_; }
+
+  // Writes fill values to the unwritten parts of pieces and computes missing sums. Returns the
+  // pieces of the whole extent. If `whole` is false and no committed piece has changed, returns
+  // only the pieces after the committed pieces.
+  Result<FinishedExtent> finish(WriteBuffer& file, const FillPattern& fill, bool whole);
+  // Marks the pieces of finish() as committed. Must be called after a commit.
+  void committed() { start_committed(length_); }
+
+ private:
+  struct Segment {
+    std::uint64_t logical = 0;
+    std::uint64_t length = 0;  // number of bytes reserved in the file
+    std::uint64_t position = 0;
+    bool fresh = false;                    // not committed
+    std::uint64_t sum = 0;                 // sum of the committed piece
+    std::uint64_t cut = 0;                 // number of bytes cut off the end of the committed piece
+    PieceCodec codec = PieceCodec::kNone;  // codec of the committed piece
+    std::uint64_t coded_length = 0;        // as in Piece
+    std::uint32_t file = 0;                // as in Piece
+    std::uint64_t end() const { return logical + length; }
+    // Returns the committed piece, including the bytes that were cut off.
+    Piece piece() const {
+      return {logical, length + cut, false, position, sum, codec, coded_length, file};
+    }
+  };
+  // A planned segment, whose position is not known yet.
+  struct Planned {
+    std::size_t segment;  // index in segments_
+    // The committed piece that the segment replaces, completely or in part. Length 0: none.
+    Segment old;
+    bool copied;  // true if bytes of the old piece are copied
+    bool last;    // true if no later segment replaces a part of the old piece
+  };
+  std::size_t first_segment_at(std::uint64_t offset) const;
+  Status clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const;
+  // Reads bytes of a segment. The first byte is at `offset` of the extent.
+  Status read_segment(const Segment& segment, std::uint64_t offset, std::span<std::byte> out,
+                      WriteBuffer& file) const;
+  bool has_cut() const;
+  // Returns whether no segment contains a byte of [from, to).
+  bool is_gap(std::uint64_t from, std::uint64_t to) const;
+  std::vector<Interval> without_fresh(std::span<const Interval> intervals) const;
+  std::vector<Interval> with_small_gaps(std::span<const Interval> intervals) const;
+  void plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Segment>* segments,
+                std::vector<SpaceRequest>* requests);
+  void join_segments();
+  FreshPiece piece_of(const Segment& segment, std::uint64_t offset) const;
+  Status stage(std::uint64_t offset, std::span<const std::byte> bytes, Stage& stage);
+  Status write_fresh(const Segment& segment, std::uint64_t at, std::span<const std::byte> part,
+                     const WriteAt& write);
+  std::uint32_t piece_size_;
+  CommittedPieces committed_;
+  std::uint64_t length_ = 0;
+  bool is_committed_ = false;  // true if the extent was committed by the last generation
+  std::uint64_t committed_length_ = 0;
+  // segments_ has no segments before this offset, because all bytes before this offset are
+  // committed.
+  std::uint64_t loaded_from_ = 0;
+  std::vector<Segment> segments_;  // disjoint, sorted by logical offset
+  Written written_;                // the written bytes of uncommitted segments
+  IntervalSet wanted_;
+  bool wants_records_ = false;
+  std::uint64_t first_new_ = 0;
+  std::vector<Staged> staged_;  // runs of waiting bytes, in the order of the calls of write()
+  std::vector<Planned> planned_;
+  // The decoded bytes of the committed piece that was read last. These bytes are kept until the
+  // last byte of the piece has been read.
+  mutable std::vector<std::byte> decoded_;
+  mutable std::uint64_t decoded_position_ = 0;
+};
+
+// Reads the bytes [position, position + length) of the file and returns their sum.
+Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std::uint64_t length);
+
+}  // namespace nmb

@@ -1,0 +1,352 @@
+// Distributes moves among ranks (see origins/move_sharing.h).
+#include "origins/move_sharing.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "nmb/bytes.h"
+#include "parallel/letters.h"
+
+namespace nmb {
+
+namespace {
+
+// Cuts a run to the bytes [from, to) of the extent, and adds the result to *out. The extent offsets
+// in *out are relative to `from`.
+void clip(const ValueRuns& run, std::uint64_t from, std::uint64_t to, std::vector<ValueRuns>* out) {
+  const std::uint64_t stride = run.count > 1 ? run.extent_stride : run.length;
+  if (run.extent_offset >= to) return;
+  // Finds the elements of the run that end after `from` and begin before `to`.
+  std::uint64_t first = 0;
+  if (from >= run.extent_offset + run.length)
+    first = (from - run.extent_offset - run.length) / stride + 1;
+  const std::uint64_t last = std::min(run.count, (to - 1 - run.extent_offset) / stride + 1);
+  auto add = [&](std::uint64_t i, std::uint64_t count) {
+    const std::uint64_t begin = run.extent_offset + i * run.extent_stride;
+    const std::uint64_t cut = from > begin ? from - begin : 0;
+    const std::uint64_t length = std::min(run.length, to - begin) - cut;
+    out->push_back({run.source_offset + i * run.source_stride + cut, run.source_stride,
+                    begin + cut - from, run.extent_stride, length, count});
+  };
+  // Only the first and the last element may be cut.
+  if (first < last) add(first, 1);
+  if (first + 2 < last) add(first + 1, last - first - 2);
+  if (first + 1 < last) add(last - 1, 1);
+}
+
+// A part of a move that this rank has divided. The rank `to` performs this part.
+struct Loan {
+  int to;
+  Move* move;
+  // offset of the part from the first stored byte of the move
+  std::uint64_t from;
+  Move part;
+};
+
+void put(MessageWriter& out, const Loan& loan) {
+  const Move& part = loan.part;
+  out.put_text(part.origin);
+  out.put(part.length);
+  out.put(part.position);
+  out.put_bytes(std::as_bytes(std::span(part.runs)));
+  out.put_bytes(std::as_bytes(std::span(part.holes)));
+}
+
+template <class T>
+std::vector<T> get_all(MessageReader& in) {
+  const std::span<const std::byte> bytes = in.get_bytes();
+  std::vector<T> all(bytes.size() / sizeof(T));
+  if (!all.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
+  return all;
+}
+
+class MoveSharing {
+ public:
+  MoveSharing(Communicator& ranks, std::vector<Move*>& moves, OutputFile& file,
+              std::uint32_t piece_size, const WriterOptions& options)
+      : ranks_(ranks), moves_(moves), file_(file), piece_size_(piece_size), options_(options) {}
+
+  Status run(Status status) {
+    auto move_own = [&] {
+      if (status.ok()) status = move_values(moves_, file_, piece_size_, options_);
+      return ranks_.agree(status);
+    };
+    if (ranks_.size() == 1 || !options_.open_values) return move_own();
+    struct Load {
+      std::uint64_t all, most;
+      bool failed;
+    };
+    std::uint64_t own = 0;
+    for (const Move* move : moves_) own += move->stored_length();
+    NMB_ASSIGN(const Load load,
+               ranks_.all_reduce(Load{own, own, !status.ok()}, [](Load a, const Load& b) {
+                 return Load{a.all + b.all, std::max(a.most, b.most), a.failed || b.failed};
+               }));
+    if (load.failed) return ranks_.agree(status);
+    const std::uint64_t share = load.all / static_cast<std::uint64_t>(ranks_.size());
+    // Sharing is not worthwhile for fewer bytes than this, because it costs messages.
+    const std::uint64_t least = std::max<std::uint64_t>(share / 16, std::uint64_t{4} * piece_size_);
+    if (load.most < share + least) return move_own();
+    NMB_ASSIGN(const std::vector<Part> dealt, deal(own, share));
+    lend(dealt);
+    const Status narrowed = narrow_loans();
+    NMB_ASSIGN(const std::vector<Message> letters, ranks_.exchange(take_letters()));
+    NMB_TRY(ranks_.agree(narrowed.ok() ? move_all(letters) : narrowed));
+    return return_sums(letters);
+  }
+
+ private:
+  struct Part {
+    int rank;
+    std::uint64_t bytes;
+  };
+
+  // Determines how many bytes of this rank's surplus each other rank takes. The surplus bytes of
+  // all ranks, in the order of ranks, form the sequence of given bytes. The free capacity of all
+  // ranks, in the same order, forms the sequence of taken bytes. Given byte i goes to the rank that
+  // has taken byte i. Each rank compares only one section of the two sequences.
+  Result<std::vector<Part>> deal(std::uint64_t own, std::uint64_t share) {
+    struct Account {
+      std::uint64_t above, below;
+    };
+    Account mine{0, own < share ? share - own : 0};
+    if (own > share) {
+      for (const Move* move : moves_)
+        if (!move->origin.empty()) mine.above += move->stored_length();
+      mine.above = std::min(mine.above, own - share);
+    }
+    const auto sum = [](const Account& a, const Account& b) {
+      return Account{a.above + b.above, a.below + b.below};
+    };
+    NMB_ASSIGN(const Account before, ranks_.scan_before(mine, Account{}, sum));
+    NMB_ASSIGN(const Account all, ranks_.broadcast_value(ranks_.size() - 1, sum(before, mine)));
+    const std::uint64_t line = std::min(all.above, all.below);
+    if (line == 0) return std::vector<Part>();
+    const auto ranks = static_cast<std::uint64_t>(ranks_.size());
+    const std::uint64_t width = (line + ranks - 1) / ranks;
+    struct Stretch {
+      std::uint64_t from, to;
+      bool gives;
+    };
+    Letters letters;
+    const auto tell = [&](std::uint64_t from, std::uint64_t bytes, bool gives) {
+      const std::uint64_t to = std::min(from + bytes, line);
+      while (from < to) {
+        const std::uint64_t end = std::min(to, (from / width + 1) * width);
+        letters.to(static_cast<int>(from / width)).put(Stretch{from, end, gives});
+        from = end;
+      }
+    };
+    tell(before.above, mine.above, true);
+    tell(before.below, mine.below, false);
+    NMB_ASSIGN(const std::vector<Message> told, ranks_.exchange(letters.take()));
+    struct Told {
+      Stretch at;
+      int rank;
+    };
+    // `givers` and `takers` are in ascending order of position, and also in ascending order of
+    // rank.
+    std::vector<Told> givers, takers;
+    for (const Message& message : told) {
+      for (MessageReader in(message.bytes()); !in.at_end();) {
+        const auto stretch = in.get<Stretch>();
+        (stretch.gives ? givers : takers).push_back({stretch, message.from()});
+      }
+    }
+    auto taker = takers.begin();
+    for (const Told& giver : givers) {
+      for (; taker != takers.end() && taker->at.from < giver.at.to; ++taker) {
+        const std::uint64_t to = std::min(giver.at.to, taker->at.to);
+        letters.to(giver.rank).put(Part{taker->rank, to - std::max(giver.at.from, taker->at.from)});
+        if (taker->at.to > giver.at.to) break;
+      }
+    }
+    NMB_ASSIGN(const std::vector<Message> dealt, ranks_.exchange(letters.take()));
+    std::vector<Part> parts;
+    for (const Message& message : dealt) {
+      for (MessageReader in(message.bytes()); !in.at_end();) {
+        const auto part = in.get<Part>();
+        if (!parts.empty() && parts.back().rank == part.rank)
+          parts.back().bytes += part.bytes;
+        else
+          parts.push_back(part);
+      }
+    }
+    return parts;
+  }
+
+  // Assigns whole windows of this rank's moves to other ranks, from the last window to the first.
+  void lend(const std::vector<Part>& dealt) {
+    std::vector<Move*> kept;
+    auto move = moves_.rbegin();
+    std::uint64_t end = move == moves_.rend() ? 0 : (*move)->stored_length();
+    auto next = [&] {
+      if (++move != moves_.rend()) end = (*move)->stored_length();
+    };
+    // Number of bytes that are still to be assigned. If fewer bytes than a window are left for a
+    // rank, they are added to the bytes of the next rank.
+    std::uint64_t left = 0;
+    for (const auto& [rank, bytes] : dealt) {
+      left += bytes;
+      while (left > 0 && move != moves_.rend()) {
+        if ((*move)->origin.empty() || end == 0) {
+          kept.push_back(*move);
+          next();
+          continue;
+        }
+        std::uint64_t from = end > left ? end - left : 0;
+        from = (from + piece_size_ - 1) / piece_size_ * piece_size_;
+        if (from >= end) break;
+        left -= end - from;
+        loans_.push_back({rank, *move, from, part_of(**move, from, end)});
+        end = from;
+        if (end == 0) next();
+      }
+    }
+    for (; move != moves_.rend(); next()) {
+      if (end == (*move)->stored_length())
+        kept.push_back(*move);
+      else
+        loans_.push_back({ranks_.rank(), *move, 0, part_of(**move, 0, end)});
+    }
+    std::ranges::reverse(kept);
+    moves_ = std::move(kept);
+    for (Loan& loan : loans_) loan.move->sums.assign(loan.move->windows(piece_size_), 0);
+  }
+
+  // For each part that another rank performs, makes a description of the part's source. The other
+  // rank uses this description to open the source. If the source of a part cannot be described, the
+  // part stays on this rank.
+  Status narrow_loans() {
+    if (!options_.narrow_origin) return {};
+    Status status;
+    for (Loan& loan : loans_) {
+      if (loan.to == ranks_.rank()) continue;
+      ByteRange wanted{~std::uint64_t{0}, 0};
+      for (const ValueRuns& run : loan.part.runs) {
+        wanted.begin = std::min(wanted.begin, run.source_offset);
+        wanted.end = std::max(wanted.end,
+                              run.source_offset + (run.count - 1) * run.source_stride + run.length);
+      }
+      if (loan.part.runs.empty()) wanted = {0, 0};
+      Result<std::string> narrow = options_.narrow_origin(loan.part.origin, wanted);
+      if (narrow.ok() && !narrow->empty()) {
+        loan.part.origin = std::move(*narrow);
+        continue;
+      }
+      if (status.ok()) status = narrow.status();
+      loan.to = ranks_.rank();
+    }
+    return status;
+  }
+
+  std::vector<Communicator::Parcel> take_letters() {
+    Letters letters;
+    for (const Loan& loan : loans_)
+      if (loan.to != ranks_.rank()) put(letters.to(loan.to), loan);
+    return letters.take();
+  }
+
+  // Moves the values that stay on this rank and the values that other ranks have assigned to it.
+  Status move_all(const std::vector<Message>& letters) {
+    for (const Message& message : letters) {
+      for (MessageReader in(message.bytes()); !in.at_end();) {
+        Move move;
+        move.origin = std::string(in.get_text());
+        move.length = in.get<std::uint64_t>();
+        move.position = in.get<std::uint64_t>();
+        move.runs = get_all<ValueRuns>(in);
+        move.holes = get_all<ByteRange>(in);
+        if (taken_.empty() || taken_.back().origin != move.origin) {
+          NMB_ASSIGN(move.source, options_.open_values(move.origin));
+        } else {
+          move.source = taken_.back().source;
+        }
+        taken_.push_back(std::move(move));
+      }
+    }
+    for (Loan& loan : loans_)
+      if (loan.to == ranks_.rank()) moves_.push_back(&loan.part);
+    for (Move& move : taken_) moves_.push_back(&move);
+    std::ranges::sort(moves_, {}, &Move::position);
+    return move_values(moves_, file_, piece_size_, options_);
+  }
+
+  Status return_sums(const std::vector<Message>& letters) {
+    Letters answers;
+    auto taken = taken_.begin();
+    for (const Message& message : letters) {
+      MessageWriter& answer = answers.to(message.from());
+      for (MessageReader in(message.bytes()); !in.at_end(); ++taken) {
+        skip(in);
+        answer.put_bytes(std::as_bytes(std::span(taken->sums)));
+      }
+    }
+    NMB_ASSIGN(const std::vector<Message> sums, ranks_.exchange(answers.take()));
+    auto keep = [&](const Loan& loan, const std::vector<std::uint64_t>& of_part) {
+      std::ranges::copy(
+          of_part, loan.move->sums.begin() + static_cast<std::ptrdiff_t>(loan.from / piece_size_));
+    };
+    for (const Message& message : sums) {
+      MessageReader in(message.bytes());
+      for (const Loan& loan : loans_)
+        if (loan.to == message.from()) keep(loan, get_all<std::uint64_t>(in));
+    }
+    for (const Loan& loan : loans_)
+      if (loan.to == ranks_.rank()) keep(loan, loan.part.sums);
+    return {};
+  }
+
+  static void skip(MessageReader& in) {
+    in.get_text();
+    in.get<std::uint64_t>();
+    in.get<std::uint64_t>();
+    in.get_bytes();
+    in.get_bytes();
+  }
+
+  Communicator& ranks_;
+  std::vector<Move*>& moves_;
+  OutputFile& file_;
+  const std::uint32_t piece_size_;
+  const WriterOptions& options_;
+  // Parts of this rank's moves. A part that stays on this rank is a Loan to this rank itself.
+  std::vector<Loan> loans_;
+  std::vector<Move> taken_;  // moves of other ranks, in the order of the messages
+};
+
+}  // namespace
+
+Move part_of(const Move& move, std::uint64_t from, std::uint64_t to) {
+  // Converts an offset in the stored bytes to an offset in the extent. The two offsets differ,
+  // because holes have no stored bytes.
+  auto logical = [&](std::uint64_t stored, bool behind_hole) {
+    for (const ByteRange& hole : move.holes) {
+      if (hole.begin > stored || (hole.begin == stored && !behind_hole)) break;
+      stored += hole.length();
+    }
+    return stored;
+  };
+  const std::uint64_t begin = logical(from, true), end = logical(to, false);
+  Move part;
+  part.source = move.source;
+  part.origin = move.origin;
+  part.summed = move.summed;
+  part.length = end - begin;
+  part.position = move.position + from;
+  for (const ByteRange& hole : move.holes)
+    if (hole.begin >= begin && hole.end <= end)
+      part.holes.push_back({hole.begin - begin, hole.end - begin});
+  for (auto run = move.run_at(begin); run != move.runs.end() && run->extent_offset < end; ++run)
+    clip(*run, begin, end, &part.runs);
+  return part;
+}
+
+Status share_moves(Communicator& ranks, std::vector<Move*>& moves, OutputFile& file,
+                   std::uint32_t piece_size, const WriterOptions& options, Status status) {
+  return MoveSharing(ranks, moves, file, piece_size, options).run(std::move(status));
+}
+
+}  // namespace nmb

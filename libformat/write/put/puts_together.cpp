@@ -1,0 +1,160 @@
+// Performs collective puts (see put/puts_together.h).
+#include "put/puts_together.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "model/name_rules.h"
+#include "put/waiting_values.h"
+#include "state/extents.h"
+#include "state/stored_blocks.h"
+#include "values/run_cursor.h"
+#include "wire/checked.h"
+
+namespace nmb {
+
+namespace {
+
+// Writes the bytes [first, first + out.size()) of the external form of `values` to `out`. Returns
+// how many elements begin in these bytes and have a value that `type` cannot hold.
+std::uint64_t encode_bytes(ConstArray values, Type type, Kind kind, std::uint64_t first,
+                           std::span<std::byte> out) {
+  const std::size_t from_size = memory_type_size(values.type()), to_size = type_size(type);
+  std::array<std::byte, 8> element;
+  auto convert = [&](std::uint64_t index, std::uint64_t count, std::byte* to) {
+    return convert_to_external(values.type(), values.data() + index * from_size, count, type, to,
+                               kind);
+  };
+  std::uint64_t out_of_range = 0;
+  std::uint64_t index = first / to_size;
+  if (const std::uint64_t within = first % to_size; within != 0) {
+    const std::uint64_t length = std::min<std::uint64_t>(to_size - within, out.size());
+    convert(index++, 1, element.data());
+    std::copy_n(element.begin() + static_cast<std::ptrdiff_t>(within), length, out.begin());
+    out = out.subspan(length);
+  }
+  const std::uint64_t whole = out.size() / to_size;
+  out_of_range += convert(index, whole, out.data());
+  if (const std::uint64_t rest = out.size() % to_size; rest != 0) {
+    out_of_range += convert(index + whole, 1, element.data());
+    std::copy_n(element.begin(), rest, out.end() - static_cast<std::ptrdiff_t>(rest));
+  }
+  return out_of_range;
+}
+
+}  // namespace
+
+Status PutsTogether::extend(BlockId id, std::uint64_t records) {
+  return w_.together("extend()", [&]() -> Status {
+    const PhaseClock::Span values(w_.clock, Phase::kValues);
+    auto want = [&]() -> Status {
+      NMB_TRY(check_id(w_, id));
+      BlockState& block = w_.blocks[id];
+      if (w_.define_mode || !block.values.takes_puts())
+        return Status(Code::kUsage,
+                      "extend() of block " + in_quotes(w_.blocks.name(id)) + " is not allowed " +
+                          (w_.define_mode ? "in define mode; call end_define() first"
+                                          : "before its values are committed; call sync() first"));
+      NMB_TRY(load_definitions(w_, id));
+      std::uint64_t end = 0;
+      if (!block.metadata->record_dimension())
+        return Status(Code::kUsage, "extend() is not possible: block " +
+                                        in_quotes(w_.blocks.name(id)) + " has no record dimension");
+      if (!checked_mul(records, block.layout.record_size, &end) ||
+          !checked_add(end, block.layout.record_begin, &end) || end >> 62)
+        return Status(Code::kLimit, "the records would end after 2^62 bytes");
+      const bool more = records > block.next.records;
+      if (more) NMB_TRY(w_.keep(grow(w_, id, records)));
+      ExtentState& extent = *extent_of(w_, id);
+      // Requests space for all new records. Other ranks may already have added some of the new
+      // records, but this rank does not know which.
+      const std::uint64_t behind = end - block.layout.header_length;
+      if (extent.first_new() < behind) extent.want_place(extent.first_new(), behind);
+      // Also calls want_records(), because no space is requested for records that have no bytes.
+      if (more) extent.want_records();
+      if (more || extent.first_new() < behind) w_.blocks.mark_dirty(id);
+      return {};
+    };
+    NMB_TRY(w_.ranks.agree(want()));
+    return w_.keep(place_values(w_));
+  });
+}
+
+// Divides puts to shared blocks into parts. Each part belongs to one piece.
+std::vector<PiecePart> PutsTogether::parts_of(std::span<Put* const> puts) {
+  std::vector<PiecePart> parts;
+  for (std::size_t i = 0; i < puts.size(); ++i) {
+    const Put& put = *puts[i];
+    const BlockState& block = w_.blocks[put.block];
+    const std::uint64_t size = put.shape.element_size;
+    ExtentState::FreshPiece piece{};
+    for (RunCursor run(put.shape, put.slab); !run.at_end(); run.skip(run.elements())) {
+      std::uint64_t at = run.offset();
+      const std::uint64_t end = at + run.elements() * size;
+      for (std::uint64_t first = run.element() * size; at < end;) {
+        if (at >= piece.end()) {
+          piece = block.values.extent()->fresh_piece_at(at);
+          parts.push_back({piece, block.sharing->keeper, i, first});
+        }
+        const std::uint64_t length = std::min(end, piece.end()) - at;
+        parts.back().add_run(at - piece.logical, length);
+        at += length;
+        first += length;
+      }
+    }
+  }
+  return parts;
+}
+
+Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
+  const PhaseClock::Span values(w_.clock, Phase::kValues);
+  auto prepare = [&]() -> Status {
+    NMB_TRY(checked);
+    for (const Put& put : puts) {
+      if (put.empty) continue;
+      NMB_TRY(start_put(w_, put.block, put.records).status());
+      NMB_TRY(Puts(w_).want_places(put));
+    }
+    // Values of earlier puts must be in the file before the values of these puts are written.
+    return w_.buffer.flush();
+  };
+  NMB_TRY(w_.ranks.agree(prepare()));
+  NMB_TRY(w_.keep(place_values(w_)));
+  // Writes waiting values, which were put earlier, before other ranks write to the file.
+  const Status flushed = w_.ranks.is_alone() ? Status() : w_.buffer.flush();
+  std::vector<Put*> alone, shared;
+  for (Put& put : puts)
+    if (!put.empty) (w_.blocks[put.block].sharing ? shared : alone).push_back(&put);
+  const Status put_alone = flushed.ok() ? Puts(w_).put_all_of(alone) : flushed;
+  if (w_.ranks.is_alone()) return put_alone;
+  PieceExchange exchange(w_.ranks.communicator(), *w_.file, w_.aggregation,
+                         w_.committed.superblock.piece_size, &w_.written_for);
+  NMB_TRY(w_.ranks.agree(put_alone));
+  return w_.keep(exchange.put(parts_of(shared),
+                              [&](const PiecePart& part, std::span<std::byte> out, bool again) {
+                                Put& put = *shared[part.put];
+                                const std::uint64_t out_of_range =
+                                    encode_bytes(put.values, put.type, put.kind, part.first, out);
+                                if (!again) put.out_of_range += out_of_range;
+                              }));
+}
+
+Status PutsTogether::put_all(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values) {
+  std::vector<Put> puts;
+  const Status status = w_.together("put_all()", [&]() -> Status {
+    auto check = [&]() -> Status {
+      NMB_TRY(check_count(slab, values.count()));
+      if (values.count() == 0) return {};
+      NMB_ASSIGN(Put put, Puts(w_).check("put_all()", id, variable, slab, values));
+      puts.push_back(std::move(put));
+      return {};
+    };
+    const Status checked = check();
+    return put_together(checked, puts);
+  });
+  if (!status.ok() || puts.empty()) return status;
+  return Puts(w_).range_status(puts[0]);
+}
+
+}  // namespace nmb

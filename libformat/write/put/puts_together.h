@@ -1,0 +1,30 @@
+// PutsTogether: collective puts. In the first step, the values get places in the file. In the
+// second step, each byte is sent directly to the rank that writes it (spec/rationale.md, "Values
+// that ranks put together").
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "put/puts.h"
+
+namespace nmb {
+
+// Collective.
+class PutsTogether {
+ public:
+  explicit PutsTogether(WriterCore& writer) : w_(writer) {}
+
+  Status put_all(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
+  Status extend(BlockId id, std::uint64_t records);
+  // Puts the values of all ranks. checked: the first error in this rank's puts, or ok.
+  Status put_together(const Status& checked, std::span<Put> puts);
+
+ private:
+  std::vector<PiecePart> parts_of(std::span<Put* const> puts);
+
+  WriterCore& w_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,75 @@
+// Puts values when the program waits for them (see put/requests.h).
+#include "put/requests.h"
+
+#include <algorithm>
+
+#include "put/puts.h"
+#include "put/puts_together.h"
+#include "wire/joined_text.h"
+
+namespace nmb {
+
+Result<RequestId> Requests::iput(BlockId id, VarId variable, const Hyperslab& slab,
+                                 ConstArray values) {
+  NMB_TRY(Puts(w_).check("iput()", id, variable, slab, values).status());
+  return w_.requests.add({id, variable, slab, values});
+}
+
+// Converts valid requests to puts and returns them. Sets the status of each request.
+std::vector<Put> Requests::check(std::span<const PutRequest> requests, std::span<Status> statuses) {
+  std::vector<Put> puts;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const PutRequest& r = requests[i];
+    Result<Put> put = Puts(w_).check("wait()", r.block, r.variable, r.slab, r.values);
+    statuses[i] = put.status();
+    if (!put.ok()) continue;
+    puts.push_back(std::move(*put));
+    puts.back().request = i;
+  }
+  return puts;
+}
+
+Status Requests::wait(std::span<const RequestId> ids, std::span<Status> statuses) {
+  NMB_TRY(w_.failure);
+  NMB_ASSIGN(const std::vector<PutRequest> requests, w_.requests.take(ids, statuses.size()));
+  std::vector<Status> own(requests.size());
+  std::vector<Put> puts = check(requests, own);
+  std::vector<Put*> wanted;
+  for (Put& put : puts)
+    if (!put.empty) wanted.push_back(&put);
+  const Status put_here = Puts(w_).put_all_of(wanted);
+  for (const Put& put : puts)
+    own[put.request] = put_here.ok() ? Puts(w_).range_status(put) : put_here;
+  if (!statuses.empty()) std::ranges::copy(own, statuses.begin());
+  return first_failure(own);
+}
+
+Status Requests::wait_all(std::span<const RequestId> ids, std::span<Status> statuses) {
+  std::vector<Status> own;
+  std::vector<Put> puts;
+  const Status status = w_.together("wait_all()", [&]() -> Status {
+    if (w_.define_mode)
+      return Status(Code::kUsage,
+                    "wait_all() is not allowed in define mode; call end_define() first");
+    auto take = [&]() -> Status {
+      NMB_ASSIGN(const std::vector<PutRequest> requests, w_.requests.take(ids, statuses.size()));
+      own.resize(requests.size());
+      puts = check(requests, own);
+      return first_failure(own);
+    };
+    const Status checked = take();
+    return PutsTogether(w_).put_together(checked, puts);
+  });
+  for (const Put& put : puts)
+    if (own[put.request].ok()) own[put.request] = status.ok() ? Puts(w_).range_status(put) : status;
+  if (!statuses.empty()) std::ranges::copy(own, statuses.begin());
+  return status.ok() ? first_failure(own) : status;
+}
+
+Status check_none_open(std::uint64_t open, std::string_view operation) {
+  if (open == 0) return {};
+  return Status(Code::kUsage, joined_text(open, open == 1 ? " request is" : " requests are",
+                                          " open; call wait() or wait_all() before ", operation));
+}
+
+}  // namespace nmb

@@ -1,0 +1,34 @@
+// Requests: puts whose values are written when the program waits for them (spec/rationale.md,
+// "Requests").
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "put/puts.h"
+
+namespace nmb {
+
+class Requests {
+ public:
+  explicit Requests(WriterCore& writer) : w_(writer) {}
+
+  Result<RequestId> iput(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
+  // statuses: receives the status of each request, or is empty.
+  Status wait(std::span<const RequestId> ids, std::span<Status> statuses);
+  // Collective.
+  Status wait_all(std::span<const RequestId> ids, std::span<Status> statuses);
+
+ private:
+  std::vector<Put> check(std::span<const PutRequest> requests, std::span<Status> statuses);
+
+  WriterCore& w_;
+};
+
+// Fails if requests are open. open: total number of requests on all ranks that the program has not
+// yet passed to wait() or wait_all().
+Status check_none_open(std::uint64_t open, std::string_view operation);
+
+}  // namespace nmb

@@ -1,0 +1,265 @@
+// Assigns places to values that wait for space (see put/waiting_values.h).
+#include "put/waiting_values.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "origins/placement.h"
+#include "state/extents.h"
+#include "state/file_space.h"
+#include "state/ordered_space.h"
+#include "state/shared_blocks.h"
+
+namespace nmb {
+
+namespace {
+
+// A run of at least this many bytes is written by the rank that put it. Sending the run to another
+// rank would take longer.
+constexpr std::size_t kSmallRun = 64 << 10;
+
+// A message to the keeper of a block: the bytes of a rank that need places.
+struct WaitingPart {
+  BlockId at_keeper;
+  BlockId at_sender;
+  std::uint64_t records;
+  std::vector<Interval> unplaced;
+  // The bytes in `unplaced` whose values wait in the stage.
+  std::vector<Interval> staged;
+
+  void put(MessageWriter& out) const {
+    out.put(at_keeper);
+    out.put(at_sender);
+    out.put(records);
+    out.put_list(std::span(unplaced));
+    out.put_list(std::span(staged));
+  }
+  static WaitingPart get(MessageReader& in) {
+    WaitingPart part;
+    part.at_keeper = in.get<BlockId>();
+    part.at_sender = in.get<BlockId>();
+    part.records = in.get<std::uint64_t>();
+    part.unplaced = in.get_list<Interval>();
+    part.staged = in.get_list<Interval>();
+    return part;
+  }
+};
+
+// The keeper's answer to a WaitingPart: the places of the bytes.
+struct PlacedPart {
+  BlockId id;
+  std::uint64_t records;
+  std::span<const std::byte> places;  // encoded by ExtentState
+  // Bytes to which higher ranks have put values.
+  std::vector<Interval> skipped;
+
+  void put(MessageWriter& out) const {
+    out.put(id);
+    out.put(records);
+    out.put_bytes(places);
+    out.put_list(std::span(skipped));
+  }
+  static PlacedPart get(MessageReader& in) {
+    PlacedPart part;
+    part.id = in.get<BlockId>();
+    part.records = in.get<std::uint64_t>();
+    part.places = in.get_bytes();
+    part.skipped = in.get_list<Interval>();
+    return part;
+  }
+};
+
+// The steps of place_values(), in their order. Collective.
+class WaitingValues {
+ public:
+  explicit WaitingValues(WriterCore& writer) : w_(writer) {}
+
+  Status place() {
+    NMB_ASSIGN(const bool any, w_.ranks.any(std::ranges::any_of(
+                                   w_.blocks.dirty, [&](BlockId id) { return waits(id); })));
+    if (!any) return {};
+    if (!w_.ranks.is_alone()) NMB_TRY(match_values());
+    NMB_ASSIGN(const Inbox<WaitingPart> told, tell_keepers());
+    NMB_TRY(w_.ranks.each([&] { return plan(told); }));
+    NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space());
+    // Committed pieces must be copied to their new places before any rank writes to these places.
+    NMB_TRY(w_.ranks.each([&] { return take_places(positions); }));
+    NMB_ASSIGN(const Inbox<PlacedPart> places, w_.ranks.exchange(placed_));
+    return write(places);
+  }
+
+ private:
+  // Bytes of one rank that need places, in a block whose keeper is this rank.
+  struct Part {
+    Sharing::Handle handle;
+    std::vector<Interval> unplaced;
+    std::vector<Interval> staged;
+    IntervalSet skip;  // bytes to which higher ranks have put values
+  };
+  struct Waiting {
+    ExtentState* extent;
+    ExtentState::Staged run;
+    bool among_others;
+  };
+
+  bool waits(BlockId id) const {
+    const BlockState& block = w_.blocks[id];
+    const ExtentState* const extent = block.values.extent();
+    return !block.is_removed() && extent && extent->needs_places();
+  }
+
+  // Determines the keepers of committed blocks, which have no keeper until values are put to them.
+  // The keeper is the rank that already has uncommitted values of the block. If no rank has such
+  // values, the keeper is the lowest rank that puts values.
+  Status match_values() {
+    std::vector<NameRecord> records;
+    for (BlockId id : w_.blocks.dirty) {
+      const BlockState& block = w_.blocks[id];
+      if (!block.committed) continue;
+      if (block.is_removed() || block.is_renamed()) {
+        records.push_back({block.committed->name, id, Claim::kRemove});
+      } else if (!block.body_stays()) {
+        records.push_back({w_.blocks.name(id), id, Claim::kChange});
+      } else if (const ExtentState* const extent = block.values.extent()) {
+        const bool keeps = block.kept && extent->has_fresh();
+        records.push_back({w_.blocks.name(id), id, keeps ? Claim::kKeep : Claim::kPut});
+      }
+    }
+    std::ranges::sort(records, {}, &NameRecord::name);
+    NMB_ASSIGN(std::vector<NameMatch> matches, match_names(w_.ranks.communicator(), records));
+    SharedBlocks shared(w_);
+    for (std::size_t i = 0; i < records.size(); ++i)
+      if (!w_.blocks[records[i].id].is_removed())
+        shared.take_match(records[i].id, std::move(matches[i]));
+    return {};
+  }
+
+  Result<Inbox<WaitingPart>> tell_keepers() {
+    Outbox<WaitingPart> out;
+    for (BlockId id : w_.blocks.dirty) {
+      if (!waits(id)) continue;
+      const BlockState& block = w_.blocks[id];
+      const ExtentState& extent = *block.values.extent();
+      if (block.kept) {
+        kept_[id].push_back({{w_.ranks.own(), id}, extent.unplaced(), extent.staged(), {}});
+        continue;
+      }
+      const Sharing::Handle& keeper = block.sharing->keeper;
+      out.add(keeper.rank, {keeper.id, id, block.next.records, extent.unplaced(), extent.staged()});
+    }
+    return w_.ranks.exchange(out);
+  }
+
+  Status plan(const Inbox<WaitingPart>& told) {
+    for (auto [rank, part] : told) {
+      const BlockId id = part.at_keeper;
+      if (part.records > w_.blocks[id].next.records) NMB_TRY(grow(w_, id, part.records));
+      w_.blocks.mark_dirty(id);
+      kept_[id].push_back(
+          {{rank, part.at_sender}, std::move(part.unplaced), std::move(part.staged), {}});
+    }
+    for (auto& [id, parts] : kept_) {
+      std::ranges::sort(parts, {}, [](const Part& part) { return part.handle.rank; });
+      IntervalSet all, staged;
+      for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+        part->skip = staged;
+        for (const Interval& interval : part->staged) staged.add(interval.begin, interval.end);
+        for (const Interval& interval : part->unplaced) all.add(interval.begin, interval.end);
+      }
+      NMB_ASSIGN(std::vector<SpaceRequest> wanted, extent_of(w_, id)->plan_places(all.all()));
+      requests_.emplace_back(id, std::move(wanted));
+    }
+    return {};
+  }
+
+  // Takes space for the blocks in the order in which they were created. This order does not depend
+  // on which ranks are the keepers.
+  Result<std::vector<std::uint64_t>> take_space() {
+    std::vector<OrderedRequest> ordered;
+    for (const auto& [id, list] : requests_)
+      for (const SpaceRequest& request : list)
+        ordered.push_back({w_.blocks[id].next.order, request.length,
+                           extent_alignment(request.length, w_.options.alignment), request.tail});
+    return take_ordered_space(w_.ranks.communicator(), ordered, &w_.next.cursor);
+  }
+
+  Status take_places(std::span<const std::uint64_t> positions) {
+    for (const auto& [id, list] : requests_) {
+      const BlockState& block = w_.blocks[id];
+      ExtentState& extent = *block.values.extent();
+      NMB_TRY(extent.take_places(positions.first(list.size()), w_.buffer, w_.next));
+      positions = positions.subspan(list.size());
+      for (const Part& part : kept_[id]) {
+        if (part.handle.rank == w_.ranks.own()) continue;
+        MessageWriter out;
+        extent.put_places(part.unplaced, out);
+        const std::vector<std::byte> places = out.take();
+        placed_.add(part.handle.rank,
+                    {part.handle.id, block.next.records, places, part.skip.all()});
+      }
+    }
+    NMB_TRY(set_length(w_));
+    return w_.buffer.flush();
+  }
+
+  void add_staged(ExtentState& extent, const IntervalSet& skip, bool among_others) {
+    for (const ExtentState::Staged& run : extent.take_staged(skip))
+      waiting_.push_back({&extent, run, among_others});
+  }
+
+  Status take_told(const Inbox<PlacedPart>& places) {
+    for (const auto& [keeper, part] : places) {
+      BlockState& block = w_.blocks[part.id];
+      ExtentState& extent = *block.values.extent();
+      set_records(block, part.records);
+      NMB_TRY(extent.resize(block.next.extent_length, w_.buffer, w_.next));
+      MessageReader in(part.places);
+      NMB_TRY(extent.take_places(in));
+      IntervalSet skip;
+      for (const Interval& interval : part.skipped) skip.add(interval.begin, interval.end);
+      add_staged(extent, skip, true);
+    }
+    return {};
+  }
+
+  // Writes the values that have waited. If several ranks have values in a block, their elements may
+  // alternate. In this case, each small run is sent to the rank that writes this range of the file.
+  Status write(const Inbox<PlacedPart>& places) {
+    const Status taken = take_told(places);
+    for (const auto& [id, parts] : kept_)
+      for (const Part& part : parts)
+        if (part.handle.rank == w_.ranks.own())
+          add_staged(*w_.blocks[id].values.extent(), part.skip, parts.size() > 1);
+    const Status written = w_.value_stripes.in_rounds(waiting_.size() + 1, [&](std::size_t i) {
+      return i == 0 ? taken : write_run(waiting_[i - 1]);
+    });
+    w_.stage.clear();
+    NMB_TRY(written);
+    return w_.value_stripes.pass_on();
+  }
+
+  Status write_run(const Waiting& waiting) {
+    const bool sent = waiting.among_others && waiting.run.length < kSmallRun;
+    return waiting.extent->write_staged(
+        waiting.run,
+        [&](std::uint64_t position, std::span<const std::byte> bytes) {
+          return sent ? w_.value_stripes.write_at(position, bytes)
+                      : w_.buffer.write_at(position, bytes);
+        },
+        w_.stage);
+  }
+
+  WriterCore& w_;
+  // For each block whose keeper is this rank: the parts of all ranks, in the order of ranks.
+  std::map<BlockId, std::vector<Part>> kept_;
+  std::vector<std::pair<BlockId, std::vector<SpaceRequest>>> requests_;
+  Outbox<PlacedPart> placed_;
+  std::vector<Waiting> waiting_;
+};
+
+}  // namespace
+
+Status place_values(WriterCore& w) { return WaitingValues(w).place(); }
+
+}  // namespace nmb

@@ -1,0 +1,105 @@
+// StripeWriter: writes metadata and the index to the file. If a commit has several ranks, only one
+// rank writes each stripe of the file (spec/rationale.md, "Aggregators").
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nmb/communicator.h"
+#include "nmb/files.h"
+#include "ranks/aggregation.h"
+#include "ranks/write_buffer.h"
+
+namespace nmb {
+
+// Each byte must be passed to write_at() only once, by one rank. The bytes stay in memory until
+// pass_on() sends them to the ranks that write the stripes. A rank that has all bytes of one of its
+// own stripes writes this stripe directly to the file. A single rank passes all bytes directly to
+// `buffer`. Not thread-safe.
+class StripeWriter {
+ public:
+  StripeWriter(Communicator& ranks, OutputFile& file, WriteBuffer& buffer, const Aggregation& how)
+      : ranks_(ranks),
+        file_(file),
+        buffer_(buffer),
+        how_(how),
+        writes_(how.writes(ranks.rank(), ranks.size())),
+        round_(round_bytes(how.writers, ranks.size())) {}
+
+  // Writes bytes. Not collective. This call accepts bytes even if full() is true.
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+
+  // Calls step(0) to step(count - 1), which call write_at(). When the memory of one rank is full,
+  // all ranks call pass_on(). Collective. Returns the same status on all ranks. count: the number
+  // of steps of this rank.
+  template <class Step>
+  Status in_rounds(std::size_t count, Step step);
+
+  // Writes any number of bytes of this rank. Collective.
+  Status write_all(std::uint64_t offset, std::span<const std::byte> bytes);
+
+  // Writes all bytes that wait on any rank to the file. Collective. Bytes in small gaps between the
+  // written bytes are read from the file and written again, so nobody else may write to the gaps
+  // meanwhile. `status`: this rank's status so far. If a rank has failed, the call fails on all
+  // ranks.
+  Status pass_on(Status status = {});
+
+ private:
+  struct Run {
+    std::uint64_t offset, length;
+  };
+  struct Part {
+    std::uint64_t offset;
+    std::span<const std::byte> bytes;
+  };
+  enum Word : int { kDone, kMore, kFailed };
+
+  static std::size_t round_bytes(int writers, int ranks) {
+    return std::max(
+        kRoundBytes * static_cast<std::size_t>(writers) / static_cast<std::size_t>(ranks),
+        kLeastRound);
+  }
+  bool full() const { return bytes_.size() >= round_; }
+  Status write_whole_stripes();
+  std::vector<Part> in_file_order() const;  // the waiting bytes
+  Status write(const std::vector<Message>& arrived);
+
+  // Largest number of bytes that a writing rank receives in one round from all ranks together. If
+  // one stripe is longer than this, the rank receives one stripe.
+  static constexpr std::size_t kRoundBytes = 8 << 20;
+  static constexpr std::size_t kLeastRound = 64 << 10;
+  // After each further kPart bytes, the writer searches for whole stripes. After each kPart bytes,
+  // write_all() checks whether full() is true.
+  static constexpr std::size_t kPart = 128 << 10;
+  Communicator& ranks_;
+  OutputFile& file_;
+  WriteBuffer& buffer_;
+  const Aggregation how_;
+  const bool writes_;
+  const std::size_t round_;  // number of waiting bytes at which full() becomes true
+  // The waiting bytes, in the order of the write_at() calls. `runs_` has the file position and
+  // length of each run of these bytes.
+  std::vector<Run> runs_;
+  std::vector<std::byte> bytes_;
+  // Number of waiting bytes at which the writer searches for whole stripes again.
+  std::size_t look_at_ = kPart;
+};
+
+template <class Step>
+Status StripeWriter::in_rounds(std::size_t count, Step step) {
+  for (std::size_t i = 0;;) {
+    Status status;
+    while (status.ok() && i < count && !full()) status = step(i++);
+    const Word mine = !status.ok() ? kFailed : i < count ? kMore : kDone;
+    NMB_ASSIGN(const Word all,
+               ranks_.all_reduce(mine, [](Word a, Word b) { return std::max(a, b); }));
+    if (all == kFailed) return ranks_.agree(status);
+    if (all == kDone) return {};
+    NMB_TRY(pass_on());
+  }
+}
+
+}  // namespace nmb

@@ -1,0 +1,68 @@
+// Manages the extent of a block while values are put to the block (see state/extents.h).
+#include "state/extents.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace nmb {
+
+std::unique_ptr<ExtentState> new_extent(WriterCore& w, BlockId id) {
+  return std::make_unique<ExtentState>(
+      w.committed.superblock.piece_size,
+      [&w, id](std::uint64_t from, std::uint64_t to, const auto& visit) {
+        const BlockState& block = w.blocks[id];
+        return block.committed
+                   ? w.committed.reader->for_each_piece(*block.committed, from, to, visit)
+                   : Status();
+      });
+}
+
+ExtentState* extent_of(WriterCore& w, BlockId id) {
+  BlockState& block = w.blocks[id];
+  if (ExtentState* const extent = block.values.extent()) return extent;
+  assert(block.values.takes_puts());
+  block.values = ExtentOrigin(PutValues(new_extent(w, id)));
+  ExtentState* const extent = block.values.extent();
+  if (block.run_position == 0) {
+    extent->start_committed(block.next.extent_length);
+    return extent;
+  }
+  extent->start_run(block.run_length, block.run_position);
+  // The keeper already had more records when this rank opened the block.
+  if (block.run_length < block.next.extent_length) extent->add_unwritten(block.next.extent_length);
+  return extent;
+}
+
+// Sets the number of records of a block and updates the length of its extent.
+void set_records(BlockState& block, std::uint64_t records) {
+  block.next.records = records;
+  block.layout.records = records;
+  block.next.extent_length = block.layout.end(records) - block.layout.header_length;
+}
+
+// Removes the bytes after the block's last record (the trailing bytes of a packed file), and then
+// adds records to the block.
+Status grow(WriterCore& w, BlockId id, std::uint64_t records) {
+  BlockState& block = w.blocks[id];
+  ExtentState* const extent = extent_of(w, id);
+  const std::uint64_t before =
+      std::max(block.layout.fixed_end, block.next.records == 0
+                                           ? block.layout.record_begin
+                                           : block.layout.end(block.next.records)) -
+      block.layout.header_length;
+  if (extent->length() > before) NMB_TRY(extent->resize(before, w.buffer, w.next));
+  set_records(block, records);
+  return extent->resize(block.next.extent_length, w.buffer, w.next);
+}
+
+// Prepares a block for a put, and returns the state of its extent. Adds records if the block has
+// fewer than `records`.
+Result<ExtentState*> start_put(WriterCore& w, BlockId id, std::uint64_t records) {
+  ExtentState* const extent = extent_of(w, id);
+  BlockState& block = w.blocks[id];
+  if (records > block.next.records) NMB_TRY(w.keep(grow(w, id, records)));
+  w.blocks.mark_dirty(id);
+  return extent;
+}
+
+}  // namespace nmb

@@ -1,0 +1,187 @@
+// Matches the names of blocks on all ranks (see state/name_matching.h).
+#include "state/name_matching.h"
+
+#include <algorithm>
+
+#include "model/name_rules.h"
+#include "page/page.h"
+#include "parallel/letters.h"
+#include "parallel/merge_runs.h"
+#include "parallel/name_slices.h"
+#include "wire/joined_text.h"
+
+namespace nmb {
+
+namespace {
+
+std::string_view text_of(Claim claim) {
+  switch (claim) {
+    case Claim::kDefine:
+      return "defined";
+    case Claim::kDefineAlone:
+      return "packed or renamed";
+    case Claim::kChange:
+      return "changed";
+    case Claim::kRemove:
+      return "removed or renamed";
+    case Claim::kPut:
+    case Claim::kKeep:
+      break;
+  }
+  return "values put";
+}
+
+// A record, as stored on the rank that owns its name.
+struct Claimed {
+  std::string_view name;
+  Sharing::Handle handle;
+  Claim claim;
+  // Number of added names minus the number of removed names. Only names of the slice that come
+  // before this name are counted.
+  std::int64_t change = 0;
+};
+
+bool is_value(Claim claim) { return claim == Claim::kPut || claim == Claim::kKeep; }
+
+// Checks whether the records of one name are compatible. *change: 1 if the records add the name to
+// the file, -1 if they remove it, and 0 if they do neither or both.
+Status judge(std::span<const Claimed> group, std::int64_t* change) {
+  bool comes = false, goes = false, all_define = true;
+  const Claimed* first_value = nullptr;
+  const Claimed* last_value = nullptr;
+  const Claimed* first = nullptr;
+  const Claimed* other = nullptr;
+  for (const Claimed& c : group) {
+    if (is_value(c.claim)) {
+      if (!first_value) first_value = &c;
+      last_value = &c;
+    }
+    if (is_value(c.claim)) continue;
+    comes = comes || c.claim == Claim::kDefine || c.claim == Claim::kDefineAlone;
+    goes = goes || c.claim == Claim::kRemove;
+    all_define = all_define && c.claim == Claim::kDefine;
+    if (!first) first = &c;
+    if (!other && c.handle.rank != first->handle.rank) other = &c;
+  }
+  *change = (comes ? 1 : 0) - (goes ? 1 : 0);
+  if (other && all_define) other = nullptr;
+  // Values and definitions of one block must come from the same rank.
+  if (!other && first && first_value)
+    other = first_value->handle.rank != first->handle.rank ? first_value : last_value;
+  if (!other || other->handle.rank == first->handle.rank) return {};
+  return Status(Code::kConflict,
+                joined_text("block ", in_quotes(first->name), ": found ", text_of(other->claim),
+                            " on rank ", other->handle.rank, ", expected only ",
+                            text_of(first->claim), " on rank ", first->handle.rank));
+}
+
+// Returns the handles of the ranks that share the block; the keeper's handle is the first. Returns
+// an empty list if the block is not shared.
+std::vector<Sharing::Handle> sharers(std::span<const Claimed> group) {
+  std::vector<Sharing::Handle> handles;
+  for (const Claimed& c : group) {
+    if (c.claim != Claim::kDefine && !is_value(c.claim)) continue;
+    handles.push_back(c.handle);
+    if (c.claim == Claim::kKeep) std::rotate(handles.begin(), handles.end() - 1, handles.end());
+  }
+  if (handles.size() < 2) handles.clear();
+  return handles;
+}
+
+}  // namespace
+
+std::optional<Sharing::Handle> OwnedNames::find(std::string_view name) const {
+  auto it = std::ranges::lower_bound(names_, name, {}, &Owned::name);
+  if (it == names_.end() || it->name != name) return std::nullopt;
+  return it->keeper;
+}
+
+Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
+                                           NameSlices* slices_out, OwnedNames* owned) {
+  std::vector<std::string_view> names;
+  names.reserve(records.size());
+  for (const NameRecord& record : records) names.push_back(record.name);
+  NMB_ASSIGN(const NameSlices slices, NameSlices::choose(ranks, names, kLeafRows));
+  const std::vector<std::size_t> begins = slices.cut(names);
+  Letters letters;
+  for (std::size_t s = 0; s < slices.count(); ++s) {
+    for (std::size_t i = begins[s]; i < begins[s + 1]; ++i) {
+      MessageWriter& out = letters.to(slices.owner(s));
+      out.put(records[i].id);
+      out.put(records[i].claim);
+      out.put_text(records[i].name);
+    }
+  }
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(letters.take()));
+
+  std::vector<Claimed> claims;
+  std::vector<std::size_t> ends;
+  for (const Message& message : arrived) {
+    for (MessageReader in(message.bytes()); !in.at_end();) {
+      const auto id = in.get<BlockId>();
+      const auto claim = in.get<Claim>();
+      claims.push_back({in.get_text(), {message.from(), id}, claim});
+    }
+    ends.push_back(claims.size());
+  }
+  // The merge is stable, and the records of lower ranks come first. Therefore records of the same
+  // name stay in ascending order of ranks.
+  merge_runs(claims, std::move(ends),
+             [](const Claimed& a, const Claimed& b) { return a.name < b.name; });
+  auto for_each_name = [&](auto visit) {
+    for (std::size_t i = 0, j; i < claims.size(); i = j) {
+      for (j = i + 1; j < claims.size() && claims[j].name == claims[i].name;) ++j;
+      visit(std::span(claims).subspan(i, j - i));
+    }
+  };
+  Status status;
+  std::int64_t changes = 0;
+  for_each_name([&](std::span<Claimed> group) {
+    std::int64_t change = 0;
+    const Status judged = judge(group, &change);
+    if (status.ok()) status = judged;
+    for (Claimed& claimed : group) claimed.change = changes;
+    changes += change;
+  });
+  NMB_TRY(ranks.agree(status));
+  NMB_ASSIGN(const std::int64_t before, ranks.scan_before(changes, std::int64_t{0}, std::plus<>()));
+  // The answers that a rank receives are in the order of its names. The keeper receives the handles
+  // of all ranks that share the block. Each other rank that shares the block receives only the
+  // keeper's handle.
+  for_each_name([&](std::span<Claimed> group) {
+    const std::vector<Sharing::Handle> handles = sharers(group);
+    for (const Claimed& claimed : group) {
+      if (!owned || (claimed.claim != Claim::kDefine && claimed.claim != Claim::kDefineAlone &&
+                     claimed.claim != Claim::kChange))
+        continue;
+      owned->add(claimed.name, claimed.handle);
+      break;
+    }
+    for (const Claimed& claimed : group) {
+      const int rank = claimed.handle.rank;
+      const bool shares =
+          !handles.empty() && (claimed.claim == Claim::kDefine || is_value(claimed.claim));
+      auto told = std::span(handles).first(!shares                   ? 0
+                                           : rank == handles[0].rank ? handles.size()
+                                                                     : 1);
+      MessageWriter& out = letters.to(rank);
+      out.put(before + claimed.change);
+      out.put_bytes(std::as_bytes(told));
+    }
+  });
+  NMB_ASSIGN(const std::vector<Message> answers, ranks.exchange(letters.take()));
+  if (slices_out) *slices_out = slices;
+  std::vector<NameMatch> matches;
+  matches.reserve(records.size());
+  for (const Message& answer : answers) {
+    for (MessageReader in(answer.bytes()); !in.at_end();) {
+      NameMatch& match = matches.emplace_back();
+      match.change = in.get<std::int64_t>();
+      for (MessageReader each(in.get_bytes()); !each.at_end();)
+        match.handles.push_back(each.get<Sharing::Handle>());
+    }
+  }
+  return matches;
+}
+
+}  // namespace nmb

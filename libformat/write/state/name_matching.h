@@ -1,0 +1,73 @@
+// Finds ranks that define, change or use blocks of the same name. The names are divided into
+// slices, and each slice has a rank that owns it. Each record is sent to the rank that owns its
+// name. There, records with equal names are next to each other ("Parallel Data Object Creation",
+// section 3.3).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nmb/communicator.h"
+#include "parallel/name_slices.h"
+#include "state/block_state.h"
+
+namespace nmb {
+
+// An action of a rank on a block or on the name of a block.
+enum class Claim : std::uint8_t {
+  kDefine,       // defines a block; other ranks may define it too
+  kDefineAlone,  // packs a block, or renames an existing block to this name
+  kChange,       // changes the definitions of an existing block
+  kRemove,       // removes an existing block, or gives it another name
+  kPut,          // puts values to an existing block
+  kKeep,         // keeps values that were put to the block before
+};
+
+struct NameRecord {
+  std::string_view name;
+  BlockId id;
+  Claim claim;
+};
+
+struct NameMatch {
+  // Number of names that the ranks add, minus the number of names that the ranks remove. Only names
+  // before this name, in the order of names, are counted.
+  std::int64_t change = 0;
+  // Handles of the ranks that share the block. The keeper receives the handles of all these ranks:
+  // first its own handle, then the other handles in the order of ranks. Each other rank receives
+  // only the keeper's handle. If the block is not shared, this list is empty.
+  std::vector<Sharing::Handle> handles;
+};
+
+// The names that a rank owns after matching, each with the keeper of its block.
+class OwnedNames {
+ public:
+  void clear() { names_.clear(); }
+  // Adds a name. Names must be added in ascending order.
+  void add(std::string_view name, Sharing::Handle keeper) {
+    names_.push_back({std::string(name), keeper});
+  }
+  std::optional<Sharing::Handle> find(std::string_view name) const;
+
+ private:
+  struct Owned {
+    std::string name;
+    Sharing::Handle keeper;
+  };
+  std::vector<Owned> names_;
+};
+
+// Matches the records of all ranks and returns the match of each record. Collective. records:
+// sorted by name. A rank has only one record for each name. Exception: a kRemove record may come
+// before another record of the same name. *slices receives the slices, and *owned receives the
+// names that this rank owns; both may be null. Errors: kConflict if the claims of ranks contradict
+// each other.
+Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
+                                           NameSlices* slices = nullptr,
+                                           OwnedNames* owned = nullptr);
+
+}  // namespace nmb

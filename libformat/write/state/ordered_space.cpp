@@ -1,0 +1,152 @@
+// Assigns space in the order of blocks (see state/ordered_space.h). Some ranks, or all ranks, are
+// owners. Each owner has a range of order numbers, and sorts the requests for the blocks in this
+// range. A scan over the owners computes the position where the space of each range begins.
+#include "state/ordered_space.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "origins/placement.h"
+#include "parallel/letters.h"
+#include "wire/checked.h"
+
+namespace nmb {
+
+namespace {
+
+// A summary of the requests of all ranks.
+struct Demand {
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;  // order numbers
+  std::uint64_t count = 0;                                                    // number of requests
+  std::uint64_t cursor = 0;  // where free space begins, as rank 0 knows it
+};
+
+// Divides the order numbers into equal ranges, one for each owner. All requests with the same order
+// number come from one rank.
+class Owners {
+ public:
+  Owners(const Demand& all, int ranks) : least_(all.least), ranks_(ranks) {
+    // An additional owner is worthwhile only if there are at least this many requests for it.
+    constexpr std::uint64_t kLeast = 64;
+    owners_ = std::clamp<std::uint64_t>(all.count / kLeast, 1, static_cast<std::uint64_t>(ranks));
+    width_ = (all.most - all.least) / owners_ + 1;
+  }
+  // Returns the rank that owns an order number. The owner of a higher order number is the same rank
+  // or a higher rank.
+  int of(std::uint64_t order) const {
+    return static_cast<int>((order - least_) / width_ * static_cast<std::uint64_t>(ranks_) /
+                            owners_);
+  }
+
+ private:
+  std::uint64_t least_, owners_, width_;
+  int ranks_;
+};
+
+// The placement of an owner's requests, in ascending order. `as_first` is the placement if no
+// requests of other owners precede these requests; otherwise `as_later` is the placement.
+struct Stretch {
+  bool any = false;
+  Placement as_first, as_later;
+
+  Stretch then(const Stretch& next) const {
+    if (!any) return next;
+    if (!next.any) return *this;
+    return {true, as_first.then(next.as_later), as_later.then(next.as_later)};
+  }
+};
+
+bool continues(const OrderedRequest& request, std::uint64_t at) {
+  return request.tail != 0 && round_up(request.tail, 8) == at;
+}
+
+struct Asked {
+  OrderedRequest request;
+  std::uint64_t position = 0;
+};
+
+Stretch stretch_of(const std::vector<Asked*>& by_order, std::uint64_t cursor) {
+  Stretch all;
+  for (const Asked* asked : by_order) {
+    const OrderedRequest& request = asked->request;
+    if (request.length == 0) continue;
+    Stretch one{true, Placement::of(request.length, request.alignment), {}};
+    one.as_later = one.as_first;
+    if (continues(request, cursor)) {
+      // The first bytes of the request use the padding before the cursor, so the request needs less
+      // free space.
+      const std::uint64_t ahead = cursor - request.tail;
+      one.as_first = Placement::of(request.length > ahead ? request.length - ahead : 0, 8);
+    }
+    all = all.then(one);
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
+                                                      std::span<const OrderedRequest> requests,
+                                                      std::uint64_t* cursor) {
+  Demand mine;
+  mine.count = requests.size();
+  mine.cursor = *cursor;
+  for (const OrderedRequest& request : requests) {
+    mine.least = std::min(mine.least, request.order);
+    mine.most = std::max(mine.most, request.order);
+  }
+  NMB_ASSIGN(const Demand all, ranks.all_reduce(mine, [](const Demand& a, const Demand& b) {
+    return Demand{std::min(a.least, b.least), std::max(a.most, b.most), a.count + b.count,
+                  a.cursor};
+  }));
+  *cursor = all.cursor;
+  if (all.count == 0) return std::vector<std::uint64_t>();
+
+  const Owners owners(all, ranks.size());
+  Letters letters;
+  for (const OrderedRequest& request : requests) letters.to(owners.of(request.order)).put(request);
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(letters.take()));
+  std::vector<std::vector<Asked>> asked;  // by message
+  for (const Message& message : arrived) {
+    std::vector<Asked>& of_rank = asked.emplace_back();
+    for (MessageReader in(message.bytes()); !in.at_end();)
+      of_rank.push_back({in.get<OrderedRequest>()});
+  }
+  std::vector<Asked*> by_order;
+  for (std::vector<Asked>& of_rank : asked)
+    for (Asked& one : of_rank) by_order.push_back(&one);
+  std::ranges::stable_sort(by_order, {}, [](const Asked* one) { return one->request.order; });
+
+  const Stretch own = stretch_of(by_order, *cursor);
+  NMB_ASSIGN(const Stretch before,
+             ranks.scan_before(own, Stretch(),
+                               [](const Stretch& a, const Stretch& b) { return a.then(b); }));
+  NMB_ASSIGN(const Stretch whole, ranks.broadcast_value(ranks.size() - 1, before.then(own)));
+  const std::uint64_t end = whole.as_first.end(*cursor);
+  if (end >= Placement::kLimit)
+    return Status(Code::kLimit, "values would end after byte 2^62 of the file");
+  std::uint64_t at = before.as_first.end(*cursor);
+  for (Asked* one : by_order) {
+    const OrderedRequest& request = one->request;
+    one->position =
+        at == *cursor && continues(request, at) ? request.tail : round_up(at, request.alignment);
+    // A request of length 0 takes no space.
+    if (request.length > 0) at = round_up(one->position + request.length, 8);
+  }
+  *cursor = end;
+
+  // An owner sends its answers to a rank in the order in which this rank sent the requests.
+  for (std::size_t i = 0; i < arrived.size(); ++i)
+    for (const Asked& one : asked[i]) letters.to(arrived[i].from()).put(one.position);
+  NMB_ASSIGN(const std::vector<Message> answers, ranks.exchange(letters.take()));
+  std::map<int, MessageReader> answer_of;
+  for (const Message& message : answers)
+    answer_of.emplace(message.from(), MessageReader(message.bytes()));
+  std::vector<std::uint64_t> positions;
+  positions.reserve(requests.size());
+  for (const OrderedRequest& request : requests)
+    positions.push_back(answer_of.at(owners.of(request.order)).get<std::uint64_t>());
+  return positions;
+}
+
+}  // namespace nmb

@@ -1,0 +1,330 @@
+// Writes values of collective puts (see state/piece_exchange.h).
+#include "state/piece_exchange.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "parallel/letters.h"
+#include "wire/hash.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
+// Records which bytes of a piece have arrived.
+class Coverage {
+ public:
+  // Makes the piece longer. The added bytes count as bytes that have not arrived.
+  void resize(std::uint64_t length) {
+    length_ = length;
+    words_.resize((length + 63) / 64);
+  }
+  void add(std::uint64_t from, std::uint64_t to) {
+    for (; from < to && from % 64 != 0; ++from) set(from);
+    for (; to > from && to % 64 != 0; --to) set(to - 1);
+    if (from < to) std::fill(words_.begin() + at(from), words_.begin() + at(to), kAll);
+  }
+  bool is_full() const {
+    std::uint64_t count = 0;
+    for (const std::uint64_t word : words_)
+      count += static_cast<std::uint64_t>(std::popcount(word));
+    return count == length_;
+  }
+  std::vector<Interval> intervals() const {
+    std::vector<Interval> out;
+    for (std::uint64_t i = 0; i < length_;) {
+      const std::uint64_t from = next(i, true);
+      i = next(from, false);
+      if (from < i) out.push_back({from, i});
+    }
+    return out;
+  }
+
+ private:
+  static constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  static std::ptrdiff_t at(std::uint64_t i) { return static_cast<std::ptrdiff_t>(i / 64); }
+  void set(std::uint64_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
+  // Searches from byte `i` to the end of the piece. Returns the first byte that has arrived or, if
+  // `there` is false, the first byte that has not arrived. If the search finds no byte, returns the
+  // length of the piece.
+  std::uint64_t next(std::uint64_t i, bool there) const {
+    while (i < length_) {
+      const std::uint64_t word = there ? words_[i / 64] : ~words_[i / 64];
+      const std::uint64_t rest = word >> i % 64;
+      if (rest != 0)
+        return std::min(length_, i + static_cast<std::uint64_t>(std::countr_zero(rest)));
+      i = (i / 64 + 1) * 64;
+    }
+    return length_;
+  }
+
+  std::uint64_t length_ = 0;
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace
+
+// The header of a part in a message. The runs and bytes of the part follow the header, unless the
+// sender has written the piece itself. Headers and runs have a short encoding, because each of many
+// ranks may send only a few bytes of a piece.
+struct PartHead {
+  ExtentState::FreshPiece piece;
+  Sharing::Handle keeper;
+  bool is_written;
+
+  void put(MessageWriter& out) const {
+    out.put_small(piece.logical);
+    out.put_small(piece.length);
+    out.put_small(piece.position);
+    out.put_small(static_cast<std::uint64_t>(keeper.rank));
+    out.put_small(keeper.id);
+    out.put(is_written);
+  }
+  static PartHead get(MessageReader& in) {
+    PartHead head;
+    head.piece.logical = in.get_small();
+    head.piece.length = in.get_small();
+    head.piece.position = in.get_small();
+    head.keeper.rank = static_cast<int>(in.get_small());
+    head.keeper.id = static_cast<BlockId>(in.get_small());
+    head.is_written = in.get<bool>();
+    return head;
+  }
+};
+
+void PiecePart::add_run(std::uint64_t offset, std::uint64_t length) {
+  bytes += length;
+  if (!runs.empty()) {
+    Runs& last = runs.back();
+    const std::uint64_t begin = last.offset + (last.count - 1) * last.stride;
+    if (last.count == 1 && begin + last.length == offset) {
+      last.length += length;
+      last.stride = last.length;
+      return;
+    }
+    const std::uint64_t stride = offset - begin;
+    if (last.length == length && (last.count == 1 || last.stride == stride)) {
+      last.stride = stride;
+      ++last.count;
+      return;
+    }
+  }
+  runs.push_back({offset, length, length, 1});
+}
+
+// The piece that is being assembled. The memory of an Assembly is reused for the next piece.
+struct PieceExchange::Assembly {
+  ExtentState::FreshPiece piece{};
+  Sharing::Handle keeper{};
+  bool is_written = false;  // true if one rank has written the whole piece
+  std::vector<std::byte> bytes{};
+  Coverage covered{};
+
+  void begin(const PartHead& head) {
+    piece = head.piece;
+    keeper = head.keeper;
+    is_written = false;
+    bytes.resize(0);
+    covered = {};
+  }
+};
+
+// The part of the file that ranks write in the next round. `from` is kNowhere if all parts have
+// been written.
+struct PieceExchange::Round {
+  std::uint64_t from, to;
+  bool failed, conflict;
+};
+
+Written& PieceExchange::written_for(const Sharing::Handle& keeper) {
+  return written_[{keeper.rank, keeper.id}];
+}
+
+// Chooses the next round so that no rank sends much more than kRoundBytes. Collective.
+Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart> rest,
+                                                       const Status& status, bool conflict) const {
+  Round mine{kNowhere, kNowhere, !status.ok(), conflict};
+  if (!rest.empty()) mine.from = rest[0].piece.position;
+  std::uint64_t bytes = 0;
+  for (const PiecePart& part : rest) {
+    if (bytes > kRoundBytes && part.piece.position > mine.from) {
+      mine.to = part.piece.position;
+      break;
+    }
+    bytes += part.bytes;
+  }
+  NMB_ASSIGN(Round round, ranks_.all_reduce(mine, [](const Round& a, const Round& b) {
+    return Round{std::min(a.from, b.from), std::min(a.to, b.to), a.failed || b.failed,
+                 a.conflict || b.conflict};
+  }));
+  const std::uint64_t pieces = std::max<std::uint64_t>(1, kRoundBytes / how_.stripe);
+  if (round.from != kNowhere)
+    round.to = std::min(
+        round.to, round.from + static_cast<std::uint64_t>(how_.writers) * pieces * how_.stripe);
+  return round;
+}
+
+// Writes a whole piece directly to the file. If another rank also has bytes of this piece, this is
+// a conflict, which is found later.
+Status PieceExchange::write_piece(const PiecePart& part, std::span<const std::byte> bytes) {
+  NMB_TRY(file_.write_at(part.piece.position, bytes));
+  written_for(part.keeper).add_piece(part.piece.logical, part.piece.end(), sum_of(bytes));
+  return {};
+}
+
+namespace {
+
+// Reads the parts in the message of one rank, in ascending order of position.
+struct PartsOfRank {
+  explicit PartsOfRank(const Message& message) : in(message.bytes()) { next(); }
+
+  void next() {
+    at_end = in.at_end();
+    if (!at_end) head = PartHead::get(in);
+  }
+  bool is_at(std::uint64_t position) const { return !at_end && head.piece.position == position; }
+
+  MessageReader in;
+  bool at_end = false;
+  PartHead head{};  // header of the next part; `in` is after this header
+};
+
+}  // namespace
+
+// Assembles and writes all pieces that were sent to this rank, in the order of their positions.
+// After a failure, this function writes nothing more but still detects conflicts.
+Status PieceExchange::write_arrived(const std::vector<Message>& arrived, bool* conflict) {
+  std::vector<PartsOfRank> ranks(arrived.begin(), arrived.end());
+  Assembly assembly;
+  Status status;
+  for (;;) {
+    const auto first = std::ranges::min_element(ranks, {}, [](const PartsOfRank& of) {
+      return of.at_end ? kNowhere : of.head.piece.position;
+    });
+    if (first == ranks.end() || first->at_end) return status;
+    const std::uint64_t position = first->head.piece.position;
+    assembly.begin(first->head);
+    // Takes the parts in the order of ranks, so that the values of the highest rank win.
+    for (PartsOfRank& of : ranks)
+      for (; of.is_at(position); of.next()) take_part(of.head, of.in, &assembly, conflict);
+    if (status.ok()) status = write(assembly, position);
+  }
+}
+
+void PieceExchange::take_part(const PartHead& head, MessageReader& in, Assembly* assembly,
+                              bool* conflict) {
+  *conflict = *conflict || assembly->is_written;
+  if (head.is_written) {
+    *conflict = *conflict || !assembly->bytes.empty();
+    assembly->is_written = true;
+    return;
+  }
+  // A piece grows when a rank puts new records. A rank that has not put new records itself may have
+  // sent the old length of the piece.
+  if (assembly->bytes.size() < head.piece.length) {
+    assembly->bytes.resize(head.piece.length);
+    assembly->covered.resize(head.piece.length);
+  }
+  std::vector<PiecePart::Runs> runs(in.get_small());
+  for (PiecePart::Runs& run : runs) {
+    run.offset = in.get_small();
+    run.length = in.get_small();
+    run.stride = in.get_small();
+    run.count = in.get_small();
+  }
+  for (const PiecePart::Runs& run : runs) {
+    for (std::uint64_t i = 0, at = run.offset; i < run.count; ++i, at += run.stride) {
+      std::memcpy(assembly->bytes.data() + at, in.get_raw(run.length).data(), run.length);
+      assembly->covered.add(at, at + run.length);
+    }
+  }
+}
+
+Status PieceExchange::write(const Assembly& assembly, std::uint64_t position) {
+  if (assembly.bytes.empty()) return {};
+  const std::span<const std::byte> bytes = assembly.bytes;
+  const std::uint64_t logical = assembly.piece.logical;
+  Written& written = written_for(assembly.keeper);
+  if (assembly.covered.is_full()) {
+    NMB_TRY(file_.write_at(position, bytes));
+    written.add_piece(logical, logical + bytes.size(), sum_of(bytes));
+    return {};
+  }
+  for (const Interval& run : assembly.covered.intervals()) {
+    NMB_TRY(file_.write_at(position + run.begin, bytes.subspan(run.begin, run.end - run.begin)));
+    written.add(logical + run.begin, logical + run.end);
+  }
+  return {};
+}
+
+// Reserves memory for all bytes that go to each rank, because a message that grows would be copied.
+void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64_t to,
+                                    Letters* letters) const {
+  constexpr std::uint64_t kHead = 64;
+  std::map<int, std::uint64_t> lengths;
+  for (const PiecePart& part : rest) {
+    if (part.piece.position >= to) break;
+    lengths[how_.rank_of(part.piece.position, ranks_.size())] +=
+        part.bytes + part.runs.size() * kHead + kHead;
+  }
+  for (const auto& [rank, length] : lengths) letters->to(rank).use(ranks_.parcel_bytes(length));
+}
+
+// Writes the parts of all ranks in rounds. alone_direct: if true, a rank that has a whole piece in
+// one part writes the piece itself. *conflict: becomes true if one rank has written a whole piece
+// directly, and another rank also has values in this piece.
+Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Encode& encode,
+                                    bool alone_direct, bool* conflict) {
+  Status status;
+  std::vector<std::byte> encoded;  // encoded bytes of one part
+  for (std::size_t next = 0;;) {
+    NMB_ASSIGN(const Round round, next_round(parts.subspan(next), status, *conflict));
+    if (round.failed) return ranks_.agree(status);
+    *conflict = round.conflict;
+    if (round.from == kNowhere) return {};
+    Letters letters;
+    reserve_letters(parts.subspan(next), round.to, &letters);
+    for (; next < parts.size() && parts[next].piece.position < round.to; ++next) {
+      const PiecePart& part = parts[next];
+      const std::uint64_t position = part.piece.position;
+      const bool only = part.covers_piece() &&
+                        (next == 0 || parts[next - 1].piece.position != position) &&
+                        (next + 1 == parts.size() || parts[next + 1].piece.position != position);
+      MessageWriter& letter = letters.to(how_.rank_of(position, ranks_.size()));
+      PartHead{part.piece, part.keeper, alone_direct && only}.put(letter);
+      encoded.resize(part.bytes);
+      encode(part, encoded, !alone_direct);
+      if (alone_direct && only) {
+        if (status.ok()) status = write_piece(part, encoded);
+        continue;
+      }
+      letter.put_small(part.runs.size());
+      for (const PiecePart::Runs& run : part.runs) {
+        letter.put_small(run.offset);
+        letter.put_small(run.length);
+        letter.put_small(run.stride);
+        letter.put_small(run.count);
+      }
+      letter.put_raw(encoded);
+    }
+    NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
+    const Status written = write_arrived(arrived, conflict);
+    if (status.ok()) status = written;
+  }
+}
+
+Status PieceExchange::put(std::vector<PiecePart> parts, const Encode& encode) {
+  std::ranges::sort(parts, {},
+                    [](const PiecePart& part) { return std::pair(part.piece.position, part.put); });
+  bool conflict = false;
+  NMB_TRY(put_in_rounds(parts, encode, true, &conflict));
+  // After a conflict, all pieces are sent and written again, so that the values of the highest rank
+  // win.
+  return conflict ? put_in_rounds(parts, encode, false, &conflict) : Status();
+}
+
+}  // namespace nmb

@@ -1,0 +1,37 @@
+// SharedBlocks: handles blocks that several ranks define. Finds the ranks that share a block, and
+// unites their definitions on one rank, the keeper. The other ranks then receive the place of the
+// block, and the keeper receives a list of the values that they wrote ("Parallel Data Object
+// Creation", section 3.3; spec/rationale.md, "Shared blocks").
+#pragma once
+
+#include <vector>
+
+#include "state/name_matching.h"
+#include "state/writer_core.h"
+
+namespace nmb {
+
+// All calls except take_match() are collective.
+class SharedBlocks {
+ public:
+  explicit SharedBlocks(WriterCore& writer) : w_(writer) {}
+
+  // For each block, determines whether it is shared, which rank is its keeper, and the value of
+  // BlockState::names_ahead. Before the call, *any_originals must be true if this rank stores
+  // originals. After the call, it is true if at least one rank stores originals.
+  Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared, bool* any_originals);
+  // Unites the definitions of all ranks on the keepers of the blocks. Errors: kConflict if
+  // definitions contradict each other.
+  Status unite(const std::vector<BlockId>& ids);
+  // Tells the other ranks the places of shared blocks.
+  Status tell_sharers(const std::vector<BlockId>& ids);
+  // Tells the keepers which values other ranks have written.
+  Status collect_values();
+
+  void take_match(BlockId id, NameMatch match);
+
+ private:
+  WriterCore& w_;
+};
+
+}  // namespace nmb

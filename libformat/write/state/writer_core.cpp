@@ -1,0 +1,85 @@
+// WriterCore: the creation and destruction of a writer (see state/writer_core.h).
+#include "state/writer_core.h"
+
+#include <exception>
+#include <new>
+
+#include "wire/checked.h"
+#include "wire/joined_text.h"
+
+namespace nmb {
+
+namespace {
+constexpr std::string_view kEnd = "the end of a writer";
+}
+
+WriterCore::WriterCore(std::unique_ptr<OutputFile> output, const WriterOptions& with,
+                       Communicator* several, const Aggregation& how)
+    : options(with),
+      ranks(several ? *several : alone),
+      traffic_before(ranks.communicator().traffic()),
+      number(ranks.communicator().number_file()),
+      agreed_failures(ranks.communicator().agreed_failures()),
+      out_of_memory(out_of_memory_on(ranks.own()).in_file(output->name())),
+      file(std::make_unique<CountedOutput>(std::move(output), counts)),
+      aggregation(how),
+      buffer(*file, ranks.is_alone() ? WriteBuffer::kCapacity : WriteBuffer::kOfSeveral),
+      stripes(ranks.communicator(), *file, buffer, aggregation),
+      value_stripes(ranks.communicator(), *file, buffer, aggregation.of_values()) {}
+
+WriterCore::~WriterCore() {
+  buffer.drop();
+  if (!file || !ranks.is_first() || committed.is_none()) return;
+  // Cuts off all bytes that this writer has not committed. If the cut fails, the bytes stay as an
+  // abandoned range.
+  if (!next.slot_begun && next.cursor != round_up(committed.kept_length, 8))
+    (void)file->truncate(committed.kept_length).ok();
+  // Other ranks may still write values to their places in the file. Therefore the file stays locked
+  // until the other ranks know that this rank has left. Without the lock, another writer could use
+  // the places of these values.
+  if (!others_go_on) return;
+  try {
+    ranks.communicator().keep(std::move(file));
+  } catch (const std::bad_alloc&) {
+    (void)file.release();
+  }
+}
+
+Status WriterCore::keep(Status status) {
+  if (status.ok()) return status;
+  status = status.in_file(file->name());
+  if (status.code() == Code::kIo || status.code() == Code::kNoSpace ||
+      status.code() == Code::kDamaged)
+    failure = status;
+  return status;
+}
+
+void WriterCore::leave() {
+  Communicator& all = ranks.communicator();
+  // After a collective failure, all ranks know of the failure, and no rank waits for this rank.
+  if (ranks.is_alone() || !file || (failed_together && !calls_differed)) return;
+  // All ranks reach this point if all of them abandon the writer, or if they have already agreed
+  // that the writer failed for another reason. Here they agree that the writer has ended.
+  const bool ends_together = abandoned || all.agreed_failures() != agreed_failures;
+  const bool by_exception = std::uncaught_exceptions() > 0;
+  if (!by_exception && ends_together && all.agree({}, kEnd, number).ok()) return;
+  others_go_on = !(by_exception && ends_together);
+  // After an exception, the code that catches the exception reports it.
+  if (by_exception) return;
+  all.fail(
+      !failure.ok()
+          ? failure
+          : Status(Code::kUsage, file->name(), kNoOffset, "",
+                   joined_text("the writer of rank ", ranks.own(),
+                               " was destroyed without close(); call close() or abandon() on all "
+                               "ranks")));
+}
+
+void WriterCore::shut() {
+  committed.reader.reset();
+  committed.source.reset();
+  file.reset();
+  failure = Status(Code::kUsage, "the writer is closed");
+}
+
+}  // namespace nmb

@@ -1,0 +1,150 @@
+// WriterCore: the state of a writer on one rank. The functions of Writer read and change this
+// state. docs/design/writer.md lists the parts of the state.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "block/body_codec.h"
+#include "nmb/communicator.h"
+#include "nmb/detail/grow_array.h"
+#include "nmb/writer.h"
+#include "origins/stage.h"
+#include "parallel/collective_call.h"
+#include "parallel/name_slices.h"
+#include "ranks/counted_output.h"
+#include "ranks/phase_clock.h"
+#include "ranks/rank_work.h"
+#include "ranks/stripe_writer.h"
+#include "ranks/write_buffer.h"
+#include "state/block_set.h"
+#include "state/committed_state.h"
+#include "state/name_matching.h"
+#include "state/new_tags.h"
+#include "state/next_generation.h"
+#include "state/piece_exchange.h"
+#include "values/open_requests.h"
+
+namespace nmb {
+
+// The arguments of an iput() call.
+struct PutRequest {
+  BlockId block;
+  VarId variable;
+  Hyperslab slab;
+  ConstArray values;
+};
+
+// The division of block names among ranks. The last end_define() on several ranks has made this
+// division.
+struct MatchedNames {
+  NameSlices slices;
+  OwnedNames owned;
+  // True if a rank has defined, removed or renamed a block since the last commit.
+  bool move = false;
+};
+
+// Returns whether a file with these options gets metadata that can be read. A dry run writes
+// metadata only for WriterOptions::before_publish.
+inline bool keeps_metadata(const WriterOptions& options, const Communicator& ranks) {
+  return !options.dry_run ||
+         (options.before_publish && (ranks.size() == 1 || ranks.shares_memory()));
+}
+
+struct WriterCore {
+  // ranks: the ranks that write the file, or nullptr for a single process.
+  WriterCore(std::unique_ptr<OutputFile> output, const WriterOptions& options, Communicator* ranks,
+             const Aggregation& aggregation);
+  ~WriterCore();
+  WriterCore(const WriterCore&) = delete;
+  WriterCore& operator=(const WriterCore&) = delete;
+
+  // Runs a collective operation. If a failure has left the file in doubt on any rank, no rank
+  // begins the operation. If a collective operation on several ranks fails, it fails on all ranks.
+  // All later operations fail too, because the states of the ranks may differ after a failure.
+  template <class Work>
+  Status together(std::string_view operation, Work work);
+  // Returns `status`. If the file is in doubt after this status, stores the status as `failure`.
+  Status keep(Status status);
+  // Tells the other ranks that this rank's writer ends. Must be called in the destructor of each
+  // writer, closed or not. Without a call of leave(), the other ranks would wait for this rank in
+  // their next collective call.
+  void leave();
+  // Releases the file. Every later call fails with kUsage.
+  void shut();
+
+  std::uint64_t new_generation() const { return committed.superblock.generation + 1; }
+  // Returns the origin of structures that the next commit writes.
+  Origin new_origin() const { return {committed.superblock.file_id, new_generation(), next.stamp}; }
+
+  Communicator alone;
+  WriterOptions options;
+  RankWork ranks;
+  const Traffic traffic_before;
+  const std::uint64_t number;  // number of this file; the ranks number all files that they open
+  // Value of Communicator::agreed_failures() when the last collective operation began.
+  std::uint64_t agreed_failures;
+  // The out-of-memory status, created in advance, because there may be no memory for it later.
+  Status out_of_memory;
+  // The failure that has left the file in doubt, or ok if no such failure has occurred.
+  Status failure;
+  // True if all ranks know of the failure. If all ranks know of it, no rank waits for another rank.
+  bool failed_together = false;
+  // True if a collective operation failed because the ranks called different operations, perhaps of
+  // different writers.
+  bool calls_differed = false;
+  PhaseClock clock;
+  bool define_mode = true;
+  bool abandoned = false;
+  bool others_go_on = false;  // true if other ranks may continue after this rank has left
+
+  // --- output to the file ---
+  const std::shared_ptr<CountedOutput::Counts> counts = std::make_shared<CountedOutput::Counts>();
+  std::unique_ptr<OutputFile> file;
+  const Aggregation aggregation;
+  WriteBuffer buffer;          // buffer for values; with one rank, for all bytes
+  StripeWriter stripes;        // writer for metadata and the index
+  StripeWriter value_stripes;  // writer for values that have waited for places
+
+  // --- state of the file and its blocks ---
+  CommittedState committed;
+  NextGeneration next{committed.superblock, stripes};
+  BlockSet blocks;
+  NewTags tags{ranks.own()};
+  MatchedNames names;
+  // Bodies in stored form, which the commit need not encode again. Compressed bodies may use more
+  // memory than other bodies. A compressed body is small compared with the block's definitions,
+  // which are in memory anyway.
+  GrowArray<std::byte> retained;
+  std::unique_ptr<BodyCompressor> compressor;
+  Stage stage;  // values that wait for places
+  OpenRequests<PutRequest> requests;
+  PieceExchange::WrittenFor written_for;  // bytes written by collective puts since the last commit
+  // Total number of variables without statistics in all commits of this writer.
+  std::uint64_t without_statistics = 0;
+};
+
+template <class Work>
+Status WriterCore::together(std::string_view operation, Work work) {
+  if (ranks.is_alone()) {
+    NMB_TRY(failure);
+    return work();
+  }
+  // Other ranks may have left, so this rank must not wait for them.
+  if (failed_together) return failure;
+  const std::uint64_t differed = ranks.communicator().differing_calls();
+  Status status = collective_call(ranks.communicator(), out_of_memory, [&]() -> Status {
+    NMB_TRY(ranks.agree(failure, operation, number));
+    agreed_failures = ranks.communicator().agreed_failures();
+    return work().in_file(file->name());
+  });
+  if (!status.ok()) {
+    failure = status;
+    failed_together = true;
+    calls_differed = ranks.communicator().differing_calls() != differed;
+  }
+  return status;
+}
+
+}  // namespace nmb
