@@ -6,7 +6,7 @@
 #include <cassert>
 #include <limits>
 
-#include "parallel/status_bytes.h"
+#include "parallel/message_fields.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -100,8 +100,10 @@ Status Communicator::take_arrival() {
   auto partial = partial_.find(arrival.from);
   if (partial == partial_.end()) {
     Trailer trailer;
+    if (bytes.size() < sizeof trailer) return other_call(arrival.from);
     const std::size_t filled = bytes.size() - sizeof trailer;
     std::memcpy(&trailer, bytes.data() + filled, sizeof trailer);
+    if (filled > trailer.length) return other_call(arrival.from);
     bytes.resize(filled);
     held_ -= sizeof trailer;
     if (filled == trailer.length) {
@@ -114,6 +116,7 @@ Status Communicator::take_arrival() {
     return {};
   }
   Partial& message = partial->second;
+  if (bytes.size() > message.bytes.size() - message.filled) return other_call(arrival.from);
   std::memcpy(message.bytes.data() + message.filled, bytes.data(), bytes.size());
   message.filled += bytes.size();
   held_ -= bytes.size();
@@ -226,17 +229,20 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
                                     ", expected the same collective call on all ranks");
   if (all.failed == std::numeric_limits<int>::max()) return {};
   std::vector<std::byte> bytes;
-  if (all.failed == rank_) bytes = status_bytes(names_ranks_ ? status.on_rank(rank_) : status);
+  if (all.failed == rank_) bytes = bytes_of_fields(names_ranks_ ? status.on_rank(rank_) : status);
   NMB_TRY(broadcast(all.failed, &bytes));
-  return status_from(bytes);
+  Status told;
+  NMB_TRY(take_fields(bytes, &told));
+  return told;
 }
 
 Status Communicator::of_first(const Status& status) {
   if (size_ == 1) return status;
   std::vector<std::byte> bytes;
-  if (rank_ == 0) bytes = status_bytes(status);
+  if (rank_ == 0) bytes = bytes_of_fields(status);
   NMB_TRY(broadcast(Operation::kFirst, 0, &bytes));
-  Status told = status_from(bytes);
+  Status told;
+  NMB_TRY(take_fields(bytes, &told));
   if (!told.ok()) ++agreed_failures_;
   return told;
 }

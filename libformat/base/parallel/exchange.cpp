@@ -11,10 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <unordered_map>
 
 #include "nmb/communicator.h"
-#include "parallel/message_codec.h"
+#include "parallel/outbox.h"
 #include "wire/hash.h"
 
 namespace nmb {
@@ -47,6 +48,17 @@ struct Bundle {
   std::vector<Route> routes;
   std::vector<std::byte> bytes;
 };
+
+// A bundle in a message.
+struct PassedOn {
+  std::vector<Route> routes;
+  std::span<const std::byte> bytes;
+};
+
+template <class Fields>
+void fields(Fields& all, PassedOn& passed) {
+  all(passed.routes, passed.bytes);
+}
 
 // Combines all counts for the same rank.
 void add_up(std::vector<Count>& counts) {
@@ -95,25 +107,22 @@ struct Communicator::OnTheWay {
         staying.push_back(count);
     }
     counts = std::move(staying);
-    MessageWriter out;
-    out.put_bytes(std::as_bytes(std::span(leaving)));
+    FieldsOut out;
+    out(leaving);
     for (auto at = bundles.begin(); at != bundles.end();) {
       Bundle& bundle = at->second;
       std::vector<Route>& routes = bundle.routes;
       const auto first =
           std::stable_partition(routes.begin(), routes.end(),
                                 [&](const Route& route) { return (route.distance & step) == 0; });
-      const auto count = static_cast<std::size_t>(routes.end() - first);
-      if (count == 0) {
+      if (first == routes.end()) {
         ++at;
         continue;
       }
-      out.put(static_cast<std::uint32_t>(count));
-      out.put(static_cast<std::uint32_t>(bundle.bytes.size()));
-      for (auto route = first; route != routes.end(); ++route)
-        out.put(Route{route->distance - step, route->from});
-      out.put_raw(bundle.bytes);
-      in_bundles -= count * sizeof(Route);
+      PassedOn passed{{first, routes.end()}, bundle.bytes};
+      for (Route& route : passed.routes) route.distance -= step;
+      out(passed);
+      in_bundles -= passed.routes.size() * sizeof(Route);
       routes.erase(first, routes.end());
       if (!routes.empty()) {
         ++at;
@@ -137,24 +146,20 @@ Status Communicator::pass_on(Tag tag, OnTheWay own, std::vector<Message>* arrive
     const std::size_t held = here.size();
     NMB_TRY(send((rank_ + step) % size_, tag, here.leave(static_cast<std::uint32_t>(step))));
     NMB_ASSIGN(const Message message, receive((rank_ - step + size_) % size_, tag));
-    MessageReader in(message.bytes());
-    for (MessageReader each(in.get_bytes()); !each.at_end();)
-      here.counts.push_back(each.get<Count>());
+    FieldsIn in(message.bytes());
+    std::ranges::copy(in.next<std::vector<Count>>(), std::back_inserter(here.counts));
     add_up(here.counts);
     std::vector<Route> further;
     while (!in.at_end()) {
-      const auto routes = in.get<std::uint32_t>();
-      const auto length = in.get<std::uint32_t>();
+      const auto [routes, bytes] = in.next<PassedOn>();
       further.clear();
       std::vector<int> senders;
-      for (std::uint32_t i = 0; i < routes; ++i) {
-        const auto route = in.get<Route>();
+      for (const Route& route : routes) {
         if (route.distance == 0)
           senders.push_back(route.from);
         else
           further.push_back(route);
       }
-      const std::span<const std::byte> bytes = in.get_raw(length);
       here.add(further, bytes);
       if (senders.empty()) continue;
       const auto shared =
@@ -162,12 +167,11 @@ Status Communicator::pass_on(Tag tag, OnTheWay own, std::vector<Message>* arrive
       delivered_ += bytes.size();
       for (const int from : senders) {
         delivered_ += sizeof(Route);
-        for (MessageReader each(*shared); !each.at_end();) {
-          const auto part = each.get_raw(each.get<std::uint32_t>());
-          arrived->emplace_back(from, shared, part);
-        }
+        for (FieldsIn each(*shared); !each.at_end();)
+          arrived->emplace_back(from, shared, each.next<std::span<const std::byte>>());
       }
     }
+    NMB_TRY(agree_on_fields(*this, in.status()));
     hold(here.size());
     held_ -= held;
   }
@@ -211,11 +215,10 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
     const auto distance = static_cast<std::uint32_t>((post.parcels[0].to - rank_ + size_) % size_);
     const bool is_short = post.bytes <= kShort || (many && post.bytes <= kShortOfMany &&
                                                    own.size() + post.bytes <= kMostPassedOn);
-    MessageWriter bundle;
+    FieldsOut bundle;
     for (Parcel& parcel : post.parcels) {
       if (is_short) {
-        bundle.put(static_cast<std::uint32_t>(parcel.bytes.size()));
-        bundle.put_raw(parcel.bytes);
+        bundle(std::span<const std::byte>(parcel.bytes));
       } else {
         NMB_TRY(send(parcel.to, tag, std::move(parcel.bytes)));
       }

@@ -1,16 +1,18 @@
-// Encodes and decodes values in messages between ranks of one program. The values follow one
-// another in the machine's own byte order. The lengths are not checked, because both ranks run the
-// same program.
+// The bytes of messages: values follow one another in the machine's own byte order. Code that sends
+// a message lists its fields in a function fields() (see parallel/message_fields.h), and does not
+// use these classes directly.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
+
+#include "nmb/status.h"
 
 namespace nmb {
 
@@ -27,16 +29,13 @@ class MessageWriter {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
   void put_bytes(std::span<const std::byte> bytes) {
-    put<std::uint64_t>(bytes.size());
+    put_small(bytes.size());
     put_raw(bytes);
   }
   // Writes a length and returns room for this many bytes. The caller must fill the room before the
   // next call.
   std::span<std::byte> put_room(std::uint64_t length) {
-    put(length);
-    return add_room(length);
-  }
-  std::span<std::byte> add_room(std::uint64_t length) {
+    put_small(length);
     bytes_.resize(bytes_.size() + length);
     return std::span(bytes_).last(length);
   }
@@ -59,39 +58,65 @@ class MessageWriter {
   std::vector<std::byte> bytes_;
 };
 
-// Reads values from a message. The returned views are valid as long as the bytes of the message.
+// Reads values from a message. The returned views are valid as long as the bytes of the message. If
+// a message is shorter than its fields, or a field has a value that it cannot have, this field and
+// all later fields are zeros or empty, and status() is a failure.
 class MessageReader {
  public:
   explicit MessageReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   bool at_end() const { return bytes_.empty(); }
+  std::size_t remaining() const { return bytes_.size(); }
+  bool ok() const { return !failed_; }
+  // Errors: kDamaged.
+  Status status() const {
+    return ok() ? Status() : Status(Code::kDamaged, "a message does not have the expected fields");
+  }
+  void fail() {
+    failed_ = true;
+    bytes_ = {};
+  }
   template <class T>
   T get() {
-    T value;
-    std::memcpy(&value, get_raw(sizeof value).data(), sizeof value);
-    return value;
+    if constexpr (std::is_same_v<T, bool>) {
+      return get<std::uint8_t>() != 0;
+    } else {
+      static_assert(std::is_trivially_copyable_v<T>);
+      T value{};
+      const std::span<const std::byte> bytes = get_raw(sizeof value);
+      if (!bytes.empty()) std::memcpy(&value, bytes.data(), sizeof value);
+      return value;
+    }
   }
-  std::span<const std::byte> get_raw(std::size_t length) {
-    assert(length <= bytes_.size());
-    auto out = bytes_.first(length);
-    bytes_ = bytes_.subspan(length);
+  std::span<const std::byte> get_raw(std::uint64_t length) {
+    if (length > bytes_.size()) fail();
+    const auto out = bytes_.first(failed_ ? 0 : length);
+    bytes_ = bytes_.subspan(out.size());
     return out;
   }
   std::uint64_t get_small() {
     std::uint64_t value = 0;
-    for (int shift = 0;; shift += 7) {
-      const auto next = static_cast<std::uint64_t>(get_raw(1)[0]);
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto next = std::uint64_t{get<std::uint8_t>()};
       value |= (next & 0x7F) << shift;
       if (next < 0x80) return value;
     }
+    fail();
+    return 0;
   }
-  std::span<const std::byte> get_bytes() { return get_raw(get<std::uint64_t>()); }
+  // Returns a number of items, each of which has at least one byte.
+  std::size_t get_count() {
+    const std::uint64_t count = get_small();
+    if (count > bytes_.size()) fail();
+    return failed_ ? 0 : count;
+  }
+  std::span<const std::byte> get_bytes() { return get_raw(get_small()); }
   template <class T>
   std::vector<T> get_list() {
     static_assert(std::is_trivially_copyable_v<T>);
     const std::span<const std::byte> bytes = get_bytes();
     std::vector<T> list(bytes.size() / sizeof(T));
-    if (!list.empty()) std::memcpy(list.data(), bytes.data(), bytes.size());
+    if (!list.empty()) std::memcpy(list.data(), bytes.data(), list.size() * sizeof(T));
     return list;
   }
   std::string_view get_text() {
@@ -101,6 +126,7 @@ class MessageReader {
 
  private:
   std::span<const std::byte> bytes_;
+  bool failed_ = false;
 };
 
 }  // namespace nmb

@@ -1,14 +1,21 @@
-// Encodes and decodes fields in messages between ranks. A function lists the fields of a struct
-// once, and both the sender and the receiver use it:
+// Encodes and decodes fields in messages between ranks, and between the library and the process
+// nmb-hdf5. A function lists the fields of a struct once, and both the sender and the receiver use
+// it:
 //
 //   template <class Fields>
-//   void fields(Fields& all, Point& point) { all(point.x, point.y, point.name); }
+//   void fields(Fields& all, Point& point) {
+//     all(point.x, point.y, point.name);
+//     all.small(point.count);  // a number that has few bytes in the message if it is small
+//   }
 //
 // A field can be a number or other plain data, a text, a status, or a struct with such a function.
-// A field can also be a list, a map or an optional value of these. The receiver gets a field that
-// is a span of bytes as a view of the message.
+// A field can also be a list, a map, a pair, a variant or an optional value of these. The receiver
+// gets a field that is a std::string_view or a span of bytes as a view of the message. fields()
+// must be declared directly after its struct. A struct without fields() must be plain data without
+// pointers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,10 +24,11 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "nmb/status.h"
 #include "parallel/message_codec.h"
-#include "parallel/status_bytes.h"
 
 namespace nmb {
 
@@ -29,33 +37,68 @@ void fields(Fields& all, std::pair<First, Second>& pair) {
   all(pair.first, pair.second);
 }
 
+template <class Fields>
+void fields(Fields& all, Status& status) {
+  Code code = status.code();
+  std::uint64_t offset = status.offset();
+  std::string file = status.file(), rule = status.rule(), message = status.message();
+  int rank = status.rank();
+  all.choice(code, Code::kBusy);
+  all(offset, file, rule, message, rank);
+  if constexpr (Fields::kReceives)
+    status = code == Code::kOk
+                 ? Status()
+                 : Status(code, std::move(file), offset, std::move(rule), std::move(message), rank);
+}
+
+// Whether a struct has a function fields().
+template <class T, class Fields>
+concept HasFields = requires(Fields& all, T& value) {
+  fields(all, value);
+};
+
 class FieldsOut : public MessageWriter {
  public:
+  static constexpr bool kReceives = false;
+
   template <class... T>
   void operator()(const T&... values) {
     (add(values), ...);
+  }
+  template <class... T>
+  void small(const T&... numbers) {
+    (put_small(static_cast<std::uint64_t>(numbers)), ...);
+  }
+  // An enumerator from 0 to `last`.
+  template <class E>
+  void choice(const E& value, E /*last*/) {
+    put(value);
   }
 
  private:
   template <class T>
   void add(const T& value) {
-    if constexpr (std::is_convertible_v<const T&, std::string_view>)
-      put_text(value);
-    else if constexpr (std::is_trivially_copyable_v<T>)
-      put(value);
-    else
+    if constexpr (HasFields<T, FieldsOut>)
       fields(*this, const_cast<T&>(value));  // fields() only reads the value here
+    else if constexpr (std::is_convertible_v<const T&, std::string_view>)
+      put_text(value);
+    else
+      put(value);
   }
   void add(const std::span<const std::byte>& bytes) { put_bytes(bytes); }
-  void add(const Status& status) { put_bytes(status_bytes(status)); }
   template <class T>
   void add(const std::optional<T>& value) {
     put(value.has_value());
     if (value) add(*value);
   }
+  template <class... T>
+  void add(const std::variant<T...>& value) {
+    put(static_cast<std::uint8_t>(value.index()));
+    std::visit([&](const auto& held) { add(held); }, value);
+  }
   template <class T>
   void add(const std::vector<T>& list) {
-    if constexpr (std::is_trivially_copyable_v<T>)
+    if constexpr (!HasFields<T, FieldsOut> && std::is_trivially_copyable_v<T>)
       put_list(std::span(list));
     else
       add_each(list);
@@ -66,18 +109,30 @@ class FieldsOut : public MessageWriter {
   }
   template <class List>
   void add_each(const List& list) {
-    put<std::uint64_t>(list.size());
+    put_small(list.size());
     for (const auto& one : list) add(one);
   }
 };
 
 class FieldsIn : public MessageReader {
  public:
+  static constexpr bool kReceives = true;
   using MessageReader::MessageReader;
 
   template <class... T>
   void operator()(T&... values) {
     (take(values), ...);
+  }
+  template <class... T>
+  void small(T&... numbers) {
+    ((numbers = static_cast<T>(get_small())), ...);
+  }
+  template <class E>
+  void choice(E& value, E last) {
+    value = get<E>();
+    if (static_cast<std::uint64_t>(value) <= static_cast<std::uint64_t>(last)) return;
+    value = E{};
+    fail();
   }
   template <class T>
   T next() {
@@ -89,31 +144,63 @@ class FieldsIn : public MessageReader {
  private:
   template <class T>
   void take(T& value) {
-    if constexpr (std::is_trivially_copyable_v<T>)
-      value = get<T>();
-    else
+    if constexpr (HasFields<T, FieldsIn>)
       fields(*this, value);
+    else
+      value = get<T>();
   }
   void take(std::span<const std::byte>& bytes) { bytes = get_bytes(); }
+  void take(std::string_view& text) { text = get_text(); }
   void take(std::string& text) { text = get_text(); }
-  void take(Status& status) { status = status_from(get_bytes()); }
   template <class T>
   void take(std::optional<T>& value) {
     value = get<bool>() ? std::optional(next<T>()) : std::nullopt;
   }
+  template <class... T>
+  void take(std::variant<T...>& value) {
+    const auto index = get<std::uint8_t>();
+    std::uint8_t type = 0;
+    ((type++ == index ? void(value.template emplace<T>(next<T>())) : void()), ...);
+    if (index >= type) fail();
+  }
   template <class T>
   void take(std::vector<T>& list) {
-    if constexpr (std::is_trivially_copyable_v<T>) {
+    if constexpr (!HasFields<T, FieldsIn> && std::is_trivially_copyable_v<T>) {
       list = get_list<T>();
     } else {
-      list.resize(get<std::uint64_t>());
+      list.resize(get_count());
       for (T& one : list) take(one);
     }
   }
   template <class Key, class T>
   void take(std::map<Key, T>& map) {
-    for (auto left = get<std::uint64_t>(); left > 0; --left) map.insert(next<std::pair<Key, T>>());
+    for (auto left = get_count(); left > 0; --left) map.insert(next<std::pair<Key, T>>());
   }
 };
+
+// Encodes a value as a message of its own.
+template <class T>
+std::vector<std::byte> bytes_of_fields(const T& value) {
+  FieldsOut out;
+  out(value);
+  return out.take();
+}
+
+// As bytes_of_fields(), for messages that travel as a text.
+template <class T>
+std::string text_of_fields(const T& value) {
+  const std::vector<std::byte> bytes = bytes_of_fields(value);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Decodes a message that bytes_of_fields() has encoded. Errors: kDamaged if the bytes are not such
+// a message.
+template <class T>
+Status take_fields(std::span<const std::byte> bytes, T* value) {
+  FieldsIn in(bytes);
+  in(*value);
+  if (!in.at_end()) in.fail();
+  return in.status();
+}
 
 }  // namespace nmb

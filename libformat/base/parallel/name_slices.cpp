@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "parallel/message_codec.h"
+#include "parallel/outbox.h"
 
 namespace nmb {
 
@@ -17,6 +17,17 @@ struct Sample {
   std::string_view name;
   double weight;  // number of names that the sample represents
 };
+
+// The samples of a rank.
+struct Samples {
+  double weight;
+  std::vector<std::string_view> names;
+};
+
+template <class Fields>
+void fields(Fields& all, Samples& samples) {
+  all(samples.weight, samples.names);
+}
 
 }  // namespace
 
@@ -32,23 +43,19 @@ Result<NameSlices> NameSlices::choose(Communicator& ranks, std::span<const std::
   const std::uint64_t count = std::clamp<std::uint64_t>(total / least, 1, most);
   if (count == 1) return slices;
   const std::uint64_t wanted = (names.size() * count * kSamples + total - 1) / total;
-  std::vector<Communicator::Parcel> parcels;
+  Outbox<Samples> out;
   if (!names.empty()) {
-    MessageWriter out;
-    out.put(static_cast<double>(names.size()) / static_cast<double>(wanted));
+    Samples own{static_cast<double>(names.size()) / static_cast<double>(wanted), {}};
     for (std::uint64_t i = 0; i < wanted; ++i)
-      out.put_text(names[(2 * i + 1) * names.size() / (2 * wanted)]);
-    parcels.push_back({0, out.take()});
+      own.names.push_back(names[(2 * i + 1) * names.size() / (2 * wanted)]);
+    out.add(0, own);
   }
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
-  MessageWriter chosen;
+  NMB_ASSIGN(const Inbox<Samples> arrived, exchange(ranks, out));
+  std::vector<std::string> chosen;
   if (ranks.rank() == 0) {
     std::vector<Sample> samples;
-    for (const Message& message : arrived) {
-      MessageReader in(message.bytes());
-      const auto weight = in.get<double>();
-      while (!in.at_end()) samples.push_back({in.get_text(), weight});
-    }
+    for (const auto& [from, of_rank] : arrived)
+      for (const std::string_view name : of_rank.names) samples.push_back({name, of_rank.weight});
     std::ranges::sort(samples, {}, &Sample::name);
     const double share = static_cast<double>(total) / static_cast<double>(count);
     double before = 0;
@@ -56,17 +63,14 @@ Result<NameSlices> NameSlices::choose(Communicator& ranks, std::span<const std::
     for (const Sample& sample : samples) {
       before += sample.weight;
       if (slice < count && before >= share * static_cast<double>(slice)) {
-        chosen.put_text(sample.name);
+        chosen.emplace_back(sample.name);
         while (slice < count && before >= share * static_cast<double>(slice)) ++slice;
       }
     }
   }
-  std::vector<std::byte> bytes = chosen.take();
-  NMB_TRY(ranks.broadcast(0, &bytes));
-  for (MessageReader in(bytes); !in.at_end();) {
-    const std::string_view first = in.get_text();
-    if (slices.firsts_.empty() || slices.firsts_.back() < first) slices.firsts_.emplace_back(first);
-  }
+  NMB_TRY(broadcast_fields(ranks, 0, &chosen));
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  slices.firsts_ = std::move(chosen);
   return slices;
 }
 

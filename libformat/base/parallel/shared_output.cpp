@@ -8,7 +8,7 @@
 #include <map>
 #include <mutex>
 
-#include "parallel/message_codec.h"
+#include "parallel/outbox.h"
 #include "wire/system_error.h"
 
 namespace nmb {
@@ -152,26 +152,21 @@ Result<std::unique_ptr<OutputFile>> share_output(
     std::function<Result<std::unique_ptr<OutputFile>>(const std::string& path)> attach) {
   if (ranks.size() == 1) return make();
   std::unique_ptr<OutputFile> file;
-  MessageWriter place;
+  std::pair<std::uint64_t, std::string> place;  // the number of the file, and its hidden name
   auto make_named = [&]() -> Status {
     NMB_ASSIGN(file, make());
     if (ranks.shares_memory()) return {};
-    NMB_ASSIGN(const std::uint64_t number, file_number(attach_path));
-    place.put(number);
-    place.put_text(attach_path);
+    NMB_ASSIGN(place.first, file_number(attach_path));
+    place.second = attach_path;
     return {};
   };
   NMB_TRY(ranks.first([&] { return make_named(); }));
   if (ranks.shares_memory()) return share_with_threads(ranks, std::move(file));
-  std::vector<std::byte> bytes = place.take();
-  NMB_TRY(ranks.broadcast(0, &bytes));
+  NMB_TRY(broadcast_fields(ranks, 0, &place));
   if (ranks.rank() == 0) return file;
-  MessageReader in(bytes);
-  const auto number = in.get<std::uint64_t>();
-  const std::string hidden(in.get_text());
   return std::unique_ptr<OutputFile>(
       std::make_unique<OpenedWhenUsed>(name, [=, attach = std::move(attach)] {
-        return attach_to(number, {hidden, name}, attach);
+        return attach_to(place.first, {place.second, name}, attach);
       }));
 }
 

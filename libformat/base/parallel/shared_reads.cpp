@@ -4,10 +4,25 @@
 #include <algorithm>
 #include <cstring>
 
-#include "parallel/message_codec.h"
-#include "parallel/status_bytes.h"
+#include "parallel/outbox.h"
 
 namespace nmb {
+
+namespace {
+
+// The result of the work on rank 0.
+struct WorkOfFirst {
+  Status status;
+  std::uint64_t size = 0;
+  std::map<std::uint64_t, std::vector<std::byte>> reads;
+};
+
+template <class Fields>
+void fields(Fields& all, WorkOfFirst& work) {
+  all(work.status, work.size, work.reads);
+}
+
+}  // namespace
 
 Status SharedReads::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   {
@@ -52,34 +67,22 @@ Status SharedReads::together(const std::function<Status()>& work) const {
     std::lock_guard lock(mutex_);
     recording_ = on;
   };
-  std::vector<std::byte> bytes;
-  Status status;
+  WorkOfFirst first;
   if (ranks_.rank() == 0) {
     set_recording(true);
-    status = work();
+    first.status = work();
     set_recording(false);
-    MessageWriter out;
-    out.put_bytes(status_bytes(status));
-    out.put(size_.load());
-    for (const auto& [offset, read] : reads_) {
-      out.put(offset);
-      out.put_bytes(read);
-    }
-    bytes = out.take();
+    first.size = size_;
+    first.reads = std::move(reads_);
   }
-  NMB_TRY(ranks_.broadcast(0, &bytes));
+  NMB_TRY(broadcast_fields(ranks_, 0, &first));
+  Status status = first.status;
   if (ranks_.rank() != 0) {
-    MessageReader in(bytes);
-    status = status_from(in.get_bytes());
     {
       std::lock_guard lock(mutex_);
-      size_ = in.get<std::uint64_t>();
+      size_ = first.size;
       following_ = true;
-      while (!in.at_end()) {
-        const auto offset = in.get<std::uint64_t>();
-        auto read = in.get_bytes();
-        reads_[offset].assign(read.begin(), read.end());
-      }
+      reads_ = std::move(first.reads);
     }
     if (status.ok()) status = work();
   }
