@@ -36,13 +36,7 @@ class EntryTree {
     if (leading > 0) last_ = "=" + std::string(entries.name(leading - 1));
     return {};
   }
-  static void put(MessageWriter& out, const Rows& entries, std::size_t i) {
-    put_row(out, *entries.entry(i));
-  }
-  static void get(MessageReader& in, Row* entry) { get_row(in, entry); }
-  void add(PageBuilder& leaf, const Rows& entries, std::size_t i, Child* child) const {
-    add(leaf, *entries.entry(i), child);
-  }
+  static Row row(const Rows& entries, std::size_t i) { return *entries.entry(i); }
   void add(PageBuilder& leaf, const Row& entry, Child* child) const {
     if (leaf.rows() == 0)
       child->separator =

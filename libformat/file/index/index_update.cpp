@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,31 +13,12 @@
 #include "index/entry_message.h"
 #include "index/old_pages.h"
 #include "page/level_pages.h"
+#include "parallel/outbox.h"
 #include "wire/hash.h"
 
 namespace nmb {
 
 namespace {
-
-void put_path(MessageWriter& out, const PagePath& path) {
-  out.put_bytes(std::as_bytes(std::span(path)));
-}
-PagePath get_path(MessageReader& in) {
-  PagePath path;
-  for (MessageReader each(in.get_bytes()); !each.at_end();)
-    path.push_back(each.get<std::uint32_t>());
-  return path;
-}
-
-void put_unknown(MessageWriter& out, std::span<const UnknownValue> values) {
-  out.put_bytes(std::as_bytes(values));
-}
-std::vector<UnknownValue> get_unknown(MessageReader& in) {
-  std::vector<UnknownValue> values;
-  for (MessageReader each(in.get_bytes()); !each.at_end();)
-    values.push_back(each.get<UnknownValue>());
-  return values;
-}
 
 // An old page, and the end of the list of items that belong to it. Items are changes, replaced
 // pages of the level below, or new pages. The items of the next old page begin at `end`.
@@ -54,6 +36,22 @@ struct Edge {
   std::string name;
   std::uint32_t row = 0;
 };
+
+template <class Fields>
+void fields(Fields& all, Edge& edge) {
+  all(edge.rank, edge.path, edge.name, edge.row);
+}
+
+// The new rows that a rank sends to rank 0 in place of an old page.
+struct NewChildren {
+  PagePath path;
+  std::vector<ChildRow> rows;
+};
+
+template <class Fields>
+void fields(Fields& all, NewChildren& children) {
+  all(children.path, children.rows);
+}
 
 // Members that LeafWork and NodeWork share.
 class Work {
@@ -79,6 +77,11 @@ class LeafWork : public Work {
   struct Row {
     BlockEntry entry;
     std::vector<UnknownValue> unknown;
+
+    template <class Fields>
+    friend void fields(Fields& all, Row& row) {
+      all(row.entry, row.unknown);
+    }
   };
 
   LeafWork(OldPages& old, const IndexChanges& changes) : old_(old), changes_(changes) {}
@@ -136,14 +139,6 @@ class LeafWork : public Work {
     add_entry(leaf, row.entry);
     leaf.keep(row.unknown);
     child->holds += holdings_of(row.entry);
-  }
-  static void put(MessageWriter& out, const Row& row) {
-    put_row(out, row.entry);
-    put_unknown(out, row.unknown);
-  }
-  static void get(MessageReader& in, Row* row) {
-    get_row(in, &row->entry);
-    row->unknown = get_unknown(in);
   }
 
  private:
@@ -216,14 +211,6 @@ class NodeWork : public Work {
     add_child(node, row);
     parent->holds += row.holds;
   }
-  static void put(MessageWriter& out, const Row& row) {
-    put_row(out, row);
-    put_unknown(out, row.unknown);
-  }
-  static void get(MessageReader& in, Row* row) {
-    get_row(in, row);
-    row->unknown = get_unknown(in);
-  }
 
  private:
   OldPages& old_;
@@ -241,36 +228,20 @@ struct Tail {
   std::uint64_t rows = 0;
   std::string last;  // name of the last row
 
-  std::string text() const {
-    MessageWriter out;
-    out.put(any), out.put(all), out.put(rows);
-    put_path(out, path);
-    out.put_text(last);
-    const std::vector<std::byte> bytes = out.take();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-  static Tail of(const std::string& text) {
-    Tail tail;
-    if (text.empty()) return tail;
-    MessageReader in(std::as_bytes(std::span(text)));
-    tail.any = in.get<bool>();
-    tail.all = in.get<bool>();
-    tail.rows = in.get<std::uint64_t>();
-    tail.path = get_path(in);
-    tail.last = in.get_text();
-    return tail;
-  }
-  static std::string join(const std::string& before, const std::string& behind) {
-    const Tail a = of(before);
-    Tail b = of(behind);
-    if (!b.any) return before;
-    if (!a.any || !b.all || a.path != b.path) return behind;
+  static Tail join(const Tail& a, Tail b) {
+    if (!b.any) return a;
+    if (!a.any || !b.all || a.path != b.path) return b;
     if (b.rows == 0) b.last = a.last;
     b.rows += a.rows;
     b.all = a.all;
-    return b.text();
+    return b;
   }
 };
+
+template <class Fields>
+void fields(Fields& all, Tail& tail) {
+  all(tail.any, tail.all, tail.rows, tail.path, tail.last);
+}
 
 class Update {
  public:
@@ -370,38 +341,21 @@ class Update {
   // neighbours begins and ends.
   template <class Level>
   Status meet_neighbours(Level& work) {
-    std::string text;
+    Edge own;
     if (work.count() > 0) {
-      MessageWriter out;
-      const Edge edge = work.edge();
-      out.put(ranks_->rank()), out.put(edge.row);
-      put_path(out, edge.path);
-      out.put_text(edge.name);
-      const std::vector<std::byte> bytes = out.take();
-      text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      own = work.edge();
+      own.rank = ranks_->rank();
     }
-    NMB_ASSIGN(text, ranks_->scan_before(text, std::string(),
-                                         [](const std::string& a, const std::string& b) {
-                                           return b.empty() ? a : b;
-                                         }));
-    std::vector<Communicator::Parcel> parcels;
-    if (work.count() > 0 && !text.empty()) {
-      MessageReader in(std::as_bytes(std::span(text)));
-      Edge edge;
-      edge.rank = in.get<int>();
-      edge.row = in.get<std::uint32_t>();
-      edge.path = get_path(in);
-      edge.name = in.get_text();
-      MessageWriter out;
-      put_path(out, work.path(0));
-      parcels.push_back({edge.rank, out.take()});
-      work.set_before(std::move(edge), work.path(0));
+    NMB_ASSIGN(Edge before, scan_fields(*ranks_, own, Edge(), [](const Edge& a, const Edge& b) {
+                 return b.rank < 0 ? a : b;
+               }));
+    Outbox<PagePath> first_pages;
+    if (work.count() > 0 && before.rank >= 0) {
+      first_pages.add(before.rank, work.path(0));
+      work.set_before(std::move(before), work.path(0));
     }
-    NMB_ASSIGN(const std::vector<Message> arrived, ranks_->exchange(std::move(parcels)));
-    for (const Message& message : arrived) {
-      MessageReader in(message.bytes());
-      work.set_goes_on(get_path(in) == work.path(work.count() - 1));
-    }
+    NMB_ASSIGN(const Inbox<PagePath> arrived, exchange(*ranks_, first_pages));
+    for (const auto& [rank, path] : arrived) work.set_goes_on(path == work.path(work.count() - 1));
     return {};
   }
 
@@ -428,9 +382,7 @@ class Update {
       if (!own.all) own.rows = rows_of(work.count() - 1);
       own.last = last;
     }
-    NMB_ASSIGN(const std::string text,
-               ranks_->scan_before(own.any ? own.text() : "", std::string(), Tail::join));
-    Tail before = Tail::of(text);
+    NMB_ASSIGN(Tail before, scan_fields(*ranks_, own, Tail(), Tail::join));
     Share share;
     if (own.any && before.any && before.path == work.path(0)) {
       share.before = before.rows;
@@ -469,7 +421,7 @@ class Update {
       page = {};
       return {};
     };
-    MessageWriter leading;
+    Outbox<typename Level::Row> leading;
     auto make_pages = [&]() -> Status {
       for (std::size_t i = 0; i < work.count(); ++i) {
         NMB_TRY(flush());
@@ -480,7 +432,7 @@ class Update {
         std::uint64_t others = i == 0 ? share.leading : 0;
         NMB_TRY(work.for_rows(i, &dead_, [&](const typename Level::Row& row) -> Status {
           if (others > 0) {
-            Level::put(leading, row);
+            leading.add(share.holder, row);
             last = Level::name(row);
             --others;
           } else {
@@ -494,17 +446,9 @@ class Update {
       return {};
     };
     if (status.ok()) status = make_pages();
-    std::vector<Communicator::Parcel> parcels;
-    if (leading.size() > 0) parcels.push_back({share.holder, leading.take()});
-    NMB_ASSIGN(const std::vector<Message> arrived, ranks_->exchange(std::move(parcels)));
+    NMB_ASSIGN(const auto arrived, exchange(*ranks_, leading));
     if (status.ok()) {
-      for (const Message& message : arrived) {
-        for (MessageReader in(message.bytes()); !in.at_end();) {
-          typename Level::Row row;
-          Level::get(in, &row);
-          Level::add(builder, row, nullptr, last, &page);
-        }
-      }
+      for (const auto& [rank, row] : arrived) Level::add(builder, row, nullptr, last, &page);
       status = flush();
       if (!replaced_.empty()) replaced_.back().end = pages_.count();
     }
@@ -540,27 +484,21 @@ class Update {
   // level that was written last remain. Otherwise the pages of all levels remain.
   Result<Top> finish_on_first(const IndexChanges* changes) {
     if (!changes) {
-      MessageWriter out;
-      std::vector<Communicator::Parcel> parcels;
-      if (ranks_->rank() != 0 && !replaced_.empty()) {
-        std::size_t k = 0;
+      Outbox<NewChildren> out;
+      if (ranks_->rank() != 0) {
+        auto next = pages_.children().begin();
         for (const Replaced& page : replaced_) {
-          put_path(out, page.path);
-          out.put<std::uint64_t>(page.end - k);
-          for (; k < page.end; ++k) put_row(out, pages_.children()[k]);
+          const auto end = pages_.children().begin() + static_cast<std::ptrdiff_t>(page.end);
+          out.add(0, {page.path, {next, end}});
+          next = end;
         }
-        parcels.push_back({0, out.take()});
         replaced_.clear();
         pages_.start();
       }
-      NMB_ASSIGN(const std::vector<Message> arrived, ranks_->exchange(std::move(parcels)));
-      for (const Message& message : arrived) {
-        for (MessageReader in(message.bytes()); !in.at_end();) {
-          PagePath path = get_path(in);
-          for (auto rows = in.get<std::uint64_t>(); rows > 0; --rows)
-            get_row(in, &pages_.children().emplace_back());
-          replaced_.push_back({std::move(path), pages_.count()});
-        }
+      NMB_ASSIGN(Inbox<NewChildren> arrived, exchange(*ranks_, out));
+      for (auto& [rank, page] : arrived) {
+        std::ranges::move(page.rows, std::back_inserter(pages_.children()));
+        replaced_.push_back({std::move(page.path), pages_.count()});
       }
     }
     auto make = [&](Communicator& alone, const WritePages& write_alone) -> Result<Top> {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,7 +15,7 @@
 #include "page/origin.h"
 #include "page/page.h"
 #include "page/page_sink.h"
-#include "parallel/message_codec.h"
+#include "parallel/outbox.h"
 #include "wire/hash.h"
 
 namespace nmb {
@@ -35,15 +34,15 @@ namespace nmb {
 //   `Status check_level(level)` returns a failure if the tree must not have nodes of this level.
 //   `Rows` is the type of this rank's sorted rows; `count()` returns their number. All rows of a
 //     higher rank must be greater.
-//   `Row` is the type of a row that another rank sent.
-//   `put(MessageWriter&, const Rows&, i)` and `get(MessageReader&, Row*)` write and read a row.
+//   `Row` is the type of a row, and `row(const Rows&, i)` returns a row. A row can be sent to
+//     another rank (parallel/message_fields.h).
 //   `Child` is the type of a row that leads to a page. It has the members position, length and
-//     sum, and the functions put_row() and get_row().
+//     sum, and can be sent to another rank.
 //   `Total total(const Child&)` returns the total of all rows below the child.
 //   `Status begin(Communicator&, const Rows&, leading)` is called before the leaves are written. It
 //     is collective. `leading` is the number of rows that this rank sends to another rank.
-//   `add(PageBuilder&, const Rows&, i, Child*)` and `add(PageBuilder&, const Row&, Child*)` add a
-//     row to a leaf and to the Child that leads to this leaf.
+//   `add(PageBuilder&, const Row&, Child*)` adds a row to a leaf and to the Child that leads to
+//     this leaf.
 //   `end_leaf(const PageBuilder&)` is called after each leaf.
 //   `std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*)` adds children to a node
 //     and returns the number of children that it added.
@@ -129,28 +128,22 @@ class PageTreeBuild {
     return share;
   }
 
-  // Sends this rank's leading rows to the rank that has the first row of their page. `put` writes a
-  // row, and `get` reads one. Returns the rows that other ranks sent to complete this rank's last
-  // page.
-  template <class Item, class Put, class Get>
-  Result<std::vector<Item>> shift(const Share& share, Put put, Get get) {
-    std::vector<Communicator::Parcel> parcels;
-    if (share.leading > 0) {
-      MessageWriter out;
-      for (std::size_t i = 0; i < share.leading; ++i) put(out, i);
-      parcels.push_back({share.holder, out.take()});
-    }
-    NMB_ASSIGN(const std::vector<Message> arrived, ranks_->exchange(std::move(parcels)));
-    std::vector<Item> items;
-    for (const Message& message : arrived)
-      for (MessageReader in(message.bytes()); !in.at_end();) get(in, &items.emplace_back());
-    return items;
+  // Sends this rank's leading rows to the rank that has the first row of their page. `item`
+  // returns a row. Returns the rows that other ranks sent to complete this rank's last page.
+  template <class Item, class ItemAt>
+  Result<Inbox<Item>> shift(const Share& share, ItemAt item) {
+    Outbox<Item> out;
+    for (std::size_t i = 0; i < share.leading; ++i) out.add(share.holder, item(i));
+    return exchange(*ranks_, out);
   }
-  Result<std::vector<Child>> shift_children(const Share& share,
-                                            const std::vector<Child>& children) {
-    return shift<Child>(
-        share, [&](MessageWriter& out, std::size_t i) { put_row(out, children[i]); },
-        [](MessageReader& in, Child* child) { get_row(in, child); });
+  // Sends this rank's leading children, and adds those that arrive to `children`.
+  Status shift_children(const Share& share, std::vector<Child>* children) {
+    NMB_ASSIGN(Inbox<Child> behind,
+               shift<Child>(share, [&](std::size_t i) -> const Child& { return (*children)[i]; }));
+    children->erase(children->begin(),
+                    children->begin() + static_cast<std::ptrdiff_t>(share.leading));
+    for (auto& [rank, child] : behind) children->push_back(std::move(child));
+    return {};
   }
 
   auto keep_last() {
@@ -184,9 +177,8 @@ class PageTreeBuild {
   Result<std::uint16_t> finish_on_first(std::uint16_t level) {
     Share share;
     if (ranks_->rank() != 0) share.leading = pages_.count();
-    NMB_ASSIGN(std::vector<Child> behind, shift_children(share, pages_.children()));
+    NMB_TRY(shift_children(share, &pages_.children()));
     if (ranks_->rank() != 0) pages_.start();
-    std::ranges::move(behind, std::back_inserter(pages_.children()));
     auto make = [&](Communicator& alone, const WritePages& write) -> Result<std::uint16_t> {
       ranks_ = &alone;
       write_ = &write;
@@ -207,10 +199,8 @@ class PageTreeBuild {
   Status write_leaves(const Rows& rows) {
     NMB_ASSIGN(const Share share, share_of(rows.count(), tree_.leaf_rows()));
     NMB_TRY(tree_.begin(*ranks_, rows, share.leading));
-    NMB_ASSIGN(const std::vector<Row> behind,
-               shift<Row>(
-                   share, [&](MessageWriter& out, std::size_t i) { tree_.put(out, rows, i); },
-                   [&](MessageReader& in, Row* row) { tree_.get(in, row); }));
+    NMB_ASSIGN(const Inbox<Row> behind,
+               shift<Row>(share, [&](std::size_t i) { return tree_.row(rows, i); }));
     pages_.start();
     PageBuilder builder(tree_.use(), 0);
     Child child;
@@ -225,9 +215,9 @@ class PageTreeBuild {
     auto work = [&]() -> Status {
       for (std::size_t i = share.leading; i < rows.count(); ++i) {
         if (builder.rows() == tree_.leaf_rows()) NMB_TRY(flush());
-        tree_.add(builder, rows, i, &child);
+        tree_.add(builder, tree_.row(rows, i), &child);
       }
-      for (const Row& row : behind) {
+      for (const auto& [rank, row] : behind) {
         if (builder.rows() == tree_.leaf_rows()) NMB_TRY(flush());
         tree_.add(builder, row, &child);
       }
@@ -238,9 +228,7 @@ class PageTreeBuild {
 
   Status write_nodes(std::uint16_t level, const Share& share) {
     std::vector<Child> children = std::move(pages_.children());
-    NMB_ASSIGN(std::vector<Child> behind, shift_children(share, children));
-    children.erase(children.begin(), children.begin() + static_cast<std::ptrdiff_t>(share.leading));
-    std::move(behind.begin(), behind.end(), std::back_inserter(children));
+    NMB_TRY(shift_children(share, &children));
     pages_.start();
     auto work = [&]() -> Status {
       NMB_TRY(tree_.check_level(level));

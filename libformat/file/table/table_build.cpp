@@ -2,42 +2,23 @@
 #include "table/table_build.h"
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
 
 #include "parallel/merge_runs.h"
 #include "parallel/name_slices.h"
+#include "parallel/outbox.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
 
-static void put_row(MessageWriter& out, const TableChild& child) {
-  out.put_text(child.name);
-  out.put(child.order), out.put(child.position), out.put(child.length), out.put(child.sum);
-  out.put(child.rows);
-}
-static void get_row(MessageReader& in, TableChild* child) {
-  child->name = in.get_text();
-  child->order = in.get<std::uint64_t>();
-  child->position = in.get<std::uint64_t>();
-  child->length = in.get<std::uint32_t>();
-  child->sum = in.get<std::uint64_t>();
-  child->rows = in.get<std::uint64_t>();
-}
-
 namespace {
-
-// A row that owns its name and bytes.
-struct OwnRow {
-  std::unique_ptr<TableRows> rows = std::make_unique<TableRows>();
-};
 
 class TableTree {
  public:
   using Rows = TableRows;
-  using Row = OwnRow;
+  using Row = SentRow;
   using Child = TableChild;
   using Total = std::uint64_t;
   TableTree(PageUse use, const Place& before) : use_(use), before_(before) {}
@@ -52,13 +33,17 @@ class TableTree {
                                       level, ", expected at most ", kMaxMapLevel)};
   }
   static Status begin(Communicator&, const Rows&, std::size_t) { return {}; }
-  static void put(MessageWriter& out, const Rows& rows, std::size_t i) { Rows::put(out, rows[i]); }
-  static void get(MessageReader& in, Row* row) { row->rows->get(in); }
-  void add(PageBuilder& leaf, const Rows& rows, std::size_t i, Child* child) {
-    add_row(leaf, rows[i], child);
-  }
-  void add(PageBuilder& leaf, const Row& row, Child* child) {
-    add_row(leaf, (*row.rows)[0], child);
+  static Row row(const Rows& rows, std::size_t i) { return rows[i]; }
+  void add(PageBuilder& leaf, const Row& sent, Child* child) {
+    const TableRow row = sent.row();
+    if (leaf.rows() == 0) {
+      child->name = row.name;
+      child->order = row.order;
+      name_ = {};
+    }
+    add_table_row(leaf, row, name_, before_);
+    name_ = row.name;
+    ++child->rows;
   }
   static void end_leaf(const PageBuilder&) {}
   static std::size_t fill_node(PageBuilder& node, std::span<const Child> children, Child* parent) {
@@ -75,17 +60,6 @@ class TableTree {
   }
 
  private:
-  void add_row(PageBuilder& leaf, const TableRow& row, Child* child) {
-    if (leaf.rows() == 0) {
-      child->name = row.name;
-      child->order = row.order;
-      name_ = {};
-    }
-    add_table_row(leaf, row, name_, before_);
-    name_ = row.name;
-    ++child->rows;
-  }
-
   const PageUse use_;
   const Place before_;
   std::string_view name_;  // name of the row that was added last to the leaf
@@ -117,24 +91,24 @@ Result<TableRows> own_slice(Communicator& ranks, TableRows rows) {
   NMB_ASSIGN(const NameSlices slices, NameSlices::choose(ranks, names, kTableLeafRows));
   const std::vector<std::size_t> begins = slices.cut(names);
   TableRows own;
-  std::vector<Communicator::Parcel> parcels;
+  Outbox<SentRow> sent;
   for (std::size_t s = 0; s < slices.count(); ++s) {
-    MessageWriter out;
     for (std::size_t i = begins[s]; i < begins[s + 1]; ++i) {
       if (slices.owner(s) == ranks.rank())
         own.add(rows[i]);
       else
-        TableRows::put(out, rows[i]);
+        sent.add(slices.owner(s), rows[i]);
     }
-    if (out.size() > 0) parcels.push_back({slices.owner(s), out.take()});
   }
-  std::vector<std::size_t> ends{own.count()};
   rows = {};
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
-  for (const Message& message : arrived) {
-    for (MessageReader in(message.bytes()); !in.at_end();) own.get(in);
-    ends.push_back(own.count());
+  NMB_ASSIGN(const Inbox<SentRow> arrived, exchange(ranks, sent));
+  std::vector<std::size_t> ends;
+  int before = -1;  // the sender of the previous row
+  for (const auto& [rank, row] : arrived) {
+    if (rank != std::exchange(before, rank)) ends.push_back(own.count());
+    own.add(row.row());
   }
+  ends.push_back(own.count());
   own.merge(ends);
   return own;
 }
@@ -150,29 +124,6 @@ void TableRows::add(const TableRow& row) {
   if (!row.bytes.empty()) own.bytes = bytes_.emplace_back(row.bytes.begin(), row.bytes.end());
   if (!row.unknown.empty())
     own.unknown = unknown_.emplace_back(row.unknown.begin(), row.unknown.end());
-}
-
-void TableRows::put(MessageWriter& out, const TableRow& row) {
-  out.put(row.state), out.put(row.kind), out.put(row.order), out.put(row.elements);
-  out.put(row.missing), out.put(row.nans), out.put(row.minimum), out.put(row.maximum);
-  out.put_text(row.name), out.put_bytes(row.bytes);
-  out.put<std::uint64_t>(row.unknown.size());
-  for (const UnknownValue& value : row.unknown) out.put(value);
-}
-
-void TableRows::get(MessageReader& in) {
-  TableRow row;
-  row.state = in.get<TableRow::State>();
-  row.kind = in.get<std::uint8_t>();
-  for (std::uint64_t* field :
-       {&row.order, &row.elements, &row.missing, &row.nans, &row.minimum, &row.maximum})
-    *field = in.get<std::uint64_t>();
-  row.name = in.get_text();
-  row.bytes = in.get_bytes();
-  std::vector<UnknownValue> unknown(in.get<std::uint64_t>());
-  for (UnknownValue& value : unknown) value = in.get<UnknownValue>();
-  row.unknown = unknown;
-  add(row);
 }
 
 // Groups the rows by name first. Blocks are added in ascending order, so most rows of the same name

@@ -10,7 +10,6 @@
 
 #include "nmb/communicator.h"
 #include "page/page_tree_build.h"
-#include "parallel/message_codec.h"
 #include "table/table_row.h"
 
 namespace nmb {
@@ -21,9 +20,6 @@ class TableRows {
  public:
   // Adds a row. Copies the name and bytes to which the row points.
   void add(const TableRow& row);
-  // Adds a row that put() wrote.
-  void get(MessageReader& in);
-  static void put(MessageWriter& out, const TableRow& row);
 
   std::size_t count() const { return rows_.size(); }
   const TableRow& operator[](std::size_t i) const { return rows_[i]; }

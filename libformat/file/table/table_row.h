@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "nmb/bytes.h"
 #include "nmb/status.h"
@@ -52,6 +53,31 @@ struct TableRow {
   auto key() const { return std::tuple(state, name, order); }
 };
 
+// A row in a message between ranks. The sender makes it of a row, and the receiver's row() points
+// to the message and to this object.
+class SentRow {
+ public:
+  SentRow() = default;
+  SentRow(const TableRow& row) : row_(row), unknown_(row.unknown.begin(), row.unknown.end()) {}
+  TableRow row() const {
+    TableRow row = row_;
+    row.unknown = unknown_;
+    return row;
+  }
+
+  template <class Fields>
+  friend void fields(Fields& all, SentRow& sent) {
+    TableRow& row = sent.row_;
+    all.choice(row.state, TableRow::State::kRow);
+    all(row.kind, row.name, row.order, row.elements, row.missing, row.nans, row.minimum,
+        row.maximum, row.bytes, sent.unknown_);
+  }
+
+ private:
+  TableRow row_;
+  std::vector<UnknownValue> unknown_;
+};
+
 // A row of a node. The row leads to a child of the node.
 struct TableChild {
   std::string name;  // name of the first row below the child; `order` is the order of that row
@@ -60,6 +86,11 @@ struct TableChild {
   std::uint32_t length = 0;
   std::uint64_t sum = 0;
   std::uint64_t rows = 0;  // number of leaf rows below the child
+
+  template <class Fields>
+  friend void fields(Fields& all, TableChild& child) {
+    all(child.name, child.order, child.position, child.length, child.sum, child.rows);
+  }
 };
 
 // Adds a row to a leaf. `name_before` is the name of the previous row in the page. `before` is the

@@ -15,36 +15,17 @@ namespace nmb {
 
 namespace {
 
-// The message of each rank to rank 0: the rank's dead ranges and its rows for the growth page.
+// The message of each rank to rank 0: the rank's dead ranges, whose sums are known, and its rows
+// for the growth page. It has few bytes, because rank 0 receives a message from each rank.
 struct DeadAndGrown {
   std::vector<DeadRange> dead;
-  std::span<const std::byte> growth;  // encoded by put_growth()
-
-  // Encodes the message in few bytes, because rank 0 receives a message from each rank.
-  void put(MessageWriter& out) const {
-    out.put_small(dead.size());
-    for (const DeadRange& range : dead) {
-      out.put_small(range.position);
-      out.put_small(range.length);
-      out.put(range.sum);
-      out.put(range.abandoned);
-    }
-    out.put_bytes(growth);
-  }
-  static DeadAndGrown get(MessageReader& in) {
-    DeadAndGrown told;
-    told.dead.resize(in.get_small());
-    for (DeadRange& range : told.dead) {
-      range.position = in.get_small();
-      range.length = in.get_small();
-      range.sum = in.get<std::uint64_t>();
-      range.sum_known = true;
-      range.abandoned = in.get<bool>();
-    }
-    told.growth = in.get_bytes();
-    return told;
-  }
+  NewGrowth growth;
 };
+
+template <class Fields>
+void fields(Fields& all, DeadAndGrown& told) {
+  all(told.dead, told.growth);
+}
 
 }  // namespace
 
@@ -63,22 +44,20 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   Outbox<DeadAndGrown> out;
   auto sum_up = [&]() -> Status {
     NMB_TRY(sum_ranges());
-    MessageWriter growth;
-    put_growth(w, blocks, growth);
-    const std::vector<std::byte> grown = growth.take();
-    out.add(0, {std::exchange(w.next.dead, {}), grown});
+    out.add(0, {std::exchange(w.next.dead, {}), growth_of(w, blocks)});
     return {};
   };
   NMB_TRY(w.ranks.agree(sum_up()));
   NMB_ASSIGN(const Inbox<DeadAndGrown> arrived, w.ranks.exchange(out));
   std::vector<DeadRange> dead;
-  std::vector<MessageReader> growth;
+  NewGrowth growth;
   for (const auto& [rank, told] : arrived) {
     dead.insert(dead.end(), told.dead.begin(), told.dead.end());
-    growth.emplace_back(told.growth);
+    growth.records += told.growth.records;
+    growth.rows.insert(growth.rows.end(), told.growth.rows.begin(), told.growth.rows.end());
   }
   auto write = [&]() -> Status {
-    NMB_TRY(write_growth(w, growth));
+    NMB_TRY(write_growth(w, std::move(growth)));
     NMB_TRY(sum_ranges());
     dead.insert(dead.end(), w.next.dead.begin(), w.next.dead.end());
     if (dead.empty()) return {};

@@ -24,11 +24,6 @@ constexpr std::uint64_t kMostRowsOfACommit = 1 << 17;
 // reader reads all growth pages before it can read its first block.
 constexpr std::uint64_t kMostPages = 512, kMostRows = 1 << 19;
 
-// A row of the new growth page, as ranks send it to rank 0.
-struct NewGrowthRow {
-  std::uint64_t order, records, logical, length, position, sum;
-};
-
 // Returns the number of records with values in the first `end` bytes of the extent.
 std::uint64_t records_until(const ClassicLayout& layout, std::uint64_t end, std::uint64_t most) {
   const std::uint64_t begin = layout.record_begin - layout.header_length;
@@ -289,47 +284,29 @@ Status replace_growth(WriterCore& w) {
   return w.ranks.first(replace);
 }
 
-void put_growth(const WriterCore& w, const std::vector<BlockCommit>& blocks, MessageWriter& out) {
-  std::vector<NewGrowthRow> rows;
-  std::uint64_t grown_records = 0;
+NewGrowth growth_of(const WriterCore& w, const std::vector<BlockCommit>& blocks) {
+  NewGrowth growth;
   for (const BlockCommit& c : blocks) {
     if (!c.grown || c.pieces.empty()) continue;
     const BlockState& block = w.blocks[c.id];
     std::uint64_t records = block.committed->records;
-    grown_records += block.next.records - records;
+    growth.records += block.next.records - records;
     for (const Piece& piece : c.pieces) {
       records =
           &piece == &c.pieces.back()
               ? block.next.records
               : std::max(records, records_until(block.layout, piece.end(), block.next.records));
-      rows.push_back(
+      growth.rows.push_back(
           {block.next.order, records, piece.logical, piece.length, piece.position, piece.sum});
     }
   }
-  // Encodes the message in few bytes, because rank 0 receives a message from each rank.
-  out.put_small(grown_records);
-  out.put_small(rows.size());
-  for (const NewGrowthRow& row : rows) {
-    for (const std::uint64_t field :
-         {row.order, row.records, row.logical, row.length, row.position})
-      out.put_small(field);
-    out.put(row.sum);
-  }
+  return growth;
 }
 
-Status write_growth(WriterCore& w, std::span<MessageReader> told) {
+Status write_growth(WriterCore& w, NewGrowth growth) {
   Superblock& next = w.next.superblock;
-  std::vector<NewGrowthRow> rows;
-  for (MessageReader& in : told) {
-    next.totals.records += in.get_small();
-    for (std::uint64_t left = in.get_small(); left > 0; --left) {
-      NewGrowthRow& row = rows.emplace_back();
-      for (std::uint64_t* const field :
-           {&row.order, &row.records, &row.logical, &row.length, &row.position})
-        *field = in.get_small();
-      row.sum = in.get<std::uint64_t>();
-    }
-  }
+  std::vector<NewGrowthRow>& rows = growth.rows;
+  next.totals.records += growth.records;
   if (rows.empty()) return {};
   std::ranges::sort(rows, {},
                     [](const NewGrowthRow& row) { return std::pair(row.order, row.logical); });

@@ -2,6 +2,8 @@
 // (spec/writer.md, section 5.6).
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "extent/needs.h"
 #include "index/entry_message.h"
@@ -101,65 +103,55 @@ class OwnChanges final : public IndexChanges {
   std::vector<Change> list_;
 };
 
+// A change of the index that another rank has sent.
+struct SentChange {
+  bool is_removal = false;
+  BlockEntry entry;  // has only a name if the change is a removal
+};
+
+template <class Fields>
+void fields(Fields& all, SentChange& change) {
+  all(change.is_removal);
+  if (change.is_removal)
+    all(change.entry.name);
+  else
+    all(change.entry);
+}
+
 // The changes [from, to) of this rank and the changes that other ranks have sent, sorted by name.
 class MergedChanges final : public IndexChanges {
  public:
-  MergedChanges(const IndexChanges& own, std::size_t from, std::size_t to) : own_(own) {
-    list_.reserve(to - from);
-    for (std::size_t i = from; i < to; ++i) list_.push_back({own.name(i), i, false});
-    ends_.push_back(list_.size());
-  }
-  static void put(MessageWriter& out, const IndexChanges& changes, std::size_t i) {
-    const std::optional<BlockEntry> entry = changes.entry(i);
-    out.put(entry.has_value());
-    if (entry)
-      put_row(out, *entry);
-    else
-      out.put_text(changes.name(i));
-  }
-  // The message's bytes must outlive this object.
-  void add(const Message& message) {
-    for (MessageReader in(message.bytes()); !in.at_end();) {
-      Received& received = received_.emplace_back();
-      received.present = in.get<bool>();
-      if (received.present)
-        get_row(in, &received.entry);
-      else
-        received.entry.name = in.get_text();
+  MergedChanges(const IndexChanges& own, std::size_t from, std::size_t to,
+                const Inbox<SentChange>& arrived)
+      : own_(own) {
+    list_.reserve(to - from + arrived.size());
+    for (std::size_t i = from; i < to; ++i) list_.push_back({own.name(i), i, nullptr});
+    std::vector<std::size_t> ends;
+    int before = -1;  // the sender of the previous change
+    for (const auto& [rank, change] : arrived) {
+      if (rank != std::exchange(before, rank)) ends.push_back(list_.size());
+      list_.push_back({change.entry.name, 0, &change});
     }
-    ends_.push_back(own_count() + received_.size());
-  }
-  void merge() {
-    list_.reserve(own_count() + received_.size());
-    for (std::size_t i = 0; i < received_.size(); ++i)
-      list_.push_back({received_[i].entry.name, i, true});
-    merge_runs(list_, ends_, [](const Item& a, const Item& b) { return a.name < b.name; });
+    ends.push_back(list_.size());
+    merge_runs(list_, ends, [](const Item& a, const Item& b) { return a.name < b.name; });
   }
   std::size_t count() const override { return list_.size(); }
   std::string_view name(std::size_t i) const override { return list_[i].name; }
   std::optional<BlockEntry> entry(std::size_t i) const override {
     const Item& item = list_[i];
-    if (!item.received) return own_.entry(item.index);
-    const Received& received = received_[item.index];
-    if (!received.present) return std::nullopt;
-    return received.entry;
+    if (!item.sent) return own_.entry(item.index);
+    if (item.sent->is_removal) return std::nullopt;
+    return item.sent->entry;
   }
 
  private:
-  struct Received {
-    bool present = false;
-    BlockEntry entry;
-  };
   struct Item {
     std::string_view name;
-    std::size_t index;
-    bool received;
+    std::size_t index;  // of this rank's change
+    const SentChange* sent;
   };
-  std::size_t own_count() const { return ends_.front(); }
   const IndexChanges& own_;
-  std::vector<Received> received_;
   std::vector<Item> list_;
-  std::vector<std::size_t> ends_;
 };
 
 // Returns the number of records that growth pages add. The totals in the index pages do not include
@@ -196,21 +188,26 @@ Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks) {
       w.ranks.is_alone() ? std::vector<std::size_t>{0, changes.count()} : slices.cut(names);
   // This rank owns the names of its changes [from, to).
   std::size_t from = 0, to = 0;
-  std::vector<Communicator::Parcel> parcels;
+  Outbox<SentChange> sent;
   for (std::size_t s = 0; s < slices.count(); ++s) {
     if (slices.owner(s) == w.ranks.own()) {
       from = begins[s];
       to = begins[s + 1];
-    } else if (begins[s] < begins[s + 1]) {
-      MessageWriter out;
-      for (std::size_t i = begins[s]; i < begins[s + 1]; ++i) MergedChanges::put(out, changes, i);
-      parcels.push_back({slices.owner(s), out.take()});
+    } else {
+      for (std::size_t i = begins[s]; i < begins[s + 1]; ++i) {
+        SentChange change;
+        if (std::optional<BlockEntry> entry = changes.entry(i)) {
+          change.entry = std::move(*entry);
+        } else {
+          change.is_removal = true;
+          change.entry.name = changes.name(i);
+        }
+        sent.add(slices.owner(s), change);
+      }
     }
   }
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
-  MergedChanges merged(changes, from, to);
-  for (const Message& message : arrived) merged.add(message);
-  merged.merge();
+  NMB_ASSIGN(const Inbox<SentChange> arrived, w.ranks.exchange(sent));
+  const MergedChanges merged(changes, from, to, arrived);
 
   const WritePages write = [&](std::uint64_t position, std::span<const std::byte> pages) {
     return w.stripes.write_all(position, pages);

@@ -82,18 +82,12 @@ struct LinkedFile {
   std::string_view path;
   std::uint64_t size;
   bool is_original;
-
-  void put(MessageWriter& out) const {
-    out.put_text(path);
-    out.put(size);
-    out.put(is_original);
-  }
-  static LinkedFile get(MessageReader& in) {
-    const std::string_view path = in.get_text();
-    const auto size = in.get<std::uint64_t>();
-    return {path, size, in.get<bool>()};
-  }
 };
+
+template <class Fields>
+void fields(Fields& all, LinkedFile& file) {
+  all(file.path, file.size, file.is_original);
+}
 
 // Assigns file numbers. New files get their numbers by ascending rank. The files of one rank get
 // their numbers in the order of its requests.

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "commit/statistics_counting.h"
-#include "parallel/letters.h"
 #include "state/commit_steps.h"
 #include "table/block_table.h"
 #include "table/kept_rows.h"
@@ -87,24 +86,20 @@ Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockT
   NMB_TRY(w.ranks.agree(take()));
   // Sends each row to the rank that receives all rows of the row's block. The block's order
   // determines the rank.
-  Letters letters;
-  for (std::size_t i = 0; i < rows->count(); ++i) {
-    MessageWriter& out = letters.to(static_cast<int>((*rows)[i].order % w.ranks.count()));
-    out.put(ages[i]);
-    TableRows::put(out, (*rows)[i]);
-  }
+  Outbox<std::pair<std::size_t, SentRow>> sent;
+  for (std::size_t i = 0; i < rows->count(); ++i)
+    sent.add(static_cast<int>((*rows)[i].order % w.ranks.count()), {ages[i], (*rows)[i]});
   *rows = {};
   ages.clear();
-  NMB_ASSIGN(const std::vector<Message> arrived, w.ranks.communicator().exchange(letters.take()));
+  NMB_ASSIGN(const auto arrived, w.ranks.exchange(sent));
   std::unordered_map<std::uint64_t, std::size_t> newest;
-  for (const Message& message : arrived)
-    for (MessageReader in(message.bytes()); !in.at_end();) {
-      ages.push_back(in.get<std::size_t>());
-      rows->get(in);
-      const auto [found, is_new] =
-          newest.try_emplace((*rows)[rows->count() - 1].order, ages.back());
-      if (!is_new) found->second = std::min(found->second, ages.back());
-    }
+  for (const auto& [rank, aged] : arrived) {
+    const auto& [age, row] = aged;
+    ages.push_back(age);
+    rows->add(row.row());
+    const auto [found, is_new] = newest.try_emplace(row.row().order, age);
+    if (!is_new) found->second = std::min(found->second, age);
+  }
   std::size_t i = 0;
   rows->keep_if([&](const TableRow& row) {
     const bool stays = newest.at(row.order) == ages[i++] &&

@@ -182,25 +182,20 @@ Result<Head> settle_head(WriterCore& w) {
   return head;
 }
 
-// Encodes the head for the ranks that do not read it.
-std::vector<std::byte> bytes_of(const Head& head, std::uint64_t size) {
-  MessageWriter out;
-  out.put(size);
-  out.put(head.position);
-  out.put(head.superblock_bytes);
-  out.put_bytes(head.bytes);
-  out.put_bytes(head.dictionary);
-  return out.take();
+// The head, and the length of the file. Rank 0 sends them to the ranks that do not read the file;
+// these ranks decode the superblock again.
+struct SentHead {
+  Head head;
+  std::uint64_t size = 0;
+};
+
+template <class Fields>
+void fields(Fields& all, SentHead& sent) {
+  Head& head = sent.head;
+  all(sent.size, head.position, head.superblock_bytes, head.bytes, head.dictionary);
 }
 
-Status take_bytes(std::span<const std::byte> bytes, const std::string& file, Head* head,
-                  std::uint64_t* size) {
-  MessageReader in(bytes);
-  *size = in.get<std::uint64_t>();
-  head->position = in.get<std::uint64_t>();
-  head->superblock_bytes = in.get<std::array<std::byte, kSlotUnit>>();
-  head->bytes = in.get_list<std::byte>();
-  head->dictionary = in.get_list<std::byte>();
+Status decode_superblock(const std::string& file, Head* head) {
   FirstFinding wrong;
   Superblock::decode(head->superblock_bytes, head->position, &head->superblock, wrong);
   return wrong.status(file);
@@ -231,20 +226,17 @@ Status take_head(WriterCore& w, Head head, std::uint64_t size) {
 
 // The other ranks receive the head from rank 0 and need not open the file.
 Status load_committed(WriterCore& w) {
-  std::uint64_t size = 0;
-  Head head;
-  std::vector<std::byte> bytes;
+  SentHead sent;
   NMB_TRY(w.ranks.first([&]() -> Status {
-    NMB_ASSIGN(size, w.file->size());
-    w.committed.source = std::make_unique<OutputSource>(*w.file, size);
-    NMB_ASSIGN(head, settle_head(w));
-    bytes = bytes_of(head, size);
+    NMB_ASSIGN(sent.size, w.file->size());
+    w.committed.source = std::make_unique<OutputSource>(*w.file, sent.size);
+    NMB_ASSIGN(sent.head, settle_head(w));
     return {};
   }));
-  NMB_TRY(w.ranks.bytes_from_first(&bytes));
+  NMB_TRY(broadcast_fields(w.ranks.communicator(), 0, &sent));
   return w.ranks.each([&]() -> Status {
-    if (!w.ranks.is_first()) NMB_TRY(take_bytes(bytes, w.file->name(), &head, &size));
-    return take_head(w, std::move(head), size);
+    if (!w.ranks.is_first()) NMB_TRY(decode_superblock(w.file->name(), &sent.head));
+    return take_head(w, std::move(sent.head), sent.size);
   });
 }
 

@@ -19,10 +19,12 @@ namespace {
 // A question to the owner of a name: which rank keeps the block of this name?
 struct NameQuestion {
   std::string_view name;
-
-  void put(MessageWriter& out) const { out.put_text(name); }
-  static NameQuestion get(MessageReader& in) { return {in.get_text()}; }
 };
+
+template <class Fields>
+void fields(Fields& all, NameQuestion& question) {
+  all(question.name);
+}
 
 // The answer if no rank keeps a block of this name.
 constexpr int kNobody = -1;
@@ -39,18 +41,12 @@ struct OpenedBlock {
   BlockId id;
   LaidBlock laid;
   std::span<const std::byte> body;
-
-  void put(MessageWriter& out) const {
-    out.put(id);
-    out.put(laid);
-    out.put_bytes(body);
-  }
-  static OpenedBlock get(MessageReader& in) {
-    const auto id = in.get<BlockId>();
-    const auto laid = in.get<LaidBlock>();
-    return {id, laid, in.get_bytes()};
-  }
 };
+
+template <class Fields>
+void fields(Fields& all, OpenedBlock& block) {
+  all(block.id, block.laid, block.body);
+}
 
 // Returns the names that this rank does not know yet, sorted and without duplicates.
 Result<std::vector<std::string_view>> unknown_of(WriterCore& w,

@@ -362,7 +362,8 @@ void ExtentState::join_segments() {
   segments_.resize(kept);
 }
 
-void ExtentState::put_places(std::span<const Interval> intervals, MessageWriter& out) const {
+std::vector<ExtentState::Segment> ExtentState::places_of(
+    std::span<const Interval> intervals) const {
   std::vector<Segment> places;
   std::size_t next = 0;
   // Sends the places of whole windows, so that a piece has the same bytes on all ranks.
@@ -372,12 +373,10 @@ void ExtentState::put_places(std::span<const Interval> intervals, MessageWriter&
     for (; next < segments_.size() && segments_[next].logical < end; ++next)
       if (segments_[next].fresh) places.push_back(segments_[next]);
   }
-  out.put_bytes(std::as_bytes(std::span(places)));
+  return places;
 }
 
-Status ExtentState::take_places(MessageReader& in) {
-  std::vector<Segment> places;
-  for (MessageReader each(in.get_bytes()); !each.at_end();) places.push_back(each.get<Segment>());
+Status ExtentState::take_places(const std::vector<Segment>& places) {
   if (places.empty()) return {};
   NMB_TRY(load(places.front().logical));
   // The received segments replace the segments of this state that they overlap. A committed piece

@@ -13,7 +13,6 @@
 #include "origins/finished_extent.h"
 #include "origins/stage.h"
 #include "origins/written.h"
-#include "parallel/message_codec.h"
 #include "ranks/interval_set.h"
 #include "ranks/write_buffer.h"
 
@@ -108,10 +107,26 @@ class ExtentState {
   // copies the unchanged bytes of these committed pieces.
   Result<std::vector<SpaceRequest>> plan_places(std::span<const Interval> asked);
   Status take_places(std::span<const std::uint64_t> positions, WriteBuffer& file, DeadPieces& dead);
-  // Encodes the places of uncommitted space in `intervals`. Another rank decodes the places with
-  // take_places().
-  void put_places(std::span<const Interval> intervals, MessageWriter& out) const;
-  Status take_places(MessageReader& in);
+  // A range of the extent, and its place in the file.
+  struct Segment {
+    std::uint64_t logical = 0;
+    std::uint64_t length = 0;  // number of bytes reserved in the file
+    std::uint64_t position = 0;
+    bool fresh = false;                    // not committed
+    std::uint64_t sum = 0;                 // sum of the committed piece
+    std::uint64_t cut = 0;                 // number of bytes cut off the end of the committed piece
+    PieceCodec codec = PieceCodec::kNone;  // codec of the committed piece
+    std::uint64_t coded_length = 0;        // as in Piece
+    std::uint32_t file = 0;                // as in Piece
+    std::uint64_t end() const { return logical + length; }
+    // Returns the committed piece, including the bytes that were cut off.
+    Piece piece() const {
+      return {logical, length + cut, false, position, sum, codec, coded_length, file};
+    }
+  };
+  // Returns the places of uncommitted space in `intervals`, for the same extent on another rank.
+  std::vector<Segment> places_of(std::span<const Interval> intervals) const;
+  Status take_places(const std::vector<Segment>& places);
   // A run of waiting bytes.
   struct Staged {
     std::uint64_t offset, length;
@@ -141,22 +156,6 @@ class ExtentState {
   void committed() { start_committed(length_); }
 
  private:
-  struct Segment {
-    std::uint64_t logical = 0;
-    std::uint64_t length = 0;  // number of bytes reserved in the file
-    std::uint64_t position = 0;
-    bool fresh = false;                    // not committed
-    std::uint64_t sum = 0;                 // sum of the committed piece
-    std::uint64_t cut = 0;                 // number of bytes cut off the end of the committed piece
-    PieceCodec codec = PieceCodec::kNone;  // codec of the committed piece
-    std::uint64_t coded_length = 0;        // as in Piece
-    std::uint32_t file = 0;                // as in Piece
-    std::uint64_t end() const { return logical + length; }
-    // Returns the committed piece, including the bytes that were cut off.
-    Piece piece() const {
-      return {logical, length + cut, false, position, sum, codec, coded_length, file};
-    }
-  };
   // A planned segment, whose position is not known yet.
   struct Planned {
     std::size_t segment;  // index in segments_

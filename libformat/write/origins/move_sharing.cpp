@@ -2,14 +2,20 @@
 #include "origins/move_sharing.h"
 
 #include <algorithm>
-#include <cstring>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "nmb/bytes.h"
-#include "parallel/letters.h"
+#include "parallel/outbox.h"
 
 namespace nmb {
+
+// The fields that another rank needs to perform a move.
+template <class Fields>
+void fields(Fields& all, Move& move) {
+  all(move.origin, move.length, move.position, move.runs, move.holes);
+}
 
 namespace {
 
@@ -45,23 +51,6 @@ struct Loan {
   Move part;
 };
 
-void put(MessageWriter& out, const Loan& loan) {
-  const Move& part = loan.part;
-  out.put_text(part.origin);
-  out.put(part.length);
-  out.put(part.position);
-  out.put_bytes(std::as_bytes(std::span(part.runs)));
-  out.put_bytes(std::as_bytes(std::span(part.holes)));
-}
-
-template <class T>
-std::vector<T> get_all(MessageReader& in) {
-  const std::span<const std::byte> bytes = in.get_bytes();
-  std::vector<T> all(bytes.size() / sizeof(T));
-  if (!all.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
-  return all;
-}
-
 class MoveSharing {
  public:
   MoveSharing(Communicator& ranks, std::vector<Move*>& moves, OutputFile& file,
@@ -92,9 +81,9 @@ class MoveSharing {
     NMB_ASSIGN(const std::vector<Part> dealt, deal(own, share));
     lend(dealt);
     const Status narrowed = narrow_loans();
-    NMB_ASSIGN(const std::vector<Message> letters, ranks_.exchange(take_letters()));
-    NMB_TRY(ranks_.agree(narrowed.ok() ? move_all(letters) : narrowed));
-    return return_sums(letters);
+    NMB_ASSIGN(Inbox<Move> lent, send_loans());
+    NMB_TRY(ranks_.agree(narrowed.ok() ? move_all(lent) : narrowed));
+    return return_sums(lent);
   }
 
  private:
@@ -102,6 +91,7 @@ class MoveSharing {
     int rank;
     std::uint64_t bytes;
   };
+  using Sums = std::vector<std::uint64_t>;
 
   // Determines how many bytes of this rank's surplus each other rank takes. The surplus bytes of
   // all ranks, in the order of ranks, form the sequence of given bytes. The free capacity of all
@@ -130,18 +120,18 @@ class MoveSharing {
       std::uint64_t from, to;
       bool gives;
     };
-    Letters letters;
+    Outbox<Stretch> stretches;
     const auto tell = [&](std::uint64_t from, std::uint64_t bytes, bool gives) {
       const std::uint64_t to = std::min(from + bytes, line);
       while (from < to) {
         const std::uint64_t end = std::min(to, (from / width + 1) * width);
-        letters.to(static_cast<int>(from / width)).put(Stretch{from, end, gives});
+        stretches.add(static_cast<int>(from / width), {from, end, gives});
         from = end;
       }
     };
     tell(before.above, mine.above, true);
     tell(before.below, mine.below, false);
-    NMB_ASSIGN(const std::vector<Message> told, ranks_.exchange(letters.take()));
+    NMB_ASSIGN(const Inbox<Stretch> told, exchange(ranks_, stretches));
     struct Told {
       Stretch at;
       int rank;
@@ -149,30 +139,24 @@ class MoveSharing {
     // `givers` and `takers` are in ascending order of position, and also in ascending order of
     // rank.
     std::vector<Told> givers, takers;
-    for (const Message& message : told) {
-      for (MessageReader in(message.bytes()); !in.at_end();) {
-        const auto stretch = in.get<Stretch>();
-        (stretch.gives ? givers : takers).push_back({stretch, message.from()});
-      }
-    }
+    for (const auto& [rank, stretch] : told)
+      (stretch.gives ? givers : takers).push_back({stretch, rank});
+    Outbox<Part> shares;
     auto taker = takers.begin();
     for (const Told& giver : givers) {
       for (; taker != takers.end() && taker->at.from < giver.at.to; ++taker) {
         const std::uint64_t to = std::min(giver.at.to, taker->at.to);
-        letters.to(giver.rank).put(Part{taker->rank, to - std::max(giver.at.from, taker->at.from)});
+        shares.add(giver.rank, {taker->rank, to - std::max(giver.at.from, taker->at.from)});
         if (taker->at.to > giver.at.to) break;
       }
     }
-    NMB_ASSIGN(const std::vector<Message> dealt, ranks_.exchange(letters.take()));
+    NMB_ASSIGN(const Inbox<Part> dealt, exchange(ranks_, shares));
     std::vector<Part> parts;
-    for (const Message& message : dealt) {
-      for (MessageReader in(message.bytes()); !in.at_end();) {
-        const auto part = in.get<Part>();
-        if (!parts.empty() && parts.back().rank == part.rank)
-          parts.back().bytes += part.bytes;
-        else
-          parts.push_back(part);
-      }
+    for (const auto& [rank, part] : dealt) {
+      if (!parts.empty() && parts.back().rank == part.rank)
+        parts.back().bytes += part.bytes;
+      else
+        parts.push_back(part);
     }
     return parts;
   }
@@ -242,69 +226,46 @@ class MoveSharing {
     return status;
   }
 
-  std::vector<Communicator::Parcel> take_letters() {
-    Letters letters;
+  Result<Inbox<Move>> send_loans() {
+    Outbox<Move> lent;
     for (const Loan& loan : loans_)
-      if (loan.to != ranks_.rank()) put(letters.to(loan.to), loan);
-    return letters.take();
+      if (loan.to != ranks_.rank()) lent.add(loan.to, loan.part);
+    return exchange(ranks_, lent);
   }
 
   // Moves the values that stay on this rank and the values that other ranks have assigned to it.
-  Status move_all(const std::vector<Message>& letters) {
-    for (const Message& message : letters) {
-      for (MessageReader in(message.bytes()); !in.at_end();) {
-        Move move;
-        move.origin = std::string(in.get_text());
-        move.length = in.get<std::uint64_t>();
-        move.position = in.get<std::uint64_t>();
-        move.runs = get_all<ValueRuns>(in);
-        move.holes = get_all<ByteRange>(in);
-        if (taken_.empty() || taken_.back().origin != move.origin) {
-          NMB_ASSIGN(move.source, options_.open_values(move.origin));
-        } else {
-          move.source = taken_.back().source;
-        }
-        taken_.push_back(std::move(move));
+  Status move_all(Inbox<Move>& lent) {
+    const Move* before = nullptr;
+    for (auto& [rank, move] : lent) {
+      if (before && before->origin == move.origin) {
+        move.source = before->source;
+      } else {
+        NMB_ASSIGN(move.source, options_.open_values(move.origin));
       }
+      before = &move;
     }
     for (Loan& loan : loans_)
       if (loan.to == ranks_.rank()) moves_.push_back(&loan.part);
-    for (Move& move : taken_) moves_.push_back(&move);
+    for (auto& [rank, move] : lent) moves_.push_back(&move);
     std::ranges::sort(moves_, {}, &Move::position);
     return move_values(moves_, file_, piece_size_, options_);
   }
 
-  Status return_sums(const std::vector<Message>& letters) {
-    Letters answers;
-    auto taken = taken_.begin();
-    for (const Message& message : letters) {
-      MessageWriter& answer = answers.to(message.from());
-      for (MessageReader in(message.bytes()); !in.at_end(); ++taken) {
-        skip(in);
-        answer.put_bytes(std::as_bytes(std::span(taken->sums)));
-      }
-    }
-    NMB_ASSIGN(const std::vector<Message> sums, ranks_.exchange(answers.take()));
-    auto keep = [&](const Loan& loan, const std::vector<std::uint64_t>& of_part) {
+  Status return_sums(const Inbox<Move>& lent) {
+    Outbox<Sums> answers;
+    for (const auto& [rank, move] : lent) answers.add(rank, move.sums);
+    NMB_ASSIGN(const Inbox<Sums> sums, exchange(ranks_, answers));
+    auto keep = [&](const Loan& loan, const Sums& of_part) {
       std::ranges::copy(
           of_part, loan.move->sums.begin() + static_cast<std::ptrdiff_t>(loan.from / piece_size_));
     };
-    for (const Message& message : sums) {
-      MessageReader in(message.bytes());
-      for (const Loan& loan : loans_)
-        if (loan.to == message.from()) keep(loan, get_all<std::uint64_t>(in));
-    }
+    // The answers of a rank are in the order in which this rank sent the parts.
+    std::map<int, Inbox<Sums>::Iterator> next_of;
+    for (auto answer = sums.begin(); answer != sums.end(); ++answer)
+      next_of.try_emplace(answer->from, answer);
     for (const Loan& loan : loans_)
-      if (loan.to == ranks_.rank()) keep(loan, loan.part.sums);
+      keep(loan, loan.to == ranks_.rank() ? loan.part.sums : (next_of.at(loan.to)++)->what);
     return {};
-  }
-
-  static void skip(MessageReader& in) {
-    in.get_text();
-    in.get<std::uint64_t>();
-    in.get<std::uint64_t>();
-    in.get_bytes();
-    in.get_bytes();
   }
 
   Communicator& ranks_;
@@ -314,7 +275,6 @@ class MoveSharing {
   const WriterOptions& options_;
   // Parts of this rank's moves. A part that stays on this rank is a Loan to this rank itself.
   std::vector<Loan> loans_;
-  std::vector<Move> taken_;  // moves of other ranks, in the order of the messages
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "origins/written.h"
 
 #include <iterator>
-#include <vector>
 
 namespace nmb {
 
@@ -16,29 +15,12 @@ void Written::forget_sums(std::uint64_t from, std::uint64_t to) {
   while (it != sums_.end() && it->first < to) it = sums_.erase(it);
 }
 
-void Written::put(MessageWriter& out) const {
-  const std::vector<Interval> intervals = bytes_.all();
-  out.put_bytes(std::as_bytes(std::span(intervals)));
-  out.put<std::uint64_t>(sums_.size());
-  for (const auto& [from, sum] : sums_) {
-    out.put(from);
-    out.put(sum);
-  }
-}
-
-void Written::take(MessageReader& in) {
-  MessageReader intervals(in.get_bytes());
-  std::map<std::uint64_t, Sum> sums;
-  for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
-    const auto from = in.get<std::uint64_t>();
-    const auto sum = in.get<Sum>();
-    if (!bytes_.touches(from, from + sum.length)) sums.emplace(from, sum);
-  }
-  while (!intervals.at_end()) {
-    const auto interval = intervals.get<Interval>();
-    add(interval.begin, interval.end);
-  }
-  sums_.merge(sums);
+void Written::unite(Written other) {
+  std::erase_if(other.sums_, [&](const auto& sum) {
+    return bytes_.touches(sum.first, sum.first + sum.second.length);
+  });
+  for (const Interval& interval : other.bytes_.all()) add(interval.begin, interval.end);
+  sums_.merge(other.sums_);
 }
 
 }  // namespace nmb

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 
-#include "parallel/message_codec.h"
 #include "ranks/interval_set.h"
 
 namespace nmb {
@@ -39,11 +38,14 @@ class Written {
     sums_.clear();
   }
 
-  // put() encodes this object as a message for another rank. take() adds the received message to
-  // this object. If both ranks have written bytes of the same piece, the sum of this piece becomes
-  // unknown.
-  void put(MessageWriter& out) const;
-  void take(MessageReader& in);
+  // Adds what another rank has written. If both ranks have written bytes of the same piece, the sum
+  // of this piece becomes unknown.
+  void unite(Written other);
+
+  template <class Fields>
+  friend void fields(Fields& all, Written& written) {
+    all(written.bytes_, written.sums_);
+  }
 
  private:
   struct Sum {

@@ -27,48 +27,26 @@ struct WaitingPart {
   std::vector<Interval> unplaced;
   // The bytes in `unplaced` whose values wait in the stage.
   std::vector<Interval> staged;
-
-  void put(MessageWriter& out) const {
-    out.put(at_keeper);
-    out.put(at_sender);
-    out.put(records);
-    out.put_list(std::span(unplaced));
-    out.put_list(std::span(staged));
-  }
-  static WaitingPart get(MessageReader& in) {
-    WaitingPart part;
-    part.at_keeper = in.get<BlockId>();
-    part.at_sender = in.get<BlockId>();
-    part.records = in.get<std::uint64_t>();
-    part.unplaced = in.get_list<Interval>();
-    part.staged = in.get_list<Interval>();
-    return part;
-  }
 };
+
+template <class Fields>
+void fields(Fields& all, WaitingPart& part) {
+  all(part.at_keeper, part.at_sender, part.records, part.unplaced, part.staged);
+}
 
 // The keeper's answer to a WaitingPart: the places of the bytes.
 struct PlacedPart {
   BlockId id;
   std::uint64_t records;
-  std::span<const std::byte> places;  // encoded by ExtentState
+  std::vector<ExtentState::Segment> places;
   // Bytes to which higher ranks have put values.
   std::vector<Interval> skipped;
-
-  void put(MessageWriter& out) const {
-    out.put(id);
-    out.put(records);
-    out.put_bytes(places);
-    out.put_list(std::span(skipped));
-  }
-  static PlacedPart get(MessageReader& in) {
-    PlacedPart part;
-    part.id = in.get<BlockId>();
-    part.records = in.get<std::uint64_t>();
-    part.places = in.get_bytes();
-    part.skipped = in.get_list<Interval>();
-    return part;
-  }
 };
+
+template <class Fields>
+void fields(Fields& all, PlacedPart& part) {
+  all(part.id, part.records, part.places, part.skipped);
+}
 
 // The steps of place_values(), in their order. Collective.
 class WaitingValues {
@@ -80,7 +58,7 @@ class WaitingValues {
                                    w_.blocks.dirty, [&](BlockId id) { return waits(id); })));
     if (!any) return {};
     if (!w_.ranks.is_alone()) NMB_TRY(match_values());
-    NMB_ASSIGN(const Inbox<WaitingPart> told, tell_keepers());
+    NMB_ASSIGN(Inbox<WaitingPart> told, tell_keepers());
     NMB_TRY(w_.ranks.each([&] { return plan(told); }));
     NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space());
     // Committed pieces must be copied to their new places before any rank writes to these places.
@@ -151,8 +129,8 @@ class WaitingValues {
     return w_.ranks.exchange(out);
   }
 
-  Status plan(const Inbox<WaitingPart>& told) {
-    for (auto [rank, part] : told) {
+  Status plan(Inbox<WaitingPart>& told) {
+    for (auto& [rank, part] : told) {
       const BlockId id = part.at_keeper;
       if (part.records > w_.blocks[id].next.records) NMB_TRY(grow(w_, id, part.records));
       w_.blocks.mark_dirty(id);
@@ -192,11 +170,8 @@ class WaitingValues {
       positions = positions.subspan(list.size());
       for (const Part& part : kept_[id]) {
         if (part.handle.rank == w_.ranks.own()) continue;
-        MessageWriter out;
-        extent.put_places(part.unplaced, out);
-        const std::vector<std::byte> places = out.take();
-        placed_.add(part.handle.rank,
-                    {part.handle.id, block.next.records, places, part.skip.all()});
+        placed_.add(part.handle.rank, {part.handle.id, block.next.records,
+                                       extent.places_of(part.unplaced), part.skip.all()});
       }
     }
     NMB_TRY(set_length(w_));
@@ -214,8 +189,7 @@ class WaitingValues {
       ExtentState& extent = *block.values.extent();
       set_records(block, part.records);
       NMB_TRY(extent.resize(block.next.extent_length, w_.buffer, w_.next));
-      MessageReader in(part.places);
-      NMB_TRY(extent.take_places(in));
+      NMB_TRY(extent.take_places(part.places));
       IntervalSet skip;
       for (const Interval& interval : part.skipped) skip.add(interval.begin, interval.end);
       add_staged(extent, skip, true);

@@ -61,6 +61,11 @@ class IntervalSet {
   bool empty() const { return ends_.empty(); }
   void clear() { ends_.clear(); }
 
+  template <class Fields>
+  friend void fields(Fields& all, IntervalSet& set) {
+    all(set.ends_);
+  }
+
  private:
   using Ends = std::map<std::uint64_t, std::uint64_t>;
   // Returns the first interval that ends after `at`.

@@ -4,103 +4,14 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <functional>
-#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "parallel/letters.h"
-#include "parallel/message_codec.h"
+#include "parallel/outbox.h"
 
 namespace nmb {
-
-namespace message {
-
-// Encodes a message. The type of a message must be trivially copyable, or have put(MessageWriter&)
-// and a static get(MessageReader&).
-template <class M>
-void put(MessageWriter& out, const M& what) {
-  if constexpr (requires { what.put(out); })
-    what.put(out);
-  else
-    out.put(what);
-}
-template <class M>
-M get(MessageReader& in) {
-  if constexpr (requires { M::get(in); })
-    return M::get(in);
-  else
-    return in.get<M>();
-}
-
-}  // namespace message
-
-// Collects messages of one type. The receivers may be any ranks, including this rank.
-template <class M>
-class Outbox {
- public:
-  void add(int to, const M& what) { message::put(letters_.to(to), what); }
-  std::vector<Communicator::Parcel> take() { return letters_.take(); }
-
- private:
-  Letters letters_;
-};
-
-// The messages that have arrived, in the order of their senders. Messages from the same sender are
-// in the order in which the sender added them. Views in messages are valid as long as the inbox
-// exists.
-template <class M>
-class Inbox {
- public:
-  struct Letter {
-    int from;
-    M what;
-  };
-  class Iterator {
-   public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = Letter;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const Letter*;
-    using reference = Letter;
-
-    Iterator(const std::vector<Message>& messages, std::size_t next)
-        : messages_(&messages), next_(next), in_({}) {
-      skip_empty();
-    }
-    Letter operator*() const {
-      MessageReader in = in_;
-      return {(*messages_)[next_ - 1].from(), message::get<M>(in)};
-    }
-    Iterator& operator++() {
-      (void)message::get<M>(in_);
-      skip_empty();
-      return *this;
-    }
-    bool operator==(const Iterator& other) const { return at_end_ == other.at_end_; }
-
-   private:
-    void skip_empty() {
-      while (in_.at_end() && next_ < messages_->size())
-        in_ = MessageReader((*messages_)[next_++].bytes());
-      at_end_ = in_.at_end();
-    }
-    const std::vector<Message>* messages_;
-    std::size_t next_;  // index of the next message in `messages_`
-    MessageReader in_;
-    bool at_end_ = true;
-  };
-
-  explicit Inbox(std::vector<Message> messages) : messages_(std::move(messages)) {}
-  bool empty() const { return begin() == end(); }
-  Iterator begin() const { return Iterator(messages_, 0); }
-  Iterator end() const { return Iterator(messages_, messages_.size()); }
-
- private:
-  std::vector<Message> messages_;
-};
 
 // Calls are collective unless a comment says otherwise: all ranks must make the same calls in the
 // same order.
@@ -167,8 +78,7 @@ class RankWork {
 
   template <class M>
   Result<Inbox<M>> exchange(Outbox<M>& out) {
-    NMB_ASSIGN(std::vector<Message> arrived, ranks_.exchange(out.take()));
-    return Inbox<M>(std::move(arrived));
+    return nmb::exchange(ranks_, out);
   }
 
  private:

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "parallel/letters.h"
-
 namespace nmb {
 
 Status StripeWriter::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -84,18 +82,17 @@ Status StripeWriter::pass_on(Status status) {
     if (round.failed) return ranks_.agree(status);
     if (round.from == kNone) break;
     const std::uint64_t to = round.from / how_.stripe * how_.stripe + range;
-    Letters letters;
+    Outbox<Part> letters;
     while (part != parts.end() && part->offset < to) {
       const std::uint64_t length =
           std::min<std::uint64_t>(part->bytes.size(), how_.stripe - part->offset % how_.stripe);
-      MessageWriter& letter = letters.to(how_.rank_of(part->offset, ranks_.size()));
-      letter.put(part->offset);
-      letter.put_bytes(part->bytes.first(length));
+      letters.add(how_.rank_of(part->offset, ranks_.size()),
+                  {part->offset, part->bytes.first(length)});
       part->offset += length;
       part->bytes = part->bytes.subspan(length);
       if (part->bytes.empty()) ++part;
     }
-    NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
+    NMB_ASSIGN(const Inbox<Part> arrived, exchange(ranks_, letters));
     status = write(arrived);
   }
   runs_.clear();
@@ -104,14 +101,9 @@ Status StripeWriter::pass_on(Status status) {
   return {};
 }
 
-Status StripeWriter::write(const std::vector<Message>& arrived) {
+Status StripeWriter::write(const Inbox<Part>& arrived) {
   std::vector<Part> parts;
-  for (const Message& message : arrived) {
-    for (MessageReader in(message.bytes()); !in.at_end();) {
-      const auto offset = in.get<std::uint64_t>();
-      parts.push_back({offset, in.get_bytes()});
-    }
-  }
+  for (const auto& [rank, part] : arrived) parts.push_back(part);
   std::ranges::sort(parts, {}, &Part::offset);
   WriteBuffer together(file_, kRoundBytes);
   for (const Part& part : parts) NMB_TRY(together.write_at(part.offset, part.bytes));

@@ -10,6 +10,7 @@
 
 #include "nmb/communicator.h"
 #include "nmb/files.h"
+#include "parallel/outbox.h"
 #include "ranks/aggregation.h"
 #include "ranks/write_buffer.h"
 
@@ -54,6 +55,11 @@ class StripeWriter {
   struct Part {
     std::uint64_t offset;
     std::span<const std::byte> bytes;
+
+    template <class Fields>
+    friend void fields(Fields& all, Part& part) {
+      all(part.offset, part.bytes);
+    }
   };
   enum Word : int { kDone, kMore, kFailed };
 
@@ -65,7 +71,7 @@ class StripeWriter {
   bool full() const { return bytes_.size() >= round_; }
   Status write_whole_stripes();
   std::vector<Part> in_file_order() const;  // the waiting bytes
-  Status write(const std::vector<Message>& arrived);
+  Status write(const Inbox<Part>& arrived);
 
   // Largest number of bytes that a writing rank receives in one round from all ranks together. If
   // one stripe is longer than this, the rank receives one stripe.

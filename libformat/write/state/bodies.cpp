@@ -110,10 +110,12 @@ namespace {
 // A message with a body for the training of the dictionary.
 struct TrainingBody {
   std::span<const std::byte> body;
-
-  void put(MessageWriter& out) const { out.put_bytes(body); }
-  static TrainingBody get(MessageReader& in) { return {in.get_bytes()}; }
 };
+
+template <class Fields>
+void fields(Fields& all, TrainingBody& training) {
+  all(training.body);
+}
 
 }  // namespace
 

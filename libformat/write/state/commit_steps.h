@@ -41,10 +41,31 @@ void keep_committed_extent(const WriterCore& w, BlockCommit& block);
 Status choose_growth(WriterCore& w, std::vector<BlockCommit>& blocks, bool with_view);
 // If growth was folded, replaces all growth pages by one page with the rows that stay.
 Status replace_growth(WriterCore& w);
-// Encodes the growth rows of this rank's blocks in a message for rank 0. Not collective.
-void put_growth(const WriterCore& w, const std::vector<BlockCommit>& blocks, MessageWriter& out);
+// A row of the new growth page.
+struct NewGrowthRow {
+  std::uint64_t order, records, logical, length, position, sum;
+
+  template <class Fields>
+  friend void fields(Fields& all, NewGrowthRow& row) {
+    all.small(row.order, row.records, row.logical, row.length, row.position);
+    all(row.sum);
+  }
+};
+// The growth of a rank's blocks, which the rank sends to rank 0.
+struct NewGrowth {
+  std::uint64_t records = 0;
+  std::vector<NewGrowthRow> rows;
+
+  template <class Fields>
+  friend void fields(Fields& all, NewGrowth& growth) {
+    all.small(growth.records);
+    all(growth.rows);
+  }
+};
+// Returns the growth of this rank's blocks. Not collective.
+NewGrowth growth_of(const WriterCore& w, const std::vector<BlockCommit>& blocks);
 // Writes a growth page with the rows of all ranks. Not collective; called only by rank 0.
-Status write_growth(WriterCore& w, std::span<MessageReader> told);
+Status write_growth(WriterCore& w, NewGrowth growth);
 
 // --- commit_maps.cpp ---
 // A data map to be written.

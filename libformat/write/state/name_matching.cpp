@@ -5,9 +5,9 @@
 
 #include "model/name_rules.h"
 #include "page/page.h"
-#include "parallel/letters.h"
 #include "parallel/merge_runs.h"
 #include "parallel/name_slices.h"
+#include "parallel/outbox.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -103,27 +103,19 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
   for (const NameRecord& record : records) names.push_back(record.name);
   NMB_ASSIGN(const NameSlices slices, NameSlices::choose(ranks, names, kLeafRows));
   const std::vector<std::size_t> begins = slices.cut(names);
-  Letters letters;
-  for (std::size_t s = 0; s < slices.count(); ++s) {
-    for (std::size_t i = begins[s]; i < begins[s + 1]; ++i) {
-      MessageWriter& out = letters.to(slices.owner(s));
-      out.put(records[i].id);
-      out.put(records[i].claim);
-      out.put_text(records[i].name);
-    }
-  }
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(letters.take()));
+  Outbox<NameRecord> sent;
+  for (std::size_t s = 0; s < slices.count(); ++s)
+    for (std::size_t i = begins[s]; i < begins[s + 1]; ++i) sent.add(slices.owner(s), records[i]);
+  NMB_ASSIGN(const Inbox<NameRecord> arrived, exchange(ranks, sent));
 
   std::vector<Claimed> claims;
+  claims.reserve(arrived.size());
   std::vector<std::size_t> ends;
-  for (const Message& message : arrived) {
-    for (MessageReader in(message.bytes()); !in.at_end();) {
-      const auto id = in.get<BlockId>();
-      const auto claim = in.get<Claim>();
-      claims.push_back({in.get_text(), {message.from(), id}, claim});
-    }
-    ends.push_back(claims.size());
+  for (const auto& [rank, record] : arrived) {
+    if (!claims.empty() && claims.back().handle.rank != rank) ends.push_back(claims.size());
+    claims.push_back({record.name, {rank, record.id}, record.claim});
   }
+  ends.push_back(claims.size());
   // The merge is stable, and the records of lower ranks come first. Therefore records of the same
   // name stay in ascending order of ranks.
   merge_runs(claims, std::move(ends),
@@ -148,6 +140,7 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
   // The answers that a rank receives are in the order of its names. The keeper receives the handles
   // of all ranks that share the block. Each other rank that shares the block receives only the
   // keeper's handle.
+  Outbox<NameMatch> told;
   for_each_name([&](std::span<Claimed> group) {
     const std::vector<Sharing::Handle> handles = sharers(group);
     for (const Claimed& claimed : group) {
@@ -161,26 +154,19 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
       const int rank = claimed.handle.rank;
       const bool shares =
           !handles.empty() && (claimed.claim == Claim::kDefine || is_value(claimed.claim));
-      auto told = std::span(handles).first(!shares                   ? 0
-                                           : rank == handles[0].rank ? handles.size()
-                                                                     : 1);
-      MessageWriter& out = letters.to(rank);
-      out.put(before + claimed.change);
-      out.put_bytes(std::as_bytes(told));
+      NameMatch match{before + claimed.change, {}};
+      if (shares && rank == handles[0].rank)
+        match.handles = handles;
+      else if (shares)
+        match.handles = {handles[0]};
+      told.add(rank, match);
     }
   });
-  NMB_ASSIGN(const std::vector<Message> answers, ranks.exchange(letters.take()));
+  NMB_ASSIGN(Inbox<NameMatch> answers, exchange(ranks, told));
   if (slices_out) *slices_out = slices;
   std::vector<NameMatch> matches;
   matches.reserve(records.size());
-  for (const Message& answer : answers) {
-    for (MessageReader in(answer.bytes()); !in.at_end();) {
-      NameMatch& match = matches.emplace_back();
-      match.change = in.get<std::int64_t>();
-      for (MessageReader each(in.get_bytes()); !each.at_end();)
-        match.handles.push_back(each.get<Sharing::Handle>());
-    }
-  }
+  for (auto& [owner, match] : answers) matches.push_back(std::move(match));
   return matches;
 }
 

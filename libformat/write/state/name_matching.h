@@ -33,6 +33,11 @@ struct NameRecord {
   Claim claim;
 };
 
+template <class Fields>
+void fields(Fields& all, NameRecord& record) {
+  all(record.name, record.id, record.claim);
+}
+
 struct NameMatch {
   // Number of names that the ranks add, minus the number of names that the ranks remove. Only names
   // before this name, in the order of names, are counted.
@@ -42,6 +47,11 @@ struct NameMatch {
   // only the keeper's handle. If the block is not shared, this list is empty.
   std::vector<Sharing::Handle> handles;
 };
+
+template <class Fields>
+void fields(Fields& all, NameMatch& match) {
+  all(match.change, match.handles);
+}
 
 // The names that a rank owns after matching, each with the keeper of its block.
 class OwnedNames {

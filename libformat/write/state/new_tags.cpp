@@ -26,50 +26,17 @@ const std::vector<NewTag>& NewTags::of(BlockId block) const {
   return found == tags_.end() ? kNone : found->second;
 }
 
-void NewTags::put(BlockId block, MessageWriter& out) const {
-  for (const Tag& tag : of(block)) {
-    out.put_text(tag.name);
-    out.put(static_cast<std::uint8_t>(tag.value.index()));
-    if (const auto* text = std::get_if<std::string>(&tag.value))
-      out.put_text(*text);
-    else if (const auto* number = std::get_if<std::int64_t>(&tag.value))
-      out.put(*number);
-    else if (const auto* whole = std::get_if<std::uint64_t>(&tag.value))
-      out.put(*whole);
-    else
-      out.put(std::get<double>(tag.value));
-  }
-}
-
-namespace {
-
-TagValue value_from(MessageReader& in) {
-  switch (in.get<std::uint8_t>()) {
-    case 0:
-      return std::string(in.get_text());
-    case 1:
-      return in.get<std::int64_t>();
-    case 2:
-      return in.get<std::uint64_t>();
-    default:
-      return in.get<double>();
-  }
-}
-
-}  // namespace
-
-Status NewTags::unite(BlockId block, std::string_view name, int rank, MessageReader in) {
-  while (!in.at_end()) {
-    std::string tag(in.get_text());
-    TagValue value = value_from(in);
-    std::vector<NewTag>& tags = tags_[block];
-    const auto known = std::ranges::find(tags, tag, &Tag::name);
-    if (known == tags.end())
-      tags.push_back({{std::move(tag), std::move(value)}, rank});
-    else if (!is_same_tag(known->value, value))
+Status NewTags::unite(BlockId block, std::string_view name, int rank,
+                      const std::vector<Tag>& tags) {
+  for (const Tag& tag : tags) {
+    std::vector<NewTag>& all = tags_[block];
+    const auto known = std::ranges::find(all, tag.name, &Tag::name);
+    if (known == all.end())
+      all.push_back({tag, rank});
+    else if (!is_same_tag(known->value, tag.value))
       return Status(Code::kConflict,
-                    joined_text("block ", in_quotes(name), ": tag ", in_quotes(tag), ": found ",
-                                tag_text(value), " on rank ", rank, ", expected ",
+                    joined_text("block ", in_quotes(name), ": tag ", in_quotes(tag.name),
+                                ": found ", tag_text(tag.value), " on rank ", rank, ", expected ",
                                 tag_text(known->value), " as on rank ", known->rank));
   }
   return {};

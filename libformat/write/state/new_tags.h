@@ -8,13 +8,17 @@
 #include "nmb/statistics.h"
 #include "nmb/status.h"
 #include "nmb/writer.h"
-#include "parallel/message_codec.h"
 
 namespace nmb {
 
 struct NewTag : Tag {
   int rank;  // the rank that set the tag
 };
+
+template <class Fields>
+void fields(Fields& all, Tag& tag) {
+  all(tag.name, tag.value);
+}
 
 // Not thread-safe.
 class NewTags {
@@ -29,11 +33,9 @@ class NewTags {
   void forget(BlockId block) { tags_.erase(block); }
   void clear() { tags_.clear(); }
 
-  // Encodes the tags of a block for the rank that keeps it.
-  void put(BlockId block, MessageWriter& out) const;
-  // Adds the tags that put() has encoded on rank `rank`. `name` is the block's name. Errors:
-  // kConflict if the block already has a tag of the same name with another value.
-  Status unite(BlockId block, std::string_view name, int rank, MessageReader in);
+  // Adds the tags that rank `rank` has set. `name` is the block's name. Errors: kConflict if the
+  // block already has a tag of the same name with another value.
+  Status unite(BlockId block, std::string_view name, int rank, const std::vector<Tag>& tags);
 
  private:
   int own_rank_;

@@ -26,6 +26,12 @@ struct DeadRange {
   bool sum_known;
   // True if the bytes lie after the newest generation and belong to no generation.
   bool abandoned = false;
+
+  template <class Fields>
+  friend void fields(Fields& all, DeadRange& range) {
+    all.small(range.position, range.length);
+    all(range.sum, range.sum_known, range.abandoned);
+  }
 };
 
 // A block whose growth rows stay when the growth of other blocks is folded.

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "origins/placement.h"
-#include "parallel/letters.h"
+#include "parallel/outbox.h"
 #include "wire/checked.h"
 
 namespace nmb {
@@ -61,6 +61,7 @@ bool continues(const OrderedRequest& request, std::uint64_t at) {
 }
 
 struct Asked {
+  int from;
   OrderedRequest request;
   std::uint64_t position = 0;
 };
@@ -103,18 +104,14 @@ Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
   if (all.count == 0) return std::vector<std::uint64_t>();
 
   const Owners owners(all, ranks.size());
-  Letters letters;
-  for (const OrderedRequest& request : requests) letters.to(owners.of(request.order)).put(request);
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(letters.take()));
-  std::vector<std::vector<Asked>> asked;  // by message
-  for (const Message& message : arrived) {
-    std::vector<Asked>& of_rank = asked.emplace_back();
-    for (MessageReader in(message.bytes()); !in.at_end();)
-      of_rank.push_back({in.get<OrderedRequest>()});
-  }
+  Outbox<OrderedRequest> sent;
+  for (const OrderedRequest& request : requests) sent.add(owners.of(request.order), request);
+  NMB_ASSIGN(const Inbox<OrderedRequest> arrived, exchange(ranks, sent));
+  std::vector<Asked> asked;
+  asked.reserve(arrived.size());
+  for (const auto& [from, request] : arrived) asked.push_back({from, request});
   std::vector<Asked*> by_order;
-  for (std::vector<Asked>& of_rank : asked)
-    for (Asked& one : of_rank) by_order.push_back(&one);
+  for (Asked& one : asked) by_order.push_back(&one);
   std::ranges::stable_sort(by_order, {}, [](const Asked* one) { return one->request.order; });
 
   const Stretch own = stretch_of(by_order, *cursor);
@@ -136,16 +133,16 @@ Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
   *cursor = end;
 
   // An owner sends its answers to a rank in the order in which this rank sent the requests.
-  for (std::size_t i = 0; i < arrived.size(); ++i)
-    for (const Asked& one : asked[i]) letters.to(arrived[i].from()).put(one.position);
-  NMB_ASSIGN(const std::vector<Message> answers, ranks.exchange(letters.take()));
-  std::map<int, MessageReader> answer_of;
-  for (const Message& message : answers)
-    answer_of.emplace(message.from(), MessageReader(message.bytes()));
+  Outbox<std::uint64_t> told;
+  for (const Asked& one : asked) told.add(one.from, one.position);
+  NMB_ASSIGN(const Inbox<std::uint64_t> answers, exchange(ranks, told));
+  std::map<int, Inbox<std::uint64_t>::Iterator> next_of;
+  for (auto answer = answers.begin(); answer != answers.end(); ++answer)
+    next_of.try_emplace(answer->from, answer);
   std::vector<std::uint64_t> positions;
   positions.reserve(requests.size());
   for (const OrderedRequest& request : requests)
-    positions.push_back(answer_of.at(owners.of(request.order)).get<std::uint64_t>());
+    positions.push_back((next_of.at(owners.of(request.order))++)->what);
   return positions;
 }
 

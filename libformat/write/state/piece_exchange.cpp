@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "parallel/letters.h"
 #include "wire/hash.h"
 
 namespace nmb {
@@ -68,33 +67,24 @@ class Coverage {
 
 }  // namespace
 
-// The header of a part in a message. The runs and bytes of the part follow the header, unless the
-// sender has written the piece itself. Headers and runs have a short encoding, because each of many
-// ranks may send only a few bytes of a piece.
-struct PartHead {
+// A part of a piece in a message. Unless the sender has written the piece itself, the part has runs
+// and their bytes. The encoding is short, because each of many ranks may send only a few bytes of a
+// piece.
+struct SentPart {
   ExtentState::FreshPiece piece;
   Sharing::Handle keeper;
   bool is_written;
-
-  void put(MessageWriter& out) const {
-    out.put_small(piece.logical);
-    out.put_small(piece.length);
-    out.put_small(piece.position);
-    out.put_small(static_cast<std::uint64_t>(keeper.rank));
-    out.put_small(keeper.id);
-    out.put(is_written);
-  }
-  static PartHead get(MessageReader& in) {
-    PartHead head;
-    head.piece.logical = in.get_small();
-    head.piece.length = in.get_small();
-    head.piece.position = in.get_small();
-    head.keeper.rank = static_cast<int>(in.get_small());
-    head.keeper.id = static_cast<BlockId>(in.get_small());
-    head.is_written = in.get<bool>();
-    return head;
-  }
+  std::vector<PiecePart::Runs> runs{};
+  std::span<const std::byte> bytes{};
 };
+
+template <class Fields>
+void fields(Fields& all, SentPart& part) {
+  all.small(part.piece.logical, part.piece.length, part.piece.position, part.keeper.rank,
+            part.keeper.id);
+  all(part.is_written);
+  if (!part.is_written) all(part.runs, part.bytes);
+}
 
 void PiecePart::add_run(std::uint64_t offset, std::uint64_t length) {
   bytes += length;
@@ -124,9 +114,9 @@ struct PieceExchange::Assembly {
   std::vector<std::byte> bytes{};
   Coverage covered{};
 
-  void begin(const PartHead& head) {
-    piece = head.piece;
-    keeper = head.keeper;
+  void begin(const SentPart& part) {
+    piece = part.piece;
+    keeper = part.keeper;
     is_written = false;
     bytes.resize(0);
     covered = {};
@@ -184,13 +174,13 @@ struct PartsOfRank {
 
   void next() {
     at_end = in.at_end();
-    if (!at_end) head = PartHead::get(in);
+    if (!at_end) part = in.next<SentPart>();
   }
-  bool is_at(std::uint64_t position) const { return !at_end && head.piece.position == position; }
+  bool is_at(std::uint64_t position) const { return !at_end && part.piece.position == position; }
 
-  MessageReader in;
+  FieldsIn in;
   bool at_end = false;
-  PartHead head{};  // header of the next part; `in` is after this header
+  SentPart part{};  // the next part
 };
 
 }  // namespace
@@ -203,45 +193,46 @@ Status PieceExchange::write_arrived(const std::vector<Message>& arrived, bool* c
   Status status;
   for (;;) {
     const auto first = std::ranges::min_element(ranks, {}, [](const PartsOfRank& of) {
-      return of.at_end ? kNowhere : of.head.piece.position;
+      return of.at_end ? kNowhere : of.part.piece.position;
     });
     if (first == ranks.end() || first->at_end) return status;
-    const std::uint64_t position = first->head.piece.position;
-    assembly.begin(first->head);
+    const std::uint64_t position = first->part.piece.position;
+    assembly.begin(first->part);
     // Takes the parts in the order of ranks, so that the values of the highest rank win.
     for (PartsOfRank& of : ranks)
-      for (; of.is_at(position); of.next()) take_part(of.head, of.in, &assembly, conflict);
+      for (; of.is_at(position); of.next()) {
+        const Status taken = of.in.ok() ? take_part(of.part, &assembly, conflict) : of.in.status();
+        if (status.ok()) status = taken;
+      }
     if (status.ok()) status = write(assembly, position);
   }
 }
 
-void PieceExchange::take_part(const PartHead& head, MessageReader& in, Assembly* assembly,
-                              bool* conflict) {
+Status PieceExchange::take_part(const SentPart& part, Assembly* assembly, bool* conflict) {
   *conflict = *conflict || assembly->is_written;
-  if (head.is_written) {
+  if (part.is_written) {
     *conflict = *conflict || !assembly->bytes.empty();
     assembly->is_written = true;
-    return;
+    return {};
   }
   // A piece grows when a rank puts new records. A rank that has not put new records itself may have
   // sent the old length of the piece.
-  if (assembly->bytes.size() < head.piece.length) {
-    assembly->bytes.resize(head.piece.length);
-    assembly->covered.resize(head.piece.length);
+  if (assembly->bytes.size() < part.piece.length) {
+    assembly->bytes.resize(part.piece.length);
+    assembly->covered.resize(part.piece.length);
   }
-  std::vector<PiecePart::Runs> runs(in.get_small());
-  for (PiecePart::Runs& run : runs) {
-    run.offset = in.get_small();
-    run.length = in.get_small();
-    run.stride = in.get_small();
-    run.count = in.get_small();
-  }
-  for (const PiecePart::Runs& run : runs) {
+  std::span<const std::byte> bytes = part.bytes;
+  for (const PiecePart::Runs& run : part.runs) {
     for (std::uint64_t i = 0, at = run.offset; i < run.count; ++i, at += run.stride) {
-      std::memcpy(assembly->bytes.data() + at, in.get_raw(run.length).data(), run.length);
+      if (run.length > bytes.size() || at > assembly->bytes.size() ||
+          run.length > assembly->bytes.size() - at)
+        return Status(Code::kDamaged, "a message has values outside their piece");
+      std::memcpy(assembly->bytes.data() + at, bytes.data(), run.length);
       assembly->covered.add(at, at + run.length);
+      bytes = bytes.subspan(run.length);
     }
   }
+  return {};
 }
 
 Status PieceExchange::write(const Assembly& assembly, std::uint64_t position) {
@@ -263,7 +254,7 @@ Status PieceExchange::write(const Assembly& assembly, std::uint64_t position) {
 
 // Reserves memory for all bytes that go to each rank, because a message that grows would be copied.
 void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64_t to,
-                                    Letters* letters) const {
+                                    Outbox<SentPart>* letters) const {
   constexpr std::uint64_t kHead = 64;
   std::map<int, std::uint64_t> lengths;
   for (const PiecePart& part : rest) {
@@ -271,7 +262,7 @@ void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64
     lengths[how_.rank_of(part.piece.position, ranks_.size())] +=
         part.bytes + part.runs.size() * kHead + kHead;
   }
-  for (const auto& [rank, length] : lengths) letters->to(rank).use(ranks_.parcel_bytes(length));
+  for (const auto& [rank, length] : lengths) letters->use(rank, ranks_.parcel_bytes(length));
 }
 
 // Writes the parts of all ranks in rounds. alone_direct: if true, a rank that has a whole piece in
@@ -286,7 +277,7 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Enco
     if (round.failed) return ranks_.agree(status);
     *conflict = round.conflict;
     if (round.from == kNowhere) return {};
-    Letters letters;
+    Outbox<SentPart> letters;
     reserve_letters(parts.subspan(next), round.to, &letters);
     for (; next < parts.size() && parts[next].piece.position < round.to; ++next) {
       const PiecePart& part = parts[next];
@@ -294,22 +285,12 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Enco
       const bool only = part.covers_piece() &&
                         (next == 0 || parts[next - 1].piece.position != position) &&
                         (next + 1 == parts.size() || parts[next + 1].piece.position != position);
-      MessageWriter& letter = letters.to(how_.rank_of(position, ranks_.size()));
-      PartHead{part.piece, part.keeper, alone_direct && only}.put(letter);
+      const bool direct = alone_direct && only;
       encoded.resize(part.bytes);
       encode(part, encoded, !alone_direct);
-      if (alone_direct && only) {
-        if (status.ok()) status = write_piece(part, encoded);
-        continue;
-      }
-      letter.put_small(part.runs.size());
-      for (const PiecePart::Runs& run : part.runs) {
-        letter.put_small(run.offset);
-        letter.put_small(run.length);
-        letter.put_small(run.stride);
-        letter.put_small(run.count);
-      }
-      letter.put_raw(encoded);
+      letters.add(how_.rank_of(position, ranks_.size()),
+                  {part.piece, part.keeper, direct, part.runs, encoded});
+      if (direct && status.ok()) status = write_piece(part, encoded);
     }
     NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
     const Status written = write_arrived(arrived, conflict);

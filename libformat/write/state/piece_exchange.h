@@ -14,7 +14,7 @@
 #include "nmb/communicator.h"
 #include "nmb/files.h"
 #include "origins/written.h"
-#include "parallel/letters.h"
+#include "parallel/outbox.h"
 #include "ranks/aggregation.h"
 #include "state/block_state.h"
 
@@ -27,6 +27,11 @@ struct PiecePart {
   struct Runs {
     std::uint64_t offset;  // offset of the first run in the piece
     std::uint64_t length, stride, count;
+
+    template <class Fields>
+    friend void fields(Fields& all, Runs& runs) {
+      all.small(runs.offset, runs.length, runs.stride, runs.count);
+    }
   };
 
   ExtentState::FreshPiece piece;
@@ -41,7 +46,7 @@ struct PiecePart {
   bool covers_piece() const { return runs[0].length == piece.length; }
 };
 
-struct PartHead;
+struct SentPart;
 
 // A rank that has a whole piece in one part writes the piece directly to the file. If a rank has
 // only a part of a piece, it sends the part to the rank that writes the piece's stripe. Not
@@ -79,10 +84,10 @@ class PieceExchange {
   Status put_in_rounds(std::span<const PiecePart> parts, const Encode& encode, bool alone_direct,
                        bool* conflict);
   Status write_piece(const PiecePart& part, std::span<const std::byte> bytes);
-  void reserve_letters(std::span<const PiecePart> rest, std::uint64_t to, Letters* letters) const;
+  void reserve_letters(std::span<const PiecePart> rest, std::uint64_t to,
+                       Outbox<SentPart>* letters) const;
   Status write_arrived(const std::vector<Message>& arrived, bool* conflict);
-  static void take_part(const PartHead& head, MessageReader& in, Assembly* assembly,
-                        bool* conflict);
+  static Status take_part(const SentPart& part, Assembly* assembly, bool* conflict);
   Status write(const Assembly& assembly, std::uint64_t position);
   Written& written_for(const Sharing::Handle& keeper);
 

@@ -81,30 +81,14 @@ struct BlockDigest {
   BlockId at_sender;
   Digest digest;
   std::uint64_t records, samples;
-  std::span<const std::byte> tags;  // encoded by NewTags
-
-  // Encodes each field separately, so that equal definitions give equal bytes. Equal bytes are sent
-  // only once.
-  void put(MessageWriter& out) const {
-    out.put(at_keeper);
-    out.put(at_sender);
-    out.put(digest);
-    out.put_small(records);
-    out.put_small(samples);
-    out.put_small(tags.size());
-    out.put_raw(tags);
-  }
-  static BlockDigest get(MessageReader& in) {
-    BlockDigest told;
-    told.at_keeper = in.get<BlockId>();
-    told.at_sender = in.get<BlockId>();
-    told.digest = in.get<Digest>();
-    told.records = in.get_small();
-    told.samples = in.get_small();
-    told.tags = in.get_raw(in.get_small());
-    return told;
-  }
+  std::vector<Tag> tags;
 };
+
+template <class Fields>
+void fields(Fields& all, BlockDigest& told) {
+  all(told.at_keeper, told.at_sender, told.digest, told.tags);
+  all.small(told.records, told.samples);
+}
 
 // With this message, the keeper asks another rank for the whole body of its definitions.
 struct BodyWanted {
@@ -116,18 +100,12 @@ struct BlockBody {
   BlockId at_keeper;
   BlockId at_sender;
   std::span<const std::byte> body;
-
-  void put(MessageWriter& out) const {
-    out.put(at_keeper);
-    out.put(at_sender);
-    out.put_bytes(body);
-  }
-  static BlockBody get(MessageReader& in) {
-    const auto at_keeper = in.get<BlockId>();
-    const auto at_sender = in.get<BlockId>();
-    return {at_keeper, at_sender, in.get_bytes()};
-  }
 };
+
+template <class Fields>
+void fields(Fields& all, BlockBody& body) {
+  all(body.at_keeper, body.at_sender, body.body);
+}
 
 // A message from the keeper: the place of the block. If the receiver's definitions differ from the
 // united block, the message also contains the offsets at which the receiver's variables begin.
@@ -136,35 +114,23 @@ struct BlockPlace {
   LaidBlock laid;
   bool partial;
   std::vector<std::uint64_t> begins;
-
-  void put(MessageWriter& out) const {
-    out.put(id);
-    out.put(laid);
-    out.put(partial);
-    out.put_list(std::span(begins));
-  }
-  static BlockPlace get(MessageReader& in) {
-    const auto id = in.get<BlockId>();
-    const auto laid = in.get<LaidBlock>();
-    const auto partial = in.get<bool>();
-    return {id, laid, partial, in.get_list<std::uint64_t>()};
-  }
 };
+
+template <class Fields>
+void fields(Fields& all, BlockPlace& place) {
+  all(place.id, place.laid, place.partial, place.begins);
+}
 
 // A message to the keeper: which bytes of the block's values a rank has written.
 struct BlockValues {
   BlockId at_keeper;
-  std::span<const std::byte> written;  // encoded by Written
-
-  void put(MessageWriter& out) const {
-    out.put(at_keeper);
-    out.put_bytes(written);
-  }
-  static BlockValues get(MessageReader& in) {
-    const auto at_keeper = in.get<BlockId>();
-    return {at_keeper, in.get_bytes()};
-  }
+  Written written;
 };
+
+template <class Fields>
+void fields(Fields& all, BlockValues& values) {
+  all(values.at_keeper, values.written);
+}
 
 Result<Digest> digest_of_body(const BlockState& block) {
   DigestStream stream;
@@ -187,11 +153,14 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
       if (block.kept) continue;
       NMB_ASSIGN(const Digest digest, digest_of_body(block));
       const Sharing::Handle& keeper = block.sharing->keeper;
-      MessageWriter tags;
-      w_.tags.put(id, tags);
+      const std::vector<NewTag>& tags = w_.tags.of(id);
+      own.add(keeper.rank, {keeper.id,
+                            id,
+                            digest,
+                            block.next.records,
+                            block.next.samples,
+                            {tags.begin(), tags.end()}});
       w_.tags.forget(id);
-      const std::vector<std::byte> bytes = tags.take();
-      own.add(keeper.rank, {keeper.id, id, digest, block.next.records, block.next.samples, bytes});
     }
     return {};
   };
@@ -214,8 +183,7 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
       if (differs || other.records > block.next.records) changed.push_back(other.at_keeper);
       block.next.records = std::max(block.next.records, other.records);
       block.next.samples = std::max(block.next.samples, other.samples);
-      NMB_TRY(w_.tags.unite(other.at_keeper, w_.blocks.name(other.at_keeper), rank,
-                            MessageReader(other.tags)));
+      NMB_TRY(w_.tags.unite(other.at_keeper, w_.blocks.name(other.at_keeper), rank, other.tags));
     }
     return {};
   };
@@ -292,28 +260,21 @@ Status SharedBlocks::tell_sharers(const std::vector<BlockId>& ids) {
 Status SharedBlocks::collect_values() {
   if (w_.ranks.is_alone()) return {};
   Outbox<BlockValues> told;
-  const auto tell = [&](const Sharing::Handle& keeper, const Written& written) {
-    MessageWriter bytes;
-    written.put(bytes);
-    const std::vector<std::byte> all = bytes.take();
-    told.add(keeper.rank, {keeper.id, all});
-  };
   for (BlockId id : w_.blocks.dirty) {
     BlockState& block = w_.blocks[id];
     ExtentState* const extent = block.values.extent();
     if (block.kept || block.is_removed() || !extent) continue;
-    tell(block.sharing->keeper, extent->written());
+    told.add(block.sharing->keeper.rank, {block.sharing->keeper.id, extent->written()});
     block.values = ExtentOrigin();
     block.dirty = false;
   }
   std::erase_if(w_.blocks.dirty, [&](BlockId id) { return !w_.blocks[id].kept; });
   for (const auto& [keeper, written] : std::exchange(w_.written_for, {}))
-    tell({keeper.first, keeper.second}, written);
-  NMB_ASSIGN(const Inbox<BlockValues> arrived, w_.ranks.exchange(told));
+    told.add(keeper.first, {keeper.second, written});
+  NMB_ASSIGN(Inbox<BlockValues> arrived, w_.ranks.exchange(told));
   const auto take = [&]() -> Status {
-    for (const auto& [rank, values] : arrived) {
-      MessageReader in(values.written);
-      extent_of(w_, values.at_keeper)->written().take(in);
+    for (auto& [rank, values] : arrived) {
+      extent_of(w_, values.at_keeper)->written().unite(std::move(values.written));
       w_.blocks.mark_dirty(values.at_keeper);
     }
     return {};

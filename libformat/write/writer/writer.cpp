@@ -14,7 +14,7 @@
 #include "files/dry_output.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
-#include "parallel/message_codec.h"
+#include "parallel/outbox.h"
 #include "parallel/shared_output.h"
 #include "put/puts.h"
 #include "put/puts_together.h"
@@ -135,14 +135,14 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
 Status check_alike(Communicator& ranks, const std::string& path, const WriterOptions& options,
                    bool create) {
   const Sayings sayings = sayings_of(path, options, create);
-  MessageWriter mine;
-  for (const auto& [what, text] : sayings) mine.put_text(text);
-  std::vector<std::byte> bytes = mine.take();
-  NMB_TRY(ranks.broadcast(0, &bytes));
-  MessageReader first(bytes);
+  std::vector<std::string> first;
+  for (const auto& [what, text] : sayings) first.push_back(text);
+  NMB_TRY(broadcast_fields(ranks, 0, &first));
+  first.resize(sayings.size());
   Status status;
+  auto next = first.begin();
   for (const auto& [what, text] : sayings) {
-    const std::string expected(first.get_text());
+    const std::string& expected = *next++;
     if (status.ok() && text != expected)
       status = Status(Code::kUsage, path, kNoOffset, "",
                       joined_text("found ", what, " ", text, " on rank ", ranks.rank(),
