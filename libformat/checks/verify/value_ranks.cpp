@@ -6,7 +6,7 @@
 
 #include "files/copy_buffer.h"
 #include "nmb/files.h"
-#include "parallel/letters.h"
+#include "parallel/outbox.h"
 #include "parallel/workers.h"
 
 namespace nmb {
@@ -24,19 +24,20 @@ struct Dealt {
   PieceCodec codec;
 };
 
-constexpr char kCheck = 'c', kEnd = 'e';
+// A message of rank 0: ranges of a file to check, or the end of the work.
+struct ValueTask {
+  bool is_end = false;
+  std::string path;
+  std::vector<Dealt> ranges;
+};
 
-std::vector<Dealt> ranges_in(MessageReader& in) {
-  std::vector<Dealt> dealt;
-  while (!in.at_end()) dealt.push_back(in.get<Dealt>());
-  return dealt;
+template <class Fields>
+void fields(Fields& all, ValueTask& task) {
+  all(task.is_end, task.path, task.ranges);
 }
 
-std::vector<std::byte> encode(const std::vector<ValueOutcome>& outcomes) {
-  FieldsOut out;
-  for (const ValueOutcome& outcome : outcomes) out(outcome);
-  return out.take();
-}
+// The answer to a ValueTask: an outcome for each range.
+using ValueOutcomes = std::vector<ValueOutcome>;
 
 // Checks ranges for rank 0. Keeps the file of the last request open.
 class Server {
@@ -90,29 +91,30 @@ std::vector<std::size_t> dealt_ends(const std::vector<ValueRange>& ranges, int r
 
 Status deal_values(Communicator& ranks, const std::string& path,
                    const std::vector<ValueRange>& ranges, const std::vector<std::size_t>& ends) {
-  Letters letters;
+  Outbox<ValueTask> tasks;
   for (int rank = 1; rank < ranks.size(); ++rank) {
-    MessageWriter& out = letters.to(rank);
-    out.put(kCheck);
-    out.put_text(path);
+    ValueTask task{false, path, {}};
     const auto place = static_cast<std::size_t>(rank);
     for (std::size_t i = ends[place - 1]; i < ends[place]; ++i) {
       const ValueRange& range = ranges[i];
       if (!range.external)
-        out.put(Dealt{range.position, range.length, range.sum, range.raw_length, range.codec});
+        task.ranges.push_back(
+            {range.position, range.length, range.sum, range.raw_length, range.codec});
     }
+    tasks.add(rank, task);
   }
-  return ranks.exchange(letters.take()).status();
+  return exchange(ranks, tasks).status();
 }
 
 Status gather_values(Communicator& ranks, const std::vector<ValueRange>& ranges,
                      const std::vector<std::size_t>& ends, std::vector<ValueOutcome>* outcomes) {
-  NMB_ASSIGN(const std::vector<Message> answers, ranks.exchange({}));
-  for (const Message& message : answers) {
-    const auto rank = static_cast<std::size_t>(message.from());
-    FieldsIn in(message.bytes());
-    for (std::size_t i = ends[rank - 1]; i < ends[rank]; ++i)
-      if (!ranges[i].external) in((*outcomes)[i]);
+  Outbox<ValueOutcomes> none;
+  NMB_ASSIGN(Inbox<ValueOutcomes> answers, exchange(ranks, none));
+  for (auto& [from, of_rank] : answers) {
+    const auto rank = static_cast<std::size_t>(from);
+    auto next = of_rank.begin();
+    for (std::size_t i = ends[rank - 1]; i < ends[rank] && next != of_rank.end(); ++i)
+      if (!ranges[i].external) (*outcomes)[i] = std::move(*next++);
   }
   return {};
 }
@@ -120,20 +122,20 @@ Status gather_values(Communicator& ranks, const std::vector<ValueRange>& ranges,
 Status serve_values(Communicator& ranks, unsigned threads) {
   Server server(threads);
   for (;;) {
-    NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange({}));
-    MessageReader in(arrived.front().bytes());
-    if (in.get<char>() == kEnd) return {};
-    const std::string path(in.get_text());
-    std::vector<Communicator::Parcel> parcels;
-    parcels.push_back({0, encode(server.check(path, ranges_in(in)))});
-    NMB_TRY(ranks.exchange(std::move(parcels)).status());
+    Outbox<ValueTask> none;
+    NMB_ASSIGN(const Inbox<ValueTask> tasks, exchange(ranks, none));
+    const ValueTask& task = tasks.begin()->what;
+    if (task.is_end) return {};
+    Outbox<ValueOutcomes> answer;
+    answer.add(0, server.check(task.path, task.ranges));
+    NMB_TRY(exchange(ranks, answer).status());
   }
 }
 
 Status end_values(Communicator& ranks) {
-  Letters letters;
-  for (int rank = 1; rank < ranks.size(); ++rank) letters.to(rank).put(kEnd);
-  return ranks.exchange(letters.take()).status();
+  Outbox<ValueTask> tasks;
+  for (int rank = 1; rank < ranks.size(); ++rank) tasks.add(rank, {true, {}, {}});
+  return exchange(ranks, tasks).status();
 }
 
 }  // namespace nmb

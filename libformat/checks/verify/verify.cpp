@@ -5,7 +5,7 @@
 
 #include "nmb/communicator.h"
 #include "nmb/reader.h"
-#include "parallel/status_bytes.h"
+#include "parallel/outbox.h"
 #include "verify/nmb_verifier.h"
 #include "verify/value_ranks.h"
 #include "verify/verify_classic.h"
@@ -36,10 +36,8 @@ Status verify_together(Communicator& ranks, unsigned threads, const std::functio
   } else {
     NMB_TRY(serve_values(ranks, threads));
   }
-  std::vector<std::byte> told;
-  if (ranks.rank() == 0) told = status_bytes(status);
-  NMB_TRY(ranks.broadcast(0, &told));
-  return status_from(told);
+  NMB_TRY(broadcast_fields(ranks, 0, &status));
+  return status;
 }
 
 }  // namespace nmb
