@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "parallel/message_fields.h"
+
 namespace nmb {
 namespace {
 
@@ -20,14 +22,13 @@ std::vector<std::byte> bytes_of_text(std::string_view text) {
 std::size_t check_changes(const std::vector<std::byte>& known,
                           const std::vector<std::byte>& bytes) {
   std::vector<std::byte> sent = known, received = known;
-  MessageWriter out;
-  put_changes(bytes, &sent, &out);
+  const std::vector<std::byte> message = bytes_of_fields(take_changes(bytes, &sent));
   EXPECT_EQ(sent, bytes);
-  const std::vector<std::byte> message = out.take();
-  MessageReader in(message);
-  EXPECT_EQ(get_changes(&in, &received), known != bytes);
+  ByteChanges changes;
+  EXPECT_TRUE(take_fields(message, &changes).ok());
+  EXPECT_EQ(changes.kind != ByteChanges::Kind::kNone, known != bytes);
+  EXPECT_TRUE(apply_changes(changes, &received).ok());
   EXPECT_EQ(received, bytes);
-  EXPECT_TRUE(in.at_end());
   return message.size();
 }
 

@@ -1,4 +1,4 @@
-// Encodes differences between bytes (see parallel/byte_changes.h).
+// Finds and applies differences between bytes (see parallel/byte_changes.h).
 #include "parallel/byte_changes.h"
 
 #include <algorithm>
@@ -8,15 +8,11 @@ namespace nmb {
 
 namespace {
 
-enum class Change : std::uint8_t { kNone, kMiddle, kRuns };
-
 // If fewer than kShortest equal bytes lie between two runs, the runs are sent as one run, because
 // the header of a run also takes kShortest bytes.
 constexpr std::size_t kShortest = 8;
 
-struct Run {
-  std::uint32_t begin, length;
-};
+using Run = ByteChanges::Run;
 
 // Returns the runs of bytes that differ. `now` and `before` must have the same length, which is
 // less than 4 GiB.
@@ -42,18 +38,17 @@ std::vector<Run> runs_of(std::span<const std::byte> now, std::span<const std::by
 
 }  // namespace
 
-void put_changes(std::span<const std::byte> bytes, std::vector<std::byte>* known,
-                 MessageWriter* out) {
+ByteChanges take_changes(std::span<const std::byte> bytes, std::vector<std::byte>* known) {
+  ByteChanges changes;
   const std::span<const std::byte> before = *known;
-  if (std::ranges::equal(bytes, before)) return out->put(Change::kNone);
+  if (std::ranges::equal(bytes, before)) return changes;
+  const auto add = [&](std::span<const std::byte> more) {
+    changes.bytes.insert(changes.bytes.end(), more.begin(), more.end());
+  };
   if (bytes.size() == before.size() && bytes.size() <= ~std::uint32_t{0}) {
-    const std::vector<Run> runs = runs_of(bytes, before);
-    out->put(Change::kRuns);
-    out->put<std::uint64_t>(runs.size());
-    for (const Run& run : runs) {
-      out->put(run);
-      out->put_raw(bytes.subspan(run.begin, run.length));
-    }
+    changes.kind = ByteChanges::Kind::kRuns;
+    changes.runs = runs_of(bytes, before);
+    for (const Run& run : changes.runs) add(bytes.subspan(run.begin, run.length));
   } else {
     const std::size_t shorter = std::min(bytes.size(), before.size());
     const auto first = std::ranges::mismatch(bytes.first(shorter), before.first(shorter)).in1 -
@@ -63,34 +58,34 @@ void put_changes(std::span<const std::byte> bytes, std::vector<std::byte>* known
     while (tail < shorter - head &&
            bytes[bytes.size() - 1 - tail] == before[before.size() - 1 - tail])
       ++tail;
-    out->put(Change::kMiddle);
-    out->put<std::uint64_t>(head);
-    out->put<std::uint64_t>(tail);
-    out->put_bytes(bytes.subspan(head, bytes.size() - head - tail));
+    changes.kind = ByteChanges::Kind::kMiddle;
+    changes.head = head;
+    changes.tail = tail;
+    add(bytes.subspan(head, bytes.size() - head - tail));
   }
   known->assign(bytes.begin(), bytes.end());
+  return changes;
 }
 
-bool get_changes(MessageReader* in, std::vector<std::byte>* known) {
-  switch (in->get<Change>()) {
-    case Change::kNone:
-      return false;
-    case Change::kRuns:
-      for (auto left = in->get<std::uint64_t>(); left > 0; --left) {
-        const Run run = in->get<Run>();
-        std::ranges::copy(in->get_raw(run.length), known->begin() + run.begin);
-      }
-      return true;
-    case Change::kMiddle:
-      break;
+Status apply_changes(const ByteChanges& changes, std::vector<std::byte>* known) {
+  const Status wrong(Code::kDamaged, "a message has changes that do not fit");
+  if (changes.kind == ByteChanges::Kind::kNone) return {};
+  if (changes.kind == ByteChanges::Kind::kRuns) {
+    std::span<const std::byte> rest = changes.bytes;
+    for (const auto& [begin, length] : changes.runs) {
+      if (length > rest.size() || begin > known->size() || length > known->size() - begin)
+        return wrong;
+      std::ranges::copy(rest.first(length), known->begin() + begin);
+      rest = rest.subspan(length);
+    }
+    return {};
   }
-  const auto head = in->get<std::uint64_t>(), tail = in->get<std::uint64_t>();
-  const auto middle = in->get_bytes();
-  std::vector<std::byte> bytes(known->begin(), known->begin() + static_cast<std::ptrdiff_t>(head));
-  bytes.insert(bytes.end(), middle.begin(), middle.end());
-  bytes.insert(bytes.end(), known->end() - static_cast<std::ptrdiff_t>(tail), known->end());
-  *known = std::move(bytes);
-  return true;
+  const std::size_t size = known->size();
+  if (changes.head > size || changes.tail > size - changes.head) return wrong;
+  const auto head = known->begin() + static_cast<std::ptrdiff_t>(changes.head);
+  const auto tail = known->end() - static_cast<std::ptrdiff_t>(changes.tail);
+  known->insert(known->erase(head, tail), changes.bytes.begin(), changes.bytes.end());
+  return {};
 }
 
 }  // namespace nmb

@@ -457,7 +457,8 @@ class Packer {
     const char kind = text.front();
     text.remove_prefix(1);
     if (kind == kSent) return receive_values(std::as_bytes(std::span(text)), inputs_.from());
-    const ValueOrigin origin = ValueOrigin::of(text);
+    ValueOrigin origin;
+    NMB_TRY(take_fields(std::as_bytes(std::span(text)), &origin));
     return open_origin(origin, options_.inputs[origin.input], inputs_.from().files,
                        inputs_.from().read);
   }

@@ -61,7 +61,7 @@ struct InputContext {
   std::string origin(std::size_t index, std::uint64_t begin,
                      std::optional<std::string_view> block = {}) const {
     if (!options.origins) return {};
-    return ValueOrigin{static_cast<std::uint32_t>(index), begin, block}.text();
+    return text_of_fields(ValueOrigin{static_cast<std::uint32_t>(index), begin, block});
   }
 };
 

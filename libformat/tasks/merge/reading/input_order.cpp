@@ -15,8 +15,7 @@
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "nmb/files.h"
-#include "parallel/message_codec.h"
-#include "parallel/status_bytes.h"
+#include "parallel/outbox.h"
 
 namespace nmb {
 
@@ -78,19 +77,16 @@ Result<std::vector<std::uint64_t>> order_of(const std::vector<std::string>& inpu
 
 Status sort_by_values(Communicator& ranks, const std::string& variable, ExternalPaths external,
                       std::vector<std::string>* inputs) {
-  MessageWriter out;
+  std::pair<Status, std::vector<std::uint64_t>> order;
   if (ranks.rank() == 0) {
-    const Result<std::vector<std::uint64_t>> order = order_of(*inputs, variable, external);
-    out.put_bytes(status_bytes(order.status()));
-    if (order.ok())
-      for (const std::uint64_t i : *order) out.put(i);
+    Result<std::vector<std::uint64_t>> found = order_of(*inputs, variable, external);
+    order.first = found.status();
+    if (found.ok()) order.second = *std::move(found);
   }
-  std::vector<std::byte> told = out.take();
-  NMB_TRY(ranks.broadcast(0, &told));
-  MessageReader in(told);
-  NMB_TRY(status_from(in.get_bytes()));
+  NMB_TRY(broadcast_fields(ranks, 0, &order));
+  NMB_TRY(order.first);
   std::vector<std::string> sorted;
-  while (!in.at_end()) sorted.push_back((*inputs)[in.get<std::uint64_t>()]);
+  for (const std::uint64_t i : order.second) sorted.push_back((*inputs)[i]);
   *inputs = std::move(sorted);
   return {};
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "parallel/message_codec.h"
+#include "parallel/outbox.h"
 
 namespace nmb {
 
@@ -29,30 +29,21 @@ Result<InputShare> share_inputs(Communicator& ranks, const std::vector<std::stri
   if (ranks.size() == 1) return InputShare{0, paths.size()};
   const auto rank = static_cast<std::size_t>(ranks.rank());
   const auto size = static_cast<std::size_t>(ranks.size());
-  MessageWriter out;
+  Outbox<std::uint64_t> out;
   for (std::size_t i = paths.size() * rank / size; i < paths.size() * (rank + 1) / size; ++i) {
     std::error_code unknown;
     const std::uintmax_t bytes = std::filesystem::file_size(paths[i], unknown);
-    out.put(unknown ? std::uint64_t{0} : std::uint64_t{bytes});
+    out.add(0, unknown ? 0 : bytes);
   }
-  std::vector<Communicator::Parcel> parcels;
-  if (out.size() > 0) parcels.push_back({0, out.take()});
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
-  std::vector<std::byte> told;
+  NMB_ASSIGN(const Inbox<std::uint64_t> arrived, exchange(ranks, out));
+  std::vector<std::size_t> ends;
   if (ranks.rank() == 0) {
     std::vector<std::uint64_t> bytes;
-    for (const Message& message : arrived)
-      for (MessageReader in(message.bytes()); !in.at_end();)
-        bytes.push_back(in.get<std::uint64_t>());
-    MessageWriter ends;
-    for (std::size_t end : share_ends(bytes, size)) ends.put(std::uint64_t{end});
-    told = ends.take();
+    for (const auto& [from, length] : arrived) bytes.push_back(length);
+    ends = share_ends(bytes, size);
   }
-  NMB_TRY(ranks.broadcast(0, &told));
-  std::vector<std::size_t> ends{0};
-  for (MessageReader in(told); !in.at_end();)
-    ends.push_back(static_cast<std::size_t>(in.get<std::uint64_t>()));
-  return InputShare{ends[rank], ends[rank + 1]};
+  NMB_TRY(broadcast_fields(ranks, 0, &ends));
+  return InputShare{rank == 0 ? 0 : ends[rank - 1], ends[rank]};
 }
 
 }  // namespace nmb

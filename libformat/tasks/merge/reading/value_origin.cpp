@@ -9,12 +9,10 @@
 namespace nmb {
 
 std::uint64_t sum_of_entry(const BlockEntry& entry) {
-  MessageWriter out;
-  for (const std::uint64_t part :
-       {entry.position, entry.sum, entry.extent_position, entry.extent_length, entry.extent_sum,
-        entry.map.position, entry.map.sum, entry.records, entry.growth})
-    out.put(part);
-  return sum_of(out.take());
+  const std::uint64_t parts[] = {entry.position,      entry.sum,        entry.extent_position,
+                                 entry.extent_length, entry.extent_sum, entry.map.position,
+                                 entry.map.sum,       entry.records,    entry.growth};
+  return sum_of(std::as_bytes(std::span(parts)));
 }
 
 Result<Source> open_origin(const ValueOrigin& origin, const std::string& path,

@@ -11,7 +11,7 @@
 
 #include "files/pooled_file.h"
 #include "nmb/reader.h"
-#include "parallel/message_codec.h"
+#include "parallel/message_fields.h"
 #include "values/array_source.h"
 
 namespace nmb {
@@ -24,26 +24,9 @@ struct ValueOrigin {
   std::uint64_t begin = 0;
   std::optional<std::string_view> block{};
 
-  // Returns the origin as a text that is sent to another rank.
-  std::string text() const {
-    MessageWriter out;
-    out.put(input);
-    out.put(block.has_value());
-    out.put(begin);
-    if (block) out.put_raw(std::as_bytes(std::span(*block)));
-    const std::vector<std::byte> bytes = out.take();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-  // Decodes a text. The block's name in the result is a view of `text`.
-  static ValueOrigin of(std::string_view text) {
-    MessageReader in(std::as_bytes(std::span(text)));
-    ValueOrigin origin;
-    origin.input = in.get<std::uint32_t>();
-    const bool is_block = in.get<bool>();
-    origin.begin = in.get<std::uint64_t>();
-    if (is_block)
-      origin.block = text.substr(sizeof(std::uint32_t) + sizeof(bool) + sizeof(std::uint64_t));
-    return origin;
+  template <class Fields>
+  friend void fields(Fields& all, ValueOrigin& origin) {
+    all(origin.input, origin.begin, origin.block);
   }
 };
 

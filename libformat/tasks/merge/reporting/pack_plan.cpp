@@ -9,7 +9,7 @@
 #include <string>
 
 #include "origins/value_mover.h"
-#include "parallel/message_fields.h"
+#include "parallel/outbox.h"
 #include "ranks/lustre_striping.h"
 
 namespace nmb {
@@ -63,18 +63,13 @@ Status plan_ranks(Communicator& ranks, const PackOptions& options, std::uint64_t
 }
 
 Status gather_blocks(Communicator& ranks, PackPlan* plan) {
-  std::vector<Communicator::Parcel> parcels;
-  if (ranks.rank() != 0) {
-    FieldsOut out;
-    out(plan->blocks_of_input, plan->first_blocks);
-    parcels.push_back({0, out.take()});
-  }
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
-  for (const Message& message : arrived) {
-    PackPlan more;
-    FieldsIn(message.bytes())(more.blocks_of_input, more.first_blocks);
-    std::ranges::move(more.blocks_of_input, std::back_inserter(plan->blocks_of_input));
-    std::ranges::move(more.first_blocks, std::back_inserter(plan->first_blocks));
+  using Blocks = std::pair<decltype(plan->blocks_of_input), decltype(plan->first_blocks)>;
+  Outbox<Blocks> out;
+  if (ranks.rank() != 0) out.add(0, {plan->blocks_of_input, plan->first_blocks});
+  NMB_ASSIGN(Inbox<Blocks> arrived, exchange(ranks, out));
+  for (auto& [rank, more] : arrived) {
+    std::ranges::move(more.first, std::back_inserter(plan->blocks_of_input));
+    std::ranges::move(more.second, std::back_inserter(plan->first_blocks));
   }
   if (plan->first_blocks.size() > kFirstBlocks) plan->first_blocks.resize(kFirstBlocks);
   return {};

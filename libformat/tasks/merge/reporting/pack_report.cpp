@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "parallel/message_fields.h"
+#include "parallel/outbox.h"
 
 namespace nmb {
 
@@ -28,6 +28,18 @@ void fields(Fields& all, PackReport& report) {
 
 namespace {
 
+// The message of a rank to rank 0.
+struct RankReport {
+  Status failure;
+  std::vector<FoundConflict> conflicts;
+  PackReport report;
+};
+
+template <class Fields>
+void fields(Fields& all, RankReport& of_rank) {
+  all(of_rank.failure, of_rank.conflicts, of_rank.report);
+}
+
 template <class T>
 void append(std::vector<T>* list, std::vector<T> more) {
   std::ranges::move(more, std::back_inserter(*list));
@@ -37,19 +49,13 @@ void append(std::vector<T>* list, std::vector<T> more) {
 
 Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, PackReport* report,
                      Status* failure) {
-  std::vector<Communicator::Parcel> parcels;
-  if (ranks.rank() != 0) {
-    FieldsOut out;
-    out(*failure, conflicts, *report);
-    parcels.push_back({0, out.take()});
-  }
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
-  for (const Message& message : arrived) {
-    FieldsIn in(message.bytes());
-    const Status other = in.next<Status>();
-    if (failure->ok()) *failure = other;
-    append(&conflicts, in.next<std::vector<FoundConflict>>());
-    PackReport more = in.next<PackReport>();
+  Outbox<RankReport> out;
+  if (ranks.rank() != 0) out.add(0, {*failure, conflicts, *report});
+  NMB_ASSIGN(Inbox<RankReport> arrived, exchange(ranks, out));
+  for (auto& [rank, of_rank] : arrived) {
+    if (failure->ok()) *failure = of_rank.failure;
+    append(&conflicts, std::move(of_rank.conflicts));
+    PackReport& more = of_rank.report;
     report->inputs += more.inputs;
     report->bytes_in += more.bytes_in;
     report->digested += more.digested;

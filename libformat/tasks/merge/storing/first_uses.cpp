@@ -1,9 +1,10 @@
 // Sends each name to the rank that its digest chooses (see merge/storing/first_uses.h).
 #include "merge/storing/first_uses.h"
 
+#include <string_view>
 #include <unordered_map>
 
-#include "parallel/letters.h"
+#include "parallel/outbox.h"
 #include "wire/hash.h"
 
 namespace nmb {
@@ -15,37 +16,33 @@ void fields(Fields& all, NameUse& use) {
 
 Result<std::vector<NameUse>> first_uses(Communicator& ranks, std::span<const NameUse> uses) {
   const auto size = static_cast<std::uint64_t>(ranks.size());
-  Letters letters;
+  Outbox<NameUse> questions;
   std::vector<std::vector<std::size_t>> asked(
       size);  // for each rank: the indexes in `uses` of the names that this rank sends to that rank
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const std::uint64_t owner = sum_of(std::as_bytes(std::span(uses[i].name))) % size;
     asked[owner].push_back(i);
-    letters.to(static_cast<int>(owner))(uses[i]);
+    questions.add(static_cast<int>(owner), uses[i]);
   }
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(letters.take()));
-  std::unordered_map<std::string, NameUse> first;
-  for (const Message& message : arrived) {
-    for (FieldsIn in(message.bytes()); !in.at_end();) {
-      NameUse use = in.next<NameUse>();
-      auto [known, is_new] = first.try_emplace(use.name, use);
-      if (!is_new && use.input < known->second.input) known->second = std::move(use);
-    }
+  NMB_ASSIGN(const Inbox<NameUse> arrived, exchange(ranks, questions));
+  std::unordered_map<std::string_view, const NameUse*> first;
+  for (const auto& [rank, use] : arrived) {
+    const NameUse*& known = first.try_emplace(use.name, &use).first->second;
+    if (use.input < known->input) known = &use;
   }
   // Answers arrive in the order of the requests.
-  for (const Message& message : arrived) {
-    for (FieldsIn in(message.bytes()); !in.at_end();) {
-      const NameUse use = in.next<NameUse>();
-      NameUse answer = first.at(use.name);
-      if (answer.input == use.input) answer.about.clear();
-      letters.to(message.from())(answer);
-    }
+  Outbox<NameUse> told;
+  for (const auto& [rank, use] : arrived) {
+    NameUse answer = *first.at(use.name);
+    if (answer.input == use.input) answer.about.clear();
+    told.add(rank, answer);
   }
-  NMB_ASSIGN(const std::vector<Message> answers, ranks.exchange(letters.take()));
+  NMB_ASSIGN(Inbox<NameUse> answers, exchange(ranks, told));
   std::vector<NameUse> out(uses.size());
-  for (const Message& message : answers) {
-    FieldsIn in(message.bytes());
-    for (std::size_t i : asked[static_cast<std::size_t>(message.from())]) in(out[i]);
+  std::vector<std::size_t> taken(size);  // for each rank: how many of its answers were taken
+  for (auto& [rank, answer] : answers) {
+    const auto owner = static_cast<std::size_t>(rank);
+    out[asked[owner].at(taken[owner]++)] = std::move(answer);
   }
   return out;
 }

@@ -263,8 +263,7 @@ Status WrittenBlocks::finish_input() {
   return {};
 }
 
-// Returns an origin that consists of a 4-byte number. Every text from ValueOrigin::text() is
-// longer.
+// Returns an origin that consists of a 4-byte number. The text of a ValueOrigin is longer.
 std::string WrittenBlocks::origin_of(Source values) {
   if (is_alone_) return {};
   const auto number = static_cast<std::uint32_t>(sent_.size());

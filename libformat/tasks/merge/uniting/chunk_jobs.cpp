@@ -71,11 +71,15 @@ class ChunkJob {
     NMB_ASSIGN(job.grid_,
                ChunkGrid::make(job.array_.lengths, job.array_.chunk, job.array_.form.size()));
     const auto cache = std::make_shared<ChunkCache>(kCodedAtOnce);
-    for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
+    for (auto left = in.next<std::uint64_t>(); left > 0; --left) {
       auto part = in.next<StoredPart>();
-      NMB_ASSIGN(job.boxes_.emplace_back(), job.box_of(std::move(part), in.get_bytes(), cache));
+      const auto region = in.next<std::span<const std::byte>>();
+      NMB_TRY(in.status());
+      NMB_ASSIGN(job.boxes_.emplace_back(), job.box_of(std::move(part), region, cache));
     }
-    job.chunks_ = in.next<std::vector<WantedChunk>>();
+    for (auto left = in.next<std::uint64_t>(); left > 0 && in.ok(); --left)
+      job.chunks_.push_back(in.next<WantedChunk>());
+    NMB_TRY(in.status());
     return job;
   }
 
@@ -192,7 +196,7 @@ Result<std::vector<std::byte>> ChunkJobMaker::finish(
   memory.reserve(stored_bytes_);
   out.use(std::move(memory));
   out(array_);
-  out.put<std::uint64_t>(parts_.size());
+  out(std::uint64_t{parts_.size()});
   for (const auto& [box, form, rows] : parts_) {
     StoredPart part{box->first, box->grid.lengths(),   box->grid.chunk(),
                     form,       box->table->filters(), box->fill,
@@ -214,7 +218,7 @@ Result<std::vector<std::byte>> ChunkJobMaker::finish(
       end += row.stored_length;
     }
   }
-  out.put<std::uint64_t>(chunks_.size());
+  out(std::uint64_t{chunks_.size()});
   for (const auto& [number, parts] : chunks_) {
     std::vector<std::byte> values;
     if (parts.empty()) {
@@ -240,8 +244,7 @@ Result<std::vector<std::vector<std::optional<CodedChunk>>>> RankHelpers::receive
   NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange({}));
   std::vector<std::vector<std::optional<CodedChunk>>> results(count());
   for (const Message& message : arrived)
-    results[static_cast<std::size_t>(message.from()) - 1] =
-        FieldsIn(message.bytes()).next<std::vector<std::optional<CodedChunk>>>();
+    NMB_TRY(take_fields(message.bytes(), &results[static_cast<std::size_t>(message.from()) - 1]));
   return results;
 }
 

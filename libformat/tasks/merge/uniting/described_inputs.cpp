@@ -14,8 +14,10 @@ namespace nmb {
 Status DescribedInputs::take(int rank, std::span<const std::byte> description) {
   Blocks& known = known_[rank];
   for (FieldsIn in(description); !in.at_end();) {
-    const auto index = static_cast<std::size_t>(in.get<std::uint64_t>());
-    switch (in.get<DescribedAs>()) {
+    const auto index = static_cast<std::size_t>(in.next<std::uint64_t>());
+    const auto described = in.next<DescribedAs>();
+    NMB_TRY(in.status());
+    switch (described) {
       case DescribedAs::kNotOpened:
         NMB_TRY(uses_.end({index, in.next<Status>()}));
         break;
@@ -30,9 +32,10 @@ Status DescribedInputs::take(int rank, std::span<const std::byte> description) {
   return {};
 }
 
-Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* in) {
-  const auto stamp = in->get<FileStamp>();
-  file_ = PooledFile::as_seen(options_.inputs[index], stamp, in->get<bool>(), from_.files);
+Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* message) {
+  const auto [stamp, may_be_sparse] = message->next<std::pair<FileStamp, bool>>();
+  FieldsIn in(message->next<std::span<const std::byte>>());
+  file_ = PooledFile::as_seen(options_.inputs[index], stamp, may_be_sparse, from_.files);
   values_.reset();
   sent_files_.clear();
   conflicts_.begin_input(index);
@@ -43,20 +46,22 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* i
   // After an error, the remaining events of the input are ignored.
   Status& status = input.status;
   for (std::size_t blocks = 0;;) {
-    switch (const auto event = in->get<DescribedEvent>()) {
+    const auto event = in.next<DescribedEvent>();
+    NMB_TRY(in.status());
+    switch (event) {
       case DescribedEvent::kGroup: {
-        const std::string group = in->next<std::string>();
+        const std::string group = in.next<std::string>();
         if (status.ok()) uses_.note_group(group);
         break;
       }
       case DescribedEvent::kWarning: {
-        std::string warning = in->next<std::string>();
+        std::string warning = in.next<std::string>();
         if (status.ok()) report_.warnings.push_back(std::move(warning));
         break;
       }
       case DescribedEvent::kConflict: {
         PackConflict told;
-        (*in)(told.kind, told.object, told.found, told.expected);
+        in(told.kind, told.object, told.found, told.expected);
         if (status.ok())
           conflicts_.add(told.kind, std::move(told.object), std::move(told.found),
                          std::move(told.expected));
@@ -67,15 +72,15 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* i
         Known none;
         if (blocks < kComparedBlocks && blocks == known->size()) known->emplace_back();
         Known& before = blocks < kComparedBlocks ? (*known)[blocks] : none;
-        const Status taken = take_block(event == DescribedEvent::kWhole, status.ok(), &before, in);
+        const Status taken = take_block(event == DescribedEvent::kWhole, status.ok(), &before, &in);
         if (status.ok()) status = taken;
         ++blocks;
         break;
       }
       case DescribedEvent::kEnd: {
-        const Status read = in->next<Status>();
+        const Status read = in.next<Status>();
         if (status.ok()) status = read;
-        (*in)(input.size, input.extras);
+        in(input.size, input.extras);
         return uses_.end(std::move(input));
       }
     }
@@ -83,8 +88,10 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* i
 }
 
 Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, FieldsIn* in) {
-  if (get_changes(in, &known->header)) known->metadata.reset();
-  get_changes(in, &known->rest);
+  const auto header = in->next<ByteChanges>();
+  if (header.kind != ByteChanges::Kind::kNone) known->metadata.reset();
+  NMB_TRY(apply_changes(header, &known->header));
+  NMB_TRY(apply_changes(in->next<ByteChanges>(), &known->rest));
   FieldsIn rest(known->rest);
   const auto name = rest.next<BlockName>();
   const auto facts = rest.next<BlockFacts>();
@@ -113,13 +120,13 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
 }
 
 Result<Source> DescribedInputs::values_of(FieldsIn* in) {
-  switch (in->get<DescribedValues>()) {
+  switch (in->next<DescribedValues>()) {
     case DescribedValues::kNone:
       return Source();
     case DescribedValues::kAsBefore:
       return values_;
     case DescribedValues::kFile: {
-      const auto offset = in->get<std::uint64_t>(), size = in->get<std::uint64_t>();
+      const auto [offset, size] = in->next<std::pair<std::uint64_t, std::uint64_t>>();
       values_ = std::make_shared<RangeSource>(file_, offset, size);
       return values_;
     }
@@ -128,7 +135,7 @@ Result<Source> DescribedInputs::values_of(FieldsIn* in) {
   }
   ReceivedFrom from = from_;
   from.known_files = &sent_files_;
-  NMB_ASSIGN(values_, receive_values(in->get_bytes(), from));
+  NMB_ASSIGN(values_, receive_values(in->next<std::span<const std::byte>>(), from));
   return values_;
 }
 

@@ -50,7 +50,7 @@ class DescribedInputs {
   };
   using Blocks = std::vector<Known>;
 
-  Status take_input(std::size_t index, Blocks* known, FieldsIn* in);
+  Status take_input(std::size_t index, Blocks* known, FieldsIn* message);
   Status take_block(bool is_whole, bool is_wanted, Known* known, FieldsIn* in);
   Result<Source> values_of(FieldsIn* in);
 

@@ -52,12 +52,10 @@ void InputDescriber::note_group(const std::string& group) {
 void InputDescriber::put(DescribedEvent event, std::span<const std::byte> header,
                          std::span<const std::byte> rest) {
   tell_messages();
-  input_.put(event);
   Known none;
   if (blocks_ < kComparedBlocks && blocks_ == known_.size()) known_.emplace_back();
   Known& known = blocks_ < kComparedBlocks ? known_[blocks_] : none;
-  put_changes(header, &known.header, &input_);
-  put_changes(rest, &known.rest, &input_);
+  input_(event, take_changes(header, &known.header), take_changes(rest, &known.rest));
   ++blocks_;
 }
 
@@ -65,11 +63,11 @@ void InputDescriber::put(DescribedEvent event, std::span<const std::byte> header
 // they cannot be read.
 Status InputDescriber::put_values(const Source& values, FieldsOut* rest) {
   if (!values) {
-    rest->put(DescribedValues::kNone);
+    (*rest)(DescribedValues::kNone);
     return {};
   }
   if (values == std::exchange(values_, values)) {
-    rest->put(DescribedValues::kAsBefore);
+    (*rest)(DescribedValues::kAsBefore);
     return {};
   }
   if (const auto* range = dynamic_cast<const RangeSource*>(values.get());
@@ -157,9 +155,8 @@ void InputDescriber::end(const PlannedInput& input) {
        input.is_opened ? DescribedAs::kBlocks : DescribedAs::kNotOpened);
   if (!input.is_opened) return out_(input.status);
   const auto& file = static_cast<const PooledFile&>(*file_);
-  out_(file.stamp(), file.may_be_sparse());
   events(DescribedEvent::kEnd, input.status, input.size, input.extras);
-  out_.put_raw(events.take());
+  out_(file.stamp(), file.may_be_sparse(), events.take());
 }
 
 }  // namespace nmb
