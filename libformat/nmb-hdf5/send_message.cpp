@@ -5,9 +5,7 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <vector>
 
-#include "wire/items.h"
 #include "wire/system_error.h"
 
 namespace nmb::hdf5 {
@@ -29,17 +27,15 @@ Status write_all(std::span<const std::byte> bytes) {
 Status send_message(Message kind, std::initializer_list<std::span<const std::byte>> contents) {
   std::uint64_t length = 0;
   for (const std::span<const std::byte> content : contents) length += content.size();
-  std::vector<std::byte> head;
-  ItemsOut out(&head);
-  out.put(kind, std::uint32_t{0}, length);
-  NMB_TRY(write_all(head));
+  const MessageHead head{kind, 0, length};
+  NMB_TRY(write_all(std::as_bytes(std::span(&head, 1))));
   for (const std::span<const std::byte> content : contents) NMB_TRY(write_all(content));
   return {};
 }
 
 int send_end(const Status& status) {
   if (status.ok()) return send_message(Message::kDone, {}).ok() ? 0 : 1;
-  static_cast<void>(send_message(Message::kFailure, {encode_failure(status)}).ok());
+  static_cast<void>(send_message(Message::kFailure, {bytes_of_fields(status)}).ok());
   return 1;
 }
 

@@ -23,17 +23,15 @@ namespace nmb::hdf5 {
 namespace {
 
 struct Request {
-  ServerRequest head;
-  std::vector<char*> words;  // the working directory, followed by the words of the command
+  ServerRequest what;
   int output = -1, shared = -1;
 };
 
-// Receives a request into `bytes`, which must stay valid while the words of the request are used.
-// Returns false after the last request.
-bool receive(int socket, std::vector<char>& bytes, Request* request) {
+// Receives a request. Returns false after the last request. bytes: a buffer for kMostRequest bytes.
+bool receive(int socket, std::span<std::byte> bytes, Request* request) {
   int descriptors[2] = {-1, -1};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors)];
-  iovec content{bytes.data(), bytes.size() - 1};
+  iovec content{bytes.data(), bytes.size()};
   msghdr message{};
   message.msg_iov = &content;
   message.msg_iovlen = 1;
@@ -42,18 +40,14 @@ bool receive(int socket, std::vector<char>& bytes, Request* request) {
   ssize_t got;
   while ((got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
   }
-  if (got < static_cast<ssize_t>(sizeof request->head)) return false;
+  if (got < 0) return false;
   const cmsghdr* const passed = CMSG_FIRSTHDR(&message);
   if (!passed || passed->cmsg_type != SCM_RIGHTS) return false;
   std::memcpy(descriptors, CMSG_DATA(passed), passed->cmsg_len - CMSG_LEN(0));
   request->output = descriptors[0];
   request->shared = descriptors[1];
-  std::memcpy(&request->head, bytes.data(), sizeof request->head);
-  char* const end = bytes.data() + got;
-  *end = '\0';
-  for (char* word = bytes.data() + sizeof request->head; word < end; word += std::strlen(word) + 1)
-    request->words.push_back(word);
-  return request->head.version == ServerRequest().version && !request->words.empty();
+  return take_fields(bytes.first(static_cast<std::size_t>(got)), &request->what).ok() &&
+         request->what.version == ServerRequest::kVersion;
 }
 
 // hangup: the handler of SIGHUP that the client had. nohup lets its program ignore the signal.
@@ -71,10 +65,12 @@ bool receive(int socket, std::vector<char>& bytes, Request* request) {
   if (nothing < 0 || output < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
       (request.shared >= 0 && request.shared != kShared && dup2(request.shared, kShared) < 0) ||
       dup2(output, STDOUT_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0 ||
-      chdir(request.words[0]) != 0)
+      chdir(request.what.folder.c_str()) != 0)
     _exit(2);
   close(output);
-  const int code = run(std::span(request.words).subspan(1));
+  std::vector<char*> words;
+  for (std::string& argument : request.what.arguments) words.push_back(argument.data());
+  const int code = run(words);
   std::fflush(nullptr);
   _exit(code);  // closing the objects of HDF5 would take time and is not needed
 }
@@ -117,7 +113,7 @@ int serve(int socket, const std::function<int(std::span<char*>)>& run) {
   const sighandler_t before = signal(SIGHUP, SIG_IGN);
   const sighandler_t hangup = before == SIG_IGN ? SIG_IGN : SIG_DFL;
   H5open();
-  std::vector<char> bytes(kMostRequest + 1);
+  std::vector<std::byte> bytes(kMostRequest);
   const pid_t server = getpid();
   for (;;) {
     Request request;

@@ -109,10 +109,10 @@ TEST_F(Hdf5ProcessTest, TooLongNamesAreALimit) {
 
 TEST(Hdf5Failure, ComesBackWithCodeOffsetAndRule) {
   const Status failure(Code::kDamaged, "a.nmb", 4096, "R-BL-1", "found no block");
-  const Status back = decode_failure(encode_failure(failure));
+  const Status back = decode_failure(bytes_of_fields(failure));
   EXPECT_EQ(back.code(), Code::kDamaged);
   EXPECT_EQ(back.text(), failure.text());
-  std::vector<std::byte> cut = encode_failure(failure);
+  std::vector<std::byte> cut = bytes_of_fields(failure);
   cut.pop_back();
   EXPECT_NE(decode_failure(cut).text().find("without its code"), std::string::npos);
   EXPECT_NE(decode_failure({}).text().find("without its code"), std::string::npos);

@@ -8,7 +8,6 @@
 #include "client/hdf5_process.h"
 #include "client/hdf5_stream.h"
 #include "files/spliced_source.h"
-#include "wire/items.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -45,28 +44,21 @@ class FileReader {
 
  private:
   Status take_block(std::vector<std::byte> content) {
-    constexpr const char* kRule = "";
-    ItemsIn in(content, 0);
+    FieldsIn in(content);
+    auto told = in.next<BlockMessage>();
+    if (!in.ok()) return unclear("an incomplete block");
     GroupBlock block;
-    block.name = in.text(kRule);
-    in.pad(kRule);
-    block.extent_length = in.number<std::uint64_t>(kRule);
-    const std::span<const std::byte> body = in.take(in.number<std::uint64_t>(kRule), kRule);
-    const auto lost = in.number<std::uint64_t>(kRule);
-    for (std::uint64_t i = 0; i < lost && in.ok(); ++i)
-      block.lost_references.push_back(in.text(kRule));
+    block.name = std::move(told.name);
+    block.extent_length = told.extent_length;
+    block.lost_references = std::move(told.lost_references);
     std::vector<SplicedSource::Run> runs;
+    runs.reserve(told.runs.size());
     std::uint64_t end = 0;
     const std::uint64_t spooled = spool_->size();
-    while (in.ok() && in.remaining() > 0) {
-      SplicedSource::Run run;
-      run.offset = in.number<std::uint64_t>(kRule);
-      run.length = in.number<std::uint64_t>(kRule);
-      run.source = in.number<std::uint64_t>(kRule);
-      const auto from = in.number<std::uint64_t>(kRule);
-      if (from > static_cast<std::uint64_t>(RunSource::kSpool)) return unclear("an unknown source");
-      run.from = static_cast<std::uint32_t>(from);
-      const bool in_file = static_cast<RunSource>(from) == RunSource::kFile;
+    for (const auto& [offset, length, source, from] : told.runs) {
+      if (from > RunSource::kSpool) return unclear("an unknown source");
+      const SplicedSource::Run run{offset, length, source, static_cast<std::uint32_t>(from)};
+      const bool in_file = from == RunSource::kFile;
       const std::uint64_t there = in_file ? file_->size() : spooled;
       if (run.offset < end || run.offset > block.extent_length ||
           run.length > block.extent_length - run.offset || run.source > there ||
@@ -77,12 +69,8 @@ class FileReader {
       if (in_file) block.in_file.push_back({run.offset, run.length, run.source});
       runs.push_back(run);
     }
-    if (!in.ok()) return unclear("an incomplete block");
-    // A body may be large. To avoid a copy, the message is cut down to the body.
-    const auto before = body.data() - content.data();
-    const std::size_t length = body.size();
-    content.erase(content.begin(), content.begin() + before);
-    content.resize(length);
+    // A body may be large. To avoid a second buffer, the message is cut down to the body.
+    content.erase(content.begin(), content.end() - static_cast<std::ptrdiff_t>(in.remaining()));
     block.body = std::move(content);
     if (block.extent_length > 0)
       block.extent = std::make_shared<SplicedSource>(

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "wire/endian.h"
 #include "wire/joined_text.h"
 #include "wire/system_error.h"
 
@@ -69,11 +68,11 @@ Status Hdf5Process::ended() {
 }
 
 Result<Hdf5Process::Received> Hdf5Process::next() {
-  std::byte head[16];
-  NMB_ASSIGN(const std::size_t head_length, read(head));
+  MessageHead head;
+  NMB_ASSIGN(const std::size_t head_length, read(std::as_writable_bytes(std::span(&head, 1))));
   if (head_length < sizeof head) return ended();
-  Received message{static_cast<Message>(load_le<std::uint32_t>(head)), {}};
-  const auto length = load_le<std::uint64_t>(head + 8);
+  Received message{head.kind, {}};
+  const std::uint64_t length = head.length;
   constexpr std::uint64_t kStep = 16 << 20;
   while (message.content.size() < length) {
     const std::size_t before = message.content.size();

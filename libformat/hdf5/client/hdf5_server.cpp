@@ -138,18 +138,16 @@ Result<std::unique_ptr<Hdf5Server>> Hdf5Server::start(const std::string& program
 }
 
 Status Hdf5Server::ask(const std::vector<std::string>& arguments, int output, int shared) {
-  const ServerRequest head{.has_shared = shared >= 0};
-  std::string text(reinterpret_cast<const char*>(&head), sizeof head);
   std::error_code none;
-  text.append(fs::current_path(none).string()).push_back('\0');
-  for (const std::string& argument : arguments) text.append(argument).push_back('\0');
-  if (text.size() > kMostRequest)
+  std::vector<std::byte> request = bytes_of_fields(
+      ServerRequest{.folder = fs::current_path(none).string(), .arguments = arguments});
+  if (request.size() > kMostRequest)
     return Status(Code::kLimit, "found arguments of more than 128 KiB for nmb-hdf5");
 
   const int descriptors[2] = {output, shared};
   const std::size_t bytes = (shared >= 0 ? 2 : 1) * sizeof(int);
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors)] = {};
-  iovec content{text.data(), text.size()};
+  iovec content{request.data(), request.size()};
   msghdr message{};
   message.msg_iov = &content;
   message.msg_iovlen = 1;

@@ -12,15 +12,24 @@
 #include <vector>
 
 #include "nmb/status.h"
+#include "parallel/message_fields.h"
 
 namespace nmb::hdf5 {
 
-// The beginning of a request. The working directory and the arguments follow; each ends with a zero
-// byte. One or two file descriptors are sent with the request.
+// A request. One or two file descriptors are sent with it; the second one becomes kShared.
 struct ServerRequest {
-  std::uint32_t version = 2;
-  std::uint32_t has_shared = 0;  // 1: a second descriptor is sent, which becomes kShared
+  std::uint32_t version = kVersion;
+  std::string folder;  // the working directory
+  std::vector<std::string> arguments;
+
+  static constexpr std::uint32_t kVersion = 3;
 };
+
+template <class Fields>
+void fields(Fields& all, ServerRequest& request) {
+  all(request.version, request.folder, request.arguments);
+}
+
 inline constexpr std::size_t kMostRequest = 128 << 10;
 // The number that the shared descriptor has in the new process.
 inline constexpr int kShared = 3;

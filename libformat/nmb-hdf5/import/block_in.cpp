@@ -21,7 +21,6 @@
 #include "resource_limits.h"
 #include "slabs.h"
 #include "wire/checked.h"
-#include "wire/items.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -700,22 +699,10 @@ Result<BlockIn::Content> BlockIn::finish() {
   Result<std::vector<std::byte>> body = encode_extended_body(metadata_, 0);
   if (!body.ok()) return body.status().of_object("group /" + name_);
 
-  Content content;
-  content.body = std::move(*body);
-  ItemsOut head(&content.head);
-  head.put_text(name_);
-  head.pad();
-  head.put(extent_end_, std::uint64_t{content.body.size()});
   std::sort(runs_.begin(), runs_.end(),
             [](const Run& a, const Run& b) { return a.offset < b.offset; });
-  ItemsOut lost(&content.lost);
-  lost.put(static_cast<std::uint64_t>(lost_.size()));
-  for (const std::string& one : lost_) lost.put_text(one);
-  ItemsOut runs(&content.runs);
-  for (const Run& run : runs_) {
-    runs.put(run.offset, run.length, run.source, run.from);
-  }
-  return content;
+  return Content{{name_, extent_end_, {lost_.begin(), lost_.end()}, std::move(runs_)},
+                 *std::move(body)};
 }
 
 }  // namespace nmb::hdf5

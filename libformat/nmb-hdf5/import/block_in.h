@@ -43,18 +43,15 @@ class BlockIn {
   // Returns the id that the next variable gets.
   VarId next_variable() const { return metadata_.variable_count(); }
 
-  // Returns the content of the message that sends the block, in three parts. Call no other function
-  // after finish().
+  // Returns the message that sends the block. Call no other function after finish().
   struct Content {
-    std::vector<std::byte> head, body, lost, runs;
+    BlockMessage block;
+    std::vector<std::byte> body;
   };
   Result<Content> finish();
 
  private:
-  struct Run {
-    std::uint64_t offset, length, source;
-    RunSource from;
-  };
+  using Run = BlockRun;
 
   Status add_attributes(std::vector<AttributeIn> attributes, VarId owner, Metadata* to,
                         bool keep_properties);

@@ -151,8 +151,7 @@ class Importer {
       block.add_link(std::move(link));
     }
     NMB_ASSIGN(const BlockIn::Content content, block.finish());
-    NMB_TRY(
-        send_message(Message::kBlock, {content.head, content.body, content.lost, content.runs}));
+    NMB_TRY(send_message(Message::kBlock, {bytes_of_fields(content.block), content.body}));
     for (const std::string& name : groups) {
       const std::string child = join(path, name);
       NMB_ASSIGN(const Handle next, read_handle(H5Gopen2(group, name.c_str(), H5P_DEFAULT), child));
