@@ -14,8 +14,8 @@
 
 #include "mpi_call.h"
 #include "mpi_file.h"
+#include "parallel/message_fields.h"
 #include "parallel/mpi_plugin.h"
-#include "parallel/status_bytes.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -336,7 +336,9 @@ Result<Transport::Arrival> MpiTransport::next() {
 Status MpiTransport::learn_failure(Match* match) {
   NMB_ASSIGN(const std::vector<std::byte> bytes, receive(match));
   ++last_messages_;
-  fail(status_from(bytes));
+  Status why;
+  const Status taken = take_fields(bytes, &why);
+  fail(taken.ok() ? why : taken);
   return failure_;
 }
 
@@ -352,7 +354,7 @@ void MpiTransport::fail(const Status& why) {
   // If the message cannot be sent to a rank, that rank does not learn the reason, because no other
   // way to inform it exists.
   for (int to = 0; to < size_; ++to)
-    if (to != rank_) static_cast<void>(post(to, kFailureTag, status_bytes(why)).ok());
+    if (to != rank_) static_cast<void>(post(to, kFailureTag, bytes_of_fields(why)).ok());
 }
 
 // Waits until this rank's sends are done. After that, waits for at most kEndWait until all ranks

@@ -14,7 +14,6 @@
 
 #include "fault/failing_new.h"
 #include "nmb/communicator.h"
-#include "parallel/message_codec.h"
 #include "parallel/mpi_plugin.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"

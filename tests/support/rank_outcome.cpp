@@ -3,26 +3,22 @@
 
 #include <algorithm>
 
-#include "parallel/message_codec.h"
+#include "parallel/outbox.h"
 
 namespace nmb::test {
 
 Status expect_failure_of_all(Communicator& ranks, const Status& status, Code code,
                              std::string_view said) {
-  MessageWriter mine;
-  mine.put(status.code());
-  mine.put_text(status.text());
-  std::vector<Communicator::Parcel> parcels;
-  parcels.push_back({0, mine.take()});
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
+  Outbox<std::pair<Code, std::string>> mine;
+  mine.add(0, {status.code(), status.text()});
+  NMB_ASSIGN(const auto arrived, exchange(ranks, mine));
   std::string found;
   bool right = true;
-  for (const Message& message : arrived) {
-    MessageReader in(message.bytes());
-    right = in.get<Code>() == code && right;
-    const std::string_view text = in.get_text();
-    right = right && text == status.text() && text.find(said) != std::string_view::npos;
-    found += "\n  rank " + std::to_string(message.from()) + ": " + std::string(text);
+  for (const auto& [rank, outcome] : arrived) {
+    const auto& [of_rank, text] = outcome;
+    right =
+        right && of_rank == code && text == status.text() && text.find(said) != std::string::npos;
+    found += "\n  rank " + std::to_string(rank) + ": " + text;
   }
   return ranks.agree(right ? Status()
                            : Status(Code::kUsage, "found" + found + "\nexpected the same on all: " +
