@@ -1,0 +1,73 @@
+#!/usr/bin/python3
+"""Counts what the library and the tools should have less of, and fails if a number has grown.
+
+    scripts/check_counts.py
+
+The numbers are those of libformat and tools:
+  put_and_get       types with a function put() and a function get() for messages; fields() serves both directions
+                    (libformat/base/parallel/message_fields.h)
+  message_bytes     lines that put or get bytes of a message themselves
+  dynamic_cast      casts, which a variant or a virtual function would replace
+  byte_sources      classes that are derived from ByteSource
+The commit with which a number falls also lowers its limit below. Exit code 1: a number exceeds its limit; the places are printed.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+FOLDERS = "libformat", "tools"
+CODEC = "message_codec.h", "message_fields.h"
+LIMITS = {"put_and_get": 0, "message_bytes": 15, "dynamic_cast": 30, "byte_sources": 29}  # may only fall
+
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+MESSAGE = r"(?:Message(?:Writer|Reader)|Fields(?:Out|In))\s*[&*]"
+PUT, GET = re.compile(rf"\bput\({MESSAGE}"), re.compile(rf"\bget\({MESSAGE}")
+BYTES = re.compile(r"\bMessage(?:Writer|Reader)\b|\bin_?(?:\.|->)get<|(?:\.|->)(?:get|put)_(?:raw|room|list|small|bytes)\b")
+CAST = re.compile(r"\bdynamic_cast\b")
+TYPE = re.compile(r"\b(?:class|struct)\s+(?:NMB_EXPORT\s+)?([\w:]+)(?:\s+final)?\s*:\s*([^{;]*)\{")
+
+
+def derived(bases, root):
+    """The names of classes that are derived from `root`, directly or not."""
+    found = {root}
+    while True:
+        more = {name for name, of in bases.items() if name not in found and of & found}
+        if not more:
+            return found - {root}
+        found |= more
+
+
+def counts():
+    places = {name: [] for name in LIMITS}
+    bases = {}
+    for path in sorted(path for folder in FOLDERS for path in (PROJECT / folder).rglob("*") if path.suffix in (".h", ".cpp")):
+        text = COMMENT.sub(lambda found: "\n" * found[0].count("\n"), path.read_text())
+        name = path.relative_to(PROJECT)
+        for found in TYPE.finditer(text):
+            bases[found[1]] = set(re.findall(r"\w+", found[2]))
+        for key, pattern in (("message_bytes", BYTES), ("dynamic_cast", CAST)):
+            if key == "message_bytes" and path.name in CODEC:
+                continue
+            places[key] += [f"{name}:{number}" for number, line in enumerate(text.splitlines(), 1) for _ in pattern.findall(line)]
+        both = min(len(PUT.findall(text)), len(GET.findall(text)))
+        places["put_and_get"] += [str(name)] * both
+    places["byte_sources"] = sorted(derived(bases, "ByteSource"))
+    return places
+
+
+def main():
+    places = counts()
+    failed = False
+    for name, limit in LIMITS.items():
+        number = len(places[name])
+        print(f"{name} {number}" + (f"; lower its limit, which is {limit}" if number < limit else ""))
+        if number > limit:
+            failed = True
+            print("\n".join([f"{name}: found {number}, expected at most {limit}:", *places[name]]), file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
