@@ -113,8 +113,13 @@ Status gather_values(Communicator& ranks, const std::vector<ValueRange>& ranges,
   for (auto& [from, of_rank] : answers) {
     const auto rank = static_cast<std::size_t>(from);
     auto next = of_rank.begin();
-    for (std::size_t i = ends[rank - 1]; i < ends[rank] && next != of_rank.end(); ++i)
-      if (!ranges[i].external) (*outcomes)[i] = std::move(*next++);
+    for (std::size_t i = ends[rank - 1]; i < ends[rank]; ++i) {
+      if (ranges[i].external) continue;
+      if (next == of_rank.end())
+        return agree_on_fields(
+            ranks, Status(Code::kDamaged, "a rank did not report all ranges that it was sent"));
+      (*outcomes)[i] = std::move(*next++);
+    }
   }
   return {};
 }

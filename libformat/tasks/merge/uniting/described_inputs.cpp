@@ -13,14 +13,19 @@ namespace nmb {
 
 Status DescribedInputs::take(int rank, std::span<const std::byte> description) {
   Blocks& known = known_[rank];
-  for (FieldsIn in(description); !in.at_end();) {
+  FieldsIn in(description);
+  while (!in.at_end()) {
     const auto index = static_cast<std::size_t>(in.next<std::uint64_t>());
     const auto described = in.next<DescribedAs>();
+    if (index >= options_.inputs.size()) in.fail();
     NMB_TRY(in.status());
     switch (described) {
-      case DescribedAs::kNotOpened:
-        NMB_TRY(uses_.end({index, in.next<Status>()}));
+      case DescribedAs::kNotOpened: {
+        const auto status = in.next<Status>();
+        NMB_TRY(in.status());
+        NMB_TRY(uses_.end({index, status}));
         break;
+      }
       case DescribedAs::kNot:
         known.clear();
         NMB_TRY(uses_.read(index));
@@ -29,7 +34,7 @@ Status DescribedInputs::take(int rank, std::span<const std::byte> description) {
         NMB_TRY(take_input(index, &known, &in));
     }
   }
-  return {};
+  return in.status();
 }
 
 Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* message) {
@@ -81,6 +86,7 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* m
         const Status read = in.next<Status>();
         if (status.ok()) status = read;
         in(input.size, input.extras);
+        NMB_TRY(in.status());
         return uses_.end(std::move(input));
       }
     }
@@ -108,6 +114,7 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
   }
   auto parts = rest.next<DescribedBlock::Parts>();
   auto pieces = rest.next<HeldValues::Pieces>();
+  NMB_TRY(rest.status());
   NMB_ASSIGN(parts.values, values_of(&rest));
   if (!pieces.empty())
     parts.values = std::make_shared<HeldValues>(std::move(parts.values), std::move(pieces));
