@@ -8,6 +8,7 @@
 #include <random>
 
 #include "nmb/communicator.h"
+#include "parallel/message_fields.h"
 
 namespace nmb {
 namespace {
@@ -27,15 +28,14 @@ class OneFromEach final : public Transport {
   Result<Arrival> next() override {
     if (--from_ > 0) return message(from_, kLong, std::as_bytes(std::span(&from_, 1)));
     // Then how many come straight to rank 0: the first says all of it.
-    const struct {
-      std::uint64_t length;
+    struct Count {
       std::uint32_t distance, parcels;
-    } count{8, 0, static_cast<std::uint32_t>(size_ - 1)}, none{};
+    };
+    std::vector<Count> counts;
+    if (step_ == 1) counts.push_back({0, static_cast<std::uint32_t>(size_ - 1)});
     const int from = size_ - step_;
-    const bool first = step_ == 1;
     step_ *= 2;
-    return message(from, kPassedOn,
-                   std::as_bytes(std::span(first ? &count : &none, 1)).first(first ? 16 : 8));
+    return message(from, kPassedOn, bytes_of_fields(counts));
   }
 
  private:
