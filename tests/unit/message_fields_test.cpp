@@ -65,6 +65,18 @@ ListedAll listed_all() {
           {9, "nine"}};
 }
 
+// A list of views sends what they show, not where it lies.
+TEST(MessageFields, ListsOfViewsAreListsOfTexts) {
+  const std::vector<std::byte> bytes =
+      bytes_of_fields(std::vector<std::string_view>{"one", "", "three"});
+  EXPECT_EQ(bytes, bytes_of_fields(std::vector<std::string>{"one", "", "three"}));
+  std::vector<std::string_view> got;
+  ASSERT_TRUE(take_fields(bytes, &got).ok());
+  ASSERT_EQ(got, (std::vector<std::string_view>{"one", "", "three"}));
+  EXPECT_GE(got.front().data(), reinterpret_cast<const char*>(bytes.data()));
+  EXPECT_LT(got.front().data(), reinterpret_cast<const char*>(bytes.data() + bytes.size()));
+}
+
 TEST(MessageFields, ComeBack) {
   const ListedAll sent = listed_all();
   const std::vector<std::byte> bytes = bytes_of_fields(sent);

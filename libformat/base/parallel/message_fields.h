@@ -57,6 +57,13 @@ concept HasFields = requires(Fields& all, T& value) {
   fields(all, value);
 };
 
+// Whether the bytes of a value are its message. A view of other memory is encoded as what it shows.
+template <class T>
+inline constexpr bool kIsPlain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
+                                 !std::is_convertible_v<T, std::string_view>;
+template <class T>
+inline constexpr bool kIsPlain<std::span<T>> = false;
+
 class FieldsOut : public MessageWriter {
  public:
   static constexpr bool kReceives = false;
@@ -82,8 +89,10 @@ class FieldsOut : public MessageWriter {
       fields(*this, const_cast<T&>(value));  // fields() only reads the value here
     else if constexpr (std::is_convertible_v<const T&, std::string_view>)
       put_text(value);
-    else
+    else {
+      static_assert(kIsPlain<T>);
       put(value);
+    }
   }
   void add(const std::span<const std::byte>& bytes) { put_bytes(bytes); }
   template <class T>
@@ -98,7 +107,7 @@ class FieldsOut : public MessageWriter {
   }
   template <class T>
   void add(const std::vector<T>& list) {
-    if constexpr (!HasFields<T, FieldsOut> && std::is_trivially_copyable_v<T>)
+    if constexpr (!HasFields<T, FieldsOut> && kIsPlain<T>)
       put_list(std::span(list));
     else
       add_each(list);
@@ -146,8 +155,10 @@ class FieldsIn : public MessageReader {
   void take(T& value) {
     if constexpr (HasFields<T, FieldsIn>)
       fields(*this, value);
-    else
+    else {
+      static_assert(kIsPlain<T>);
       value = get<T>();
+    }
   }
   void take(std::span<const std::byte>& bytes) { bytes = get_bytes(); }
   void take(std::string_view& text) { text = get_text(); }
@@ -165,7 +176,7 @@ class FieldsIn : public MessageReader {
   }
   template <class T>
   void take(std::vector<T>& list) {
-    if constexpr (!HasFields<T, FieldsIn> && std::is_trivially_copyable_v<T>) {
+    if constexpr (!HasFields<T, FieldsIn> && kIsPlain<T>) {
       list = get_list<T>();
     } else {
       list.resize(get_count());
