@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "fault/session_file.h"
+#include "files/writer_lock.h"
 #include "nmb/merge.h"
 #include "nmb/verify.h"
 #include "superblock/head.h"
@@ -15,7 +16,6 @@
 #include "support/faulty_output.h"
 #include "support/programs.h"
 #include "support/vectors.h"
-#include "wire/writer_lock.h"
 
 namespace nmb::test {
 namespace {

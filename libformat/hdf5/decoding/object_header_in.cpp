@@ -88,7 +88,7 @@ bool ObjectHeaderIn::take_chunk_layout(Part content) {
 }
 
 bool ObjectHeaderIn::read_version_1(std::uint64_t address) {
-  constexpr std::size_t kPrefix = 16, kHead = 8;
+  constexpr std::size_t kPrefix = 16, kMessageHead = 8;
   if (bytes_[0] != std::byte{1}) return false;
   const std::size_t count = load_le<std::uint16_t>(at(2));
   const std::uint64_t length = load_le<std::uint32_t>(at(8));
@@ -97,11 +97,11 @@ bool ObjectHeaderIn::read_version_1(std::uint64_t address) {
     const std::uint64_t rest = kPrefix + length - bytes_.size();
     if (!read_chunk(address + bytes_.size(), rest)) return false;
   }
-  if (!take_messages({kPrefix, length}, kHead, 0)) return false;
+  if (!take_messages({kPrefix, length}, kMessageHead, 0)) return false;
   for (std::size_t i = 0; i < next_.size(); ++i) {
     const std::size_t begin = bytes_.size();
     if (!read_chunk(next_[i].offset, next_[i].length) ||
-        !take_messages({begin, next_[i].length}, kHead, 0))
+        !take_messages({begin, next_[i].length}, kMessageHead, 0))
       return false;
   }
   return messages_ == count;

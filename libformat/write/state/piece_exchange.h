@@ -29,8 +29,8 @@ struct PiecePart {
     std::uint64_t length, stride, count;
 
     template <class Fields>
-    friend void fields(Fields& all, Runs& runs) {
-      all.small(runs.offset, runs.length, runs.stride, runs.count);
+    friend void fields(Fields& all, Runs& group) {
+      all.small(group.offset, group.length, group.stride, group.count);
     }
   };
 

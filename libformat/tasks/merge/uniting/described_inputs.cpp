@@ -94,9 +94,9 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* m
 }
 
 Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, FieldsIn* in) {
-  const auto header = in->next<ByteChanges>();
-  if (header.kind != ByteChanges::Kind::kNone) known->metadata.reset();
-  NMB_TRY(apply_changes(header, &known->header));
+  const auto changes = in->next<ByteChanges>();
+  if (changes.kind != ByteChanges::Kind::kNone) known->metadata.reset();
+  NMB_TRY(apply_changes(changes, &known->header));
   NMB_TRY(apply_changes(in->next<ByteChanges>(), &known->rest));
   FieldsIn rest(known->rest);
   const auto name = rest.next<BlockName>();
