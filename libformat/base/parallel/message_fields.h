@@ -41,7 +41,9 @@ template <class Fields>
 void fields(Fields& all, Status& status) {
   Code code = status.code();
   std::uint64_t offset = status.offset();
-  std::string file = status.file(), rule = status.rule(), message = status.message();
+  std::string file, rule, message;
+  if constexpr (!Fields::kReceives)
+    file = status.file(), rule = status.rule(), message = status.message();
   int rank = status.rank();
   all.choice(code, Code::kBusy);
   all(offset, file, rule, message, rank);
