@@ -55,7 +55,7 @@ def count(root, folders):
 
 
 def part(path):
-    """What a file is counted with: a layer of the library, a tool, or a folder."""
+    """Returns the folder whose total includes the file: a layer of the library, a tool or another folder."""
     parts = path.parent.parts
     return "/".join(parts[:2])
 
