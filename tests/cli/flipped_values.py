@@ -175,7 +175,6 @@ FUNCTIONS = {
     "compare.h": {"digest_file": "nminspect digest", "digest_blocks": "nminspect digest", "compare_files": "nminspect diff"},
     "convert.h": {
         "extract_block": "Convert", "write_classic": "Convert", "write_hdf5": "nmconvert in.nmb out.h5",
-        "write_cmip7": "nmconvert in.nmb out.nc --layout cmip7",
     },
     "dataset.h": {"read": "Read", "compute_statistics": "Statistics"},
     "dump.h": {"write_values": "nminspect dump"},

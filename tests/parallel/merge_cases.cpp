@@ -227,10 +227,8 @@ RANK_CASE(ValuesOfUnitedBlocksMovedByAllRanks) {
   }
   constexpr std::uint64_t kBytes = 8 * 50000 * 8;
   PackOptions united, joined;
-  united.mode = MergeMode::kUnion;
-  joined.mode = MergeMode::kJoin;
-  joined.along = "axis:0";
-  joined.first_values = true;
+  united.mode = UnionMode();
+  joined.mode = JoinMode{.along = "axis:0"};
   for (PackOptions* options : {&united, &joined}) {
     std::vector<test::OutputCall> calls;
     options->writer.layer = test::recording(calls);
@@ -245,7 +243,7 @@ RANK_CASE(ValuesOfUnitedBlocksMovedByAllRanks) {
 // Four inputs whose variables become those of one classic file.
 Result<PackOptions> united_to_classic(Communicator& ranks, const RankFolder& folder) {
   PackOptions options;
-  options.mode = MergeMode::kUnion;
+  options.mode = UnionMode();
   options.classic = Kind::kCdf5;
   options.writer.sync = false;
   options.output = folder.file("ranks.nc");
@@ -335,7 +333,7 @@ RANK_CASE(ClassicFileThatOneRankCannotWrite) {
 Result<PackOptions> hdf5_inputs(Communicator& ranks, const RankFolder& folder) {
   PackOptions options;
   options.originals = Originals::kStore;
-  options.digests = RecordedDigests::kSha256;
+  std::get<PackMode>(options.mode).digests = RecordedDigests::kSha256;
   options.output = folder.file("merged.nmb");
   options.writer.sync = false;
   options.writer.piece_size = 65536;
@@ -393,7 +391,7 @@ RANK_CASE(OriginalsThatOneRankCannotRead) {
     const std::string& input = options.inputs[static_cast<std::size_t>(2 * failing + 1)];
     const std::uint64_t length = std::filesystem::file_size(options.inputs[0]);
     PackOptions faulty = options;
-    faulty.progress = [&](std::uint64_t, std::uint64_t) {
+    faulty.writer.progress = [&](std::uint64_t, std::uint64_t) {
       if (ranks.rank() == failing) std::filesystem::resize_file(input, length - 1);
     };
     PackReport report;

@@ -1,33 +1,36 @@
-// Options of pack() that do not go together, in the library's words and in those of a caller.
+// Options of pack() that do not go together: what the library says, and how the tools spell it.
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string>
 
+#include "common/option_names.h"
 #include "nmb/merge.h"
 
 namespace nmb {
 namespace {
 
-std::string refused(const std::function<void(PackOptions&)>& set,
-                    const PackOptionNames& names = {}) {
+std::string refused(const std::function<void(PackOptions&)>& set) {
   PackOptions options;
   options.inputs = {"a.nc"};
   set(options);
-  return check_options(options, names).text();
+  return check_options(options).text();
+}
+
+std::string refused_pack(const std::function<void(PackMode&)>& set) {
+  return refused([&](PackOptions& options) { set(std::get<PackMode>(options.mode)); });
 }
 
 TEST(PackOptions, DoNotGoTogether) {
   EXPECT_EQ(refused([](PackOptions&) {}), "ok");
-  EXPECT_EQ(refused([](PackOptions& o) { o.inputs.clear(); }), "no inputs; name at least one");
-  EXPECT_EQ(refused([](PackOptions& o) { o.key = "evt"; }), "key needs mode join");
-  EXPECT_EQ(
-      refused([](PackOptions& o) { o.classic = Kind::kCdf2; }),
-      "mode pack needs an output of kind nc4, hdf5 or nmb, which can hold groups; the output is "
-      "cdf2");
+  EXPECT_EQ(refused([](PackOptions& o) { o.inputs.clear(); }),
+            "no inputs; name PackOptions::inputs");
+  EXPECT_EQ(refused([](PackOptions& o) { o.classic = Kind::kCdf2; }),
+            "PackOptions::mode pack needs an output of kind nc4, hdf5 or nmb, which can hold "
+            "groups; PackOptions::output is cdf2");
   const auto compresses = [](const char* text) {
     return refused([text](PackOptions& o) {
-      o.mode = MergeMode::kJoin, o.classic = Kind::kCdf5, o.compression.emplace();
+      o.mode = JoinMode(), o.classic = Kind::kCdf5, o.compression.emplace();
       const std::string_view asked = text;
       const Status set = asked == "deflate"  ? o.compression->set_codec(asked)
                          : asked == "time:4" ? o.compression->set_chunk(asked)
@@ -37,27 +40,44 @@ TEST(PackOptions, DoNotGoTogether) {
     });
   };
   const std::string needs =
-      " needs an output of kind nc4, hdf5 or nmb, which can hold chunks; the output is cdf5; the "
-      "ending .nc4 means nc4";
-  EXPECT_EQ(compresses("deflate"), "compression" + needs);
-  EXPECT_EQ(compresses("time:4"), "chunk" + needs);
-  EXPECT_EQ(compresses("shuffle"), "shuffle" + needs);
+      " needs an output of kind nc4, hdf5 or nmb, which can hold chunks; PackOptions::output is "
+      "cdf5; the ending .nc4 means nc4";
+  EXPECT_EQ(compresses("deflate"), "PackOptions::compression" + needs);
+  EXPECT_EQ(compresses("time:4"), "Compression::chunk" + needs);
+  EXPECT_EQ(compresses("shuffle"), "Compression::shuffle" + needs);
   EXPECT_EQ(refused([](PackOptions& o) {
               o.hdf5.emplace(), o.writer.statistics = StatisticsLevel::kBasic;
             }),
-            "statistics needs an output of kind nmb; the output is nc4");
+            "WriterOptions::statistics needs an output of kind nmb; PackOptions::output is nc4");
   EXPECT_EQ(refused([](PackOptions& o) { o.hdf5.emplace(), o.writer.hdf5_view = Hdf5View::kOn; }),
-            "hdf5_view on needs an output of kind nmb; the output is nc4");
-  EXPECT_EQ(refused([](PackOptions& o) { o.append = true, o.mode = MergeMode::kTiles; }),
-            "append needs mode pack; the mode is tiles");
-  EXPECT_EQ(refused([](PackOptions& o) { o.link = true, o.writer.hdf5_view = Hdf5View::kOn; }),
-            "link and hdf5_view on exclude each other: a view cannot show values in other files");
+            "Hdf5View::kOn needs an output of kind nmb; PackOptions::output is nc4");
+  EXPECT_EQ(refused([](PackOptions& o) { o.mode = JoinMode{.along = "a/b"}; }),
+            "found dimension \"a/b\"; a path begins with /: \"/a/b\"");
 }
 
-TEST(PackOptions, AreNamedByTheCaller) {
-  EXPECT_EQ(refused([](PackOptions& o) { o.link = true, o.compression.emplace(); },
-                    {.compression = "--compress", .link = "--link"}),
-            "--link and --compress exclude each other");
+TEST(PackOptions, OfModePackDoNotGoTogether) {
+  EXPECT_EQ(refused_pack([](PackMode& pack) { pack.replace = true; }),
+            "PackMode::replace needs PackMode::append");
+  EXPECT_EQ(refused_pack([](PackMode& pack) { pack.choice = {.shard = 3, .shards = 2}; }),
+            "found shard 3 of 2, expected a number from 1 to 2");
+  EXPECT_EQ(refused([](PackOptions& o) {
+              std::get<PackMode>(o.mode).choice = {.where = "a > 1"};
+              o.block_by.by = BlockRule::By::kOne;
+            }),
+            "BlockChoice::where and PackOptions::block_by exclude each other");
+  EXPECT_EQ(refused([](PackOptions& o) {
+              std::get<PackMode>(o.mode).link = true, o.writer.hdf5_view = Hdf5View::kOn;
+            }),
+            "PackMode::link and Hdf5View::kOn exclude each other: a view cannot show values in "
+            "other files");
+}
+
+TEST(PackOptions, AreSpelledByTheTools) {
+  const std::string text = refused(
+      [](PackOptions& o) { std::get<PackMode>(o.mode).link = true, o.compression.emplace(); });
+  EXPECT_EQ(text, "PackMode::link and PackOptions::compression exclude each other");
+  EXPECT_EQ(tools::with_option_names(text), "--link and --compress exclude each other");
+  EXPECT_EQ(tools::with_option_names("file a::b: at 7"), "file a::b: at 7");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "common/option_names.h"
 #include "common/terminal.h"
 #include "nmb/text.h"
 
@@ -15,7 +16,7 @@ void Diagnostics::line(std::string_view kind, std::string_view text) {
   if (before_writing_) before_writing_();
   std::string out = coloured(tool_ + ":", Colour::kBold, colour_) + " ";
   if (!kind.empty()) out += coloured(kind, Colour::kYellow, colour_) + " ";
-  out += printable(text) + "\n";
+  out += printable(with_option_names(std::string(text))) + "\n";
   // Writes a line with one call, so that lines of several processes do not mix. A failure of this
   // call cannot be reported anywhere.
   std::string_view rest = out;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/option_names.h"
 #include "common/output.h"
 #include "nmb/text.h"
 
@@ -26,6 +27,15 @@ template <class List, class TextOf = std::identity>
 Json json_texts(const List& list, TextOf text_of = {}) {
   Json texts = Json::array();
   for (const auto& one : list) texts.push_back(json_text(std::invoke(text_of, one)));
+  return texts;
+}
+
+// Returns a message of the library, with the names of the tools' options.
+inline Json json_message(const std::string& text) { return json_text(with_option_names(text)); }
+template <class List, class TextOf = std::identity>
+Json json_messages(const List& list, TextOf text_of = {}) {
+  Json texts = Json::array();
+  for (const auto& one : list) texts.push_back(json_message(std::invoke(text_of, one)));
   return texts;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "common/natural_order.h"
 #include "nmb/text.h"
@@ -58,8 +59,8 @@ Json conflicts_json(const std::vector<PackConflict>& conflicts) {
     Json one{{"kind", conflict_name(conflict.kind)},
              {"object", json_text(conflict.object)},
              {"files", Json::array({json_text(conflict.first_file)})},
-             {"found", json_text(conflict.found)},
-             {"expected", json_text(conflict.expected)}};
+             {"found", json_message(conflict.found)},
+             {"expected", json_message(conflict.expected)}};
     if (!conflict.second_file.empty()) one["files"].push_back(json_text(conflict.second_file));
     all.push_back(std::move(one));
   }
@@ -69,12 +70,8 @@ Json conflicts_json(const std::vector<PackConflict>& conflicts) {
 }  // namespace
 
 void MergeRules::offer_mode(CLI::App& app) {
-  offer_choice<MergeMode>(
-      app, "--mode", &options_->mode, "MODE",
-      {{"pack", MergeMode::kPack},
-       {"union", MergeMode::kUnion},
-       {"join", MergeMode::kJoin},
-       {"tiles", MergeMode::kTiles}},
+  offer_word(
+      app, "--mode", &mode_, "MODE", {"pack", "union", "join", "tiles"},
       "how to merge inputs: pack (default), union, join or tiles. With --mode pack, each input "
       "becomes its own block. With --mode union, blocks of the same name become one block. With "
       "--mode join, blocks of the same name become one block, and their values are concatenated "
@@ -89,18 +86,18 @@ void MergeRules::offer_mode(CLI::App& app) {
 
 // Adds options that control which differences are allowed between blocks of the same name.
 void MergeRules::offer_agreement(CLI::App& app) {
-  app.add_option("--along", options_->along,
+  app.add_option("--along", join_.along,
                  "join: the dimension along which values are concatenated (default: the record "
                  "dimension). If groups define dimensions of the same name, /GROUP/NAME means the "
                  "dimension of one group. axis:0 means the first dimension of each variable")
       ->type_name("DIM");
-  app.add_option("--key", options_->key,
+  app.add_option("--key", join_.key,
                  "join: give a number to each event in the list VARIABLE of BLOCK (the default "
                  "BLOCK is spill). Each block with a variable of this name gets a variable "
                  "VARIABLE.seq, which contains the event number of each row")
       ->type_name("[BLOCK/]VARIABLE");
   offer_choice<bool>(
-      app, "--shared", &options_->first_values, "WHAT", {{"first", true}},
+      app, "--shared", &first_values_, "WHAT", {{"first", true}},
       "union, tiles: what to do if several inputs have values of the same variable. With --shared "
       "first, the values of the first input are used, and are not compared with the values of "
       "other inputs (default: the values must be equal)");
@@ -115,7 +112,7 @@ void MergeRules::offer_agreement(CLI::App& app) {
              "(default), skip or widen (only with union or join). With --on-mismatch skip, the "
              "object is left out. With --on-mismatch widen, numbers are converted to the narrowest "
              "type that holds all of them; if no type holds all of them, this is an error");
-  offer_choice<bool>(app, "--missing", &options_->fill_missing, "WHAT",
+  offer_choice<bool>(app, "--missing", &join_.fill_missing, "WHAT",
                      {{"error", false}, {"fill", true}},
                      "join, tiles: what to do if an input lacks a variable or block, or if no "
                      "input has a tile: error (default) or fill (use fill values)");
@@ -123,38 +120,56 @@ void MergeRules::offer_agreement(CLI::App& app) {
                "join: keep the first value of the attribute tracking_id (default: drop it, because "
                "it identifies a single file)");
   app.add_flag(
-      "--monotonic", options_->monotonic,
+      "--monotonic", join_.monotonic,
       "join: a coordinate that is not strictly monotonic is a conflict (default: a warning)");
 }
 
-Status MergeRules::take(const CLI::App& app) {
-  const auto needs = [&](const char* option, bool is_right, const char* mode) {
-    if (app.count(option) == 0 || is_right) return Status();
-    return Status(Code::kUsage, fmt::format("{} needs --mode {}", option, mode));
-  };
-  const bool joins = options_->mode == MergeMode::kJoin;
-  NMB_TRY(needs("--along", joins, "join"));
-  const bool tiles = options_->mode == MergeMode::kTiles;
-  NMB_TRY(needs("--missing", joins || tiles, "join or tiles"));
-  NMB_TRY(needs("--monotonic", joins, "join"));
-  NMB_TRY(needs("--keep-tracking-id", joins, "join"));
-  options_->drop_tracking_id = joins && !keep_tracking_id_;
-  NMB_TRY(needs("--shared", options_->mode == MergeMode::kUnion || tiles, "union or tiles"));
-  NMB_TRY(needs("--atts", options_->mode != MergeMode::kPack, "union, join or tiles"));
-  NMB_TRY(needs("--on-mismatch", options_->mode != MergeMode::kPack, "union, join or tiles"));
-  options_->strict_attributes = atts_ == "strict";
-  options_->skip_mismatches = on_mismatch_ == "skip";
-  options_->widen_types = on_mismatch_ == "widen";
-  if (options_->widen_types && tiles)
+Status MergeRules::check_mode(const CLI::App& app) const {
+  constexpr std::pair<const char*, std::string_view> kModes[] = {
+      {"--key", "join"},
+      {"--along", "join"},
+      {"--missing", "join or tiles"},
+      {"--monotonic", "join"},
+      {"--keep-tracking-id", "join"},
+      {"--shared", "union or tiles"},
+      {"--atts", "union, join or tiles"},
+      {"--on-mismatch", "union, join or tiles"}};
+  for (const auto& [option, modes] : kModes)
+    if (app.count(option) > 0 && modes.find(mode_) == modes.npos)
+      return Status(Code::kUsage, fmt::format("{} needs --mode {}", option, modes));
+  if (on_mismatch_ == "widen" && mode_ == "tiles")
     return Status(Code::kUsage, "--on-mismatch widen needs --mode union or join");
+  return {};
+}
+
+Status MergeRules::take(const CLI::App& app) {
+  NMB_TRY(check_mode(app));
+  const bool strict = atts_ == "strict";
+  const Mismatch on_mismatch = on_mismatch_ == "skip"    ? Mismatch::kSkip
+                               : on_mismatch_ == "widen" ? Mismatch::kWiden
+                                                         : Mismatch::kConflict;
+  if (mode_ == "union") {
+    options_->mode = UnionMode{strict, on_mismatch, first_values_};
+  } else if (mode_ == "tiles") {
+    options_->mode =
+        TilesMode{strict, on_mismatch == Mismatch::kSkip, first_values_, join_.fill_missing};
+  } else if (mode_ == "join") {
+    join_.drop_tracking_id = !keep_tracking_id_;
+    join_.strict_attributes = strict;
+    join_.on_mismatch = on_mismatch;
+    options_->mode = join_;
+  }
   constexpr std::string_view kValues = "values:";
   if (sort_.starts_with(kValues) && sort_.size() > kValues.size())
     options_->sort_by = sort_.substr(kValues.size());
   else if (sort_ != "given" && sort_ != "name")
     return Status(Code::kUsage, "found --sort " + sort_ + ", expected given, name or values:VAR");
-  if (options_->keep_unmatched && split_names_.empty())
+  if (options_->block_by.keep_unmatched && split_names_.empty())
     return Status(Code::kUsage, "--unmatched needs --split-names");
-  if (!split_names_.empty()) options_->block_by = {BlockRule::By::kPrefix, split_names_};
+  if (!split_names_.empty()) {
+    options_->block_by.by = BlockRule::By::kPrefix;
+    options_->block_by.name = split_names_;
+  }
   NMB_ASSIGN(options_->samples, SampleRule::parse(samples_));
   return {};
 }
@@ -164,7 +179,8 @@ void MergeRules::offer_blocks(CLI::App& app) {
                  "divide variables into blocks by the first capture of REGEX in their names; the "
                  "part of a variable's name after the match becomes its name in the block")
       ->type_name("REGEX");
-  offer_choice<bool>(app, "--unmatched", &options_->keep_unmatched, "WHAT", {{"keep", true}},
+  offer_choice<bool>(app, "--unmatched", &options_->block_by.keep_unmatched, "WHAT",
+                     {{"keep", true}},
                      "keep: a variable whose name --split-names does not match stays in the "
                      "undivided block (default: such a variable is a conflict)");
   offer_choice<bool>(app, "--unique", &options_->unique_groups, "WHAT", {{"{group}", true}},

@@ -24,13 +24,20 @@ class MergeRules {
   void offer_blocks(CLI::App& app);
   // Checks the options and completes *options. Errors: kUsage.
   Status take(const CLI::App& app);
+  // The text of --mode.
+  const std::string& mode() const { return mode_; }
   // Sorts the inputs if --sort name is given.
   void sort_inputs();
   // If --atts list is given, shows each attribute that differs.
   void tell_differing(const PackReport& report, Diagnostics& diagnostics) const;
 
  private:
+  Status check_mode(const CLI::App& app) const;
+
   PackOptions* const options_;
+  std::string mode_ = "pack";
+  JoinMode join_;  // the rules that several modes have too
+  bool first_values_ = false;
   std::string split_names_, sort_ = "given", samples_;
   std::string atts_ = "first", on_mismatch_ = "error";
   bool keep_tracking_id_ = false;

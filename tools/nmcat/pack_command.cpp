@@ -160,7 +160,7 @@ void PackCommand::offer_storage(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_flag(
-      "--link", options_.link,
+      "--link", pack_.link,
       "pack: leave values in the inputs; OUT refers to these values and contains "
       "everything else. The inputs must be in the folder of OUT or in folders below it, unless "
       "--external is given (default with --link: beneath)");
@@ -173,9 +173,9 @@ void PackCommand::offer_storage(CLI::App& app) {
 }
 
 void PackCommand::offer_run(CLI::App& app) {
-  app.add_flag("--append", options_.append,
+  app.add_flag("--append", pack_.append,
                "pack: add blocks to OUT, an existing NMB file; its contents do not change");
-  app.add_flag("--replace", options_.replace,
+  app.add_flag("--replace", pack_.replace,
                "with --append: replace blocks of OUT that have the name of a new block");
   app.add_flag("--no-lock", no_lock_,
                "with --append: write even if the file system has no locks; use it only if nothing "
@@ -212,7 +212,7 @@ Status PackCommand::take_output() {
       return Status(Code::kUsage, options_.output, kNoOffset, "", unknown_ending());
     // With mode pack, blocks become groups, and classic netCDF has no groups.
     if (kind == "netcdf")
-      to_ = options_.mode == MergeMode::kPack ? "nc4" : "cdf5";
+      to_ = packs() ? "nc4" : "cdf5";
     else if (kind == "classic")
       to_ = "cdf5";
     else
@@ -348,32 +348,18 @@ Status PackCommand::gather_inputs() {
   }
   rules_.sort_inputs();
   NMB_TRY(read_block_list());
-  return check_options(options_, {.inputs = "files or use --files-from",
-                                  .output = "OUT",
-                                  .mode = "--mode",
-                                  .key = "--key",
-                                  .compression = "--compress",
-                                  .shuffle = "--shuffle",
-                                  .chunk = "--chunk",
-                                  .dry_run = "--dry-run",
-                                  .statistics = "--stats",
-                                  .resume = "--resume",
-                                  .append = "--append",
-                                  .replace = "--replace",
-                                  .link = "--link",
-                                  .block_by = "--split-names",
-                                  .hdf5_view = "--hdf5-view",
-                                  .external = "--external",
-                                  .choice = choice_option(),
-                                  .tags = "--tag",
-                                  .tag_names = "--tag-names"});
+  return check_options(options_);
 }
 
-// Returns the first option that chooses blocks.
-std::string PackCommand::choice_option() const {
-  for (const char* option : {"--blocks-from", "--exclude", "--where"})
-    if (tool_.app().count(option) > 0) return option;
-  return "--shard";
+// Checks that options of mode pack are only given with this mode.
+Status PackCommand::check_mode() const {
+  if (packs()) return {};
+  for (const char* option :
+       {"--append", "--replace", "--blocks-from", "--exclude", "--where", "--shard", "--link"})
+    if (tool_.app().count(option) > 0)
+      return Status(Code::kUsage,
+                    fmt::format("{} needs --mode pack; the mode is {}", option, rules_.mode()));
+  return {};
 }
 
 Status PackCommand::read_block_list() {
@@ -393,7 +379,7 @@ Status PackCommand::read_block_list() {
   NMB_ASSIGN(const std::string digest,
              sha256(MemorySource(std::as_bytes(std::span(all))), nullptr));
   block_list_ = fmt::format("{} names, SHA-256 {}", names.size(), digest);
-  options_.choice->names = std::move(names);
+  std::get<PackMode>(options_.mode).choice->names = std::move(names);
   if (resume_) options_.resume = resume_text();
   return {};
 }
@@ -404,7 +390,7 @@ Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   NMB_TRY(ranks.first([&] { return gather_inputs(); }));
   NMB_TRY(send_names(ranks, &options_.inputs));
   if (blocks_from_.empty()) return {};
-  std::optional<std::vector<std::string>>& blocks = options_.choice->names;
+  std::optional<std::vector<std::string>>& blocks = std::get<PackMode>(options_.mode).choice->names;
   if (!blocks) blocks.emplace();
   return send_names(ranks, &*blocks);
 }
@@ -425,7 +411,7 @@ Status PackCommand::check_files() {
   NMB_TRY(check_file_list(*options_.outputs, tool_.options().files_from));
   NMB_TRY(check_file_list(*options_.outputs, blocks_from_, "list of blocks"));
   if (report_path_.empty()) return {};
-  if (!options_.append) return start_report();
+  if (!pack_.append) return start_report();
   // With --append, OUT is also an input. Therefore the report must not be a file to which OUT
   // refers.
   OutputSet report;
@@ -468,12 +454,12 @@ Status PackCommand::take_io() {
 // With --append, a file that has a view gets a new view. Any other NMB output gets a view only if
 // the view is small.
 Result<Hdf5View> PackCommand::view_to_make() const {
-  NMB_TRY(view_.check(to_ == "nmb" && !options_.link));
+  NMB_TRY(view_.check(to_ == "nmb" && !pack_.link));
   if (view_.view) return *view_.view;
   if (view_.has_options()) return Hdf5View::kAuto;
-  if (to_ != "nmb" || options_.link) return Hdf5View::kOff;
+  if (to_ != "nmb" || pack_.link) return Hdf5View::kOff;
   // A view is made from the written file.
-  if (!options_.append || options_.writer.dry_run) return Hdf5View::kSmall;
+  if (!pack_.append || options_.writer.dry_run) return Hdf5View::kSmall;
   const Result<std::unique_ptr<Reader>> reader =
       Reader::open(options_.output, {.external = ExternalPaths::kNone});
   // If the file cannot be opened, the merge reports this later.
@@ -485,9 +471,9 @@ Status PackCommand::take_storage() {
   options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
   NMB_ASSIGN(options_.compression, compression_.parse());
   options_.external = tool_.options().external;
-  if (options_.link && tool_.app().count("--external") == 0)
+  if (pack_.link && tool_.app().count("--external") == 0)
     options_.external = ExternalPaths::kBeneath;
-  if (options_.link && tool_.app().count("--inline") > 0)
+  if (pack_.link && tool_.app().count("--inline") > 0)
     return Status(Code::kUsage, "--link and --inline exclude each other");
   NMB_ASSIGN(options_.writer.hdf5_view, view_to_make());
   view_.set(&options_.writer);
@@ -532,15 +518,15 @@ Status PackCommand::take_choice() {
                     fmt::format("found --shard {}, expected K/N with K from 1 to N", shard_));
   }
   if (!blocks_from_.empty() || choice.where || choice.excludes || !shard_.empty())
-    options_.choice = std::move(choice);
+    pack_.choice = std::move(choice);
   return {};
 }
 
 Status PackCommand::take_run() {
   const CommonOptions& common = tool_.options();
-  const bool stores = to_ == "nmb" && options_.mode == MergeMode::kPack && !no_originals_ &&
+  const bool stores = to_ == "nmb" && packs() && !no_originals_ &&
                       options_.block_by.by == BlockRule::By::kGroup && !options_.compression &&
-                      !options_.link;
+                      !pack_.link;
   if (digest_ == RecordedDigests::kXxh3 && !stores)
     return Status(Code::kUsage,
                   "--digest xxh128 needs an NMB output in which classic files are stored whole: "
@@ -549,13 +535,13 @@ Status PackCommand::take_run() {
   if (digest_ == RecordedDigests::kSha256 && !stores && !common.json && report_path_.empty())
     return Status(Code::kUsage, "--digest needs --json or --report");
   if (to_ == "nmb") options_.originals = no_originals_ ? Originals::kDrop : Originals::kStore;
-  options_.digests = digest_;
-  if (options_.append)
+  pack_.digests = digest_;
+  if (pack_.append)
     // An existing file keeps its limit for inline values.
     for (const char* option : {"-f", "--inline"})
       if (tool_.app().count(option) > 0)
         return Status(Code::kUsage, fmt::format("--append and {} exclude each other", option));
-  if (no_lock_ && !options_.append) return Status(Code::kUsage, "--no-lock needs --append");
+  if (no_lock_ && !pack_.append) return Status(Code::kUsage, "--no-lock needs --append");
   if (no_lock_) options_.writer.locking = Locking::kIfPossible;
   if (resume_) options_.resume = resume_text();
   if (!no_provenance_ && to_ == "nmb")
@@ -566,15 +552,17 @@ Status PackCommand::take_run() {
   if (lossy_) options_.refused_losses = RefusedLosses::kNone;
   options_.writer.sync = !no_sync_;
   options_.writer.cancel = catch_interrupts();
+  if (packs()) options_.mode = pack_;
   return {};
 }
 
 Status PackCommand::execute() {
   NMB_TRY(rules_.take(tool_.app()));
+  NMB_TRY(check_mode());
   for (const std::string& text : tags_) {
     NMB_ASSIGN(options_.tags.emplace_back(), TagRule::parse(text));
   }
-  if (no_history_ && options_.mode != MergeMode::kJoin)
+  if (no_history_ && rules_.mode() != "join")
     return Status(Code::kUsage, "--no-history needs --mode join");
   NMB_TRY(take_output());
   NMB_TRY(take_storage());
@@ -594,7 +582,7 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
   // Except with mode pack, inputs share blocks, so one rank plans all blocks. In a single process,
   // the threads of this rank move the values.
-  const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
+  const std::size_t parts = packs() ? options_.inputs.size() : 1;
   if (options_.hdf5)
     options_.hdf5->on_losses = [&](const Reader& between, const Hdf5Losses& lost) {
       return accept_losses(between, lost, report);
@@ -606,10 +594,10 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
-        if (options.mode == MergeMode::kJoin && !no_history_)
-          options.history = history_line("nmcat", decisive_options(), options_.inputs);
+        if (auto* const join = std::get_if<JoinMode>(&options.mode); join && !no_history_)
+          join->history = history_line("nmcat", decisive_options(), options_.inputs);
         if (ranks.rank() == 0) {
-          options.progress = progress.callback();
+          options.writer.progress = progress.callback();
           return pack(options, report, ranks);
         }
         if (!ranks.shares_memory()) *tells = false;
@@ -768,8 +756,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"without_statistics", report.without_statistics},
                {"decompressed", report.decompressed},
                {"stored_twice", report.stored_twice}});
-  if (options_.replace) json["replaced"] = report.replaced;
-  if (options_.choice) json["not_chosen"] = report.not_chosen;
+  if (pack_.replace) json["replaced"] = report.replaced;
+  if (pack_.choice) json["not_chosen"] = report.not_chosen;
   if (!options_.tags.empty()) {
     json["replaced_tags"] = report.replaced_tags;
     json["without_tag"] = Json::object();
@@ -792,15 +780,15 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   for (const ExternalFile& file : report.external_files)
     linked.push_back({{"file", json_text(file.path)}, {"bytes", file.size}});
   json.update(agreement_json(report));
-  json.update({{"losses", json_texts(losses)},
+  json.update({{"losses", json_messages(losses)},
                {"linked", std::move(linked)},
                {"originals", std::move(originals)},
-               {"errors", json_texts(report.unreadable, &Status::text)}});
+               {"errors", json_messages(report.unreadable, &Status::text)}});
   if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
-    json["errors"].push_back(json_text(status.text()));
+    json["errors"].push_back(json_message(status.text()));
   std::vector<std::string> warnings = report.warnings;
   warnings.insert(warnings.end(), not_written_.begin(), not_written_.end());
-  json["warnings"] = json_texts(warnings);
+  json["warnings"] = json_messages(warnings);
   if (digest_ != RecordedDigests::kSha256 || !status.ok() || options_.writer.dry_run) return json;
   json["sources"] = Json::array();
   for (const std::string& input : options_.inputs) {

@@ -33,7 +33,8 @@ class PackCommand {
   Status take_storage();
   Result<Hdf5View> view_to_make() const;
   Status take_choice();
-  std::string choice_option() const;
+  bool packs() const { return rules_.mode() == "pack"; }
+  Status check_mode() const;
   Status read_block_list();
   Status take_run();
   Status accept_losses(const Reader& between, const Hdf5Losses& lost, PackReport* report);
@@ -60,6 +61,7 @@ class PackCommand {
 
   Tool& tool_;
   PackOptions options_;
+  PackMode pack_;  // the rules of mode pack
   MergeRules rules_;
   std::vector<std::string> tags_;
   std::string report_path_;

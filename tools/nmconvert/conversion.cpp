@@ -12,6 +12,7 @@
 
 #include "common/glob.h"
 #include "common/statistics_option.h"
+#include "convert/write_cmip7.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
 #include "nmb/hdf5.h"
@@ -158,7 +159,7 @@ class Converter {
     options.keep_statistics = options_.keep_statistics;
     options.refused_losses = options_.lossy ? RefusedLosses::kNone : RefusedLosses::kAll;
     options.originals = options_.originals ? Originals::kStore : Originals::kDrop;
-    options.digests = options_.digests;
+    std::get<PackMode>(options.mode).digests = options_.digests;
     // If an NMB input has no view, its copy gets no view.
     const Hdf5View usual = view.has_options()       ? Hdf5View::kAuto
                            : kind == FileKind::kNmb ? Hdf5View::kOff
@@ -212,7 +213,7 @@ class Converter {
 
   Status to_cmip7() {
     NMB_TRY(ranks_.first([&] { return check_references(*options_.outputs, file_); }));
-    return write_cmip7(file_, record_.of.output, extract_options(), ranks_,
+    return write_cmip7(file_, record_.of.output, {extract_options()}, ranks_,
                        [this](const Hdf5Losses& lost) { return notes_.accept_losses(lost); });
   }
 
@@ -232,14 +233,16 @@ class Converter {
     // A classic file becomes the root block; the blocks of an NMB file keep their names.
     options.block_name = "{group}";
     options.block_by = options_.block_by;
+    PackMode pack;
     if (pattern_)
-      options.wants_block = [this](std::string_view name) {
+      pack.wants_block = [this](std::string_view name) {
         const std::scoped_lock lock(pattern_mutex_);
         return pattern_->matches(name);
       };
     else
-      options.only_block = record_.of.block;
-    options.keep_unmatched = true;
+      pack.only_block = record_.of.block;
+    options.mode = std::move(pack);
+    options.block_by.keep_unmatched = true;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
     options.external = options_.external;

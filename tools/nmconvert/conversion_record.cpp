@@ -106,12 +106,12 @@ Json record_json(const ConversionRecord& record) {
   json["status"] = outcome_word(record.outcome);
   json["exit"] = static_cast<int>(exit_of(record.status.code()));
   json["code"] = code_name(record.status.code());
-  json["message"] = record.status.ok() ? Json() : Json(json_text(record.status.text()));
+  json["message"] = record.status.ok() ? Json() : json_message(record.status.text());
   std::vector<std::string> warnings = record.warnings;
   warnings.insert(warnings.end(), record.not_written.begin(), record.not_written.end());
-  json["warnings"] = json_texts(warnings);
-  json["losses"] = json_texts(record.losses);
-  json["conflicts"] = json_texts(record.conflicts);
+  json["warnings"] = json_messages(warnings);
+  json["losses"] = json_messages(record.losses);
+  json["conflicts"] = json_messages(record.conflicts);
   json["without_statistics"] = record.without_statistics;
   json["originals"] = record.originals;
   json["digested"] = record.digested;

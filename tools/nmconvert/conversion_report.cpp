@@ -52,7 +52,7 @@ void ConversionReport::tell(const ConversionRecord& record) {
       cells.push_back(digest.empty() ? "-" : digest);
   cells.push_back(record.of.input);
   cells.push_back(record.of.output);
-  cells.push_back(record.status.ok() ? "" : record.status.text());
+  cells.push_back(record.status.ok() ? "" : with_option_names(record.status.text()));
   (void)table_->row(std::move(cells));
 }
 

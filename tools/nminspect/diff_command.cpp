@@ -102,7 +102,7 @@ class DiffJson final : public DiffListing {
   Status end(const Result<bool>& is_same) override {
     const std::string result =
         is_same.ok() ? fmt::format("\"same\":{}", *is_same)
-                     : "\"error\":" + Json(json_text(is_same.status().text())).dump(-1, ' ', true);
+                     : "\"error\":" + json_message(is_same.status().text()).dump(-1, ' ', true);
     return out_.write("\n]," + result + "}\n");
   }
 

@@ -65,8 +65,7 @@ Status write_with_values(Output& out, const Json& json,
   });
   if (!begun) return status;
   std::string tail = "}\n";
-  if (!status.ok())
-    tail = ",\"error\":" + Json(json_text(status.text())).dump(-1, ' ', true) + tail;
+  if (!status.ok()) tail = ",\"error\":" + json_message(status.text()).dump(-1, ' ', true) + tail;
   const Status ended = out.write(tail);
   return status.ok() ? ended : status;
 }

@@ -93,8 +93,8 @@ struct SourceOutcome {
   Status status;  // why the source could not be compared completely
 
   std::vector<std::uint8_t> bytes() const {
-    return Json::to_msgpack(
-        Json{text, blocks, is_same, static_cast<int>(status.code()), status.text()});
+    return Json::to_msgpack(Json{text, blocks, is_same, static_cast<int>(status.code()),
+                                 with_option_names(status.text())});
   }
   static SourceOutcome from(std::span<const std::byte> bytes) {
     const auto* const begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
@@ -223,8 +223,8 @@ class AgainstReport {
     return tool_.out().write(
         (is_first ? "\n  {\"source\": " : ",\n  {\"source\": ") + quoted(source) +
         ", \"blocks\": " + std::to_string(outcome.blocks.size()) + ", \"differences\": [" +
-        outcome.text + "], \"same\": " + (is_same ? "true" : "false") +
-        ", \"error\": " + (outcome.status.ok() ? "null" : quoted(outcome.status.text())) + "}");
+        outcome.text + "], \"same\": " + (is_same ? "true" : "false") + ", \"error\": " +
+        (outcome.status.ok() ? "null" : quoted(with_option_names(outcome.status.text()))) + "}");
   }
   const std::unordered_set<std::string>& compared() const { return compared_; }
   // If a source could not be read, it is unknown which blocks have no source.

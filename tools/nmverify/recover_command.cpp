@@ -240,7 +240,7 @@ Status RecoverCommand::write_document(const std::string& file, const Recovery& r
                      {"lost_without_name", recovery.lost_without_name},
                      {"doubtful", recovery.doubtful()}};
   json["may_lack_blocks"] = recovery.may_lack_blocks;
-  json["other_losses"] = json_texts(recovery.other_losses);
+  json["other_losses"] = json_messages(recovery.other_losses);
   std::string text = json.dump(1, ' ', true);
   text.resize(text.rfind('\n'));  // without the bracket at the end
   Output& out = tool_.out();

@@ -45,7 +45,7 @@ Status SetCommand::run(std::vector<std::string> files) {
   options_.originals = Originals::kStore;
   options_.outputs = std::make_shared<OutputSet>();  // there is no output
   // The result has the attribute history, as with nmcat.
-  if (options_.mode == MergeMode::kJoin) options_.history = "nmcat";
+  if (auto* const join = std::get_if<JoinMode>(&options_.mode)) join->history = "nmcat";
   options_.writer.dry_run = true;
   options_.writer.hdf5_view = Hdf5View::kOff;
   PackReport report;
@@ -68,7 +68,7 @@ Status SetCommand::plan(PackReport* report, bool* tells) {
     Communicator alone;
     NMB_TRY(gather_files(alone));
   }
-  const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
+  const std::size_t parts = rules_.mode() == "pack" ? options_.inputs.size() : 1;
   return run_on_ranks(tool_, tool_.app(), parts, Needs::kAnyRanks,
                       [&](Communicator& ranks, unsigned threads) {
                         if (launched_ranks() > 1) NMB_TRY(gather_files(ranks));
@@ -92,12 +92,7 @@ Status SetCommand::gather_files(Communicator& ranks) {
       options_.inputs.insert(options_.inputs.end(), listed.begin(), listed.end());
     }
     rules_.sort_inputs();
-    PackOptionNames names;
-    names.inputs = "files or use --files-from";
-    names.mode = "--mode";
-    names.key = "--key";
-    names.block_by = "--split-names";
-    return check_options(options_, names);
+    return check_options(options_);
   }));
   return send_names(ranks, &options_.inputs);
 }
@@ -118,11 +113,11 @@ Status SetCommand::write_result(const PackReport& report, const Status& status) 
     json.update(agreement_json(report));
     json["losses"] = Json::array();
     for (const PackLoss& loss : report.losses)
-      json["losses"].push_back(json_text(loss.path + ": " + loss.line()));
-    json["errors"] = json_texts(report.unreadable, &Status::text);
+      json["losses"].push_back(json_message(loss.path + ": " + loss.line()));
+    json["errors"] = json_messages(report.unreadable, &Status::text);
     if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
-      json["errors"].push_back(json_text(status.text()));
-    json["warnings"] = json_texts(report.warnings);
+      json["errors"].push_back(json_message(status.text()));
+    json["warnings"] = json_messages(report.warnings);
     return write_json(tool_.out(), json);
   }
   if (!status.ok() || tool_.options().quiet) return {};

@@ -22,7 +22,7 @@ class TextReport final : public VerifyReport {
     if (finding.severity == Severity::kUnsupported) return;  // a diagnostic reports it
     const bool warning = finding.severity == Severity::kWarning && !options_.strict;
     if (warning && options_.quiet && finding.rule != "R-SB-13") return;
-    line((warning ? "warning: " : "") + finding.text());
+    line((warning ? "warning: " : "") + with_option_names(finding.text()));
   }
   void damaged_block(const std::string& name) override {
     // The root block has an empty name.
@@ -92,7 +92,7 @@ class JsonReport final : public VerifyReport {
     json["offset"] = finding.offset == kNoOffset ? Json(nullptr) : Json(finding.offset);
     json["object"] = json_text(finding.object);
     json["found"] = json_text(finding.found);
-    json["expected"] = json_text(finding.expected);
+    json["expected"] = json_message(finding.expected);
     if (const auto& piece = finding.piece)
       json["piece"] = {{"number", piece->number},
                        {"offset", piece->begin},
@@ -124,7 +124,7 @@ class JsonReport final : public VerifyReport {
       json["kind"] = nullptr;
       json["sound"] = false;
     }
-    json["error"] = problem.ok() ? Json(nullptr) : Json(json_text(problem.text()));
+    json["error"] = problem.ok() ? Json(nullptr) : Json(json_message(problem.text()));
     write(findings_ == 0 ? "]" : "\n   ]");
     for (const auto& [key, value] : json.items())
       write(",\n   \"" + key + "\": " + value.dump(-1, ' ', true));

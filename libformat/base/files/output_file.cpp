@@ -32,7 +32,7 @@ Status take_writer_lock(int fd, const std::string& path) {
   return Status(
       Code::kUnsupported, path, kNoOffset, "",
       "the file system does not support locks, so another program might write to the file at "
-      "the same time; if no other program does, use --no-lock (Locking::kIfPossible)");
+      "the same time; if no other program does, use Locking::kIfPossible");
 }
 
 // If another process keeps replacing a file, the file is opened at most this number of times.

@@ -126,7 +126,7 @@ void NmbVerifier::check_properties(const Metadata& metadata, std::uint64_t body_
       if (p.number == hdf5::Property::Number::kDamagedChunks && !at_least(VerifyLevel::kData))
         findings_.report({"R-XC-1", body_at, variable(),
                           "a mark that some chunks cannot be decoded",
-                          "chunks that can be decoded (--level data lists those that cannot)",
+                          "chunks that can be decoded (VerifyLevel::kData lists those that cannot)",
                           Severity::kWarning});
       const bool is_lost = p.filter == 0;
       if (p.number == hdf5::Property::Number::kUndecoded &&

@@ -108,12 +108,12 @@ Result<std::string> external_path(const std::string& input, const std::string& o
   std::string path = file.lexically_relative(folder).string();
   if (has_drive(path) && allowed != ExternalPaths::kAny)
     return refuse("a linked file whose name begins with a letter and \":\"",
-                  "a name that Windows does not read as a drive, or --external any");
+                  "a name that Windows does not read as a drive, or ExternalPaths::kAny");
   const bool is_beneath = path != ".." && !leads_out(path) && !path.empty();
   if (!is_beneath && allowed != ExternalPaths::kAny)
     return refuse("a file that is not below the folder of the output, " +
                       nmb::in_quotes(of_output.empty() ? "." : of_output.string()),
-                  "a file below it, so that both can be moved together, or --external any");
+                  "a file below it, so that both can be moved together, or ExternalPaths::kAny");
   if (!is_beneath && (fs::path(input).is_absolute() || path.empty())) path = file.string();
   if (const char* error = external_path_error(path))
     return refuse(joined_text("a path of a linked file with ", error), "a path without it");

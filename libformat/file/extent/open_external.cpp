@@ -16,7 +16,7 @@ namespace nmb {
 namespace {
 
 constexpr const char* kBeneath =
-    "a file in or below the NMB file's folder, unless any path is allowed (--external any)";
+    "a file in or below the NMB file's folder, unless any path is allowed (ExternalPaths::kAny)";
 #ifdef _WIN32
 constexpr bool kOnWindows = true;
 #else
@@ -52,9 +52,10 @@ class Opening {
 
   Result<std::unique_ptr<FileSource>> run() {
     if (allowed_ == ExternalPaths::kNone)
-      return Status(Code::kUnsupported, name_, kNoOffset, "R-FT-4",
-                    "found an external file, which may not be opened; --external=beneath allows "
-                    "files in the folder of the NMB file and below");
+      return Status(
+          Code::kUnsupported, name_, kNoOffset, "R-FT-4",
+          "found an external file, which may not be opened; ExternalPaths::kBeneath allows "
+          "files in the folder of the NMB file and below");
     if (const char* error = kOnWindows ? windows_path_error(path_) : nullptr)
       return refused(joined_text("a path with ", error), "a path that Windows accepts for a file");
     if (allowed_ == ExternalPaths::kAny) {

@@ -62,10 +62,6 @@ struct ConvertOptions {
   // function fails, the conversion fails. If no function is set, losses make the conversion fail
   // with kConflict.
   std::function<Status(const Reader&, const Hdf5Losses&)> on_losses{};
-  // For HDF5 outputs: set by pack() if the source is a temporary file whose values are in other
-  // files and have no checksums. Called before the output is published; returns an error if one of
-  // these files has changed.
-  std::function<Status()> links_unchanged{};
   OutputLayer layer;  // wraps the output file
 };
 
@@ -123,23 +119,6 @@ NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
 // Not collective. Errors: those of write_hdf5().
 NMB_EXPORT Status check_hdf5(const Reader& reader, const std::string& input,
                              const ConvertOptions& options);
-
-// Writes a netCDF-4, HDF5 or classic file as a netCDF-4 file with the layout of CMIP7. Time
-// coordinates and their bounds have one chunk each or are contiguous. Each other variable has one
-// chunk, or it is divided along its first dimension into chunks of at least 4 MiB of values. If the
-// values of a variable take more than 64 KiB, they are stored with shuffle, deflate of level 4 and
-// fletcher32. All metadata are in one run at the beginning of the file. Chunks that already have
-// the right lengths and filters are copied. Collective: rank 0 does the work, and all ranks get the
-// outcome. Uses overwrite, sync, check, threads, cancel and layer of `options`; options.check
-// compares values, attributes and types; chunks that were copied are compared as stored bytes.
-// `on_losses` is called on rank 0 before anything is written: `changes` has the variables that keep
-// their chunks although they do not fit this layout, and `damaged` is as for write_hdf5(). If
-// `on_losses` fails, the call fails with the same error. Other errors: those of write_hdf5(), and
-// kUnknownKind if `file` has another kind.
-NMB_EXPORT Status write_cmip7(const std::shared_ptr<const FileSource>& file,
-                              const std::string& path, const ConvertOptions& options,
-                              Communicator& ranks,
-                              const std::function<Status(const Hdf5Losses&)>& on_losses);
 
 // --- files to which an input refers, and which no output may replace ---
 

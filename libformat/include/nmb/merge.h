@@ -7,9 +7,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "nmb/block_entry.h"
@@ -25,21 +25,7 @@
 namespace nmb {
 
 class Reader;
-struct Dataset;         // nmb/dataset.h
-struct ConvertOptions;  // nmb/convert.h
-struct Hdf5Losses;      // nmb/convert.h
-
-// How blocks of the same name in several inputs are merged.
-enum class MergeMode : std::uint8_t {
-  kPack,   // blocks are not merged; the same name in two inputs is a conflict
-  kUnion,  // blocks become one block with all their objects; objects of the same name become one
-           // object and must have the same values
-  kJoin,   // blocks with the same objects become one block; values are concatenated along a
-           // dimension
-  // blocks with the same objects become one block; each input has one tile of the values, which its
-  // domain_decomposition attributes describe
-  kTiles,
-};
+struct Hdf5Losses;  // nmb/convert.h
 
 // How a merge treats whole files. These files are the HDF5 and netCDF-4 inputs, and the originals
 // of NMB inputs.
@@ -72,12 +58,6 @@ struct Hdf5Output {
   // Name of the file in messages about objects that cannot be written as HDF5. If empty, these
   // messages name the output.
   std::string source{};
-  // If set, this function is called on rank 0, and `output` is not written. `merged` has the
-  // temporary NMB file `path` open. The file has the merged values, or links to values that stay in
-  // the inputs. Pass `options` to the function that writes a file.
-  std::function<Status(const Reader& merged, const std::string& path,
-                       const ConvertOptions& options)>
-      on_merged{};
 };
 
 // How an input is divided into blocks of the output. A new block is placed below the block from
@@ -105,6 +85,9 @@ struct BlockRule {
   By by = By::kGroup;
   std::string name{};
   std::uint64_t count = 1;
+  // With kPrefix: whether variables that do not match stay in their block. If false, such variables
+  // are conflicts.
+  bool keep_unmatched = false;
 
   // Parses a rule: "group" (or ""), "prefix:REGEX", "vars:N", "one", "dim:NAME" or "key:ATT".
   // Errors: kUsage.
@@ -182,60 +165,29 @@ enum class RefusedLosses : std::uint8_t {
   kAll,
 };
 
-// The rest of a damaged file.
-struct MendedSource {
-  std::shared_ptr<const ByteSource> bytes{};  // must not change while it is read
-  // Whether some objects of the file may be lost. Hard links, references and sources of virtual
-  // data sets that lead to objects which `bytes` does not have are then left out. Soft and external
-  // links stay.
-  bool lacks_objects = false;
-  std::set<std::string> lost_originals{};  // names of the blocks whose originals are lost
-};
+// Modes of a merge: how blocks of the same name in several inputs are merged. In the modes other
+// than PackMode, a block that several inputs have becomes a classic dataset, and objects of the
+// same name must have the same type and dimensions (docs/reference/merging.md). Attributes that
+// determine the meaning of values (units and similar) must have the same value; for other
+// attributes the first value is kept.
 
-struct PackOptions {
-  // --- what is read and written ---
-  std::vector<std::string> inputs;  // paths of classic files and NMB files, in any mixture
-  // If source.bytes is set, the only input is read from it, and `inputs` has only its name.
-  MendedSource source{};
-  // With writer.dry_run, the path may be empty: only the inputs are checked then. `outputs` must be
-  // set in this case.
-  std::string output;
-  // For union, join and tiles: if set, the output is a classic file of this kind. The result must
-  // be one block. These options are ignored: `samples`, `compression`, and options of `writer` that
-  // apply only to NMB files. Fails with kConflict if the kind cannot hold the block.
-  std::optional<Kind> classic{};
-  // If set, the output is an HDF5 file (nmb/convert.h) without statistics and provenance. The
-  // output is converted from a temporary NMB file beside it, to which the other options apply. The
-  // HDF5 library compresses classic blocks; it can use only deflate.
-  std::optional<Hdf5Output> hdf5{};
-  // With kPack: whether to add the blocks as a new generation to the output, which must exist. A
-  // failure never changes the output's content. A block whose name exists in the output is a
-  // conflict.
+// Blocks are not merged; the same name in two inputs is a conflict.
+struct PackMode {
+  // Whether to add the blocks as a new generation to the output, which must exist. A failure never
+  // changes the output's content. A block whose name exists in the output is a conflict.
   bool append = false;
   // With append: whether a block of an input replaces a block of the output that has the same name.
   // Blocks below the replaced block stay.
   bool replace = false;
-  // With kPack, and without block_by and compression: whether values stay in the inputs. The output
-  // then has the blocks, and the positions of their values in the inputs. Data of HDF5 inputs that
-  // NMB stores in another form (tables of chunks, strings) are copied into the output. Fails with
-  // kUnsupported if `external` does not allow the path of an input.
+  // Without block_by and compression: whether values stay in the inputs. The output then has the
+  // blocks, and the positions of their values in the inputs. Data of HDF5 inputs that NMB stores in
+  // another form (tables of chunks, strings) are copied into the output. Fails with kUnsupported if
+  // PackOptions::external does not allow the path of an input.
   bool link = false;
-  // Whether whole files are stored. Reader::give_back() returns stored files. An absolute path is
-  // recorded without its folders.
-  Originals originals = Originals::kNone;
   // Which digests of packed files are recorded. A stored whole file always has its XXH3-128.
-  // Digests of classic files are recorded with their blocks, if whole files are stored (kPack,
-  // without block_by, compression and link).
+  // Digests of classic files are recorded with their blocks, if whole files are stored (without
+  // block_by, compression and link).
   RecordedDigests digests = RecordedDigests::kNone;
-  // For the temporary file of an HDF5 output: whether values of united blocks stay in the inputs,
-  // if the inputs store them in the same form. Set by pack().
-  bool link_united = false;
-  // Which external files may be opened to read values of NMB inputs. With `link`, this also limits
-  // where the inputs may be, relative to the output.
-  ExternalPaths external = ExternalPaths::kBeneath;
-  // Whether values that HDF5 inputs have in other files are copied into the output. The HDF5
-  // library then opens any file that an input names, without limits on time and memory.
-  bool materialise = false;
   // If set, only this block of each NMB input is packed. A classic block becomes the root block. A
   // block from HDF5 keeps its name, because its references contain paths. The blocks below this
   // block are packed too. The block may use dimensions of groups above it. These groups are packed
@@ -247,81 +199,123 @@ struct PackOptions {
   // the block is a group, the blocks below it are packed too. Groups above are packed as with
   // `only_block`. The packed blocks keep their names. The function must be thread-safe.
   std::function<Result<bool>(std::string_view block)> wants_block{};
-  // With kPack and without block_by: which blocks of the inputs are packed. An original (see
-  // `originals`) is stored only if all blocks of its file are packed. Fails with kNotFound if no
-  // block is packed.
+  // Without block_by: which blocks of the inputs are packed. An original (PackOptions::originals)
+  // is stored only if all blocks of its file are packed. Fails with kNotFound if no block is
+  // packed.
   std::optional<BlockChoice> choice{};
+};
+
+// What happens to an object that does not match the object of the same name in the first input.
+enum class Mismatch : std::uint8_t {
+  kConflict,
+  kSkip,  // the object is left out
+  // Numeric variables of different types get the narrowest type that holds all their values, if
+  // there is such a type. Attributes are compared as numbers; _FillValue, missing_value, valid_*
+  // and flag_* get the variable's type. In classic and netCDF-4 inputs, a variable without
+  // _FillValue has the default fill value of its old type. If the old type has two bytes or more,
+  // this fill value becomes the default fill value of the new type. Variables with _Unsigned, and
+  // parts of divided blocks, are not widened. Other objects that do not match are conflicts.
+  kWiden,
+};
+
+// Blocks become one block with all their objects; objects of the same name become one object and
+// must have the same values.
+struct UnionMode {
+  bool strict_attributes = false;  // whether each attribute must have the same value in all inputs
+  Mismatch on_mismatch = Mismatch::kConflict;
+  // Whether values are taken from the first input that has them, without comparing them.
+  bool first_values = false;
+};
+
+// Blocks with the same objects become one block; values are concatenated along a dimension.
+struct JoinMode {
+  // The dimension along which values are concatenated. "" means the record dimension; "axis:0"
+  // means the first dimension of each variable. A name means the dimension of the highest group
+  // that defines one; "/GROUP/NAME" means the dimension of this group.
+  std::string along{};
+  // Name of the variable that lists the events in each input, as "BLOCK/VARIABLE". Without
+  // "BLOCK/", the variable is in the block "spill". The list has integers that do not decrease, and
+  // each new value is a new event. Events are numbered from 0 over all inputs. If a block has a
+  // joined variable named VARIABLE with one value for each row, the block gets a variable
+  // VARIABLE.seq (kInt64). This variable has the number of the event of each row. If the key is not
+  // empty, all blocks become classic datasets.
+  std::string key{};
+  // A line to add to the global attribute `history` of the root block, before its text. The line is
+  // added if several inputs have a root block. If empty, no line is added.
+  std::string history{};
+  // Whether the global attribute tracking_id, which identifies a single file, is removed from each
+  // block that several inputs have.
+  bool drop_tracking_id = false;
+  bool strict_attributes = false;              // as in UnionMode
+  Mismatch on_mismatch = Mismatch::kConflict;  // as in UnionMode
+  // Whether missing values are replaced with fill values. Values are missing if an input lacks a
+  // variable or block.
+  bool fill_missing = false;
+  bool monotonic = false;  // whether a coordinate that is not monotonic is a conflict
+};
+
+// Blocks with the same objects become one block; each input has one tile of the values, which its
+// domain_decomposition attributes describe.
+struct TilesMode {
+  bool strict_attributes = false;  // as in UnionMode
+  bool skip_mismatches = false;    // as Mismatch::kSkip; values of tiles are not widened
+  // Whether values that are not divided into tiles are taken from the first input without comparing
+  // them.
+  bool first_values = false;
+  bool fill_missing = false;  // as in JoinMode; also fills elements that no tile has
+};
+
+using MergeMode = std::variant<PackMode, UnionMode, JoinMode, TilesMode>;
+
+struct PackOptions {
+  // --- what is read and written ---
+  std::vector<std::string> inputs;  // paths of classic files and NMB files, in any mixture
+  // With writer.dry_run, the path may be empty: only the inputs are checked then. `outputs` must be
+  // set in this case.
+  std::string output;
+  // For union, join and tiles: if set, the output is a classic file of this kind. The result must
+  // be one block. These options are ignored: `samples`, `compression`, and options of `writer` that
+  // apply only to NMB files. Fails with kConflict if the kind cannot hold the block.
+  std::optional<Kind> classic{};
+  // If set, the output is an HDF5 file (nmb/convert.h) without statistics and provenance. The
+  // output is converted from a temporary NMB file beside it, to which the other options apply. The
+  // HDF5 library compresses classic blocks; it can use only deflate.
+  std::optional<Hdf5Output> hdf5{};
+  // Whether whole files are stored. Reader::give_back() returns stored files. An absolute path is
+  // recorded without its folders.
+  Originals originals = Originals::kNone;
+  // Which external files may be opened to read values of NMB inputs. With PackMode::link, this
+  // also limits where the inputs may be, relative to the output.
+  ExternalPaths external = ExternalPaths::kBeneath;
+  // Whether values that HDF5 inputs have in other files are copied into the output. The HDF5
+  // library then opens any file that an input names, without limits on time and memory.
+  bool materialise = false;
 
   // --- how blocks are made ---
   // Pattern for names of blocks, with the fields {stem}, {path}, {index} and {group}. If empty, the
   // pattern is {stem} for classic files, {stem}/{group} for inputs with groups, and {group} for
-  // union and join.
+  // the other modes.
   std::string block_name;
   bool unique_groups = false;  // whether the same group name in two inputs is a conflict
   // How inputs are divided into blocks. Blocks from HDF5 are converted to classic datasets before
   // they are divided or united (nmb/netcdf_view.h). Losses in this conversion are conflicts. A
   // block from which no variable is moved stays unchanged.
   BlockRule block_by{};
-  // With kPrefix: whether variables that do not match stay in their block. If false, such variables
-  // are conflicts.
-  bool keep_unmatched = false;
   SampleRule samples{};
   // Tags of the output's blocks. A block keeps the tags that it has in an NMB input, except tags
   // with the names of these rules. A block without content gets no tags. An attribute or a capture
-  // that no block has is an error (kNotFound). With kPack, blocks of the output that exist already
-  // (`append`) do not change.
+  // that no block has is an error (kNotFound). Blocks of the output that exist already
+  // (PackMode::append) do not change.
   std::vector<TagRule> tags{};
   // Regular expression (PCRE2) for the captures of `tags`. It is searched in the names of the
   // output's blocks.
   std::string tag_names{};
 
   // --- how inputs are united ---
-  // How blocks of the same name are merged. For union, join and tiles (docs/reference/merging.md),
-  // objects of the same name must have the same type and dimensions. Attributes that determine the
-  // meaning of values (units and similar) must have the same value; for other attributes the first
-  // value is kept. A block that several inputs have becomes a classic dataset.
-  MergeMode mode = MergeMode::kPack;
+  MergeMode mode = PackMode();
   // Path of a numeric variable, including its block. Inputs are ordered by the first value of this
   // variable in each input. The report has the same order. If empty, the order of `inputs` is kept.
   std::string sort_by{};
-  // For join: the dimension along which values are concatenated. "" means the record dimension;
-  // "axis:0" means the first dimension of each variable. A name means the dimension of the highest
-  // group that defines one; "/GROUP/NAME" means the dimension of this group.
-  std::string along{};
-  // For join: a line to add to the global attribute `history` of the root block, before its text.
-  // The line is added if several inputs have a root block. If empty, no line is added.
-  std::string history{};
-  // For join: whether the global attribute tracking_id, which identifies a single file, is removed
-  // from each block that several inputs have.
-  bool drop_tracking_id = false;
-  // For union and join: whether a block that only one input has is treated like a block that
-  // several inputs have.
-  bool unite_single = false;
-  // For join: name of the variable that lists the events in each input, as "BLOCK/VARIABLE".
-  // Without "BLOCK/", the variable is in the block "spill". The list has integers that do not
-  // decrease, and each new value is a new event. Events are numbered from 0 over all inputs. If a
-  // block has a joined variable named VARIABLE with one value for each row, the block gets a
-  // variable VARIABLE.seq (kInt64). This variable has the number of the event of each row. If the
-  // key is not empty, all blocks become classic datasets.
-  std::string key{};
-  // Whether values that are not joined are taken from the first input without comparing them.
-  bool first_values = false;
-  // Whether each attribute must have the same value in all inputs.
-  bool strict_attributes = false;
-  // Whether objects that do not match those of the first input are left out.
-  bool skip_mismatches = false;
-  // For union and join: whether numeric variables of the same name may have different types. These
-  // variables get the narrowest type that holds all their values, if there is such a type.
-  // Attributes are compared as numbers; _FillValue, missing_value, valid_* and flag_* get the
-  // variable's type. In classic and netCDF-4 inputs, a variable without _FillValue has the default
-  // fill value of its old type. If the old type has two bytes or more, this fill value becomes the
-  // default fill value of the new type. Variables with _Unsigned, and parts of divided blocks, are
-  // not widened.
-  bool widen_types = false;
-  // For join and tiles: whether missing values are replaced with fill values. Values are missing if
-  // an input lacks a variable or block, or if no tile has an element.
-  bool fill_missing = false;
-  bool monotonic = false;  // for join: whether a coordinate that is not monotonic is a conflict
 
   // --- how blocks are stored ---
   // How values are stored (nmb/values.h). If nullopt, values that are coded in an NMB input stay
@@ -359,27 +353,6 @@ struct PackOptions {
   // For NMB outputs: returns the provenance to record (Writer::add_provenance()). `sources` are all
   // inputs, in the order in which they are merged. Called on rank 0 after planning.
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
-  // With `classic`: if set, the result is passed to this function on rank 0 as a dataset of kind
-  // CDF-5, and `output` is not written. Values of the dataset are read from the inputs. If a file
-  // is made from the dataset, call check_inputs() before the file gets its name.
-  std::function<Status(const std::shared_ptr<const Dataset>& dataset,
-                       const std::function<Status()>& check_inputs)>
-      on_dataset{};
-  // Called from time to time from one thread, with the bytes of values moved so far and the total
-  // bytes.
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-};
-
-// Names of options in messages.
-struct PackOptionNames {
-  std::string inputs = "at least one", output = "the output";
-  std::string mode = "mode", key = "key", compression = "compression", shuffle = "shuffle",
-              chunk = "chunk";
-  std::string dry_run = "dry_run", statistics = "statistics", resume = "resume";
-  std::string append = "append", replace = "replace", link = "link", block_by = "block_by",
-              hdf5_view = "hdf5_view";
-  std::string external = "external", choice = "choice";
-  std::string tags = "tags", tag_names = "tag_names";
 };
 
 // Returns the name of the temporary NMB file of an HDF5 output, if the run may be resumed:
@@ -389,8 +362,9 @@ NMB_EXPORT std::string between_name(const std::string& path);
 // published the output, first removes the hidden files that this run left behind. Errors: kUsage.
 NMB_EXPORT Status add_outputs(const PackOptions& options, OutputSet* outputs);
 
-// Checks options as pack() does. Errors: kUsage if options exclude each other.
-NMB_EXPORT Status check_options(const PackOptions& options, const PackOptionNames& names = {});
+// Checks options as pack() does. Errors: kUsage if an option is out of range, or if options exclude
+// each other; messages name the fields, for example PackMode::link.
+NMB_EXPORT Status check_options(const PackOptions& options);
 
 // Kinds of conflicts between inputs.
 enum class ConflictKind : std::uint8_t {
@@ -485,7 +459,7 @@ struct PackPlan {
   // estimate if originals are stored: the length of their table depends on digests, which are
   // computed from the values.
   bool is_estimate = false;
-  std::uint64_t bytes_before = 0;    // with PackOptions::append: length of the file before the run
+  std::uint64_t bytes_before = 0;    // with PackMode::append: length of the file before the run
   std::uint64_t metadata_bytes = 0;  // bytes of headers and bodies of blocks
   std::uint64_t index_bytes = 0;     // bytes of the index and of data maps
   // Expected peak resident memory, in bytes, of the process that needs most memory. A dry run does
@@ -532,11 +506,11 @@ struct PackReport {
   std::vector<PackConflict> conflicts;  // all conflicts; if there are any, nothing is published
   // Attributes that differ between inputs; the first or only value is kept.
   std::vector<PackConflict> differing;
-  std::vector<PackConflict> left_out;  // objects left out by skip_mismatches
+  std::vector<PackConflict> left_out;  // objects left out by Mismatch::kSkip
   std::vector<PackConflict> filled;    // objects filled by fill_missing
   // Objects whose values are taken from the first input because of first_values.
   std::vector<PackConflict> shared;
-  std::vector<PackConflict> widened;  // variables widened by widen_types
+  std::vector<PackConflict> widened;  // variables widened by Mismatch::kWiden
   std::vector<PackLoss> losses;       // losses in the order of the inputs
   std::vector<Status> unreadable;     // inputs that cannot be used
   std::vector<std::string> warnings;
@@ -587,7 +561,7 @@ NMB_EXPORT Status pack(const PackOptions& options, PackReport* report);
 // Merges the inputs together with other ranks. Collective: each rank of `ranks` reads consecutive
 // inputs, and all ranks read about the same number of bytes. The options must be the same on all
 // ranks. The outcome is the same on all ranks, and the file is the same for any number of ranks.
-// Only rank 0's report is filled. PackOptions::progress gets the bytes of this rank's share.
+// Only rank 0's report is filled. WriterOptions::progress gets the bytes of this rank's share.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report, Communicator& ranks);
 
 }  // namespace nmb

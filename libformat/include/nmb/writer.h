@@ -461,7 +461,7 @@ class Writer {
   // come from pack_block() and take_values().
   NMB_EXPORT std::uint64_t pending_bytes() const;
   // Returns how many bytes of stored values the next commit leaves in other files and links to
-  // (PackOptions::link).
+  // (PackMode::link).
   NMB_EXPORT std::uint64_t linked_bytes() const;
   // If the last commit added rows to the file table, returns all rows of the table on rank 0.
   // Returns no rows on other ranks.

@@ -23,6 +23,7 @@
 #include "client/hdf5_stream.h"
 #include "client/named_blocks.h"
 #include "client/netcdf_check.h"
+#include "convert/write_cmip7.h"
 #include "convert/write_merged.h"
 #include "convert/write_variables.h"
 #include "hdf5_types/hdf5_section.h"
@@ -750,7 +751,7 @@ Status check_losses(const std::vector<Loss>& losses) {
 }
 
 // Writes the file under the name `hidden` with make(), checks it, and renames it to `path`.
-Status make_output(const std::string& path, const ConvertOptions& options, ResultCheck& check,
+Status make_output(const std::string& path, const Hdf5Options& options, ResultCheck& check,
                    const std::function<Status(const std::string& hidden)>& make) {
   CreateOptions create;
   create.overwrite = options.overwrite;
@@ -826,7 +827,7 @@ Result<hdf5::Hdf5Form> checked_form(const Reader& reader, const std::string& inp
 }
 
 Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
-                   const ConvertOptions& options, Hdf5Losses damage) {
+                   const Hdf5Options& options, Hdf5Losses damage) {
   NMB_ASSIGN(const hdf5::Hdf5Form form, checked_form(reader, input, options, std::move(damage)));
   ResultCheck check(reader, form, options, ResultCheck::Layout::kKept);
   return make_output(path, options, check, [&](const std::string& hidden) {
@@ -859,7 +860,7 @@ Status add_left(const hdf5::NamedBlocks& blocks, std::vector<Loss>* left) {
 
 Status variables_alone(const Reader& reader, const std::string& input,
                        std::span<const VarId> variables, const std::string& path,
-                       const ConvertOptions& options) {
+                       const Hdf5Options& options) {
   NMB_TRY(check_ranges(options));
   NMB_ASSIGN(const hdf5::NamedBlocks blocks, hdf5::NamedBlocks::of_variables(reader, variables));
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(blocks));
@@ -875,7 +876,7 @@ Status variables_alone(const Reader& reader, const std::string& input,
 }
 
 Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::string& path,
-                      const ConvertOptions& options,
+                      const Hdf5Options& options,
                       const std::function<Status(const Hdf5Losses&)>& on_losses) {
   NMB_ASSIGN(const hdf5::NamedBlocks blocks, hdf5::NamedBlocks::open(file));
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(blocks));
@@ -903,23 +904,23 @@ Status write_hdf5(const Reader& reader, const std::string& input, const std::str
   return ranks.first([&]() -> Status {
     Hdf5Losses damage;
     NMB_TRY(find_damage(reader, options, &damage));
-    return write_alone(reader, input, path, options, std::move(damage));
+    return write_alone(reader, input, path, {options}, std::move(damage));
   });
 }
 
 Status write_merged(const Reader& reader, const std::string& input, const std::string& path,
-                    const ConvertOptions& options) {
+                    const Hdf5Options& options) {
   return write_alone(reader, input, path, options, {});
 }
 
 Status write_variables(const Reader& reader, const std::string& input,
                        std::span<const VarId> variables, const std::string& path,
-                       const ConvertOptions& options) {
+                       const Hdf5Options& options) {
   return variables_alone(reader, input, variables, path, options);
 }
 
 Status write_cmip7(const std::shared_ptr<const FileSource>& file, const std::string& path,
-                   const ConvertOptions& options, Communicator& ranks,
+                   const Hdf5Options& options, Communicator& ranks,
                    const std::function<Status(const Hdf5Losses&)>& on_losses) {
   return ranks.first([&] { return relayout_alone(file, path, options, on_losses); });
 }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "nmb/convert.h"
+#include "convert/hdf5_options.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
 
@@ -13,6 +13,6 @@ namespace nmb {
 // chunks are not decoded, and Hdf5Losses::damaged is empty. Not collective. Errors: those of
 // write_hdf5().
 Status write_merged(const Reader& reader, const std::string& input, const std::string& path,
-                    const ConvertOptions& options);
+                    const Hdf5Options& options);
 
 }  // namespace nmb

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "nmb/convert.h"
+#include "convert/hdf5_options.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
@@ -18,6 +18,6 @@ namespace nmb {
 // function at the same time. Errors: those of write_hdf5() and of NamedBlocks::of_variables().
 Status write_variables(const Reader& reader, const std::string& input,
                        std::span<const VarId> variables, const std::string& path,
-                       const ConvertOptions& options);
+                       const Hdf5Options& options);
 
 }  // namespace nmb

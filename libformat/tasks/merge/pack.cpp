@@ -16,11 +16,11 @@
 #include "convert/write_merged.h"
 #include "files/journaled_output.h"
 #include "files/temporary_names.h"
+#include "merge/merge_options.h"
 #include "merge/packer.h"
 #include "merge/reading/input_order.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
-#include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
@@ -31,7 +31,7 @@ namespace {
 
 // Returns a text that contains everything on which the bytes of the output depend. If an input
 // changes while it is read, the run fails.
-std::string resume_key(const PackOptions& options) {
+std::string resume_key(const MergeOptions& options) {
   std::string key = options.resume;
   for (const std::string& path : options.inputs) {
     struct stat about {};
@@ -81,8 +81,8 @@ class TemporaryFile {
   const TemporaryName name_;
 };
 
-ConvertOptions extract_options(const PackOptions& options) {
-  ConvertOptions extract;
+Hdf5Options extract_options(const MergeOptions& options) {
+  Hdf5Options extract;
   extract.overwrite = options.writer.overwrite;
   extract.sync = options.writer.sync;
   extract.threads = options.writer.threads;
@@ -105,7 +105,7 @@ std::string key_text(const std::string& resume_key) {
 }
 
 // Describes the temporary NMB file that an earlier run finished.
-Status describe_finished(const PackOptions& options, const Reader& between, PackReport* report) {
+Status describe_finished(const MergeOptions& options, const Reader& between, PackReport* report) {
   report->totals = between.totals();
   report->inputs = options.inputs.size();
   for (const std::string& path : options.inputs) {
@@ -139,7 +139,7 @@ Result<std::unique_ptr<Reader>> finished_merge(const std::string& between,
 
 // Merges into a temporary NMB file next to the output, and then writes the HDF5 output from that
 // file.
-Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicator& ranks) {
+Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicator& ranks) {
   NMB_TRY(ranks.first(
       [&] { return check_new_output(options.output, {.overwrite = options.writer.overwrite}); }));
   const bool resumes = !options.resume.empty(), is_dry = options.writer.dry_run;
@@ -153,7 +153,7 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
     if (status.ok() || status.file() != between) return status;
     return status.at(file, kNoOffset);
   };
-  PackOptions first = options;
+  MergeOptions first = options;
   first.output = between;
   first.keep_statistics = false;
   first.originals = Originals::kNone;
@@ -208,11 +208,11 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   report->value_bytes += std::exchange(report->linked_bytes, 0);
   return ranks.first([&]() -> Status {
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between, reading));
-    ConvertOptions convert = extract_options(options);
+    Hdf5Options convert = extract_options(options);
     if (first.link_united)
       convert.links_unchanged = [&]() -> Status { return check_stamps(options.inputs, stamps); };
-    if (options.hdf5->on_merged)
-      return naming(options.output, options.hdf5->on_merged(*reader, between, convert));
+    if (options.on_merged)
+      return naming(options.output, options.on_merged(*reader, between, convert));
     NMB_TRY(naming(in_messages, write_merged(*reader, between, options.output, convert)));
     // It is not an error if another process has already removed the output.
     if (const auto result = FileSource::open(options.output); result.ok())
@@ -243,25 +243,27 @@ Status add_outputs(const PackOptions& options, OutputSet* outputs) {
                                  : Status();
 }
 
-Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
-  NMB_TRY(check_options(options));
-  PackOptions settled = options;
+Status run_merge(MergeOptions settled, PackReport* report, Communicator& ranks) {
+  NMB_TRY(check_options(settled));
   if (!settled.outputs) {
     const auto own = std::make_shared<OutputSet>();
-    NMB_TRY(ranks.agree(add_outputs(options, own.get())));
+    NMB_TRY(ranks.agree(add_outputs(settled, own.get())));
     settled.outputs = own;
   }
-  settled.writer.progress = options.progress;
-  if (!options.sort_by.empty())
-    NMB_TRY(sort_by_values(ranks, options.sort_by, options.external, &settled.inputs));
+  if (!settled.sort_by.empty())
+    NMB_TRY(sort_by_values(ranks, settled.sort_by, settled.external, &settled.inputs));
   // If an input changes, ranks may see different sizes and times. Therefore all ranks use the key
   // that rank 0 computes.
-  if (!options.resume.empty()) {
+  if (!settled.resume.empty()) {
     NMB_ASSIGN(settled.writer.resume_key,
                ranks.broadcast_value(0, ranks.rank() == 0 ? resume_key(settled) : std::string()));
   }
-  return options.hdf5 ? merge_to_hdf5(settled, report, ranks)
+  return settled.hdf5 ? merge_to_hdf5(settled, report, ranks)
                       : merge_inputs(settled, report, ranks);
+}
+
+Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
+  return run_merge(MergeOptions(options), report, ranks);
 }
 
 Status pack(const PackOptions& options, PackReport* report) {

@@ -42,7 +42,7 @@ constexpr char kOfInput = 'i', kSent = 's';
 
 class Packer {
  public:
-  Packer(const PackOptions& options, PackReport* report, Communicator& ranks)
+  Packer(const MergeOptions& options, PackReport* report, Communicator& ranks)
       : options_(options),
         report_(*report),
         ranks_(ranks),
@@ -67,7 +67,7 @@ class Packer {
   Status run_together() {
     NMB_TRY(ranks_.agree(prepare(), "pack()"));
     NMB_TRY(ranks_.first([&] { return inputs_.check_outputs(); }));
-    if (options_.append) NMB_TRY(ranks_.first([&] { return inputs_.look_at_all(); }));
+    if (options_.appends()) NMB_TRY(ranks_.first([&] { return inputs_.look_at_all(); }));
     NMB_TRY(open_output());
     NMB_TRY(plan());
     const bool is_dry = options_.writer.dry_run;
@@ -81,7 +81,7 @@ class Packer {
   }
 
   Status open_output() {
-    if (options_.mode != MergeMode::kPack) prepare_unions();
+    if (!options_.pack()) prepare_unions();
     if (options_.classic) {
       classic_.emplace(options_, conflicts_, inputs_.from().views);
       return ranks_.first([&] {
@@ -89,11 +89,11 @@ class Packer {
                                                   .sync = options_.writer.sync});
       });
     }
-    if (options_.append && options_.writer.dry_run) {
+    if (options_.appends() && options_.writer.dry_run) {
       NMB_ASSIGN(const std::unique_ptr<FileSource> before, FileSource::open(options_.output));
       bytes_before_ = before->size();
     }
-    NMB_ASSIGN(writer_, options_.append
+    NMB_ASSIGN(writer_, options_.appends()
                             ? Writer::open(options_.output, writer_options(), ranks_)
                             : Writer::create(options_.output, writer_options(), ranks_));
     blocks_.emplace(options_, *writer_, conflicts_, names_, *tagger_, report_, ranks_.size() == 1);
@@ -129,7 +129,7 @@ class Packer {
     NMB_TRY(plan_inputs(&planned));
     inputs_.end_planning();
     if (options_.originals == Originals::kStore && !stores_originals(options_) && blocks_ &&
-        options_.mode == MergeMode::kPack && !options_.link && !options_.hdf5)
+        options_.pack() && !options_.links() && !options_.hdf5)
       report_.without_original = inputs_.whole_files();
     if (blocks_) report_.digested = blocks_->digested();
     if (stores_originals(options_)) report_.parted_originals = inputs_.parted_originals();
@@ -145,7 +145,7 @@ class Packer {
 
   // Collective. Sets *planned to the error that prevents this rank from planning.
   Status plan_inputs(Status* planned) {
-    if (options_.mode == MergeMode::kPack) {
+    if (options_.pack()) {
       NMB_ASSIGN(share_, share_inputs(ranks_, options_.inputs));
       inputs_.set_end(share_.end);
       NMB_TRY(inputs_.number_blocks(share_));
@@ -224,7 +224,9 @@ class Packer {
     if (options_.unique_groups) {
       NMB_ASSIGN(const bool any, anywhere(names_.has_groups()));
       if (!any)
-        note_missing("a group, so the names of groups (--unique) cannot be compared", failure);
+        note_missing(
+            "a group, so the names of groups (PackOptions::unique_groups) cannot be compared",
+            failure);
     }
     if (options_.block_by.by == BlockRule::By::kPrefix) {
       NMB_ASSIGN(const bool any, anywhere(inputs_.has_divided()));
@@ -275,7 +277,7 @@ class Packer {
         options_.output, ": values are compressed with HDF5 filter ", codec.hdf5_filter, " (",
         codec.name,
         "), which the HDF5 library does not include; to read them, programs need the filter's "
-        "plug-in in a folder that HDF5_PLUGIN_PATH names; --compress deflate needs no plug-in"));
+        "plug-in in a folder that HDF5_PLUGIN_PATH names; PieceCodec::kDeflate needs no plug-in"));
     return {};
   }
 
@@ -321,7 +323,7 @@ class Packer {
     NMB_ASSIGN(report_.replaced, ranks_.all_reduce(blocks_->replaced(), std::plus<>()));
     NMB_ASSIGN(report_.replaced_tags, ranks_.all_reduce(blocks_->replaced_tags(), std::plus<>()));
     NMB_TRY(writer_->close());
-    if (options_.link) report_.external_files = writer_->external_files();
+    if (options_.links()) report_.external_files = writer_->external_files();
     NMB_ASSIGN(report_.without_statistics,
                ranks_.all_reduce(writer_->without_statistics(), std::plus<>()));
     return {};
@@ -463,7 +465,7 @@ class Packer {
                        inputs_.from().read);
   }
 
-  const PackOptions& options_;
+  const MergeOptions& options_;
   PackReport& report_;
   Communicator& ranks_;
   ConflictList conflicts_;
@@ -471,7 +473,7 @@ class Packer {
   PlannedInputs inputs_;
   InputShare share_{0, 0};       // the inputs whose blocks this rank writes
   RankHelpers helpers_{ranks_};  // used only by rank 0
-  // Mode kPack uses none of these three. In the other modes, rank 0 uses unions_ and described_,
+  // PackMode uses none of these three. In the other modes, rank 0 uses unions_ and described_,
   // and the other ranks use describer_.
   std::optional<BlockUnions> unions_;
   std::optional<DescribedInputs> described_;
@@ -486,7 +488,7 @@ class Packer {
 
 }  // namespace
 
-Status merge_inputs(const PackOptions& options, PackReport* report, Communicator& ranks) {
+Status merge_inputs(const MergeOptions& options, PackReport* report, Communicator& ranks) {
   return Packer(options, report, ranks).run();
 }
 

@@ -29,8 +29,8 @@ Status PlannedInputs::prepare() {
   from_.views = std::make_shared<SourcePool>(options_.writer.threads + 1);
   from_.read.cache_bytes = kCachedBytesOfInput;
   from_.read.external = options_.external;
-  if (options_.choice) {
-    NMB_ASSIGN(BlockChooser chooser, BlockChooser::make(*options_.choice));
+  if (options_.pack() && options_.pack()->choice) {
+    NMB_ASSIGN(BlockChooser chooser, BlockChooser::make(*options_.pack()->choice));
     chooser_.emplace(std::move(chooser));
   }
   NMB_ASSIGN(planner_, InputPlanner::make(
@@ -45,7 +45,7 @@ Status PlannedInputs::prepare() {
 // The other modes report a warning.
 void PlannedInputs::tell_repeated() {
   for (const auto& [first, second] : repeated_files(options_.inputs)) {
-    if (options_.mode == MergeMode::kTiles)
+    if (options_.tiles())
       conflicts_.add_at({second, 0}, ConflictKind::kInput, "/", first, second,
                         "the same file twice", "each file once");
     else
@@ -232,9 +232,10 @@ void PlannedInputs::tell_losses(std::size_t input, const InputExtras& extras,
          PackLoss::Kind::kTags,
          extras.tagged - kept.tagged});
   if (extras.counted > kept.counted)
-    report_.warnings.push_back(
-        options_.inputs[input] + ": the statistics " + of_blocks(extras.counted - kept.counted) +
-        " not copied whole are left out; use --stats to compute statistics again");
+    report_.warnings.push_back(options_.inputs[input] + ": the statistics " +
+                               of_blocks(extras.counted - kept.counted) +
+                               " not copied whole are left out; use WriterOptions::statistics to "
+                               "compute statistics again");
 }
 
 void PlannedInputs::end_planning() {

@@ -12,6 +12,7 @@
 
 #include "files/pooled_file.h"
 #include "merge/dividing/input_planner.h"
+#include "merge/merge_options.h"
 #include "merge/reading/block_chooser.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/input_shares.h"
@@ -22,7 +23,6 @@
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
 #include "nmb/communicator.h"
-#include "nmb/merge.h"
 #include "nmb/status.h"
 
 namespace nmb {
@@ -30,7 +30,7 @@ namespace nmb {
 class PlannedInputs {
  public:
   // All arguments must outlive the object.
-  PlannedInputs(const PackOptions& options, PackReport& report, Communicator& ranks,
+  PlannedInputs(const MergeOptions& options, PackReport& report, Communicator& ranks,
                 ConflictList& conflicts, SharedNames& names)
       : options_(options), report_(report), ranks_(ranks), conflicts_(conflicts), names_(names) {}
 
@@ -76,7 +76,7 @@ class PlannedInputs {
   std::uint64_t whole_files() const { return whole_files_; }
   // Returns InputReader::parted_originals(). Valid after end_planning().
   std::uint64_t parted_originals() const { return parted_originals_; }
-  // Collective. Calls BlockChooser::check() if PackOptions::choice is set.
+  // Collective. Calls BlockChooser::check() if PackMode::choice is set.
   Status check_choice(Status* failure);
   // Returns how many bytes of memory the largest block takes when it is loaded. Valid after
   // end_planning().
@@ -98,7 +98,7 @@ class PlannedInputs {
   void plan_source(Source source, BlockSink& sink, PlannedInput* input);
   void tell_losses(std::size_t input, const InputExtras& extras, WrittenBlocks::KeptBlocks kept);
 
-  const PackOptions& options_;
+  const MergeOptions& options_;
   PackReport& report_;
   Communicator& ranks_;
   ConflictList& conflicts_;
@@ -110,7 +110,7 @@ class PlannedInputs {
   bool has_divided_ = false;
   std::uint64_t largest_load_ = 0;
   std::uint64_t whole_files_ = 0, parted_originals_ = 0;
-  std::optional<BlockChooser> chooser_;  // set if PackOptions::choice is set
+  std::optional<BlockChooser> chooser_;  // set if PackMode::choice is set
   // BlockChooser::position() after the last input, if number_blocks() has counted the blocks.
   std::optional<std::uint64_t> last_position_;
   std::vector<std::shared_ptr<PooledFile>> files_;  // the files that were opened

@@ -8,6 +8,7 @@
 
 #include "client/group_block.h"
 #include "commit/automatic_view.h"
+#include "merge/packer.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "nmb/merge.h"
@@ -270,7 +271,7 @@ class Recoverer {
   Status write() {
     const bool is_plan = options_.output.empty();
     const Superblock& reading = evidence_.reading;
-    PackOptions pack_options;
+    MergeOptions pack_options;
     pack_options.inputs = {file_->name()};
     pack_options.source = {
         mended_, recovery_.lacks_objects(), {lost_originals_.begin(), lost_originals_.end()}};
@@ -307,13 +308,14 @@ class Recoverer {
         return Status();
       };
     }
+    Communicator alone;
     PackReport report;
-    Status packed = pack(pack_options, &report);
+    Status packed = run_merge(pack_options, &report, alone);
     if (packed.rule() == "R-ST-2") {
       add_loss("statistics: " + packed.message());
       pack_options.keep_statistics = false;
       report = {};
-      packed = pack(pack_options, &report);
+      packed = run_merge(pack_options, &report, alone);
     }
     if (!report.conflicts.empty() && packed.code() == Code::kConflict)
       return Status(Code::kConflict, report.conflicts.front().text());

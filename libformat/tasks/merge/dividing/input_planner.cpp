@@ -24,7 +24,7 @@ constexpr std::uint64_t kBlocksOfSmallFile = 65536;
 }  // namespace
 
 Result<std::unique_ptr<InputPlanner>> InputPlanner::make(
-    const PackOptions& options, Communicator& ranks, ConflictList& conflicts, NoteGroup note_group,
+    const MergeOptions& options, Communicator& ranks, ConflictList& conflicts, NoteGroup note_group,
     PackReport& report, std::shared_ptr<SourcePool> views, BlockChooser* chooser) {
   std::unique_ptr<InputPlanner> planner(
       new InputPlanner(options, conflicts, std::move(note_group), report, std::move(views)));
@@ -35,7 +35,7 @@ Result<std::unique_ptr<InputPlanner>> InputPlanner::make(
 }
 
 Status InputPlanner::prepare_names() {
-  NMB_ASSIGN(names_, BlockNames::make(options_.block_name, options_.mode != MergeMode::kPack));
+  NMB_ASSIGN(names_, BlockNames::make(options_.block_name, options_.pack() == nullptr));
   return {};
 }
 
@@ -46,7 +46,7 @@ Status InputPlanner::prepare_division() {
   if (!options_.block_name.empty() && !names_of(true).has_group())
     return Status(Code::kUsage, "found block name template \"" + options_.block_name +
                                     "\", expected one with {group} where blocks are divided");
-  const bool keeps = by_ != By::kPrefix || options_.keep_unmatched;
+  const bool keeps = by_ != By::kPrefix || options_.block_by.keep_unmatched;
   splitter_.emplace(
       std::move(rule), keeps, [this](DatasetPart part) { return take_part(std::move(part)); },
       [this](SplitConflict conflict) { note(std::move(conflict)); });
@@ -58,19 +58,21 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   InputOptions read;
   read.cache_bytes =
       std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
-  read.coded_pieces = !options_.compression && !options_.link;
+  read.coded_pieces = !options_.compression && !options_.links();
   read.external = options_.external;
   read.outputs = options_.outputs.get();
   read.may_dangle = options_.source.lacks_objects;
   read.lost_originals = options_.source.lost_originals;
-  read.only_block = options_.only_block;
-  read.wants_block = options_.wants_block;
+  if (const PackMode* const pack = options_.pack()) {
+    read.only_block = pack->only_block;
+    read.wants_block = pack->wants_block;
+  }
   read.chooser = chooser;
-  if (options_.link)
+  if (options_.links())
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.threads = options_.writer.threads;
   read.originals = stores_originals(options_);
-  if (read.originals) read.digests = options_.digests;
+  if (read.originals) read.digests = options_.digests();
   read.needs_originals = options_.originals == Originals::kNone && !options_.hdf5;
   // Other outputs have their own losses.
   read.lists_undecoded = !options_.hdf5 && !options_.classic;
@@ -82,8 +84,8 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   read.statistics = options_.keep_statistics;
   // Groups may share dimensions. The lengths of shared dimensions are needed to divide or unite
   // blocks, and to count samples along a dimension.
-  read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack ||
-                           options_.samples.by == SampleRule::By::kDimension;
+  read.shared_dimensions =
+      by_ != By::kGroup || !options_.pack() || options_.samples.by == SampleRule::By::kDimension;
   read.made_up_names =
       options_.compression &&
       std::ranges::any_of(options_.compression->chunk, [](const Compression::ChunkLength& asked) {
@@ -92,12 +94,12 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   if (options_.samples.by != SampleRule::By::kDefault) read.sample_rule = &options_.samples;
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united become classic, so no paths refer to them.
-  if (by_ == By::kGroup && options_.mode == MergeMode::kPack)
+  if (by_ == By::kGroup && options_.pack())
     read.move = [this](std::size_t index, std::string_view block) -> PathMove {
       return names_->move(options_.inputs[index], index, block);
     };
   // In other modes, paths need not be mapped, because united or joined blocks become classic.
-  if (by_ != By::kGroup && options_.mode == MergeMode::kPack) {
+  if (by_ != By::kGroup && options_.pack()) {
     read.survey = [this](const InputBlock& block) { return survey(block); };
     read.map = [this](std::string_view block) -> PathMap {
       end_survey();
@@ -105,8 +107,8 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
       return [this](std::string_view path) { return fates_.moved(path); };
     };
   }
-  // In modes other than kPack, one thread plans, so idle threads of this process can read ahead.
-  if (options_.mode != MergeMode::kPack && in_process > 1) read.ahead = &options_.inputs;
+  // In modes other than PackMode, one thread plans, so idle threads of this process can read ahead.
+  if (!options_.pack() && in_process > 1) read.ahead = &options_.inputs;
   reader_.emplace(read, &report_.warnings);
 }
 

@@ -16,13 +16,13 @@
 #include "merge/dividing/block_assigner.h"
 #include "merge/dividing/block_fates.h"
 #include "merge/dividing/split_dataset.h"
+#include "merge/merge_options.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/classic_form.h"
 #include "merge/reading/input_reader.h"
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/dataset_union.h"
 #include "nmb/block_template.h"
-#include "nmb/merge.h"
 
 namespace nmb {
 
@@ -35,9 +35,9 @@ class InputPlanner {
   // views: the pool of open sources that show blocks of kind 6 as classic files. chooser: chooses
   // the blocks; nullptr if all blocks are taken. All arguments must outlive the object. Errors:
   // kUsage if the options are invalid.
-  static Result<std::unique_ptr<InputPlanner>> make(const PackOptions& options, Communicator& ranks,
-                                                    ConflictList& conflicts, NoteGroup note_group,
-                                                    PackReport& report,
+  static Result<std::unique_ptr<InputPlanner>> make(const MergeOptions& options,
+                                                    Communicator& ranks, ConflictList& conflicts,
+                                                    NoteGroup note_group, PackReport& report,
                                                     std::shared_ptr<SourcePool> views,
                                                     BlockChooser* chooser);
 
@@ -66,7 +66,7 @@ class InputPlanner {
  private:
   using By = BlockRule::By;
 
-  InputPlanner(const PackOptions& options, ConflictList& conflicts, NoteGroup note_group,
+  InputPlanner(const MergeOptions& options, ConflictList& conflicts, NoteGroup note_group,
                PackReport& report, std::shared_ptr<SourcePool> views)
       : options_(options),
         conflicts_(conflicts),
@@ -116,7 +116,7 @@ class InputPlanner {
     std::string origin;
   };
 
-  const PackOptions& options_;
+  const MergeOptions& options_;
   ConflictList& conflicts_;
   const NoteGroup note_name_;
   PackReport& report_;

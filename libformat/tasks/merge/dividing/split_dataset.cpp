@@ -59,7 +59,7 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
       else
         conflict(ConflictKind::kUnmatchedVariable, name,
                  "a name that the expression does not match",
-                 "a group in every name, or --unmatched=keep");
+                 "a group in every name, or BlockRule::keep_unmatched");
       continue;
     }
     const std::string_view group = (*parts)->group;

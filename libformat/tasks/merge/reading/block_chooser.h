@@ -1,4 +1,4 @@
-// BlockChooser: applies PackOptions::choice to the blocks of inputs.
+// BlockChooser: applies PackMode::choice to the blocks of inputs.
 #pragma once
 
 #include <cstddef>

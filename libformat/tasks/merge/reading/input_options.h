@@ -66,10 +66,10 @@ struct InputOptions {
   // For NMB inputs: whether hard links and references may lead to objects that the input does not
   // have. They are left out, and count as losses.
   bool may_dangle = false;
-  std::optional<std::string> only_block{};  // for NMB inputs: see PackOptions::only_block
+  std::optional<std::string> only_block{};  // for NMB inputs: see PackMode::only_block
   std::function<Result<bool>(std::string_view block)>
-      wants_block{};  // for NMB inputs: see PackOptions::wants_block
-  // Chooses the blocks that are visited (PackOptions::choice); nullptr if all blocks are visited.
+      wants_block{};  // for NMB inputs: see PackMode::wants_block
+  // Chooses the blocks that are visited (PackMode::choice); nullptr if all blocks are visited.
   // Must not be combined with `survey`. Must outlive the reader.
   BlockChooser* chooser = nullptr;
   // The list of all inputs. If it is set, nmb-hdf5 already starts for the next input of this list

@@ -266,10 +266,11 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
         "block " + in_quotes(entry.name) +
             (changes_.is_selection()
                  ? ": its values cannot be linked, because they contain references that change; "
-                   "leave out --link"
+                   "leave out PackMode::link"
                  : ": its values cannot be linked, because they contain references that change "
-                   "with the block's new name; use --block-name '{group}', which keeps names, or "
-                   "leave out --link"));
+                   "with the block's new name; use PackOptions::block_name '{group}', which keeps "
+                   "names, or "
+                   "leave out PackMode::link"));
   if (is_whole) NMB_TRY(keep_rows(*source, &block.packed));
   if (is_whole && !moves && entry.growth == 0) block.packed.file_digests = entry.file_digests;
   if (moves_values)

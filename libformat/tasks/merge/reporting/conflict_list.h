@@ -52,12 +52,14 @@ class ConflictList {
     if (first == at.input)
       return add_at(at, ConflictKind::kBlockName, name, first, kNone,
                     "two blocks have this name in one input", "");
-    add_at(at, ConflictKind::kBlockName, name, first, at.input,
-           "two inputs have a block of this name; use --block-name with {path} or {index}", "");
+    add_at(
+        at, ConflictKind::kBlockName, name, first, at.input,
+        "two inputs have a block of this name; use PackOptions::block_name with {path} or {index}",
+        "");
   }
   void add_group(Occurrence at, const std::string& group, std::size_t first) {
     add_at(at, ConflictKind::kGroup, group, first, at.input,
-           "two inputs have this group, and --unique is given", "");
+           "two inputs have this group, and PackOptions::unique_groups is given", "");
   }
 
   std::size_t size() const { return found_.size(); }

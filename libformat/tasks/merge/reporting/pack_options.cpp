@@ -1,4 +1,5 @@
 // Checks which options of pack() can be combined (see nmb/merge.h).
+#include <cstdint>
 #include <string>
 
 #include "model/name_rules.h"
@@ -8,6 +9,12 @@ namespace nmb {
 
 namespace {
 
+Status usage(const std::string& text) { return Status(Code::kUsage, text); }
+
+Status exclude(const std::string& option, const std::string& other, const std::string& why = "") {
+  return usage(option + " and " + other + " exclude each other" + why);
+}
+
 std::string kind_word(const PackOptions& options) {
   if (options.hdf5) return options.hdf5->plain ? "hdf5" : "nc4";
   if (!options.classic) return "nmb";
@@ -16,86 +23,86 @@ std::string kind_word(const PackOptions& options) {
                                            : "cdf5";
 }
 
+// Returns the name of the option that sets the compression.
+std::string compression_of(const PackOptions& options) {
+  const Compression& wanted = *options.compression;
+  if (!wanted.codec && !wanted.chunk.empty()) return "Compression::chunk";
+  return !wanted.codec && wanted.shuffle ? "Compression::shuffle" : "PackOptions::compression";
+}
+
+Status check_choice(const BlockChoice& choice, bool divides) {
+  const std::string option = choice.names      ? "BlockChoice::names"
+                             : choice.excludes ? "BlockChoice::excludes"
+                             : choice.where    ? "BlockChoice::where"
+                                               : "BlockChoice::shard";
+  if (divides) return exclude(option, "PackOptions::block_by");
+  if (choice.shard > 0 && choice.shard <= choice.shards) return {};
+  return usage("found shard " + std::to_string(choice.shard) + " of " +
+               std::to_string(choice.shards) + ", expected a number from 1 to " +
+               std::to_string(choice.shards));
+}
+
+Status check_pack(const PackMode& pack, const PackOptions& options) {
+  const bool divides = options.block_by.by != BlockRule::By::kGroup;
+  if (pack.replace && !pack.append) return usage("PackMode::replace needs PackMode::append");
+  if (pack.append && !options.resume.empty())
+    return exclude("PackMode::append", "PackOptions::resume");
+  if (pack.choice) NMB_TRY(check_choice(*pack.choice, divides));
+  if (!pack.link) return {};
+  if (divides) return exclude("PackMode::link", "PackOptions::block_by");
+  if (options.compression) return exclude("PackMode::link", compression_of(options));
+  if (options.writer.hdf5_view == Hdf5View::kOn)
+    return exclude("PackMode::link", "Hdf5View::kOn", ": a view cannot show values in other files");
+  return options.external == ExternalPaths::kNone
+             ? usage("PackMode::link needs PackOptions::external beneath or any")
+             : Status();
+}
+
+Status check_join(const JoinMode& join) {
+  if (join.along.starts_with('/') || join.along.find('/') == std::string::npos) return {};
+  return usage("found dimension " + in_quotes(join.along) +
+               "; a path begins with /: " + in_quotes("/" + join.along));
+}
+
+// Checks whether the output is of a kind that has what the options request.
+Status check_kind(const PackOptions& options) {
+  const auto needs = [&](const std::string& option, const std::string& kinds) {
+    return usage(option + " needs an output of kind " + kinds + "; PackOptions::output is " +
+                 kind_word(options));
+  };
+  const PackMode* const pack = std::get_if<PackMode>(&options.mode);
+  if (options.classic && pack)
+    return needs("PackOptions::mode pack", "nc4, hdf5 or nmb, which can hold groups");
+  if (options.classic && options.compression)
+    return usage(
+        needs(compression_of(options), "nc4, hdf5 or nmb, which can hold chunks").message() +
+        "; the ending .nc4 means nc4");
+  if (!options.classic && !options.hdf5) return {};
+  if (options.writer.statistics != StatisticsLevel::kNone)
+    return needs("WriterOptions::statistics", "nmb");
+  if (options.writer.hdf5_view == Hdf5View::kOn) return needs("Hdf5View::kOn", "nmb");
+  if (!options.tags.empty()) return needs("PackOptions::tags", "nmb");
+  if (pack && pack->append) return needs("PackMode::append", "nmb");
+  return pack && pack->link ? needs("PackMode::link", "nmb") : Status();
+}
+
 }  // namespace
 
-Status check_options(const PackOptions& options, const PackOptionNames& names) {
-  constexpr const char* kModes[] = {"pack", "union", "join", "tiles"};
-  const char* const mode = kModes[static_cast<int>(options.mode)];
-  const bool packs = options.mode == MergeMode::kPack;
-  const bool is_nmb = !options.classic && !options.hdf5;
-  const bool divides = options.block_by.by != BlockRule::By::kGroup;
-  const bool resumes = !options.resume.empty();
-  const bool counts = options.writer.statistics != StatisticsLevel::kNone;
-  const bool dry_run = options.writer.dry_run;
-  const bool has_view = options.writer.hdf5_view == Hdf5View::kOn;
-  const auto needs_kind = [&](const std::string& option, const char* kinds) {
-    return Status(Code::kUsage, option + " needs an output of kind " + kinds + "; " + names.output +
-                                    " is " + kind_word(options));
-  };
-  const auto needs_pack = [&](const std::string& option) {
-    return Status(Code::kUsage, option + " needs " + names.mode + " pack; the mode is " + mode);
-  };
-  const auto exclude = [](const std::string& option, const std::string& other) {
-    return option + " and " + other + " exclude each other";
-  };
-  // Returns the name of the option that sets the compression.
-  const auto compression = [&] {
-    const Compression& wanted = *options.compression;
-    return wanted.codec            ? names.compression
-           : !wanted.chunk.empty() ? names.chunk
-           : wanted.shuffle        ? names.shuffle
-                                   : names.compression;
-  };
-  const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
-  if (options.inputs.empty()) return usage("no inputs; name " + names.inputs);
+Status check_options(const PackOptions& options) {
+  if (options.inputs.empty()) return usage("no inputs; name PackOptions::inputs");
   if (options.samples.variables == 0)
     return usage("found 0 variables per sample, expected 1 or more");
-  if (!options.key.empty() && options.mode != MergeMode::kJoin)
-    return usage(names.key + " needs " + names.mode + " join");
-  if (options.classic && packs)
-    return needs_kind(names.mode + " " + mode, "nc4, hdf5 or nmb, which can hold groups");
-  if (options.classic && options.compression)
-    return usage(needs_kind(compression(), "nc4, hdf5 or nmb, which can hold chunks").message() +
-                 "; the ending .nc4 means nc4");
-  if (dry_run && counts)
-    return usage(exclude(names.dry_run, names.statistics) +
-                 ": the length of the statistics depends on the values");
-  if (counts && !is_nmb) return needs_kind(names.statistics, "nmb");
-  if (has_view && !is_nmb) return needs_kind(names.hdf5_view + " on", "nmb");
-  if (!options.tags.empty() && !is_nmb) return needs_kind(names.tags, "nmb");
+  NMB_TRY(check_kind(options));
+  if (options.writer.dry_run && options.writer.statistics != StatisticsLevel::kNone)
+    return exclude("WriterOptions::dry_run", "WriterOptions::statistics",
+                   ": the length of the statistics depends on the values");
   if (!options.tag_names.empty() && options.tags.empty())
-    return usage(names.tag_names + " needs " + names.tags);
-  if (resumes && dry_run) return usage(exclude(names.resume, names.dry_run));
-  if (options.replace && !options.append) return usage(names.replace + " needs " + names.append);
-  if (!options.along.starts_with('/') && options.along.find('/') != std::string::npos)
-    return usage("found dimension " + in_quotes(options.along) +
-                 "; a path begins with /: " + in_quotes("/" + options.along));
-  if (options.append) {
-    if (!is_nmb) return needs_kind(names.append, "nmb");
-    if (!packs) return needs_pack(names.append);
-    if (resumes) return usage(exclude(names.append, names.resume));
-  }
-  if (options.choice) {
-    const BlockChoice& choice = *options.choice;
-    if (!packs) return needs_pack(names.choice);
-    if (divides) return usage(exclude(names.choice, names.block_by));
-    if (choice.shard == 0 || choice.shard > choice.shards)
-      return usage("found shard " + std::to_string(choice.shard) + " of " +
-                   std::to_string(choice.shards) + ", expected a number from 1 to " +
-                   std::to_string(choice.shards));
-  }
-  if (options.link) {
-    if (!is_nmb) return needs_kind(names.link, "nmb");
-    if (!packs) return needs_pack(names.link);
-    if (divides) return usage(exclude(names.link, names.block_by));
-    if (options.compression) return usage(exclude(names.link, compression()));
-    if (has_view)
-      return usage(exclude(names.link, names.hdf5_view + " on") +
-                   ": a view cannot show values in other files");
-    if (options.external == ExternalPaths::kNone)
-      return usage(names.link + " needs " + names.external + " beneath or any");
-  }
-  return {};
+    return usage("PackOptions::tag_names needs PackOptions::tags");
+  if (!options.resume.empty() && options.writer.dry_run)
+    return exclude("PackOptions::resume", "WriterOptions::dry_run");
+  if (const auto* const join = std::get_if<JoinMode>(&options.mode)) return check_join(*join);
+  const auto* const pack = std::get_if<PackMode>(&options.mode);
+  return pack ? check_pack(*pack, options) : Status();
 }
 
 }  // namespace nmb

@@ -74,13 +74,13 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
   return {};
 }
 
-bool stores_originals(const PackOptions& options) {
-  return options.originals == Originals::kStore && options.mode == MergeMode::kPack &&
-         options.block_by.by == BlockRule::By::kGroup && !options.compression && !options.link &&
+bool stores_originals(const MergeOptions& options) {
+  return options.originals == Originals::kStore && options.pack() &&
+         options.block_by.by == BlockRule::By::kGroup && !options.compression && !options.links() &&
          !options.classic && !options.hdf5;
 }
 
-Status verdict(const PackReport& report, const PackOptions& options) {
+Status verdict(const PackReport& report, const MergeOptions& options) {
   for (const Status& status : report.unreadable)
     if (status.code() != Code::kDamaged) return status;
   if (!report.unreadable.empty()) return report.unreadable.front();
@@ -99,10 +99,12 @@ Status verdict(const PackReport& report, const PackOptions& options) {
   if (options.refused_losses == RefusedLosses::kValues && lost_values > 0)
     return conflict(lost_values, "variable",
                     " without values in the output; keep the originals (mode pack, without "
-                    "--no-originals, --compress, --chunk, --shuffle, --link and --split-names), or "
-                    "use --lossy to write the rest");
+                    "Originals::kDrop, PackOptions::compression, Compression::chunk, "
+                    "Compression::shuffle, PackMode::link and PackOptions::block_by), or use "
+                    "RefusedLosses::kNone to write the rest");
   const std::size_t warnings = report.warnings.size() + report.losses.size();
-  if (options.strict && warnings > 0) return conflict(warnings, "warning", " with --strict");
+  if (options.strict && warnings > 0)
+    return conflict(warnings, "warning", " with PackOptions::strict");
   return {};
 }
 

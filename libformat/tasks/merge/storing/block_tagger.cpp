@@ -37,12 +37,12 @@ TagValue tag_of_text(std::string text) {
   return text;
 }
 
-Result<BlockTagger> BlockTagger::make(const PackOptions& options, ConflictList& conflicts) {
+Result<BlockTagger> BlockTagger::make(const MergeOptions& options, ConflictList& conflicts) {
   BlockTagger out(options, conflicts);
   if (!options.tag_names.empty()) {
     NMB_ASSIGN(out.names_, NameSplitter::compile(options.tag_names));
     out.captures_ = out.names_->count();
-  } else if (options.block_by.by == BlockRule::By::kPrefix && options.mode == MergeMode::kPack) {
+  } else if (options.block_by.by == BlockRule::By::kPrefix && options.pack()) {
     NMB_ASSIGN(const NameSplitter splitter, NameSplitter::compile(options.block_by.name));
     out.captures_ = splitter.count();
   }
@@ -63,17 +63,20 @@ Result<BlockTagger> BlockTagger::make(const PackOptions& options, ConflictList& 
 
 Status BlockTagger::check(const TagRule& rule, const BlockTemplate& value) const {
   const std::string tag = "tag " + in_quotes(rule.name) + ": ";
-  if (options_->mode != MergeMode::kPack && value.has_input())
-    return Status(Code::kUsage, tag +
-                                    "{stem}, {path} and {index} need --mode pack, because in other "
-                                    "modes a block may come from several inputs");
+  if (!options_->pack() && value.has_input())
+    return Status(Code::kUsage,
+                  tag +
+                      "{stem}, {path} and {index} need PackOptions::mode pack, because in other "
+                      "modes a block may come from several inputs");
   const std::vector<std::size_t> captures = value.captures();
   if (captures.empty()) return {};
   const std::size_t last = std::ranges::max(captures);
   if (captures_ == 0)
-    return Status(Code::kUsage, tag + "{" + std::to_string(last) +
-                                    "} is a capture and needs --tag-names or, with --mode pack, "
-                                    "--split-names");
+    return Status(
+        Code::kUsage,
+        tag + "{" + std::to_string(last) +
+            "} is a capture and needs PackOptions::tag_names or, with PackOptions::mode pack, "
+            "PackOptions::block_by");
   if (last > captures_)
     return Status(Code::kUsage, tag + "found {" + std::to_string(last) +
                                     "}, but the expression has only " + std::to_string(captures_) +
@@ -136,7 +139,7 @@ Result<std::optional<TagValue>> BlockTagger::expanded(std::size_t number, const 
     }
   }
   // In other modes, no template names the input.
-  const bool packs = options_->mode == MergeMode::kPack;
+  const bool packs = options_->pack() != nullptr;
   NMB_ASSIGN(std::string text, value.expand(packs ? options_->inputs[block.input] : std::string(),
                                             block.input, block.name.group, captures));
   if (rule.from == TagRule::From::kText) return std::optional(TagValue(std::move(text)));

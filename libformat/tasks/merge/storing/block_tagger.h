@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "merge/dividing/name_splitter.h"
+#include "merge/merge_options.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reporting/conflict_list.h"
 #include "nmb/block_template.h"
-#include "nmb/merge.h"
 #include "nmb/metadata.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"
@@ -28,7 +28,7 @@ class BlockTagger {
  public:
   // Both arguments must outlive the object. Errors: kUsage if a template or the expression is
   // invalid, if a template uses a capture that does not exist, or if two rules have one name.
-  static Result<BlockTagger> make(const PackOptions& options, ConflictList& conflicts);
+  static Result<BlockTagger> make(const MergeOptions& options, ConflictList& conflicts);
 
   // The parts of a block from which rules make tags.
   struct Block {
@@ -50,7 +50,7 @@ class BlockTagger {
   const std::vector<Count>& counts() const { return counts_; }
 
  private:
-  BlockTagger(const PackOptions& options, ConflictList& conflicts)
+  BlockTagger(const MergeOptions& options, ConflictList& conflicts)
       : options_(&options), conflicts_(&conflicts), counts_(options.tags.size()) {}
 
   Status check(const TagRule& rule, const BlockTemplate& value) const;
@@ -60,7 +60,7 @@ class BlockTagger {
   void refuse(const TagRule& rule, const Block& block, std::string found, std::string expected);
   void lack(std::size_t rule, const Block& block);
 
-  const PackOptions* options_;
+  const MergeOptions* options_;
   ConflictList* conflicts_;
   std::vector<std::optional<BlockTemplate>> templates_;  // for each rule that has one
   std::optional<NameSplitter> names_;                    // PackOptions::tag_names

@@ -65,7 +65,7 @@ void ClassicOutput::check() {
   if (only_ || conflicts_.size() > 0) return;
   conflicts_.add_at({0, 0}, ConflictKind::kBlocks, "OUT", 0, ConflictList::kNone,
                     std::to_string(blocks_) + " blocks",
-                    "one block for a classic file; use --to nc4 or --to hdf5, which have groups");
+                    "one block for a classic file; use PackOptions::hdf5 for a file with groups");
 }
 
 // Divides the values among the ranks, each of which writes its share. Rank 0 writes values that
@@ -113,7 +113,7 @@ Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
   extract.check = options_.check;
   extract.threads = options_.writer.threads;
   extract.cancel = options_.writer.cancel;
-  extract.progress = options_.progress;
+  extract.progress = options_.writer.progress;
   extract.layer = options_.writer.layer;
   Result<ClassicContent> content = ClassicContent();
   if (ranks.rank() == 0) content = classic_content(*only_, *options_.classic);

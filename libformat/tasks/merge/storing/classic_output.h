@@ -6,19 +6,19 @@
 #include <memory>
 
 #include "convert/classic_file.h"
+#include "merge/merge_options.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/sent_values.h"
 #include "nmb/dataset.h"
-#include "nmb/merge.h"
 
 namespace nmb {
 
 class ClassicOutput final : public BlockSink {
  public:
   // options and conflicts must outlive the object. options.classic must be set.
-  ClassicOutput(const PackOptions& options, ConflictList& conflicts,
+  ClassicOutput(const MergeOptions& options, ConflictList& conflicts,
                 std::shared_ptr<SourcePool> views)
       : options_(options), conflicts_(conflicts), views_(std::move(views)) {}
 
@@ -44,7 +44,7 @@ class ClassicOutput final : public BlockSink {
   void count(PackReport* report) const;
   Status describe(PackReport* report) const;
 
-  const PackOptions& options_;
+  const MergeOptions& options_;
   ConflictList& conflicts_;
   const std::shared_ptr<SourcePool> views_;
   Source file_;

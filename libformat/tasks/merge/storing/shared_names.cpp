@@ -38,12 +38,12 @@ void SharedNames::compare_attributes(const std::string& name, const Parent& firs
       has_same_value,
       [&](const Attribute* found, const Attribute* expected) {
         const std::string_view attribute = (found ? found : expected)->name;
-        conflicts_.add_at(second.occurrence, ConflictKind::kAttributes,
-                          name + "@" + std::string(attribute), first.occurrence.input,
-                          second.occurrence.input,
-                          found ? "a global attribute with different values for one block"
-                                : "a global attribute that the second file does not have",
-                          "equal attributes; --block-name '{stem}/{group}' makes separate blocks");
+        conflicts_.add_at(
+            second.occurrence, ConflictKind::kAttributes, name + "@" + std::string(attribute),
+            first.occurrence.input, second.occurrence.input,
+            found ? "a global attribute with different values for one block"
+                  : "a global attribute that the second file does not have",
+            "equal attributes; PackOptions::block_name '{stem}/{group}' makes separate blocks");
       });
 }
 

@@ -10,10 +10,10 @@
 
 #include "convert/recode.h"
 #include "files/spool_file.h"
+#include "merge/merge_options.h"
 #include "merge/storing/part_block.h"
 #include "merge/storing/value_coder.h"
 #include "nmb/dataset.h"
-#include "nmb/merge.h"
 #include "nmb/writer.h"
 
 namespace nmb {
@@ -21,7 +21,7 @@ namespace nmb {
 class ValueStorage {
  public:
   // `options` must outlive the object.
-  ValueStorage(const PackOptions& options, std::vector<std::string>* warnings)
+  ValueStorage(const MergeOptions& options, std::vector<std::string>* warnings)
       : options_(options),
         warnings_(*warnings),
         chunk_uses_(options.compression ? options.compression->chunk.size() : 0) {}
@@ -72,7 +72,7 @@ class ValueStorage {
                 PackedBlock* block);
   Status code(ValueCoder& coder, Batch batch, Writer& writer) const;
 
-  const PackOptions& options_;
+  const MergeOptions& options_;
   std::vector<std::string>& warnings_;
   std::vector<ChunkUse> chunk_uses_;
   bool needs_plugin_ = false;

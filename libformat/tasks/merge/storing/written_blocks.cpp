@@ -75,7 +75,7 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
     std::string expected =
         "at most 65535 bytes of UTF-8, without NUL, empty parts, \".\" and \"..\"";
     if (name.has_input_name)
-      expected += "; use --block-name with {index} instead of {stem} and {path}";
+      expected += "; use PackOptions::block_name with {index} instead of {stem} and {path}";
     conflicts_.add(ConflictKind::kBlockName, name.name, "an illegal name", std::move(expected));
     return std::nullopt;
   }
@@ -284,9 +284,10 @@ Result<bool> WrittenBlocks::keeps_paths(const BlockName& name, const InputBlock&
   if (block.is_placed || name.name == block.group) return true;
   NMB_ASSIGN(const bool has, has_paths(block.dataset.metadata));
   if (has)
-    conflicts_.add(ConflictKind::kBlockName, name.name,
-                   "references, links or named datatypes, whose paths cannot change to this name",
-                   "a name that ends in the group's path, as with --block-name '{index}/{group}'");
+    conflicts_.add(
+        ConflictKind::kBlockName, name.name,
+        "references, links or named datatypes, whose paths cannot change to this name",
+        "a name that ends in the group's path, as with PackOptions::block_name '{index}/{group}'");
   return !has;
 }
 

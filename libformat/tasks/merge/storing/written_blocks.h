@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "merge/merge_options.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/sample_counts.h"
 #include "merge/reporting/conflict_list.h"
@@ -16,7 +17,6 @@
 #include "merge/storing/part_block.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/value_storage.h"
-#include "nmb/merge.h"
 #include "nmb/writer.h"
 
 namespace nmb {
@@ -24,7 +24,7 @@ namespace nmb {
 class WrittenBlocks final : public BlockSink {
  public:
   // All arguments must outlive the object. is_alone: true if there is only one rank.
-  WrittenBlocks(const PackOptions& options, Writer& writer, ConflictList& conflicts,
+  WrittenBlocks(const MergeOptions& options, Writer& writer, ConflictList& conflicts,
                 SharedNames& names, BlockTagger& tagger, PackReport& report, bool is_alone)
       : is_alone_(is_alone),
         writer_(writer),
@@ -32,12 +32,11 @@ class WrittenBlocks final : public BlockSink {
         conflicts_(conflicts),
         names_(names),
         tagger_(tagger),
-        shares_empty_(options.mode == MergeMode::kPack &&
-                      (options.inputs.size() > 1 || options.append)),
-        replaces_(options.replace),
+        shares_empty_(options.pack() && (options.inputs.size() > 1 || options.appends())),
+        replaces_(options.pack() && options.pack()->replace),
         output_(options.output),
         storage_(options, &report.warnings),
-        digests_(options.digests) {}
+        digests_(options.digests()) {}
 
   void begin_input(Source file) override;
   Status take_whole(const BlockName& name, InputBlock& block) override;

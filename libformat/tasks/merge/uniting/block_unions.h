@@ -15,6 +15,7 @@
 
 #include "convert/recode.h"
 #include "files/spool_file.h"
+#include "merge/merge_options.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/conflict_list.h"
@@ -22,7 +23,6 @@
 #include "merge/uniting/described_block.h"
 #include "merge/uniting/partition_key.h"
 #include "merge/uniting/union_block.h"
-#include "nmb/merge.h"
 #include "values/chunk_coding.h"
 
 namespace nmb {
@@ -35,7 +35,7 @@ class BlockUnions final : public BlockSink {
 
   // `options`, `conflicts` and `report` must outlive the object. held: how many bytes of values may
   // be kept for inputs that this rank reads. helpers: encode chunks; may be nullptr.
-  BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
+  BlockUnions(const MergeOptions& options, ConflictList& conflicts, PackReport& report,
               std::shared_ptr<SourcePool> views, std::uint64_t held, ReadAgain read_again,
               ChunkHelpers* helpers);
   ~BlockUnions() override;
@@ -102,7 +102,7 @@ class BlockUnions final : public BlockSink {
   Status take_group(const Entry& entry, const Dataset& group, std::vector<std::byte> body,
                     std::optional<WantedChunks> wanted, BlockSink& sink);
 
-  const PackOptions& options_;
+  const MergeOptions& options_;
   ConflictList& conflicts_;
   PackReport& report_;
   const std::shared_ptr<SourcePool> views_;

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "merge/merge_options.h"
 #include "merge/reading/planned_input.h"
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/block_unions.h"
 #include "merge/uniting/sent_values.h"
-#include "nmb/merge.h"
 #include "parallel/message_fields.h"
 
 namespace nmb {
@@ -29,7 +29,7 @@ class DescribedInputs {
   };
 
   // All arguments must outlive the object.
-  DescribedInputs(const PackOptions& options, ConflictList& conflicts, PackReport& report,
+  DescribedInputs(const MergeOptions& options, ConflictList& conflicts, PackReport& report,
                   BlockUnions& unions, ReceivedFrom from, Uses uses)
       : options_(options),
         conflicts_(conflicts),
@@ -54,7 +54,7 @@ class DescribedInputs {
   Status take_block(bool is_whole, bool is_wanted, Known* known, FieldsIn* in);
   Result<Source> values_of(FieldsIn* in);
 
-  const PackOptions& options_;
+  const MergeOptions& options_;
   ConflictList& conflicts_;
   PackReport& report_;
   BlockUnions& unions_;

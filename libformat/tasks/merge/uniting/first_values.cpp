@@ -28,16 +28,17 @@ bool is_held(const DatasetUnion::Member& member, VarId variable, std::uint64_t l
 // Returns whether the values of a variable are compared. Values that are joined or widened are not
 // compared. An unnecessary comparison does no harm.
 bool FirstValues::is_compared(const DatasetUnion::Member& member, VarId variable) const {
-  if (!member.values || options_.first_values || options_.widen_types) return false;
+  if (!member.values || options_.first_values() || options_.on_mismatch() == Mismatch::kWiden)
+    return false;
   const Metadata& metadata = member.metadata;
   const auto dimensions = metadata.variable(variable).dimensions;
-  if (options_.mode == MergeMode::kUnion || dimensions.empty()) return true;
-  if (options_.mode == MergeMode::kTiles)
+  if (std::holds_alternative<UnionMode>(options_.mode) || dimensions.empty()) return true;
+  if (options_.tiles())
     return std::ranges::none_of(dimensions, [&](DimId d) {
       return decomposition_of(metadata, d, member.records).has_value();
     });
-  if (options_.along.empty()) return !metadata.is_record_variable(variable);
-  return !options_.along.starts_with("axis:") && std::ranges::none_of(dimensions, [&](DimId d) {
+  if (options_.along().empty()) return !metadata.is_record_variable(variable);
+  return !options_.along().starts_with("axis:") && std::ranges::none_of(dimensions, [&](DimId d) {
     return metadata.dimension(d).name == along_name(options_);
   });
 }

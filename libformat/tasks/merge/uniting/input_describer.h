@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "files/pooled_file.h"
+#include "merge/merge_options.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/planned_input.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/first_values.h"
 #include "merge/uniting/union_block.h"
-#include "nmb/merge.h"
 #include "parallel/message_fields.h"
 
 namespace nmb {
@@ -44,7 +44,7 @@ class InputDescriber final : public BlockSink {
   // All arguments must outlive the object. room: how many bytes of values may be kept for all
   // inputs. If the receiving rank cannot read values from the inputs, the values are sent. At most
   // `room` bytes are sent in this way.
-  InputDescriber(const PackOptions& options, ConflictList& conflicts, PackReport& report,
+  InputDescriber(const MergeOptions& options, ConflictList& conflicts, PackReport& report,
                  std::shared_ptr<SourcePool> views, std::uint64_t room)
       : options_(options),
         conflicts_(conflicts),
@@ -84,7 +84,7 @@ class InputDescriber final : public BlockSink {
   void put(DescribedEvent event, std::span<const std::byte> header,
            std::span<const std::byte> rest);
 
-  const PackOptions& options_;
+  const MergeOptions& options_;
   ConflictList& conflicts_;
   PackReport& report_;
   const std::shared_ptr<SourcePool> views_;

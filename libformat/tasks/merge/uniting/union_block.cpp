@@ -13,36 +13,35 @@
 
 namespace nmb {
 
-bool keeps_chunks(const PackOptions& options) {
+bool keeps_chunks(const MergeOptions& options) {
   const Hdf5View view = options.writer.hdf5_view;
   return !options.classic && (view == Hdf5View::kOff || view == Hdf5View::kSmall);
 }
 
-BlockFacts facts_of(const InputBlock& block, const PackOptions& options) {
+BlockFacts facts_of(const InputBlock& block, const MergeOptions& options) {
   const Metadata& metadata = block.dataset.metadata;
   BlockFacts facts;
   facts.samples = block.samples;
-  const bool is_tiles = options.mode == MergeMode::kTiles;
+  const bool is_tiles = options.tiles() != nullptr;
   if (is_tiles) facts.has_no_icebergs = is_iceberg(metadata) && block.dataset.records == 0;
   // Iceberg files that are joined may belong to several sets, for example one set for each time.
-  if (is_tiles || (options.mode == MergeMode::kJoin && has_version_of_icebergs(metadata)))
+  if (is_tiles || (options.join() && has_version_of_icebergs(metadata)))
     facts.set_size = files_in_set(metadata);
   if (facts.set_size)
     facts.is_iceberg_set = has_version_of_icebergs(metadata) && !has_decomposition(metadata);
   return facts;
 }
 
-Status visit_union_block(const InputBlock& block, const PackOptions& options,
+Status visit_union_block(const InputBlock& block, const MergeOptions& options,
                          std::shared_ptr<SourcePool> views, std::uint64_t* room,
                          const std::function<Status(const UnionBlock&)>& visit) {
   // A join needs the same record dimension in all inputs.
   NMB_ASSIGN(ClassicForm form,
              classic_form(block, std::move(views),
-                          options.mode == MergeMode::kJoin ? std::string(along_name(options))
-                                                           : std::string()));
+                          options.join() ? std::string(along_name(options)) : std::string()));
   NMB_ASSIGN(Source values, hold_small(form.dataset, form.values, room));
   UnionBlock united{DatasetUnion::member_of(form.dataset, std::move(values))};
-  if (options.widen_types)
+  if (options.on_mismatch() == Mismatch::kWiden)
     united.member.has_default_fill =
         is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;
   united.member.is_record_unused = form.is_record_unused;

@@ -10,19 +10,19 @@
 #include <string_view>
 #include <vector>
 
+#include "merge/merge_options.h"
 #include "merge/reading/input_block.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/uniting/dataset_union.h"
 #include "model/paths.h"
-#include "nmb/merge.h"
 #include "nmb/netcdf_view.h"
 #include "nmb/status.h"
 
 namespace nmb {
 
-// Returns the name of the dimension in PackOptions::along, without the path of its group.
-inline std::string_view along_name(const PackOptions& options) {
-  return split_path(options.along).name;
+// Returns the name of the dimension in JoinMode::along, without the path of its group.
+inline std::string_view along_name(const MergeOptions& options) {
+  return split_path(options.along()).name;
 }
 
 // Facts about a block that can be found without converting it to a classic dataset.
@@ -40,9 +40,9 @@ struct BlockFacts {
 // Returns whether united values stay in chunks. Classic files have no chunks, and HDF5 views show
 // united blocks only if their values have no chunks. If the user does not request a view, values
 // stay in chunks even if this prevents a view.
-bool keeps_chunks(const PackOptions& options);
+bool keeps_chunks(const MergeOptions& options);
 
-BlockFacts facts_of(const InputBlock& block, const PackOptions& options);
+BlockFacts facts_of(const InputBlock& block, const MergeOptions& options);
 
 struct UnionBlock {
   DatasetUnion::Member member;
@@ -54,7 +54,7 @@ struct UnionBlock {
 // Converts a block to a classic dataset and passes this dataset to `visit`. The block's file must
 // be open. *room: how many bytes of values may be kept, as for hold_small(). Errors: kDamaged,
 // kLimit, kIo; the error of `visit`.
-Status visit_union_block(const InputBlock& block, const PackOptions& options,
+Status visit_union_block(const InputBlock& block, const MergeOptions& options,
                          std::shared_ptr<SourcePool> views, std::uint64_t* room,
                          const std::function<Status(const UnionBlock&)>& visit);
 
