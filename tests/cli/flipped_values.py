@@ -189,7 +189,6 @@ FUNCTIONS = {
         "for_each_tag": "nminspect find", "kept_rows": "nmcat in.nmb -o out.nmb", "provenance": "nminspect provenance",
     },
     "recover.h": {"recover": "VerifyAndRecover"},
-    "series.h": {"write_series": "nmconvert --files-from list --out-dir out --one-file-per-variable"},
     "values.h": {"value_array": "Read", "read_array": "Read", "read_hyperslab": "Read"},
     "verify.h": {"verify": "VerifyAndRecover", "verify_together": "nmverify -j"},
     "writer.h": {

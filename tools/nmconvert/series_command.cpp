@@ -19,7 +19,7 @@
 #include "common/units.h"
 #include "nmb/files.h"
 #include "nmb/reader.h"
-#include "nmb/series.h"
+#include "nmconvert/series.h"
 
 namespace nmb::tools {
 

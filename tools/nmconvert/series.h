@@ -15,7 +15,7 @@
 #include "nmb/types.h"
 #include "nmb/values.h"
 
-namespace nmb {
+namespace nmb::tools {
 
 struct SeriesOptions {
   std::vector<std::string> inputs;  // paths of the inputs, in the order of their times
@@ -51,7 +51,7 @@ struct SeriesFile {
 // existing files. Errors: those of pack() and of write_classic() or write_hdf5(); kUsage for a
 // wrong pattern, and for an output that is an input; kConflict if the inputs have no variable that
 // gets a file; kUnsupported for times that have no date. Not collective.
-NMB_EXPORT Status write_series(const SeriesOptions& options, PackReport* report,
-                               std::vector<SeriesFile>* files);
+Status write_series(const SeriesOptions& options, PackReport* report,
+                    std::vector<SeriesFile>* files);
 
-}  // namespace nmb
+}  // namespace nmb::tools

@@ -1,5 +1,5 @@
-// Writes time series of single variables (see nmb/series.h).
-#include "nmb/series.h"
+// Writes time series of single variables (see series.h).
+#include "nmconvert/series.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@
 #include "wire/joined_text.h"
 #include "wire/system_error.h"
 
-namespace nmb {
+namespace nmb::tools {
 
 namespace {
 
@@ -310,4 +310,4 @@ Status write_series(const SeriesOptions& options, PackReport* report,
   return SeriesWriter(options, report, files).run();
 }
 
-}  // namespace nmb
+}  // namespace nmb::tools
