@@ -1,7 +1,7 @@
 // Runs a merge: plans the inputs one by one, and then moves their values.
 #pragma once
 
-#include "merge/merge_options.h"
+#include "merge/reporting/merge_options.h"
 #include "nmb/communicator.h"
 #include "nmb/status.h"
 

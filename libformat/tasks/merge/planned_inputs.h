@@ -12,12 +12,12 @@
 
 #include "files/pooled_file.h"
 #include "merge/dividing/input_planner.h"
-#include "merge/merge_options.h"
 #include "merge/reading/block_chooser.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/input_shares.h"
 #include "merge/reading/planned_input.h"
 #include "merge/reporting/conflict_list.h"
+#include "merge/reporting/merge_options.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/written_blocks.h"
 #include "merge/uniting/input_describer.h"

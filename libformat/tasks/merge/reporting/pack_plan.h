@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "merge/merge_options.h"
+#include "merge/reporting/merge_options.h"
 #include "nmb/communicator.h"
 
 namespace nmb {

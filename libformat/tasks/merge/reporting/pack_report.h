@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "merge/merge_options.h"
+#include "merge/reporting/merge_options.h"
 #include "nmb/communicator.h"
 
 namespace nmb {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "merge/dividing/name_splitter.h"
-#include "merge/merge_options.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reporting/conflict_list.h"
+#include "merge/reporting/merge_options.h"
 #include "nmb/block_template.h"
 #include "nmb/metadata.h"
 #include "nmb/statistics.h"

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "convert/classic_file.h"
-#include "merge/merge_options.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/conflict_list.h"
+#include "merge/reporting/merge_options.h"
 #include "merge/uniting/sent_values.h"
 #include "nmb/dataset.h"
 

@@ -10,7 +10,7 @@
 
 #include "convert/recode.h"
 #include "files/spool_file.h"
-#include "merge/merge_options.h"
+#include "merge/reporting/merge_options.h"
 #include "merge/storing/part_block.h"
 #include "merge/storing/value_coder.h"
 #include "nmb/dataset.h"

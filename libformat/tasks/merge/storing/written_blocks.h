@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "merge/merge_options.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/sample_counts.h"
 #include "merge/reporting/conflict_list.h"
+#include "merge/reporting/merge_options.h"
 #include "merge/storing/block_tagger.h"
 #include "merge/storing/part_block.h"
 #include "merge/storing/shared_names.h"

@@ -15,10 +15,10 @@
 
 #include "convert/recode.h"
 #include "files/spool_file.h"
-#include "merge/merge_options.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/conflict_list.h"
+#include "merge/reporting/merge_options.h"
 #include "merge/uniting/dataset_union.h"
 #include "merge/uniting/described_block.h"
 #include "merge/uniting/partition_key.h"

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "merge/merge_options.h"
 #include "merge/reading/planned_input.h"
 #include "merge/reporting/conflict_list.h"
+#include "merge/reporting/merge_options.h"
 #include "merge/uniting/block_unions.h"
 #include "merge/uniting/sent_values.h"
 #include "parallel/message_fields.h"

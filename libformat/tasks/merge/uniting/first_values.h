@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "merge/merge_options.h"
+#include "merge/reporting/merge_options.h"
 #include "merge/uniting/dataset_union.h"
 #include "nmb/types.h"
 #include "values/array_source.h"

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "files/pooled_file.h"
-#include "merge/merge_options.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/planned_input.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/conflict_list.h"
+#include "merge/reporting/merge_options.h"
 #include "merge/uniting/first_values.h"
 #include "merge/uniting/union_block.h"
 #include "parallel/message_fields.h"

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "merge/merge_options.h"
 #include "merge/reading/input_block.h"
 #include "merge/reading/reopened_source.h"
+#include "merge/reporting/merge_options.h"
 #include "merge/uniting/dataset_union.h"
 #include "model/paths.h"
 #include "nmb/netcdf_view.h"
