@@ -263,7 +263,7 @@ Status run_merge(MergeOptions settled, PackReport* report, Communicator& ranks) 
 }
 
 Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
-  return run_merge(MergeOptions(options), report, ranks);
+  return run_merge({options}, report, ranks);
 }
 
 Status pack(const PackOptions& options, PackReport* report) {

@@ -67,7 +67,7 @@ class Packer {
   Status run_together() {
     NMB_TRY(ranks_.agree(prepare(), "pack()"));
     NMB_TRY(ranks_.first([&] { return inputs_.check_outputs(); }));
-    if (options_.appends()) NMB_TRY(ranks_.first([&] { return inputs_.look_at_all(); }));
+    if (options_.pack().append) NMB_TRY(ranks_.first([&] { return inputs_.look_at_all(); }));
     NMB_TRY(open_output());
     NMB_TRY(plan());
     const bool is_dry = options_.writer.dry_run;
@@ -81,7 +81,7 @@ class Packer {
   }
 
   Status open_output() {
-    if (!options_.pack()) prepare_unions();
+    if (!options_.packs()) prepare_unions();
     if (options_.classic) {
       classic_.emplace(options_, conflicts_, inputs_.from().views);
       return ranks_.first([&] {
@@ -89,11 +89,11 @@ class Packer {
                                                   .sync = options_.writer.sync});
       });
     }
-    if (options_.appends() && options_.writer.dry_run) {
+    if (options_.pack().append && options_.writer.dry_run) {
       NMB_ASSIGN(const std::unique_ptr<FileSource> before, FileSource::open(options_.output));
       bytes_before_ = before->size();
     }
-    NMB_ASSIGN(writer_, options_.appends()
+    NMB_ASSIGN(writer_, options_.pack().append
                             ? Writer::open(options_.output, writer_options(), ranks_)
                             : Writer::create(options_.output, writer_options(), ranks_));
     blocks_.emplace(options_, *writer_, conflicts_, names_, *tagger_, report_, ranks_.size() == 1);
@@ -129,7 +129,7 @@ class Packer {
     NMB_TRY(plan_inputs(&planned));
     inputs_.end_planning();
     if (options_.originals == Originals::kStore && !stores_originals(options_) && blocks_ &&
-        options_.pack() && !options_.links() && !options_.hdf5)
+        options_.packs() && !options_.pack().link && !options_.hdf5)
       report_.without_original = inputs_.whole_files();
     if (blocks_) report_.digested = blocks_->digested();
     if (stores_originals(options_)) report_.parted_originals = inputs_.parted_originals();
@@ -145,7 +145,7 @@ class Packer {
 
   // Collective. Sets *planned to the error that prevents this rank from planning.
   Status plan_inputs(Status* planned) {
-    if (options_.pack()) {
+    if (options_.packs()) {
       NMB_ASSIGN(share_, share_inputs(ranks_, options_.inputs));
       inputs_.set_end(share_.end);
       NMB_TRY(inputs_.number_blocks(share_));
@@ -323,7 +323,7 @@ class Packer {
     NMB_ASSIGN(report_.replaced, ranks_.all_reduce(blocks_->replaced(), std::plus<>()));
     NMB_ASSIGN(report_.replaced_tags, ranks_.all_reduce(blocks_->replaced_tags(), std::plus<>()));
     NMB_TRY(writer_->close());
-    if (options_.links()) report_.external_files = writer_->external_files();
+    if (options_.pack().link) report_.external_files = writer_->external_files();
     NMB_ASSIGN(report_.without_statistics,
                ranks_.all_reduce(writer_->without_statistics(), std::plus<>()));
     return {};

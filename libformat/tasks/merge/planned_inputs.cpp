@@ -29,8 +29,8 @@ Status PlannedInputs::prepare() {
   from_.views = std::make_shared<SourcePool>(options_.writer.threads + 1);
   from_.read.cache_bytes = kCachedBytesOfInput;
   from_.read.external = options_.external;
-  if (options_.pack() && options_.pack()->choice) {
-    NMB_ASSIGN(BlockChooser chooser, BlockChooser::make(*options_.pack()->choice));
+  if (options_.pack().choice) {
+    NMB_ASSIGN(BlockChooser chooser, BlockChooser::make(*options_.pack().choice));
     chooser_.emplace(std::move(chooser));
   }
   NMB_ASSIGN(planner_, InputPlanner::make(
@@ -45,7 +45,7 @@ Status PlannedInputs::prepare() {
 // The other modes report a warning.
 void PlannedInputs::tell_repeated() {
   for (const auto& [first, second] : repeated_files(options_.inputs)) {
-    if (options_.tiles())
+    if (options_.has_tiles())
       conflicts_.add_at({second, 0}, ConflictKind::kInput, "/", first, second,
                         "the same file twice", "each file once");
     else

@@ -35,7 +35,7 @@ Result<std::unique_ptr<InputPlanner>> InputPlanner::make(
 }
 
 Status InputPlanner::prepare_names() {
-  NMB_ASSIGN(names_, BlockNames::make(options_.block_name, options_.pack() == nullptr));
+  NMB_ASSIGN(names_, BlockNames::make(options_.block_name, !options_.packs()));
   return {};
 }
 
@@ -58,21 +58,19 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   InputOptions read;
   read.cache_bytes =
       std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
-  read.coded_pieces = !options_.compression && !options_.links();
+  read.coded_pieces = !options_.compression && !options_.pack().link;
   read.external = options_.external;
   read.outputs = options_.outputs.get();
   read.may_dangle = options_.source.lacks_objects;
   read.lost_originals = options_.source.lost_originals;
-  if (const PackMode* const pack = options_.pack()) {
-    read.only_block = pack->only_block;
-    read.wants_block = pack->wants_block;
-  }
+  read.only_block = options_.pack().only_block;
+  read.wants_block = options_.pack().wants_block;
   read.chooser = chooser;
-  if (options_.links())
+  if (options_.pack().link)
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.threads = options_.writer.threads;
   read.originals = stores_originals(options_);
-  if (read.originals) read.digests = options_.digests();
+  if (read.originals) read.digests = options_.pack().digests;
   read.needs_originals = options_.originals == Originals::kNone && !options_.hdf5;
   // Other outputs have their own losses.
   read.lists_undecoded = !options_.hdf5 && !options_.classic;
@@ -85,7 +83,7 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   // Groups may share dimensions. The lengths of shared dimensions are needed to divide or unite
   // blocks, and to count samples along a dimension.
   read.shared_dimensions =
-      by_ != By::kGroup || !options_.pack() || options_.samples.by == SampleRule::By::kDimension;
+      by_ != By::kGroup || !options_.packs() || options_.samples.by == SampleRule::By::kDimension;
   read.made_up_names =
       options_.compression &&
       std::ranges::any_of(options_.compression->chunk, [](const Compression::ChunkLength& asked) {
@@ -94,12 +92,12 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   if (options_.samples.by != SampleRule::By::kDefault) read.sample_rule = &options_.samples;
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united become classic, so no paths refer to them.
-  if (by_ == By::kGroup && options_.pack())
+  if (by_ == By::kGroup && options_.packs())
     read.move = [this](std::size_t index, std::string_view block) -> PathMove {
       return names_->move(options_.inputs[index], index, block);
     };
   // In other modes, paths need not be mapped, because united or joined blocks become classic.
-  if (by_ != By::kGroup && options_.pack()) {
+  if (by_ != By::kGroup && options_.packs()) {
     read.survey = [this](const InputBlock& block) { return survey(block); };
     read.map = [this](std::string_view block) -> PathMap {
       end_survey();
@@ -108,7 +106,7 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
     };
   }
   // In modes other than PackMode, one thread plans, so idle threads of this process can read ahead.
-  if (!options_.pack() && in_process > 1) read.ahead = &options_.inputs;
+  if (!options_.packs() && in_process > 1) read.ahead = &options_.inputs;
   reader_.emplace(read, &report_.warnings);
 }
 

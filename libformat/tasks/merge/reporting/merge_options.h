@@ -29,9 +29,6 @@ struct MendedSource {
 
 // The options of pack(), and what only callers inside the library set.
 struct MergeOptions : PackOptions {
-  MergeOptions() = default;
-  explicit MergeOptions(PackOptions options) : PackOptions(std::move(options)) {}
-
   // If source.bytes is set, the only input is read from it, and `inputs` has only its name.
   MendedSource source{};
   // For union and join: whether a block that only one input has is treated like a block that
@@ -52,36 +49,32 @@ struct MergeOptions : PackOptions {
   std::function<Status(const Reader& merged, const std::string& path, const Hdf5Options& options)>
       on_merged{};
 
-  // Return the rules of the mode; nullptr if the merge has another mode.
-  const PackMode* pack() const { return std::get_if<PackMode>(&mode); }
-  const JoinMode* join() const { return std::get_if<JoinMode>(&mode); }
-  const TilesMode* tiles() const { return std::get_if<TilesMode>(&mode); }
+  bool packs() const { return std::holds_alternative<PackMode>(mode); }
+  bool joins() const { return std::holds_alternative<JoinMode>(mode); }
+  bool has_tiles() const { return std::holds_alternative<TilesMode>(mode); }
 
-  // Return a rule; if the mode does not have the rule, its default.
-  bool appends() const { return pack() && pack()->append; }
-  bool links() const { return pack() && pack()->link; }
-  RecordedDigests digests() const { return pack() ? pack()->digests : RecordedDigests::kNone; }
-  const std::string& along() const { return join() ? join()->along : kNoText; }
-  const std::string& key() const { return join() ? join()->key : kNoText; }
-  bool first_values() const {
-    if (const auto* const unites = std::get_if<UnionMode>(&mode)) return unites->first_values;
-    return tiles() && tiles()->first_values;
+  // Returns the rules of a mode; the defaults, which change nothing, if the merge has another mode.
+  template <class Mode>
+  const Mode& rules() const {
+    static const Mode kDefaults{};
+    return std::holds_alternative<Mode>(mode) ? std::get<Mode>(mode) : kDefaults;
   }
+  const PackMode& pack() const { return rules<PackMode>(); }
+  const JoinMode& join() const { return rules<JoinMode>(); }
+
+  // Rules that several modes have.
   bool strict_attributes() const {
-    if (const auto* const unites = std::get_if<UnionMode>(&mode)) return unites->strict_attributes;
-    return join() ? join()->strict_attributes : tiles() && tiles()->strict_attributes;
+    return rules<UnionMode>().strict_attributes || join().strict_attributes ||
+           rules<TilesMode>().strict_attributes;
   }
+  bool first_values() const {
+    return rules<UnionMode>().first_values || rules<TilesMode>().first_values;
+  }
+  bool fill_missing() const { return join().fill_missing || rules<TilesMode>().fill_missing; }
   Mismatch on_mismatch() const {
-    if (const auto* const unites = std::get_if<UnionMode>(&mode)) return unites->on_mismatch;
-    if (join()) return join()->on_mismatch;
-    return tiles() && tiles()->skip_mismatches ? Mismatch::kSkip : Mismatch::kConflict;
+    if (rules<TilesMode>().skip_mismatches) return Mismatch::kSkip;
+    return joins() ? join().on_mismatch : rules<UnionMode>().on_mismatch;
   }
-  bool fill_missing() const {
-    return join() ? join()->fill_missing : tiles() && tiles()->fill_missing;
-  }
-
- private:
-  static inline const std::string kNoText{};
 };
 
 }  // namespace nmb

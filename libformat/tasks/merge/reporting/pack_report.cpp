@@ -75,8 +75,8 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
 }
 
 bool stores_originals(const MergeOptions& options) {
-  return options.originals == Originals::kStore && options.pack() &&
-         options.block_by.by == BlockRule::By::kGroup && !options.compression && !options.links() &&
+  return options.originals == Originals::kStore && options.packs() &&
+         options.block_by.by == BlockRule::By::kGroup && !options.compression && !options.pack().link &&
          !options.classic && !options.hdf5;
 }
 

@@ -42,7 +42,7 @@ Result<BlockTagger> BlockTagger::make(const MergeOptions& options, ConflictList&
   if (!options.tag_names.empty()) {
     NMB_ASSIGN(out.names_, NameSplitter::compile(options.tag_names));
     out.captures_ = out.names_->count();
-  } else if (options.block_by.by == BlockRule::By::kPrefix && options.pack()) {
+  } else if (options.block_by.by == BlockRule::By::kPrefix && options.packs()) {
     NMB_ASSIGN(const NameSplitter splitter, NameSplitter::compile(options.block_by.name));
     out.captures_ = splitter.count();
   }
@@ -63,7 +63,7 @@ Result<BlockTagger> BlockTagger::make(const MergeOptions& options, ConflictList&
 
 Status BlockTagger::check(const TagRule& rule, const BlockTemplate& value) const {
   const std::string tag = "tag " + in_quotes(rule.name) + ": ";
-  if (!options_->pack() && value.has_input())
+  if (!options_->packs() && value.has_input())
     return Status(Code::kUsage,
                   tag +
                       "{stem}, {path} and {index} need PackOptions::mode pack, because in other "
@@ -139,7 +139,7 @@ Result<std::optional<TagValue>> BlockTagger::expanded(std::size_t number, const 
     }
   }
   // In other modes, no template names the input.
-  const bool packs = options_->pack() != nullptr;
+  const bool packs = options_->packs();
   NMB_ASSIGN(std::string text, value.expand(packs ? options_->inputs[block.input] : std::string(),
                                             block.input, block.name.group, captures));
   if (rule.from == TagRule::From::kText) return std::optional(TagValue(std::move(text)));

@@ -32,11 +32,11 @@ class WrittenBlocks final : public BlockSink {
         conflicts_(conflicts),
         names_(names),
         tagger_(tagger),
-        shares_empty_(options.pack() && (options.inputs.size() > 1 || options.appends())),
-        replaces_(options.pack() && options.pack()->replace),
+        shares_empty_(options.packs() && (options.inputs.size() > 1 || options.pack().append)),
+        replaces_(options.pack().replace),
         output_(options.output),
         storage_(options, &report.warnings),
-        digests_(options.digests()) {}
+        digests_(options.pack().digests) {}
 
   void begin_input(Source file) override;
   Status take_whole(const BlockName& name, InputBlock& block) override;

@@ -42,15 +42,15 @@ std::string files(std::int64_t count) {
 // first: the block's definitions in the first input.
 UnionRules rules_of(const MergeOptions& options, const Metadata& first) {
   UnionRules rules;
-  if (options.join()) {
+  if (options.joins()) {
     rules.complete = true;
-    rules.along = options.along().empty()         ? UnionRules::Along::kRecords
-                  : options.along() == kFirstAxis ? UnionRules::Along::kFirstAxis
+    rules.along = options.join().along.empty()         ? UnionRules::Along::kRecords
+                  : options.join().along == kFirstAxis ? UnionRules::Along::kFirstAxis
                                                   : UnionRules::Along::kDimension;
     rules.dimension = along_name(options);
-    rules.drops_tracking_id = options.join()->drop_tracking_id;
+    rules.drops_tracking_id = options.join().drop_tracking_id;
   }
-  if (options.tiles()) {
+  if (options.has_tiles()) {
     rules.complete = rules.drops_parts = true;
     rules.along = is_iceberg(first) ? UnionRules::Along::kRecords : UnionRules::Along::kTiles;
   }
@@ -222,7 +222,7 @@ bool BlockUnions::is_along(const Entry& entry, const Metadata& first,
   const std::uint32_t level = id && !levels.empty() ? levels[*id] : 0;
   const std::optional<std::string> path = path_above(entry.name.name, level, name);
   if (!id || !path) return true;
-  if (options_.along().starts_with('/')) return "/" + *path == options_.along();
+  if (options_.join().along.starts_with('/')) return "/" + *path == options_.join().along;
   const std::string owner(split_path(*path).parent);
   const Entry* const lower = find(owner);
   for (std::string above = owner; !above.empty();) {
@@ -262,7 +262,7 @@ Status BlockUnions::unite(Entry& entry, const UnionBlock& block) {
   for (const std::string& name : block.lost_fill_values) ++lost_fill_values_[name];
   const Metadata& metadata = block.member.metadata;
   entry.members.push_back(conflicts_.here().input);
-  if (options_.tiles()) NMB_TRY(check_tile(entry, metadata));
+  if (options_.has_tiles()) NMB_TRY(check_tile(entry, metadata));
   for (DimId d = 0; d < metadata.dimension_count(); ++d) {
     const auto [known, is_new] = entry.levels.emplace(metadata.dimension(d).name, block.levels[d]);
     if (known->second != block.levels[d]) known->second = 0;
@@ -312,7 +312,7 @@ Status BlockUnions::load(Entry& entry) {
 // a function that is called if the block is the first with its name.
 template <class Keep>
 bool BlockUnions::take(Entry& entry, const BlockFacts& facts, Keep keep) {
-  const bool is_first = entry.inputs.empty(), is_tile = options_.tiles() != nullptr;
+  const bool is_first = entry.inputs.empty(), is_tile = options_.has_tiles();
   entry.inputs.push_back(conflicts_.here().input);
   note_set_size(entry, facts);
   if (is_first) {
@@ -328,7 +328,7 @@ bool BlockUnions::take(Entry& entry, const BlockFacts& facts, Keep keep) {
   }
   if (!entry.samples || !facts.samples)
     entry.samples.reset();
-  else if (options_.join())
+  else if (options_.joins())
     *entry.samples += *facts.samples;
   else
     entry.samples = std::max(*entry.samples, *facts.samples);
@@ -403,7 +403,7 @@ void BlockUnions::check_set(const Entry& entry) {
   if (given < largest)
     tell(first, files(given) + missing_numbers(entry.inputs, largest),
          files(largest) + " (NumFilesInSet)", true);
-  else if (given > largest && options_.tiles())
+  else if (given > largest && options_.has_tiles())
     tell(first, files(given), files(largest) + " (NumFilesInSet)", false);
 }
 
@@ -425,7 +425,7 @@ bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
   std::vector<std::string> names;
   for (const std::size_t input : entry.inputs) names.push_back(conflicts_.input(input));
   // For tiles, files that are given twice are reported elsewhere.
-  if (options_.join())
+  if (options_.joins())
     for (const auto& [first, second] : repeated_files(names))
       tell_set(entry, entry.inputs[second], entry.inputs[first], "the same file twice",
                "each file once", false);
@@ -434,14 +434,14 @@ bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
     const std::string& name = conflicts_.input(input);
     const auto number = number_of_file(name);
     if (!number) return false;
-    const bool is_one = options_.tiles() != nullptr;
+    const bool is_one = options_.has_tiles();
     auto& set = sets[is_one ? std::string() : name.substr(0, name.rfind('.'))];
     const auto [known, is_new] = set.emplace(*number, input);
     if (!is_new)
       tell_set(entry, input, known->second, "a second file with number " + std::to_string(*number),
                "one file", false);
   }
-  if (options_.tiles()) return false;
+  if (options_.has_tiles()) return false;
   for (const auto& [name, set] : sets) {
     if (static_cast<std::int64_t>(set.size()) >= size) continue;
     std::vector<std::size_t> inputs;
@@ -479,7 +479,7 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
   for (const std::size_t input : inputs)
     if (!std::ranges::binary_search(entry.inputs, input)) {
       // has_no_rows: no other block of this input shares its rows with the missing block.
-      const bool has_no_rows = options_.fill_missing() && options_.join() && !entry.has_gaps;
+      const bool has_no_rows = options_.join().fill_missing && !entry.has_gaps;
       tell_missing(
           conflicts_.make({input, 0},
                           has_no_rows ? ConflictKind::kMissingRows : ConflictKind::kMissingBlock,
@@ -569,8 +569,8 @@ void BlockUnions::tell_key(std::size_t input, std::string object, std::string fo
 // Numbers the events of all inputs. Adds the event numbers (the partition key) to each block that
 // has events. A missing variable is not reported if a conflict was already reported for the input.
 Status BlockUnions::add_keys(const std::vector<std::size_t>& inputs) {
-  const bool names_block = options_.key().find('/') != std::string::npos;
-  const SplitPath key = split_path(options_.key());
+  const bool names_block = options_.join().key.find('/') != std::string::npos;
+  const SplitPath key = split_path(options_.join().key);
   const std::string variable(key.name);
   for (const auto& entry : entries_) NMB_TRY(unite_whole(*entry));
   std::set<std::size_t> in_conflict;
@@ -599,12 +599,12 @@ Status BlockUnions::add_events(Entry* events, const std::string& variable,
     KeyColumn column = member ? column_of(*events, *id, *member) : KeyColumn();
     if (!column.values && (!member || column.count > 0)) {
       if (!in_conflict.contains(input))
-        tell_key(input, options_.key(), "no joined variable of this name with one value per row",
+        tell_key(input, options_.join().key, "no joined variable of this name with one value per row",
                  "one");
       continue;
     }
     NMB_ASSIGN(const auto problem, key_->add(input, std::move(column)));
-    if (problem) tell_key(input, options_.key(), problem->found, problem->expected);
+    if (problem) tell_key(input, options_.join().key, problem->found, problem->expected);
   }
   return {};
 }
@@ -632,21 +632,21 @@ Status BlockUnions::add_numbers(Entry& entry, const std::string& variable,
 }
 
 Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& sink) {
-  const JoinMode* const joins = options_.join();
-  if (joins && inputs.size() > 1 &&
+  const JoinMode& join = options_.join();
+  if (options_.joins() && inputs.size() > 1 &&
       std::ranges::none_of(entries_, [](const std::unique_ptr<Entry>& entry) {
         return entry->united && entry->united->is_joined();
       }))
     conflicts_.add_at({inputs.back(), 0}, ConflictKind::kDimension,
-                      options_.along().empty() ? "of records" : options_.along(), inputs.front(),
+                      join.along.empty() ? "of records" : join.along, inputs.front(),
                       ConflictList::kNone, "no block with this dimension in several inputs",
-                      options_.along().empty()
+                      join.along.empty()
                           ? "at least one, or another dimension in JoinMode::along"
                           : "at least one");
-  if (joins && options_.fill_missing() && options_.along() != kFirstAxis) NMB_TRY(add_gaps(inputs));
-  if (!options_.key().empty()) NMB_TRY(add_keys(inputs));
+  if (join.fill_missing && join.along != kFirstAxis) NMB_TRY(add_gaps(inputs));
+  if (!join.key.empty()) NMB_TRY(add_keys(inputs));
   for (const std::unique_ptr<Entry>& entry : entries_) {
-    if (joins || options_.tiles()) tell_absent(*entry, inputs);
+    if (options_.joins() || options_.has_tiles()) tell_absent(*entry, inputs);
     check_set(*entry);
     NMB_TRY(finish(*entry, sink));
     entry->united.reset();
@@ -657,7 +657,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
 }
 
 Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
-  if (options_.tiles()) NMB_TRY(unite_whole(entry));
+  if (options_.has_tiles()) NMB_TRY(unite_whole(entry));
   NMB_TRY(load(entry));
   if (!entry.whole && !entry.united) return {};  // the input cannot be used
   if (entry.united) NMB_TRY(entry.united->check_tiles(conflicts_.size() == 0));
@@ -671,10 +671,10 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
     return sink.take_whole(entry.name, whole);
   }
   std::vector<JoinedCoordinate> coordinates;
-  if (options_.join() && (entry.inputs.size() > 1 || options_.unite_single))
+  if (options_.joins() && (entry.inputs.size() > 1 || options_.unite_single))
     coordinates = entry.united->coordinates();
-  if (options_.join() && entry.name.name.empty() && !options_.join()->history.empty())
-    NMB_TRY(entry.united->add_history(options_.join()->history));
+  if (entry.name.name.empty() && !options_.join().history.empty())
+    NMB_TRY(entry.united->add_history(options_.join().history));
   NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
   NMB_TRY(check_coordinates(entry, coordinates));
   std::vector<std::uint32_t> levels;
@@ -755,7 +755,7 @@ Status BlockUnions::check_coordinates(const Entry& entry,
         "values are out of order at index " + std::to_string(disorder->index) + ": " +
             disorder->before + ", then " + disorder->found,
         "strictly monotonic values");
-    if (options_.join() && options_.join()->monotonic)
+    if (options_.join().monotonic)
       conflicts_.add(std::move(found));
     else
       report_.warnings.push_back(found.conflict.text());

@@ -33,12 +33,12 @@ bool FirstValues::is_compared(const DatasetUnion::Member& member, VarId variable
   const Metadata& metadata = member.metadata;
   const auto dimensions = metadata.variable(variable).dimensions;
   if (std::holds_alternative<UnionMode>(options_.mode) || dimensions.empty()) return true;
-  if (options_.tiles())
+  if (options_.has_tiles())
     return std::ranges::none_of(dimensions, [&](DimId d) {
       return decomposition_of(metadata, d, member.records).has_value();
     });
-  if (options_.along().empty()) return !metadata.is_record_variable(variable);
-  return !options_.along().starts_with("axis:") && std::ranges::none_of(dimensions, [&](DimId d) {
+  if (options_.join().along.empty()) return !metadata.is_record_variable(variable);
+  return !options_.join().along.starts_with("axis:") && std::ranges::none_of(dimensions, [&](DimId d) {
     return metadata.dimension(d).name == along_name(options_);
   });
 }

@@ -22,10 +22,10 @@ BlockFacts facts_of(const InputBlock& block, const MergeOptions& options) {
   const Metadata& metadata = block.dataset.metadata;
   BlockFacts facts;
   facts.samples = block.samples;
-  const bool is_tiles = options.tiles() != nullptr;
+  const bool is_tiles = options.has_tiles();
   if (is_tiles) facts.has_no_icebergs = is_iceberg(metadata) && block.dataset.records == 0;
   // Iceberg files that are joined may belong to several sets, for example one set for each time.
-  if (is_tiles || (options.join() && has_version_of_icebergs(metadata)))
+  if (is_tiles || (options.joins() && has_version_of_icebergs(metadata)))
     facts.set_size = files_in_set(metadata);
   if (facts.set_size)
     facts.is_iceberg_set = has_version_of_icebergs(metadata) && !has_decomposition(metadata);
@@ -38,7 +38,7 @@ Status visit_union_block(const InputBlock& block, const MergeOptions& options,
   // A join needs the same record dimension in all inputs.
   NMB_ASSIGN(ClassicForm form,
              classic_form(block, std::move(views),
-                          options.join() ? std::string(along_name(options)) : std::string()));
+                          options.joins() ? std::string(along_name(options)) : std::string()));
   NMB_ASSIGN(Source values, hold_small(form.dataset, form.values, room));
   UnionBlock united{DatasetUnion::member_of(form.dataset, std::move(values))};
   if (options.on_mismatch() == Mismatch::kWiden)

@@ -22,7 +22,7 @@ namespace nmb {
 
 // Returns the name of the dimension in JoinMode::along, without the path of its group.
 inline std::string_view along_name(const MergeOptions& options) {
-  return split_path(options.along()).name;
+  return split_path(options.join().along).name;
 }
 
 // Facts about a block that can be found without converting it to a classic dataset.
