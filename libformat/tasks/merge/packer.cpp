@@ -12,7 +12,6 @@
 #include "merge/reading/input_rounds.h"
 #include "merge/reading/input_shares.h"
 #include "merge/reading/value_origin.h"
-#include "merge/reporting/conflict_list.h"
 #include "merge/reporting/pack_plan.h"
 #include "merge/reporting/pack_report.h"
 #include "merge/storing/block_tagger.h"
@@ -40,15 +39,10 @@ namespace {
 // input. kSent: another rank opens the values from a description that it receives.
 constexpr char kOfInput = 'i', kSent = 's';
 
-class Packer {
+class Packer : public MergeStep {
  public:
-  Packer(const MergeOptions& options, PackReport* report, Communicator& ranks)
-      : options_(options),
-        report_(*report),
-        ranks_(ranks),
-        conflicts_(options.inputs),
-        names_(ranks, conflicts_),
-        inputs_(options, *report, ranks, conflicts_, names_) {}
+  explicit Packer(const MergeStep& step)
+      : MergeStep(step), names_(ranks_, conflicts_), inputs_(*this, names_) {}
 
   // Collective. Returns the same error on all ranks.
   Status run() {
@@ -59,7 +53,7 @@ class Packer {
 
  private:
   Status prepare() {
-    NMB_ASSIGN(BlockTagger tagger, BlockTagger::make(options_, conflicts_));
+    NMB_ASSIGN(BlockTagger tagger, BlockTagger::make(*this));
     tagger_.emplace(std::move(tagger));
     return inputs_.prepare();
   }
@@ -73,8 +67,7 @@ class Packer {
     const bool is_dry = options_.writer.dry_run;
     if (classic_ && is_dry) return describe_classic_plan();
     if (classic_)
-      return classic_->write(
-          ranks_, inputs_.from(), [this] { return inputs_.check_unchanged(); }, &report_);
+      return classic_->write(inputs_.from(), [this] { return inputs_.check_unchanged(); });
     NMB_TRY(write());
     if (is_dry) return describe_plan();
     return ranks_.first([&] { return describe_result(); });
@@ -83,7 +76,7 @@ class Packer {
   Status open_output() {
     if (!options_.packs()) prepare_unions();
     if (options_.classic) {
-      classic_.emplace(options_, conflicts_, inputs_.from().views);
+      classic_.emplace(*this, inputs_.from().views);
       return ranks_.first([&] {
         return check_new_output(options_.output, {.overwrite = options_.writer.overwrite,
                                                   .sync = options_.writer.sync});
@@ -96,7 +89,7 @@ class Packer {
     NMB_ASSIGN(writer_, options_.pack().append
                             ? Writer::open(options_.output, writer_options(), ranks_)
                             : Writer::create(options_.output, writer_options(), ranks_));
-    blocks_.emplace(options_, *writer_, conflicts_, names_, *tagger_, report_, ranks_.size() == 1);
+    blocks_.emplace(*this, *writer_, names_, *tagger_);
     return {};
   }
 
@@ -106,11 +99,11 @@ class Packer {
     const std::uint64_t held = memory_room(kHeldBytes) / static_cast<std::uint64_t>(ranks_.size());
     ReceivedFrom from = inputs_.from();
     if (ranks_.rank() != 0) {
-      describer_.emplace(options_, conflicts_, report_, from.views, held);
+      describer_.emplace(*this, from.views, held);
       return;
     }
     unions_.emplace(
-        options_, conflicts_, report_, from.views, held,
+        *this, from.views, held,
         [this](std::size_t input, BlockSink& sink) { return inputs_.read_again(input, sink); },
         &helpers_);
     from.read.cache_bytes =
@@ -119,7 +112,7 @@ class Packer {
     uses.note_group = [this](const std::string& group) { names_.note_group(group); };
     uses.read = [this](std::size_t input) { return inputs_.take(input, *unions_); };
     uses.end = [this](PlannedInput input) { return inputs_.settle(std::move(input)); };
-    described_.emplace(options_, conflicts_, report_, *unions_, std::move(from), std::move(uses));
+    described_.emplace(*this, *unions_, std::move(from), std::move(uses));
   }
 
   // Collective. Plans all inputs and reports all problems that can be found before values are
@@ -347,7 +340,7 @@ class Packer {
   Status describe_classic_plan() {
     NMB_TRY(ranks_.agree(inputs_.check_unchanged()));
     PackPlan plan;
-    NMB_TRY(ranks_.first([&] { return classic_->describe_plan(&plan, &report_); }));
+    NMB_TRY(ranks_.first([&] { return classic_->describe_plan(&plan); }));
     NMB_ASSIGN(const std::uint64_t bytes, ranks_.broadcast_value(0, report_.bytes_out));
     NMB_TRY(plan_ranks(ranks_, options_, bytes, inputs_.largest_load(), &plan));
     report_.plan = std::move(plan);
@@ -465,10 +458,6 @@ class Packer {
                        inputs_.from().read);
   }
 
-  const MergeOptions& options_;
-  PackReport& report_;
-  Communicator& ranks_;
-  ConflictList conflicts_;
   SharedNames names_;
   PlannedInputs inputs_;
   InputShare share_{0, 0};       // the inputs whose blocks this rank writes
@@ -489,7 +478,8 @@ class Packer {
 }  // namespace
 
 Status merge_inputs(const MergeOptions& options, PackReport* report, Communicator& ranks) {
-  return Packer(options, report, ranks).run();
+  ConflictList conflicts(options.inputs);
+  return Packer({options, ranks, conflicts, *report}).run();
 }
 
 }  // namespace nmb

@@ -34,8 +34,7 @@ Status PlannedInputs::prepare() {
     chooser_.emplace(std::move(chooser));
   }
   NMB_ASSIGN(planner_, InputPlanner::make(
-                           options_, ranks_, conflicts_,
-                           [this](const std::string& group) { note_group(group); }, report_,
+                           *this, [this](const std::string& group) { note_group(group); },
                            from_.views, chooser_ ? &*chooser_ : nullptr));
   if (ranks_.rank() == 0) tell_repeated();
   return {};

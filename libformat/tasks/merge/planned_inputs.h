@@ -16,8 +16,7 @@
 #include "merge/reading/block_sink.h"
 #include "merge/reading/input_shares.h"
 #include "merge/reading/planned_input.h"
-#include "merge/reporting/conflict_list.h"
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge_step.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/written_blocks.h"
 #include "merge/uniting/input_describer.h"
@@ -27,12 +26,10 @@
 
 namespace nmb {
 
-class PlannedInputs {
+class PlannedInputs : public MergeStep {
  public:
-  // All arguments must outlive the object.
-  PlannedInputs(const MergeOptions& options, PackReport& report, Communicator& ranks,
-                ConflictList& conflicts, SharedNames& names)
-      : options_(options), report_(report), ranks_(ranks), conflicts_(conflicts), names_(names) {}
+  // `names` must outlive the object.
+  PlannedInputs(const MergeStep& step, SharedNames& names) : MergeStep(step), names_(names) {}
 
   // Prepares for planning without opening an input. Errors: kUsage if the options are invalid.
   Status prepare();
@@ -98,10 +95,6 @@ class PlannedInputs {
   void plan_source(Source source, BlockSink& sink, PlannedInput* input);
   void tell_losses(std::size_t input, const InputExtras& extras, WrittenBlocks::KeptBlocks kept);
 
-  const MergeOptions& options_;
-  PackReport& report_;
-  Communicator& ranks_;
-  ConflictList& conflicts_;
   SharedNames& names_;
   ReceivedFrom from_;
   std::unique_ptr<InputPlanner> planner_;

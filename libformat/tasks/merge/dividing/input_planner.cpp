@@ -23,14 +23,15 @@ constexpr std::uint64_t kBlocksOfSmallFile = 65536;
 
 }  // namespace
 
-Result<std::unique_ptr<InputPlanner>> InputPlanner::make(
-    const MergeOptions& options, Communicator& ranks, ConflictList& conflicts, NoteGroup note_group,
-    PackReport& report, std::shared_ptr<SourcePool> views, BlockChooser* chooser) {
+Result<std::unique_ptr<InputPlanner>> InputPlanner::make(const MergeStep& step,
+                                                         NoteGroup note_group,
+                                                         std::shared_ptr<SourcePool> views,
+                                                         BlockChooser* chooser) {
   std::unique_ptr<InputPlanner> planner(
-      new InputPlanner(options, conflicts, std::move(note_group), report, std::move(views)));
+      new InputPlanner(step, std::move(note_group), std::move(views)));
   NMB_TRY(planner->prepare_names());
   NMB_TRY(planner->prepare_division());
-  planner->prepare_reader(ranks, chooser);
+  planner->prepare_reader(chooser);
   return planner;
 }
 
@@ -53,8 +54,8 @@ Status InputPlanner::prepare_division() {
   return {};
 }
 
-void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
-  const auto in_process = static_cast<std::size_t>(ranks.shares_memory() ? ranks.size() : 1);
+void InputPlanner::prepare_reader(BlockChooser* chooser) {
+  const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
   InputOptions read;
   read.cache_bytes =
       std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
@@ -77,7 +78,7 @@ void InputPlanner::prepare_reader(Communicator& ranks, BlockChooser* chooser) {
   // Other programs read an HDF5 output, and `source` is a file that is recovered.
   read.checks_chunks = (options_.hdf5 && options_.hdf5->check) || options_.source.bytes != nullptr;
   read.piece_size = options_.writer.piece_size;
-  read.origins = ranks.size() > 1;
+  read.origins = ranks_.size() > 1;
   read.provenance = options_.provenance != nullptr;
   read.statistics = options_.keep_statistics;
   // Groups may share dimensions. The lengths of shared dimensions are needed to divide or unite

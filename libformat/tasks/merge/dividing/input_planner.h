@@ -19,25 +19,22 @@
 #include "merge/reading/block_sink.h"
 #include "merge/reading/classic_form.h"
 #include "merge/reading/input_reader.h"
-#include "merge/reporting/conflict_list.h"
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge_step.h"
 #include "merge/uniting/dataset_union.h"
 #include "nmb/block_template.h"
 
 namespace nmb {
 
-class InputPlanner {
+class InputPlanner : public MergeStep {
  public:
   // A function that receives a block name. No other input may use this name (see
   // SharedNames::note_group()).
   using NoteGroup = std::function<void(const std::string& group)>;
 
   // views: the pool of open sources that show blocks of kind 6 as classic files. chooser: chooses
-  // the blocks; nullptr if all blocks are taken. All arguments must outlive the object. Errors:
-  // kUsage if the options are invalid.
-  static Result<std::unique_ptr<InputPlanner>> make(const MergeOptions& options,
-                                                    Communicator& ranks, ConflictList& conflicts,
-                                                    NoteGroup note_group, PackReport& report,
+  // the blocks; nullptr if all blocks are taken; must outlive the object. Errors: kUsage if the
+  // options are invalid.
+  static Result<std::unique_ptr<InputPlanner>> make(const MergeStep& step, NoteGroup note_group,
                                                     std::shared_ptr<SourcePool> views,
                                                     BlockChooser* chooser);
 
@@ -66,16 +63,11 @@ class InputPlanner {
  private:
   using By = BlockRule::By;
 
-  InputPlanner(const MergeOptions& options, ConflictList& conflicts, NoteGroup note_group,
-               PackReport& report, std::shared_ptr<SourcePool> views)
-      : options_(options),
-        conflicts_(conflicts),
-        note_name_(std::move(note_group)),
-        report_(report),
-        views_(std::move(views)) {}
+  InputPlanner(const MergeStep& step, NoteGroup note_group, std::shared_ptr<SourcePool> views)
+      : MergeStep(step), note_name_(std::move(note_group)), views_(std::move(views)) {}
   Status prepare_names();
   Status prepare_division();
-  void prepare_reader(Communicator& ranks, BlockChooser* chooser);
+  void prepare_reader(BlockChooser* chooser);
 
   Result<bool> plan_block(InputBlock& block);
   void tell_conflicts_of_groups();
@@ -116,10 +108,7 @@ class InputPlanner {
     std::string origin;
   };
 
-  const MergeOptions& options_;
-  ConflictList& conflicts_;
   const NoteGroup note_name_;
-  PackReport& report_;
   const std::shared_ptr<SourcePool> views_;
   std::optional<BlockNames> names_;
   By by_ = By::kGroup;

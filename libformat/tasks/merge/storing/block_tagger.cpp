@@ -37,8 +37,9 @@ TagValue tag_of_text(std::string text) {
   return text;
 }
 
-Result<BlockTagger> BlockTagger::make(const MergeOptions& options, ConflictList& conflicts) {
-  BlockTagger out(options, conflicts);
+Result<BlockTagger> BlockTagger::make(const MergeStep& step) {
+  BlockTagger out(step);
+  const MergeOptions& options = out.options_;
   if (!options.tag_names.empty()) {
     NMB_ASSIGN(out.names_, NameSplitter::compile(options.tag_names));
     out.captures_ = out.names_->count();
@@ -63,7 +64,7 @@ Result<BlockTagger> BlockTagger::make(const MergeOptions& options, ConflictList&
 
 Status BlockTagger::check(const TagRule& rule, const BlockTemplate& value) const {
   const std::string tag = "tag " + in_quotes(rule.name) + ": ";
-  if (!options_->packs() && value.has_input())
+  if (!options_.packs() && value.has_input())
     return Status(Code::kUsage,
                   tag +
                       "{stem}, {path} and {index} need PackOptions::mode pack, because in other "
@@ -86,8 +87,8 @@ Status BlockTagger::check(const TagRule& rule, const BlockTemplate& value) const
 
 Result<std::vector<Tag>> BlockTagger::tags_of(const Block& block) {
   std::vector<Tag> tags;
-  for (std::size_t i = 0; i < options_->tags.size(); ++i) {
-    const TagRule& rule = options_->tags[i];
+  for (std::size_t i = 0; i < options_.tags.size(); ++i) {
+    const TagRule& rule = options_.tags[i];
     NMB_ASSIGN(std::optional<TagValue> value, value_of(i, block));
     if (!value) continue;
     ++counts_[i].with;
@@ -101,13 +102,13 @@ Result<std::vector<Tag>> BlockTagger::tags_of(const Block& block) {
 
 Result<std::optional<TagValue>> BlockTagger::value_of(std::size_t rule, const Block& block) {
   if (templates_[rule]) return expanded(rule, block);
-  std::optional<TagValue> value = attribute(options_->tags[rule], block);
+  std::optional<TagValue> value = attribute(options_.tags[rule], block);
   if (!value) lack(rule, block);
   return value;
 }
 
 Result<std::optional<TagValue>> BlockTagger::expanded(std::size_t number, const Block& block) {
-  const TagRule& rule = options_->tags[number];
+  const TagRule& rule = options_.tags[number];
   const BlockTemplate& value = *templates_[number];
   const std::vector<std::size_t> used = value.captures();
   std::vector<std::string_view> captures(captures_);
@@ -139,8 +140,8 @@ Result<std::optional<TagValue>> BlockTagger::expanded(std::size_t number, const 
     }
   }
   // In other modes, no template names the input.
-  const bool packs = options_->packs();
-  NMB_ASSIGN(std::string text, value.expand(packs ? options_->inputs[block.input] : std::string(),
+  const bool packs = options_.packs();
+  NMB_ASSIGN(std::string text, value.expand(packs ? options_.inputs[block.input] : std::string(),
                                             block.input, block.name.group, captures));
   if (rule.from == TagRule::From::kText) return std::optional(TagValue(std::move(text)));
   return std::optional(tag_of_text(std::move(text)));
@@ -164,15 +165,15 @@ std::optional<TagValue> BlockTagger::attribute(const TagRule& rule, const Block&
 
 void BlockTagger::refuse(const TagRule& rule, const Block& block, std::string found,
                          std::string expected) {
-  conflicts_->add(ConflictKind::kTag, block.name.name + "@" + rule.name, std::move(found),
-                  std::move(expected));
+  conflicts_.add(ConflictKind::kTag, block.name.name + "@" + rule.name, std::move(found),
+                 std::move(expected));
 }
 
 // Counts a block that does not get a tag.
 void BlockTagger::lack(std::size_t number, const Block& block) {
-  const TagRule& rule = options_->tags[number];
+  const TagRule& rule = options_.tags[number];
   ++counts_[number].without;
-  if (!options_->strict) return;
+  if (!options_.strict) return;
   if (rule.from == TagRule::From::kAttribute)
     refuse(rule, block, "no attribute " + in_quotes(rule.value), "the attribute");
   else

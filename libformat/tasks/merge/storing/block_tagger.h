@@ -10,8 +10,7 @@
 
 #include "merge/dividing/name_splitter.h"
 #include "merge/reading/block_sink.h"
-#include "merge/reporting/conflict_list.h"
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge_step.h"
 #include "nmb/block_template.h"
 #include "nmb/metadata.h"
 #include "nmb/statistics.h"
@@ -24,11 +23,11 @@ namespace nmb {
 TagValue tag_of_text(std::string text);
 
 // Not thread-safe.
-class BlockTagger {
+class BlockTagger : public MergeStep {
  public:
-  // Both arguments must outlive the object. Errors: kUsage if a template or the expression is
+  // Errors: kUsage if a template or the expression is
   // invalid, if a template uses a capture that does not exist, or if two rules have one name.
-  static Result<BlockTagger> make(const MergeOptions& options, ConflictList& conflicts);
+  static Result<BlockTagger> make(const MergeStep& step);
 
   // The parts of a block from which rules make tags.
   struct Block {
@@ -38,7 +37,7 @@ class BlockTagger {
     const Metadata* divided = nullptr;                   // BlockPart::divided
     const std::vector<NameCapture>* captures = nullptr;  // BlockPart::captures
   };
-  bool has_rules() const { return !options_->tags.empty(); }
+  bool has_rules() const { return !options_.tags.empty(); }
   // Returns the tags of a block. Adds a conflict for each tag that cannot be made.
   Result<std::vector<Tag>> tags_of(const Block& block);
 
@@ -50,8 +49,7 @@ class BlockTagger {
   const std::vector<Count>& counts() const { return counts_; }
 
  private:
-  BlockTagger(const MergeOptions& options, ConflictList& conflicts)
-      : options_(&options), conflicts_(&conflicts), counts_(options.tags.size()) {}
+  explicit BlockTagger(const MergeStep& step) : MergeStep(step), counts_(options_.tags.size()) {}
 
   Status check(const TagRule& rule, const BlockTemplate& value) const;
   Result<std::optional<TagValue>> value_of(std::size_t rule, const Block& block);
@@ -60,8 +58,6 @@ class BlockTagger {
   void refuse(const TagRule& rule, const Block& block, std::string found, std::string expected);
   void lack(std::size_t rule, const Block& block);
 
-  const MergeOptions* options_;
-  ConflictList* conflicts_;
   std::vector<std::optional<BlockTemplate>> templates_;  // for each rule that has one
   std::optional<NameSplitter> names_;                    // PackOptions::tag_names
   std::size_t captures_ = 0;                             // number of captures that rules may use

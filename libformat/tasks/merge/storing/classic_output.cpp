@@ -70,16 +70,17 @@ void ClassicOutput::check() {
 
 // Divides the values among the ranks, each of which writes its share. Rank 0 writes values that
 // another rank cannot read.
-Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(Communicator& ranks,
-                                                             const ReceivedFrom& from,
+Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(const ReceivedFrom& from,
                                                              Source values,
                                                              std::uint64_t length) const {
-  const auto share_of = [&](int rank) { return ClassicFile::share_of(rank, ranks.size(), length); };
+  const auto share_of = [&](int rank) {
+    return ClassicFile::share_of(rank, ranks_.size(), length);
+  };
   std::vector<ClassicFile::Values> own;
   std::vector<Communicator::Parcel> parcels;
   const auto send_all = [&]() -> Status {
     own.push_back({values, share_of(0)});
-    for (int rank = 1; rank < ranks.size(); ++rank) {
+    for (int rank = 1; rank < ranks_.size(); ++rank) {
       const ByteRange share = share_of(rank);
       if (share.length() == 0) continue;
       NMB_ASSIGN(auto sent, send_values(*values, share));
@@ -90,23 +91,23 @@ Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(Communicator& ranks
     }
     return {};
   };
-  NMB_TRY(ranks.first([&] { return send_all(); }));
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
+  NMB_TRY(ranks_.first([&] { return send_all(); }));
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(std::move(parcels)));
   const auto receive_all = [&]() -> Status {
     for (const Message& message : arrived) {
       NMB_ASSIGN(Source source, receive_values(message.bytes(), from));
-      own.push_back({std::move(source), share_of(ranks.rank())});
+      own.push_back({std::move(source), share_of(ranks_.rank())});
     }
     return {};
   };
-  NMB_TRY(ranks.agree(receive_all()));
+  NMB_TRY(ranks_.agree(receive_all()));
   return own;
 }
 
-Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
-                            const std::function<Status()>& check_inputs, PackReport* report) const {
+Status ClassicOutput::write(const ReceivedFrom& from,
+                            const std::function<Status()>& check_inputs) const {
   if (options_.on_dataset)
-    return ranks.first([&] { return options_.on_dataset(only_, check_inputs); });
+    return ranks_.first([&] { return options_.on_dataset(only_, check_inputs); });
   ConvertOptions extract;
   extract.overwrite = options_.writer.overwrite;
   extract.sync = options_.writer.sync;
@@ -116,29 +117,29 @@ Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
   extract.progress = options_.writer.progress;
   extract.layer = options_.writer.layer;
   Result<ClassicContent> content = ClassicContent();
-  if (ranks.rank() == 0) content = classic_content(*only_, *options_.classic);
-  NMB_TRY(ranks.first([&] { return content.status(); }));
+  if (ranks_.rank() == 0) content = classic_content(*only_, *options_.classic);
+  NMB_TRY(ranks_.first([&] { return content.status(); }));
   struct Lengths {
     std::uint64_t header = 0, values = 0;
   };
   Lengths lengths;
-  if (ranks.rank() == 0) lengths = {content->header.size(), content->values->size()};
-  NMB_ASSIGN(lengths, ranks.broadcast_value(0, lengths));
-  NMB_ASSIGN(const auto own, deal(ranks, from, content->values, lengths.values));
-  const bool may_be_sparse = ranks.rank() == 0 && content->values->may_be_sparse();
-  ClassicFile file(options_.output, extract, ranks);
+  if (ranks_.rank() == 0) lengths = {content->header.size(), content->values->size()};
+  NMB_ASSIGN(lengths, ranks_.broadcast_value(0, lengths));
+  NMB_ASSIGN(const auto own, deal(from, content->values, lengths.values));
+  const bool may_be_sparse = ranks_.rank() == 0 && content->values->may_be_sparse();
+  ClassicFile file(options_.output, extract, ranks_);
   file.set_check(check_inputs);
   file.set_resume_key(options_.writer.resume_key);
   NMB_TRY(file.write(content->header, lengths.header, lengths.values, may_be_sparse, own));
-  return ranks.first([&] { return describe(report); });
+  return ranks_.first([&] { return describe(); });
 }
 
-Status ClassicOutput::describe_plan(PackPlan* plan, PackReport* report) const {
+Status ClassicOutput::describe_plan(PackPlan* plan) const {
   NMB_ASSIGN(const ClassicContent content, classic_content(*only_, *options_.classic));
-  count(report);
+  count();
   plan->metadata_bytes = content.header.size();
-  report->value_bytes = content.values->size();
-  report->bytes_out = plan->metadata_bytes + report->value_bytes;
+  report_.value_bytes = content.values->size();
+  report_.bytes_out = plan->metadata_bytes + report_.value_bytes;
   plan->blocks_of_input.resize(options_.inputs.size());
   plan->blocks_of_input[input_] = 1;
   plan->first_blocks = {name_.name};
@@ -146,20 +147,20 @@ Status ClassicOutput::describe_plan(PackPlan* plan, PackReport* report) const {
 }
 
 // Adds the totals of the only block to the report.
-void ClassicOutput::count(PackReport* report) const {
+void ClassicOutput::count() const {
   const Metadata& metadata = only_->metadata;
-  Totals& totals = report->totals;
+  Totals& totals = report_.totals;
   totals.blocks = 1;
   metadata.count(&totals);
   totals.records = only_->records;
 }
 
 // Describes the finished file in the report.
-Status ClassicOutput::describe(PackReport* report) const {
-  count(report);
-  report->value_bytes = only_->extent->size();
+Status ClassicOutput::describe() const {
+  count();
+  report_.value_bytes = only_->extent->size();
   NMB_ASSIGN(const std::unique_ptr<FileSource> result, FileSource::open(options_.output));
-  report->bytes_out = result->size();
+  report_.bytes_out = result->size();
   return {};
 }
 

@@ -8,19 +8,17 @@
 #include "convert/classic_file.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/reopened_source.h"
-#include "merge/reporting/conflict_list.h"
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge_step.h"
 #include "merge/uniting/sent_values.h"
 #include "nmb/dataset.h"
 
 namespace nmb {
 
-class ClassicOutput final : public BlockSink {
+class ClassicOutput final : public BlockSink, public MergeStep {
  public:
-  // options and conflicts must outlive the object. options.classic must be set.
-  ClassicOutput(const MergeOptions& options, ConflictList& conflicts,
-                std::shared_ptr<SourcePool> views)
-      : options_(options), conflicts_(conflicts), views_(std::move(views)) {}
+  // MergeOptions::classic must be set.
+  ClassicOutput(const MergeStep& step, std::shared_ptr<SourcePool> views)
+      : MergeStep(step), views_(std::move(views)) {}
 
   void begin_input(Source file) override { file_ = std::move(file); }
   Status take_whole(const BlockName& name, InputBlock& block) override;
@@ -31,21 +29,18 @@ class ClassicOutput final : public BlockSink {
   // Collective. Rank 0 has the block and sends the other ranks descriptions of the values that they
   // write. check_inputs: called by rank 0 before the file is published. from: how the other ranks
   // open inputs and values.
-  Status write(Communicator& ranks, const ReceivedFrom& from,
-               const std::function<Status()>& check_inputs, PackReport* report) const;
+  Status write(const ReceivedFrom& from, const std::function<Status()>& check_inputs) const;
   // Describes the file that write() would write. Called only by rank 0. Errors: kConflict if the
   // kind of the output cannot hold the block.
-  Status describe_plan(PackPlan* plan, PackReport* report) const;
+  Status describe_plan(PackPlan* plan) const;
 
  private:
   bool is_first(const BlockName& name);
-  Result<std::vector<ClassicFile::Values>> deal(Communicator& ranks, const ReceivedFrom& from,
-                                                Source values, std::uint64_t length) const;
-  void count(PackReport* report) const;
-  Status describe(PackReport* report) const;
+  Result<std::vector<ClassicFile::Values>> deal(const ReceivedFrom& from, Source values,
+                                                std::uint64_t length) const;
+  void count() const;
+  Status describe() const;
 
-  const MergeOptions& options_;
-  ConflictList& conflicts_;
   const std::shared_ptr<SourcePool> views_;
   Source file_;
   std::uint64_t blocks_ = 0;

@@ -19,7 +19,7 @@ namespace nmb {
 
 // Removes the output's old block with this name, if blocks may be replaced.
 Status WrittenBlocks::make_room(const BlockName& name) {
-  if (!replaces_) return {};
+  if (!options_.pack().replace) return {};
   const Result<BlockId> old = writer_.find_block(name.name);
   if (!old.ok())
     return old.status().code() == Code::kNotFound || old.status().code() == Code::kUsage
@@ -38,7 +38,7 @@ Status WrittenBlocks::make_room(const BlockName& name) {
 Status WrittenBlocks::check_blocks_below() const {
   if (replaced_names_.empty()) return {};
   constexpr auto kExtended = static_cast<std::uint16_t>(Kind::kExtended);
-  NMB_ASSIGN(const std::unique_ptr<Reader> old, Reader::open(output_));
+  NMB_ASSIGN(const std::unique_ptr<Reader> old, Reader::open(options_.output));
   for (const std::string& name : replaced_names_) {
     NMB_ASSIGN(const std::optional<BlockEntry> entry, old->find(name));
     if (!entry || entry->kind != kExtended) continue;
@@ -51,7 +51,7 @@ Status WrittenBlocks::check_blocks_below() const {
                                   return stays.empty();
                                 }));
     if (!stays.empty())
-      return Status(Code::kConflict, output_, kNoOffset, "",
+      return Status(Code::kConflict, options_.output, kNoOffset, "",
                     "block " + in_quotes(name) + " cannot be replaced alone, because block " +
                         in_quotes(stays) +
                         " below it may use its dimensions or datatypes; replace both with one "
@@ -94,12 +94,12 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
 
 Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name, const SampleCounts& counts,
                                                 std::optional<std::uint64_t> recorded) {
-  if (recorded && samples_.by == SampleRule::By::kDefault) return *recorded;
+  if (recorded && options_.samples.by == SampleRule::By::kDefault) return *recorded;
   has_sample_dimension_ |= counts.length.has_value();
-  Result<std::uint64_t> count = count_samples(samples_, counts, name.group);
+  Result<std::uint64_t> count = count_samples(options_.samples, counts, name.group);
   if (count.ok() || count.status().code() != Code::kConflict) return count;
   conflicts_.add(ConflictKind::kSamples, name.name, std::to_string(counts.variables) + " variables",
-                 "a multiple of " + std::to_string(samples_.variables));
+                 "a multiple of " + std::to_string(options_.samples.variables));
   return std::uint64_t{0};
 }
 
@@ -159,7 +159,9 @@ bool keeps_name(const BlockName& name) {
 
 Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   std::ranges::move(block.originals, std::back_inserter(unplaced_));
-  if (shares_empty_ && block.is_group && !name.has_input_name) {
+  const bool shares_empty =
+      options_.packs() && (options_.inputs.size() > 1 || options_.pack().append);
+  if (shares_empty && block.is_group && !name.has_input_name) {
     NMB_ASSIGN(const bool empty, is_empty(block));
     if (empty) return take_empty(name);
   }
@@ -169,7 +171,8 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   NMB_ASSIGN(const bool keeps, keeps_paths(name, block));
   if (!keeps) return {};
   const SampleCounts counts =
-      block.counted ? *block.counted : counts_of(samples_, block.dataset.metadata, packed.records);
+      block.counted ? *block.counted
+                    : counts_of(options_.samples, block.dataset.metadata, packed.records);
   NMB_ASSIGN(packed.samples, samples_of(name, counts, block.samples));
   ValuesToCode values;
   if (block.wanted_chunks)
@@ -223,7 +226,7 @@ Status WrittenBlocks::place_originals(BlockId id) {
                       .file = std::move(original.file),
                       .digest = original.digest,
                       .sha256 = original.sha256,
-                      .records_sha256 = digests_ == RecordedDigests::kSha256};
+                      .records_sha256 = options_.pack().digests == RecordedDigests::kSha256};
     NMB_ASSIGN(const std::uint32_t number, writer_.add_original(std::move(added)));
     numbers_.emplace(original.number, number);
     ++originals_;
@@ -265,7 +268,7 @@ Status WrittenBlocks::finish_input() {
 
 // Returns an origin that consists of a 4-byte number. The text of a ValueOrigin is longer.
 std::string WrittenBlocks::origin_of(Source values) {
-  if (is_alone_) return {};
+  if (ranks_.size() == 1) return {};
   const auto number = static_cast<std::uint32_t>(sent_.size());
   sent_.push_back(std::move(values));
   return {reinterpret_cast<const char*>(&number), sizeof number};
@@ -298,7 +301,7 @@ Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {
     return {};
   NMB_TRY(storage_.check_codec(metadata));
   NMB_ASSIGN(const std::uint64_t samples,
-             samples_of(name, counts_of(samples_, metadata, part.records), part.samples));
+             samples_of(name, counts_of(options_.samples, metadata, part.records), part.samples));
   NMB_TRY(make_room(name));
   std::vector<Tag> tags;
   // Several inputs may share a block without content, so its tags must not depend on one of them.

@@ -11,8 +11,7 @@
 
 #include "merge/reading/block_sink.h"
 #include "merge/reading/sample_counts.h"
-#include "merge/reporting/conflict_list.h"
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge_step.h"
 #include "merge/storing/block_tagger.h"
 #include "merge/storing/part_block.h"
 #include "merge/storing/shared_names.h"
@@ -21,22 +20,15 @@
 
 namespace nmb {
 
-class WrittenBlocks final : public BlockSink {
+class WrittenBlocks final : public BlockSink, public MergeStep {
  public:
-  // All arguments must outlive the object. is_alone: true if there is only one rank.
-  WrittenBlocks(const MergeOptions& options, Writer& writer, ConflictList& conflicts,
-                SharedNames& names, BlockTagger& tagger, PackReport& report, bool is_alone)
-      : is_alone_(is_alone),
+  // `writer`, `names` and `tagger` must outlive the object.
+  WrittenBlocks(const MergeStep& step, Writer& writer, SharedNames& names, BlockTagger& tagger)
+      : MergeStep(step),
         writer_(writer),
-        samples_(options.samples),
-        conflicts_(conflicts),
         names_(names),
         tagger_(tagger),
-        shares_empty_(options.packs() && (options.inputs.size() > 1 || options.pack().append)),
-        replaces_(options.pack().replace),
-        output_(options.output),
-        storage_(options, &report.warnings),
-        digests_(options.pack().digests) {}
+        storage_(options_, &report_.warnings) {}
 
   void begin_input(Source file) override;
   Status take_whole(const BlockName& name, InputBlock& block) override;
@@ -102,15 +94,9 @@ class WrittenBlocks final : public BlockSink {
   Result<bool> keeps_paths(const BlockName& name, const InputBlock& block);
   std::string origin_of(Source values);
 
-  const bool is_alone_;
   Writer& writer_;
-  const SampleRule& samples_;
-  ConflictList& conflicts_;
   SharedNames& names_;
   BlockTagger& tagger_;
-  const bool shares_empty_;  // inputs may share blocks that have no content
-  const bool replaces_;      // inputs may replace blocks of the output
-  const std::string& output_;
   ValueStorage storage_;
   bool has_sample_dimension_ = false;
   std::uint64_t replaced_ = 0, replaced_tags_ = 0;
@@ -124,7 +110,6 @@ class WrittenBlocks final : public BlockSink {
   std::vector<PartSource> sources_;
   std::vector<Source> sent_;  // sources, by the number in their origin
   // --- originals ---
-  const RecordedDigests digests_;
   std::uint64_t originals_ = 0, digested_ = 0, original_bytes_ = 0, stored_twice_ = 0;
   Status failed_;  // failure of finish_input()
   // State of the current input. unplaced_: originals that have no block yet. numbers_: the writer's

@@ -46,7 +46,7 @@ UnionRules rules_of(const MergeOptions& options, const Metadata& first) {
     rules.complete = true;
     rules.along = options.join().along.empty()         ? UnionRules::Along::kRecords
                   : options.join().along == kFirstAxis ? UnionRules::Along::kFirstAxis
-                                                  : UnionRules::Along::kDimension;
+                                                       : UnionRules::Along::kDimension;
     rules.dimension = along_name(options);
     rules.drops_tracking_id = options.join().drop_tracking_id;
   }
@@ -137,12 +137,9 @@ class BlockUnions::Loader final : public BlockSink {
   Source file_;
 };
 
-BlockUnions::BlockUnions(const MergeOptions& options, ConflictList& conflicts, PackReport& report,
-                         std::shared_ptr<SourcePool> views, std::uint64_t held,
-                         ReadAgain read_again, ChunkHelpers* helpers)
-    : options_(options),
-      conflicts_(conflicts),
-      report_(report),
+BlockUnions::BlockUnions(const MergeStep& step, std::shared_ptr<SourcePool> views,
+                         std::uint64_t held, ReadAgain read_again, ChunkHelpers* helpers)
+    : MergeStep(step),
       views_(std::move(views)),
       held_room_(held),
       read_again_(std::move(read_again)),
@@ -599,8 +596,8 @@ Status BlockUnions::add_events(Entry* events, const std::string& variable,
     KeyColumn column = member ? column_of(*events, *id, *member) : KeyColumn();
     if (!column.values && (!member || column.count > 0)) {
       if (!in_conflict.contains(input))
-        tell_key(input, options_.join().key, "no joined variable of this name with one value per row",
-                 "one");
+        tell_key(input, options_.join().key,
+                 "no joined variable of this name with one value per row", "one");
       continue;
     }
     NMB_ASSIGN(const auto problem, key_->add(input, std::move(column)));
@@ -640,9 +637,8 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
     conflicts_.add_at({inputs.back(), 0}, ConflictKind::kDimension,
                       join.along.empty() ? "of records" : join.along, inputs.front(),
                       ConflictList::kNone, "no block with this dimension in several inputs",
-                      join.along.empty()
-                          ? "at least one, or another dimension in JoinMode::along"
-                          : "at least one");
+                      join.along.empty() ? "at least one, or another dimension in JoinMode::along"
+                                         : "at least one");
   if (join.fill_missing && join.along != kFirstAxis) NMB_TRY(add_gaps(inputs));
   if (!join.key.empty()) NMB_TRY(add_keys(inputs));
   for (const std::unique_ptr<Entry>& entry : entries_) {

@@ -17,8 +17,7 @@
 #include "files/spool_file.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/reopened_source.h"
-#include "merge/reporting/conflict_list.h"
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge_step.h"
 #include "merge/uniting/dataset_union.h"
 #include "merge/uniting/described_block.h"
 #include "merge/uniting/partition_key.h"
@@ -27,17 +26,16 @@
 
 namespace nmb {
 
-class BlockUnions final : public BlockSink {
+class BlockUnions final : public BlockSink, public MergeStep {
  public:
   // A function that reads an input again after another rank has read it. Passes the input's blocks
   // to `sink`. The input's messages are not reported again.
   using ReadAgain = std::function<Status(std::size_t input, BlockSink& sink)>;
 
-  // `options`, `conflicts` and `report` must outlive the object. held: how many bytes of values may
+  // held: how many bytes of values may
   // be kept for inputs that this rank reads. helpers: encode chunks; may be nullptr.
-  BlockUnions(const MergeOptions& options, ConflictList& conflicts, PackReport& report,
-              std::shared_ptr<SourcePool> views, std::uint64_t held, ReadAgain read_again,
-              ChunkHelpers* helpers);
+  BlockUnions(const MergeStep& step, std::shared_ptr<SourcePool> views, std::uint64_t held,
+              ReadAgain read_again, ChunkHelpers* helpers);
   ~BlockUnions() override;
 
   // Begins an input. The input must also be the current input of `conflicts`.
@@ -102,9 +100,6 @@ class BlockUnions final : public BlockSink {
   Status take_group(const Entry& entry, const Dataset& group, std::vector<std::byte> body,
                     std::optional<WantedChunks> wanted, BlockSink& sink);
 
-  const MergeOptions& options_;
-  ConflictList& conflicts_;
-  PackReport& report_;
   const std::shared_ptr<SourcePool> views_;
   std::uint64_t held_room_;
   const ReadAgain read_again_;

@@ -11,15 +11,14 @@
 #include <vector>
 
 #include "merge/reading/planned_input.h"
-#include "merge/reporting/conflict_list.h"
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge_step.h"
 #include "merge/uniting/block_unions.h"
 #include "merge/uniting/sent_values.h"
 #include "parallel/message_fields.h"
 
 namespace nmb {
 
-class DescribedInputs {
+class DescribedInputs : public MergeStep {
  public:
   struct Uses {
     std::function<void(const std::string& group)> note_group;
@@ -28,15 +27,9 @@ class DescribedInputs {
     std::function<Status(PlannedInput input)> end;
   };
 
-  // All arguments must outlive the object.
-  DescribedInputs(const MergeOptions& options, ConflictList& conflicts, PackReport& report,
-                  BlockUnions& unions, ReceivedFrom from, Uses uses)
-      : options_(options),
-        conflicts_(conflicts),
-        report_(report),
-        unions_(unions),
-        from_(std::move(from)),
-        uses_(std::move(uses)) {}
+  // `unions` must outlive the object.
+  DescribedInputs(const MergeStep& step, BlockUnions& unions, ReceivedFrom from, Uses uses)
+      : MergeStep(step), unions_(unions), from_(std::move(from)), uses_(std::move(uses)) {}
 
   // Processes a result of InputDescriber::take() on another rank. The results of each rank must be
   // passed in the order in which the rank made them.
@@ -54,9 +47,6 @@ class DescribedInputs {
   Status take_block(bool is_whole, bool is_wanted, Known* known, FieldsIn* in);
   Result<Source> values_of(FieldsIn* in);
 
-  const MergeOptions& options_;
-  ConflictList& conflicts_;
-  PackReport& report_;
   BlockUnions& unions_;
   const ReceivedFrom from_;
   const Uses uses_;

@@ -13,8 +13,7 @@
 #include "merge/reading/block_sink.h"
 #include "merge/reading/planned_input.h"
 #include "merge/reading/reopened_source.h"
-#include "merge/reporting/conflict_list.h"
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge_step.h"
 #include "merge/uniting/first_values.h"
 #include "merge/uniting/union_block.h"
 #include "parallel/message_fields.h"
@@ -39,18 +38,15 @@ enum class DescribedValues : std::uint8_t {
 // block at the same position in the previous input.
 inline constexpr std::size_t kComparedBlocks = 256;
 
-class InputDescriber final : public BlockSink {
+class InputDescriber final : public BlockSink, public MergeStep {
  public:
-  // All arguments must outlive the object. room: how many bytes of values may be kept for all
+  // room: how many bytes of values may be kept for all
   // inputs. If the receiving rank cannot read values from the inputs, the values are sent. At most
   // `room` bytes are sent in this way.
-  InputDescriber(const MergeOptions& options, ConflictList& conflicts, PackReport& report,
-                 std::shared_ptr<SourcePool> views, std::uint64_t room)
-      : options_(options),
-        conflicts_(conflicts),
-        report_(report),
+  InputDescriber(const MergeStep& step, std::shared_ptr<SourcePool> views, std::uint64_t room)
+      : MergeStep(step),
         views_(std::move(views)),
-        firsts_(options),
+        firsts_(options_),
         held_room_(room),
         sent_room_(room) {}
 
@@ -84,9 +80,6 @@ class InputDescriber final : public BlockSink {
   void put(DescribedEvent event, std::span<const std::byte> header,
            std::span<const std::byte> rest);
 
-  const MergeOptions& options_;
-  ConflictList& conflicts_;
-  PackReport& report_;
   const std::shared_ptr<SourcePool> views_;
   FirstValues firsts_;
   std::uint64_t held_room_, sent_room_;
