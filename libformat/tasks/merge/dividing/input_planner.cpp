@@ -56,20 +56,13 @@ Status InputPlanner::prepare_division() {
 
 void InputPlanner::prepare_reader(BlockChooser* chooser) {
   const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
-  InputOptions read;
+  InputOptions read{options_};
   read.cache_bytes =
       std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
   read.coded_pieces = !options_.compression && !options_.pack().link;
-  read.external = options_.external;
-  read.outputs = options_.outputs.get();
-  read.may_dangle = options_.source.lacks_objects;
-  read.lost_originals = options_.source.lost_originals;
-  read.only_block = options_.pack().only_block;
-  read.wants_block = options_.pack().wants_block;
   read.chooser = chooser;
   if (options_.pack().link)
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
-  read.threads = options_.writer.threads;
   read.originals = stores_originals(options_);
   if (read.originals) read.digests = options_.pack().digests;
   read.needs_originals = options_.originals == Originals::kNone && !options_.hdf5;
@@ -77,10 +70,7 @@ void InputPlanner::prepare_reader(BlockChooser* chooser) {
   read.lists_undecoded = !options_.hdf5 && !options_.classic;
   // Other programs read an HDF5 output, and `source` is a file that is recovered.
   read.checks_chunks = (options_.hdf5 && options_.hdf5->check) || options_.source.bytes != nullptr;
-  read.piece_size = options_.writer.piece_size;
   read.origins = ranks_.size() > 1;
-  read.provenance = options_.provenance != nullptr;
-  read.statistics = options_.keep_statistics;
   // Groups may share dimensions. The lengths of shared dimensions are needed to divide or unite
   // blocks, and to count samples along a dimension.
   read.shared_dimensions =
@@ -91,7 +81,6 @@ void InputPlanner::prepare_reader(BlockChooser* chooser) {
         return is_made_up(asked.dimension);
       });
   if (options_.samples.by != SampleRule::By::kDefault) read.sample_rule = &options_.samples;
-  if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united become classic, so no paths refer to them.
   if (by_ == By::kGroup && options_.packs())
     read.move = [this](std::size_t index, std::string_view block) -> PathMove {
@@ -107,7 +96,7 @@ void InputPlanner::prepare_reader(BlockChooser* chooser) {
     };
   }
   // In modes other than PackMode, one thread plans, so idle threads of this process can read ahead.
-  if (!options_.packs() && in_process > 1) read.ahead = &options_.inputs;
+  read.reads_ahead = !options_.packs() && in_process > 1;
   reader_.emplace(read, &report_.warnings);
 }
 

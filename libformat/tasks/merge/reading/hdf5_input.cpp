@@ -22,15 +22,17 @@ Result<std::unique_ptr<hdf5::StartedFile>> Hdf5Starter::start(std::size_t index,
   if (started && started_index_ == index) return started;
   std::shared_ptr<const SpoolFile>& spool = spools_[index % 2];
   if (!spool) NMB_ASSIGN(spool, SpoolFile::create());
-  hdf5::ReadOptions read{options_.other_files};
+  hdf5::ReadOptions read{options_.merge.materialise ? hdf5::OtherFiles::kCopied
+                                                    : hdf5::OtherFiles::kLeft};
   if (options_.move) read.place = options_.move(index, "").to;
   return hdf5::StartedFile::start(path, spool, read);
 }
 
 void Hdf5Starter::start_next(std::size_t index) {
-  if (!options_.ahead || index + 1 >= std::min(end_, options_.ahead->size())) return;
+  const std::vector<std::string>& inputs = options_.merge.inputs;
+  if (!options_.reads_ahead || index + 1 >= std::min(end_, inputs.size())) return;
   started_index_ = index + 1;
-  auto next = start(started_index_, (*options_.ahead)[started_index_]);
+  auto next = start(started_index_, inputs[started_index_]);
   if (next.ok()) started_ = *std::move(next);
 }
 
@@ -160,7 +162,7 @@ Result<bool> Hdf5Input::read_group(hdf5::GroupBlock group, std::uint64_t blocks,
   const std::string& file = file_->name();
   NMB_ASSIGN(Dataset dataset, decoded(group));
   if (changes_.may_change({})) NMB_TRY(change(&group, &dataset));
-  if (options_.outputs) NMB_TRY(check_references(*options_.outputs, dataset, file));
+  if (options_.merge.outputs) NMB_TRY(check_references(*options_.merge.outputs, dataset, file));
   InputBlock block(dataset);
   block.group = group.name;
   block.is_group = true;
@@ -183,7 +185,8 @@ Result<bool> Hdf5Input::read_group(hdf5::GroupBlock group, std::uint64_t blocks,
   if (std::exchange(becomes_original_, false))
     block.originals.push_back({0, original_path(file), file_});
   if (is_original_ && group.extent) {
-    block.links = linked_to_original({0, file_, group.in_file}, group.extent, options_.piece_size);
+    block.links = linked_to_original({0, file_, group.in_file}, group.extent,
+                                     options_.merge.writer.piece_size);
     block.stored_twice = copied_values(block.links, group.extent->size(), dataset.metadata);
   }
   if (options_.links && group.extent) {
@@ -217,8 +220,9 @@ Result<bool> Hdf5Input::read_checked(hdf5::GroupBlock group, std::uint64_t block
 Status Hdf5Input::check_chunks(hdf5::GroupBlock* group) {
   NMB_ASSIGN(Dataset dataset, decoded(*group));
   if (options_.lists_undecoded) NMB_TRY(note_undecoded(dataset));
-  NMB_ASSIGN(const std::vector<hdf5::DamagedChunks> damaged,
-             damage_.check(dataset, group->name, options_.threads, &context_.warnings));
+  NMB_ASSIGN(
+      const std::vector<hdf5::DamagedChunks> damaged,
+      damage_.check(dataset, group->name, options_.merge.writer.threads, &context_.warnings));
   NMB_TRY(hdf5::mark_damaged_chunks(damaged, &dataset.metadata).in_file(file_->name()));
   bool forgets = false;
   if (options_.lists_undecoded && !is_original_)

@@ -20,7 +20,7 @@
 
 namespace nmb {
 
-// Starts `nmb-hdf5` for the inputs. If InputOptions::ahead is set, `nmb-hdf5` already reads the
+// Starts `nmb-hdf5` for the inputs. With InputOptions::reads_ahead, `nmb-hdf5` already reads the
 // next input while an input is read.
 class Hdf5Starter {
  public:

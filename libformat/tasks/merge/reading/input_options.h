@@ -5,18 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "client/hdf5_file.h"
 #include "convert/moved_paths.h"
 #include "merge/reading/block_chooser.h"
 #include "merge/reading/input_block.h"
 #include "merge/reading/input_links.h"
-#include "nmb/files.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge_options.h"
 #include "nmb/status.h"
 
 namespace nmb {
@@ -26,23 +22,16 @@ inline constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 
 // How inputs are read.
 struct InputOptions {
-  std::size_t cache_bytes = 0;  // cache size for an NMB input
-  unsigned threads = 1;         // number of threads that decode chunks to check them
-  // The output files. An NMB or HDF5 input must not refer to an output file. nullptr turns this
-  // check off. Must outlive the reader.
-  const OutputSet* outputs = nullptr;
-  // Which files outside the NMB inputs may be opened to read linked values.
-  ExternalPaths external = ExternalPaths::kBeneath;
+  const MergeOptions& merge;                         // must outlive the reader
+  std::size_t cache_bytes = 0;                       // cache size for an NMB input
   std::optional<InputLinks> links{};                 // set if values are linked
   bool originals = false;                            // originals are stored
   RecordedDigests digests = RecordedDigests::kNone;  // PackedBlock::new_digests of classic inputs
   // Whether originals of NMB inputs count as losses if the output does not store them.
   bool needs_originals = true;
-  bool lists_undecoded = false;            // values from HDF5 that were not decoded are losses
-  std::set<std::string> lost_originals{};  // of an NMB input: the names of their blocks
+  bool lists_undecoded = false;  // values from HDF5 that were not decoded are losses
   // Whether the chunks of NMB inputs are decoded to check them. Those of HDF5 inputs always are.
   bool checks_chunks = false;
-  std::uint32_t piece_size = 0;  // piece size of the output; used if originals are stored
   bool coded_pieces = false;
   bool origins = false;            // KeptBlock::packed.origin is needed
   bool shared_dimensions = false;  // InputBlock::lengths is needed
@@ -50,9 +39,6 @@ struct InputOptions {
   // The rule for InputBlock::counted; nullptr if that field is not needed. A rule for a dimension
   // requires `shared_dimensions`. Must outlive the reader.
   const SampleRule* sample_rule = nullptr;
-  bool provenance = false;  // the provenance of NMB inputs is needed
-  bool statistics = false;  // the statistics of NMB inputs are needed
-  hdf5::OtherFiles other_files = hdf5::OtherFiles::kLeft;
   // Returns how the paths of objects change. The arguments are the position of the input and the
   // name of a block; for the root of an HDF5 input the name is empty. If the function is unset or
   // returns an empty move, the paths stay unchanged.
@@ -63,18 +49,10 @@ struct InputOptions {
   // Returns how the paths in a block change, or an unset map if they do not change. Called after
   // `survey`. Must not be combined with `move`.
   std::function<PathMap(std::string_view block)> map{};
-  // For NMB inputs: whether hard links and references may lead to objects that the input does not
-  // have. They are left out, and count as losses.
-  bool may_dangle = false;
-  std::optional<std::string> only_block{};  // for NMB inputs: see PackMode::only_block
-  std::function<Result<bool>(std::string_view block)>
-      wants_block{};  // for NMB inputs: see PackMode::wants_block
   // Chooses the blocks that are visited (PackMode::choice); nullptr if all blocks are visited.
   // Must not be combined with `survey`. Must outlive the reader.
   BlockChooser* chooser = nullptr;
-  // The list of all inputs. If it is set, nmb-hdf5 already starts for the next input of this list
-  // while an HDF5 input is read. Must outlive the reader.
-  const std::vector<std::string>* ahead = nullptr;
+  bool reads_ahead = false;  // nmb-hdf5 starts for the next input while an HDF5 input is read
 
   // Returns whether all groups of an HDF5 file are read before the first group is visited. All
   // metadata of the file are then in memory.

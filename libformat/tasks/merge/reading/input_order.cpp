@@ -44,10 +44,10 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
   NMB_ASSIGN(Source file, FileSource::open(path));
   std::vector<std::string> warnings;  // ignored, because warnings are reported when the input is
                                       // planned
-  InputOptions options;
-  options.cache_bytes = kCachedBytesOfInput;
-  options.external = external;
-  InputReader reader(std::move(options), &warnings);
+  MergeOptions merge;
+  merge.external = external;
+  merge.keep_statistics = false;
+  InputReader reader({merge, kCachedBytesOfInput}, &warnings);
   std::optional<double> found;
   NMB_TRY(reader.read(index, std::move(file), [&](InputBlock& block) -> Result<bool> {
     if (block.group != wanted.parent) return true;

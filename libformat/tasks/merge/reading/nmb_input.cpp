@@ -52,9 +52,9 @@ Status NmbInput::choose() {
 
 Result<InputExtras> NmbInput::read(const VisitBlock& visit) {
   NMB_TRY(open());
-  if (options_.provenance) NMB_TRY(read_provenance());
+  if (options_.merge.provenance) NMB_TRY(read_provenance());
   NMB_TRY(read_rows());
-  NMB_TRY(options_.only_block ? read_only_block(visit) : read_blocks(visit));
+  NMB_TRY(options_.merge.pack().only_block ? read_only_block(visit) : read_blocks(visit));
   damage_.tell(&extras_.losses, &context_.warnings);
   return std::move(extras_);
 }
@@ -66,30 +66,31 @@ Status NmbInput::read_blocks(const VisitBlock& visit) {
     NMB_ASSIGN(chosen, choose_blocks());
     NMB_TRY(changes_.select(*reader_, chosen));
   }
-  NMB_ASSIGN(originals_,
-             InputOriginals::find(*reader_, chosen, options_.originals, options_.lost_originals));
+  NMB_ASSIGN(originals_, InputOriginals::find(*reader_, chosen, options_.originals,
+                                              options_.merge.source.lost_originals));
   context_.whole_files += originals_.chosen();
   context_.parted_originals += originals_.parted();
   if (options_.made_up_names) dimensions_.emplace(file_blocks(reader_));
   if (options_.survey) NMB_TRY(survey());
-  if (options_.wants_block) NMB_TRY(changes_.select(*reader_, options_.wants_block));
+  if (options_.merge.pack().wants_block)
+    NMB_TRY(changes_.select(*reader_, options_.merge.pack().wants_block));
   NMB_TRY(visit_blocks(chosen, visit));
-  return options_.wants_block ? Status() : find_losses();
+  return options_.merge.pack().wants_block ? Status() : find_losses();
 }
 
 Status NmbInput::open() {
   NMB_ASSIGN(reader_, Reader::open(file_, {.cache_bytes = options_.cache_bytes,
-                                           .external = options_.external}));
+                                           .external = options_.merge.external}));
   NMB_TRY(check_nothing_pending(*reader_));
   // If the file is not linked, another process may add data to the file during the merge. A linked
   // file must not grow, because a link records the file's length.
   if (const auto* const pooled = dynamic_cast<const PooledFile*>(file_.get());
       pooled && !options_.links)
     pooled->set_unchanged(reader_->generation_check());
-  if (options_.may_dangle) changes_.drop_dangling(*reader_);
+  if (options_.merge.source.lacks_objects) changes_.drop_dangling(*reader_);
   for (const Finding& finding : reader_->warnings())
     context_.warnings.push_back(file_->name() + ": " + finding.text());
-  return options_.outputs ? check_file_table(*options_.outputs, *reader_) : Status();
+  return options_.merge.outputs ? check_file_table(*options_.merge.outputs, *reader_) : Status();
 }
 
 // Reads the provenance. Provenance that cannot be read is a loss.
@@ -113,7 +114,7 @@ Status NmbInput::read_provenance() {
 
 Status NmbInput::read_rows() {
   std::vector<Status> damaged;
-  NMB_ASSIGN(extras_.rows, reader_->kept_rows(options_.statistics, &damaged));
+  NMB_ASSIGN(extras_.rows, reader_->kept_rows(options_.merge.keep_statistics, &damaged));
   for (const Status& status : damaged)
     extras_.losses.push_back({0,
                               {},
@@ -126,10 +127,11 @@ Status NmbInput::read_rows() {
 // --- choosing blocks ---
 
 Status NmbInput::read_only_block(const VisitBlock& visit) {
-  NMB_ASSIGN(const std::optional<BlockEntry> entry, reader_->find(*options_.only_block));
+  NMB_ASSIGN(const std::optional<BlockEntry> entry,
+             reader_->find(*options_.merge.pack().only_block));
   if (!entry)
     return Status(Code::kNotFound, file_->name(), kNoOffset, "",
-                  "found no block " + in_quotes(*options_.only_block));
+                  "found no block " + in_quotes(*options_.merge.pack().only_block));
   NMB_ASSIGN(const bool is_group, BlockSelection::is_group(*reader_, *entry));
   becomes_root_ = !is_group;
   if (becomes_root_) return read_entry(*entry, visit).status();
@@ -222,7 +224,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   const std::string& file = file_->name();
   // Damaged blocks are not passed on.
   NMB_ASSIGN(const std::shared_ptr<const Block> source, reader_->block(entry));
-  if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *source, file));
+  if (options_.merge.outputs) NMB_TRY(check_references(*options_.merge.outputs, *source, file));
   Source values;
   if (entry.extent_length > 0) values = std::make_shared<LazyExtent>(ExtentOfBlock{reader_, entry});
   NMB_ASSIGN(MovedBlock moved, changed(*source, values));
@@ -330,7 +332,8 @@ Status NmbInput::forget_originals(const Block& block, MovedBlock* moved) {
 // block does not decode them, and only reads the marks in its definitions.
 Status NmbInput::note_damage(const Block& block) {
   if (options_.checks_chunks)
-    return damage_.check(block, block.name, options_.threads, &context_.warnings).status();
+    return damage_.check(block, block.name, options_.merge.writer.threads, &context_.warnings)
+        .status();
   NMB_ASSIGN(const std::vector<hdf5::DamagedChunks> marked, hdf5::marked_chunks(block.metadata));
   damage_.add(block.metadata, block.name, marked);
   return {};
@@ -387,7 +390,8 @@ Status NmbInput::add_stored_values(const BlockEntry& entry, InputBlock* block) {
     NMB_ASSIGN(std::optional<ValuesInOriginal> places,
                values_in_original(*reader_, entry, originals_.kept()));
     if (places)
-      block->links = linked_to_original(*std::move(places), block->values, options_.piece_size);
+      block->links =
+          linked_to_original(*std::move(places), block->values, options_.merge.writer.piece_size);
     if (block->links) {
       block->stored_twice =
           copied_values(block->links, block->values->size(), block->dataset.metadata);
