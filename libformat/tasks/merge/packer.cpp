@@ -124,7 +124,7 @@ class Packer : public MergeStep {
     if (options_.originals == Originals::kStore && !stores_originals(options_) && blocks_ &&
         options_.packs() && !options_.pack().link && !options_.hdf5)
       report_.without_original = inputs_.whole_files();
-    if (blocks_) report_.digested = blocks_->digested();
+    if (blocks_) report_.digested = blocks_->counts().digested;
     if (stores_originals(options_)) report_.parted_originals = inputs_.parted_originals();
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
@@ -308,13 +308,17 @@ class Packer : public MergeStep {
     NMB_TRY(writer_->end_define());
     NMB_TRY(ranks_.agree(blocks_->take_values()));
     NMB_TRY(ranks_.agree(tell_provenance()));
-    NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
-    NMB_ASSIGN(report_.linked_bytes, ranks_.all_reduce(writer_->linked_bytes(), std::plus<>()));
-    NMB_ASSIGN(report_.originals, ranks_.all_reduce(blocks_->originals(), std::plus<>()));
-    NMB_ASSIGN(report_.original_bytes, ranks_.all_reduce(blocks_->original_bytes(), std::plus<>()));
-    NMB_ASSIGN(report_.stored_twice, ranks_.all_reduce(blocks_->stored_twice(), std::plus<>()));
-    NMB_ASSIGN(report_.replaced, ranks_.all_reduce(blocks_->replaced(), std::plus<>()));
-    NMB_ASSIGN(report_.replaced_tags, ranks_.all_reduce(blocks_->replaced_tags(), std::plus<>()));
+    const WrittenBlocks::Counts& own = blocks_->counts();
+    const std::pair<std::uint64_t*, std::uint64_t> sums[] = {
+        {&report_.value_bytes, writer_->pending_bytes()},
+        {&report_.linked_bytes, writer_->linked_bytes()},
+        {&report_.originals, own.originals},
+        {&report_.original_bytes, own.original_bytes},
+        {&report_.stored_twice, own.stored_twice},
+        {&report_.replaced, own.replaced},
+        {&report_.replaced_tags, own.replaced_tags}};
+    for (const auto& [total, count] : sums)
+      NMB_ASSIGN(*total, ranks_.all_reduce(count, std::plus<>()));
     NMB_TRY(writer_->close());
     if (options_.pack().link) report_.external_files = writer_->external_files();
     NMB_ASSIGN(report_.without_statistics,

@@ -26,7 +26,7 @@ Status WrittenBlocks::make_room(const BlockName& name) {
                ? Status()
                : old.status();
   if (!is_of_output(*old)) return {};
-  ++replaced_;
+  ++counts_.replaced;
   replaced_names_.insert(name.name);
   return writer_.remove_block(*old);
 }
@@ -182,7 +182,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
                              std::move(block.coded_in), &packed, &values));
   if (!block.links && packed.extent && packed.origin.empty())
     packed.origin = origin_of(packed.extent);
-  digested_ += packed.new_digests != RecordedDigests::kNone;
+  counts_.digested += packed.new_digests != RecordedDigests::kNone;
   const std::shared_ptr<const KeptRows> rows = packed.kept;
   const std::uint64_t order = packed.kept_order;
   NMB_TRY(make_room(name));
@@ -200,11 +200,11 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
     KeptBlocks& kept = kept_[rows.get()];
     kept.tagged += rows->count(PageUse::kTags, order) > 0;
     kept.counted += rows->count(PageUse::kStatistics, order) > 0;
-    for (const Tag& tag : tags) replaced_tags_ += rows->has(PageUse::kTags, order, tag.name);
+    for (const Tag& tag : tags) counts_.replaced_tags += rows->has(PageUse::kTags, order, tag.name);
   }
   NMB_TRY(set_tags(*id, tags));
   NMB_TRY(place_originals(*id));
-  stored_twice_ += block.stored_twice;
+  counts_.stored_twice += block.stored_twice;
   if (block.links && block.links->original) return link_to_original(*id, *std::move(block.links));
   if (block.links) return link_values(writer_, *id, std::move(*block.links));
   if (!block.wanted_chunks) storage_.note(*id, std::move(values));
@@ -220,7 +220,7 @@ Status WrittenBlocks::set_tags(BlockId id, const std::vector<Tag>& tags) {
 // that has content.
 Status WrittenBlocks::place_originals(BlockId id) {
   for (InputOriginal& original : std::exchange(unplaced_, {})) {
-    original_bytes_ += original.file->size();
+    counts_.original_bytes += original.file->size();
     NewOriginal added{.path = std::move(original.path),
                       .block = id,
                       .file = std::move(original.file),
@@ -229,7 +229,7 @@ Status WrittenBlocks::place_originals(BlockId id) {
                       .records_sha256 = options_.pack().digests == RecordedDigests::kSha256};
     NMB_ASSIGN(const std::uint32_t number, writer_.add_original(std::move(added)));
     numbers_.emplace(original.number, number);
-    ++originals_;
+    ++counts_.originals;
   }
   for (auto& [block, values] : std::exchange(unlinked_, {}))
     NMB_TRY(link_to_original(block, std::move(values)));

@@ -36,22 +36,17 @@ class WrittenBlocks final : public BlockSink, public MergeStep {
 
   // Call this after the last input.
   Status finish_inputs() { return finish_input(); }
-  // Returns how many originals are stored.
-  std::uint64_t originals() const { return originals_; }
-  // Returns PackReport::digested.
-  std::uint64_t digested() const { return digested_; }
-  // Return PackReport::original_bytes and PackReport::stored_twice.
-  std::uint64_t original_bytes() const { return original_bytes_; }
-  std::uint64_t stored_twice() const { return stored_twice_; }
+  // Counts of this rank, with the names and the meaning that they have in PackReport.
+  struct Counts {
+    std::uint64_t originals = 0, digested = 0, original_bytes = 0, stored_twice = 0, replaced = 0,
+                  replaced_tags = 0;
+  };
+  const Counts& counts() const { return counts_; }
   // Encodes values; call this before end_define().
   Status code_values() { return storage_.code_all(writer_, parts_, sources_); }
   // Passes the values of all parts to the writer. Call this after end_define().
   Status take_values();
 
-  // Returns how many blocks of the output were replaced.
-  std::uint64_t replaced() const { return replaced_; }
-  // Returns how many tags of inputs were replaced.
-  std::uint64_t replaced_tags() const { return replaced_tags_; }
   // Returns whether some block has the dimension that the sample rule names.
   bool has_sample_dimension() const { return has_sample_dimension_; }
   // See ValueStorage. `i` is an index in PackOptions::compression->chunk.
@@ -99,7 +94,7 @@ class WrittenBlocks final : public BlockSink, public MergeStep {
   BlockTagger& tagger_;
   ValueStorage storage_;
   bool has_sample_dimension_ = false;
-  std::uint64_t replaced_ = 0, replaced_tags_ = 0;
+  Counts counts_;
   std::set<std::string> replaced_names_;  // blocks that the current input replaces
   // For each BlockId: the first input that has the block, or kOfOutput if the output already had
   // the block.
@@ -110,7 +105,6 @@ class WrittenBlocks final : public BlockSink, public MergeStep {
   std::vector<PartSource> sources_;
   std::vector<Source> sent_;  // sources, by the number in their origin
   // --- originals ---
-  std::uint64_t originals_ = 0, digested_ = 0, original_bytes_ = 0, stored_twice_ = 0;
   Status failed_;  // failure of finish_input()
   // State of the current input. unplaced_: originals that have no block yet. numbers_: the writer's
   // number of each original, by InputOriginal::number. unlinked_: values in originals that have no
