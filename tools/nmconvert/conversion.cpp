@@ -136,11 +136,15 @@ class Converter {
     return {};
   }
 
-  OutputLayer layer() {
-    return [this](std::unique_ptr<OutputFile> file) {
+  OutputOptions output_options() {
+    OutputOptions options = options_;
+    options.overwrite = may_replace();
+    options.threads = threads_;
+    options.layer = [this](std::unique_ptr<OutputFile> file) {
       return hand_over(std::move(file), {file_.get(), unchanged_, options_.digest, compare_,
                                          threads_, options_.cancel, &record_});
     };
+    return options;
   }
 
   bool may_replace() const { return options_.overwrite || compare_; }
@@ -252,11 +256,7 @@ class Converter {
       return sources.front().provenance;
     };
     if (options_.inline_limit) options.writer.inline_limit = *options_.inline_limit;
-    options.writer.overwrite = may_replace();
-    options.writer.sync = options_.sync;
-    options.writer.layer = layer();
-    options.writer.threads = threads_;
-    options.writer.cancel = options_.cancel;
+    static_cast<OutputOptions&>(options.writer) = output_options();
     options.check = options_.check;
     options.strict = options_.strict;
     return options;
@@ -470,12 +470,8 @@ class Converter {
   ConvertOptions extract_options() {
     ConvertOptions options;
     options.kind = classic_kind(record_.of.to);
-    options.overwrite = may_replace();
-    options.sync = options_.sync;
+    static_cast<OutputOptions&>(options) = output_options();
     options.check = options_.check;
-    options.threads = threads_;
-    options.cancel = options_.cancel;
-    options.layer = layer();
     return options;
   }
 

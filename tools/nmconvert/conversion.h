@@ -17,9 +17,7 @@
 
 namespace nmb::tools {
 
-struct ConversionOptions {
-  bool overwrite = false;
-  bool sync = true;
+struct ConversionOptions : OutputOptions {
   bool check = true;    // reads the result back
   bool strict = false;  // a warning counts as a conflict
   bool lossy = false;   // content that the target cannot hold is left out and reported; if false,
@@ -47,7 +45,6 @@ struct ConversionOptions {
   // nullptr.
   std::shared_ptr<const OutputSet> outputs{};
   std::size_t cache_bytes = 64 << 20;  // for a reader
-  const std::atomic<bool>* cancel = nullptr;
 };
 
 // Collective over `ranks`. `options` must be the same on all ranks. The record that rank 0 returns

@@ -126,10 +126,8 @@ Status make_series(Tool& tool, const SeriesArguments& arguments, const Conversio
   if (!arguments.no_history)
     options.history = history_line("nmconvert", deciding_options(tool), options.inputs);
   options.drop_tracking_id = !arguments.keep_tracking_id;
-  options.write.overwrite = given.overwrite;
-  options.write.sync = given.sync;
+  static_cast<OutputOptions&>(options.write) = given;
   options.write.check = given.check;
-  options.write.cancel = given.cancel;
   options.write.threads = threads;
   options.strict = given.strict;
   NewFolders folders(options.folder);

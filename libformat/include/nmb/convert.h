@@ -15,6 +15,7 @@
 #include "nmb/dataset.h"
 #include "nmb/files.h"
 #include "nmb/netcdf_view.h"
+#include "nmb/output_options.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
@@ -26,7 +27,7 @@ struct Hdf5Losses;
 
 // --- classic files ---
 
-struct ConvertOptions {
+struct ConvertOptions : OutputOptions {
   // --- what changes the bytes ---
   // The kind of file to write. nullopt means the kind of the source. The file is then identical to
   // the file that was packed; if records were added, only numrecs differs.
@@ -43,26 +44,13 @@ struct ConvertOptions {
   // names netCDF made up (phony_dim_0).
   bool plain = false;
 
-  // --- what happens to the file ---
-  bool overwrite = false;
-  bool sync = true;
+  // --- checks and callbacks ---
   bool check = true;  // Whether to read back and compare each write; an HDF5 file is compared after
                       // it is complete
-
-  // --- what changes the speed; the bytes are the same ---
-  unsigned threads = 1;  // number of threads that move values
-
-  // --- cancelling and callbacks ---
-  // If set, work stops with kIo "interrupted" once *cancel is true, and no file is published.
-  const std::atomic<bool>* cancel = nullptr;
-  // Called with two numbers for this rank's share of the values: the bytes done so far, and the
-  // total bytes. Any of the threads may call this function, but only one thread at a time.
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
   // For HDF5 outputs: called on rank 0 with the losses, before anything is written. If this
   // function fails, the conversion fails. If no function is set, losses make the conversion fail
   // with kConflict.
   std::function<Status(const Reader&, const Hdf5Losses&)> on_losses{};
-  OutputLayer layer;  // wraps the output file
 };
 
 // Writes a block as a classic file, and publishes the file as `path`. A failure does not change an

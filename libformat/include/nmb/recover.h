@@ -12,6 +12,7 @@
 #include "nmb/bytes.h"
 #include "nmb/external_files.h"
 #include "nmb/files.h"
+#include "nmb/output_options.h"
 #include "nmb/status.h"
 #include "nmb/writer.h"
 
@@ -27,9 +28,9 @@ struct RecoverOptions {
   bool unverified = false;
   // Which external files may be opened to read values of the damaged file.
   ExternalPaths external = ExternalPaths::kBeneath;
-  // These fields are used: overwrite, sync, threads, cancel, layer, progress. `threads` is also the
-  // number of threads that search and check the damaged file.
-  WriterOptions writer{};
+  // Options of the new file. `threads` is also the number of threads that search and check the
+  // damaged file.
+  OutputOptions writer{};
   // All files that the caller is going to write, including `output`. nullptr means only `output`.
   std::shared_ptr<const OutputSet> outputs{};
   // Called by one thread at a time, with the number of bytes searched and the size of the file.

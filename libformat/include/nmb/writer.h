@@ -22,6 +22,7 @@
 #include "nmb/external_files.h"
 #include "nmb/files.h"
 #include "nmb/metadata.h"
+#include "nmb/output_options.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
@@ -71,7 +72,9 @@ inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
 // Limit of kSmall: minimum ratio of the bytes before the view to the bytes of the view.
 inline constexpr std::uint64_t kSmallViewPart = 50;
 
-struct WriterOptions {
+// `sync` of OutputOptions: whether commits wait until the data is on the device. `progress` and
+// `threads`: for the values of packed blocks.
+struct WriterOptions : OutputOptions {
   // --- what changes the bytes ---
   // For new files: maximum bytes of values that share a checksum, a power of 2 from 65,536 to 2^30.
   std::uint32_t piece_size = 1 << 20;
@@ -106,7 +109,6 @@ struct WriterOptions {
   std::optional<bool> view_dimensions{}, view_copies{};
 
   // --- what happens to the file ---
-  bool overwrite = false;  // whether a new file may replace an existing file
   // For new files: whether to write nothing. Definitions are checked, encoded and placed as usual,
   // but values are dropped. After close(), planned() describes the file. A dry run fails where a
   // real run would, except for failures to write (kNoSpace) and failures to read values that would
@@ -118,14 +120,12 @@ struct WriterOptions {
   // Whether files that have a name must be locked. This applies to open() and to every commit
   // except the first commit of a new file.
   Locking locking = Locking::kRequired;
-  bool sync = true;  // whether commits wait until the data is on the device
   // Whether commits compute checksums of values that stay in other files, and read these values to
   // do so. Without these checksums, readers refuse such values unless ReadOptions::unverified is
   // Unverified::kLinkedValues. Set this to false only for temporary files.
   bool sum_links = true;
 
   // --- what changes the speed; the bytes are the same ---
-  unsigned threads = 1;  // number of threads that move values of packed blocks
   // With several ranks: the number of ranks that write metadata and index for all ranks (cb_nodes
   // in MPI-IO). The writing ranks are spread evenly over the nodes, or over all ranks if there are
   // fewer nodes. If the number exceeds the number of ranks, all ranks write. 0 means that the
@@ -136,14 +136,7 @@ struct WriterOptions {
   // library ignores keys that it does not know. If `aggregators` is 0, the key "cb_nodes" sets it.
   std::vector<std::pair<std::string, std::string>> hints{};
 
-  // --- cancelling and callbacks ---
-  // If set, moves of values and commits stop with kIo "interrupted" once *cancel is true. In a
-  // commit, only rank 0's flag counts. The flag has no effect after the superblock is written and a
-  // new file has its name.
-  const std::atomic<bool>* cancel = nullptr;
-  // Called while values are moved, with the bytes moved so far and the total bytes. Any of the
-  // threads may call this function, but only one thread at a time.
-  std::function<void(std::uint64_t, std::uint64_t)> progress{};
+  // --- callbacks ---
   // Called by a commit on every rank, after everything except the superblock has been written. If
   // the function fails, the commit fails.
   std::function<Status()> before_commit{};
@@ -176,7 +169,6 @@ struct WriterOptions {
   // If the result is empty, the rank that has the source moves this range itself. If the function
   // is not set, open_values() gets the whole origin.
   std::function<Result<std::string>(std::string_view origin, ByteRange wanted)> narrow_origin{};
-  OutputLayer layer{};  // wraps the output file
 };
 
 // Sizes and counts of the file that a real run would write.
@@ -524,11 +516,10 @@ struct WriterReport {
 // Adds a view to an NMB file, as a new generation in which nothing else changes. A failure leaves
 // the file unchanged. If the newest generation already has a view, writes only the HDF5 superblock
 // of this view, because a killed writer may not have written the superblock. But if
-// `view_dimensions` or `view_copies` differs from the view, makes a new view. Uses only
-// `view_dimensions`, `view_copies`, `sync`, `locking`, `cancel`, `layer`, `on_repair` and
-// `on_left_out` of `options`. Errors: kUnsupported if a view cannot show an object (the message
-// names it), or if the file has a feature that only newer writers preserve; kBusy if another writer
-// has the file open; kUnknownKind; kDamaged; kIo; kNoSpace.
+// `view_dimensions` or `view_copies` differs from the view, makes a new view. Options as for
+// Writer::open(). Errors: kUnsupported if a view cannot show an object (the message names it), or
+// if the file has a feature that only newer writers preserve; kBusy if another writer has the file
+// open; kUnknownKind; kDamaged; kIo; kNoSpace.
 NMB_EXPORT Status add_hdf5_view(const std::string& path, const WriterOptions& options = {});
 
 }  // namespace nmb

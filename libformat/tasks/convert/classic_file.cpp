@@ -122,8 +122,7 @@ Status ClassicFile::move(std::uint64_t header_length, std::uint64_t length,
   }
   std::vector<Move*> moves;
   for (Move& part : parts) moves.push_back(&part);
-  mover_.progress = options_.progress;
-  return move_values(moves, *file_, kWindow, mover_);
+  return move_values(moves, *file_, kWindow, options_);
 }
 
 }  // namespace nmb

@@ -35,10 +35,7 @@ class ClassicFile {
  public:
   // All arguments must outlive the object.
   ClassicFile(const std::string& path, const ConvertOptions& options, Communicator& ranks)
-      : path_(path), options_(options), ranks_(ranks) {
-    mover_.threads = options.threads;
-    mover_.cancel = options.cancel;
-  }
+      : path_(path), options_(options), ranks_(ranks) {}
 
   // Returns the range of bytes that `rank` writes if all values together have `length` bytes.
   static ByteRange share_of(int rank, int ranks, std::uint64_t length);
@@ -69,7 +66,6 @@ class ClassicFile {
   const ConvertOptions& options_;
   Communicator& ranks_;
   std::unique_ptr<OutputFile> file_;
-  WriterOptions mover_;
   std::function<Status()> check_;
   std::string resume_key_;
 };

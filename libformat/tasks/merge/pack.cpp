@@ -83,11 +83,7 @@ class TemporaryFile {
 
 Hdf5Options extract_options(const MergeOptions& options) {
   Hdf5Options extract;
-  extract.overwrite = options.writer.overwrite;
-  extract.sync = options.writer.sync;
-  extract.threads = options.writer.threads;
-  extract.cancel = options.writer.cancel;
-  extract.layer = options.writer.layer;
+  static_cast<OutputOptions&>(extract) = options.writer;
   extract.plain = options.hdf5->plain;
   extract.check = options.hdf5->check;
   extract.on_losses = options.hdf5->on_losses;

@@ -289,13 +289,8 @@ class Recoverer {
       return kept;
     };
     WriterOptions& writer = pack_options.writer;
+    static_cast<OutputOptions&>(writer) = options_.writer;
     writer.dry_run = is_plan;
-    writer.overwrite = options_.writer.overwrite;
-    writer.sync = options_.writer.sync;
-    writer.threads = options_.writer.threads;
-    writer.cancel = options_.writer.cancel;
-    writer.layer = options_.writer.layer;
-    writer.progress = options_.writer.progress;
     if (evidence_.newest) {
       writer.piece_size = reading.piece_size;
       writer.inline_limit = reading.inline_limit;

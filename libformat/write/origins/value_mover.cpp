@@ -206,7 +206,7 @@ Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> o
 }
 
 Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t piece_size,
-                   const WriterOptions& options) {
+                   const OutputOptions& options) {
   std::uint64_t total = 0, done = 0;
   for (Move* move : moves) {
     total += move->stored_length();

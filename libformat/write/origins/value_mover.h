@@ -88,6 +88,6 @@ inline constexpr std::size_t kMoveBuffer = 1 << 20;
 // Performs all moves. `moves` must be in ascending order of position. The first failure stops all
 // threads and is returned. Uses the options threads, cancel and progress.
 Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t piece_size,
-                   const WriterOptions& options);
+                   const OutputOptions& options);
 
 }  // namespace nmb

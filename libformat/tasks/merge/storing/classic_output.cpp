@@ -109,13 +109,8 @@ Status ClassicOutput::write(const ReceivedFrom& from,
   if (options_.on_dataset)
     return ranks_.first([&] { return options_.on_dataset(only_, check_inputs); });
   ConvertOptions extract;
-  extract.overwrite = options_.writer.overwrite;
-  extract.sync = options_.writer.sync;
+  static_cast<OutputOptions&>(extract) = options_.writer;
   extract.check = options_.check;
-  extract.threads = options_.writer.threads;
-  extract.cancel = options_.writer.cancel;
-  extract.progress = options_.writer.progress;
-  extract.layer = options_.writer.layer;
   Result<ClassicContent> content = ClassicContent();
   if (ranks_.rank() == 0) content = classic_content(*only_, *options_.classic);
   NMB_TRY(ranks_.first([&] { return content.status(); }));
