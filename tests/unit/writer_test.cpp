@@ -19,6 +19,7 @@
 #include "wire/endian.h"
 #include "wire/hash.h"
 #include "wire/sha256.h"
+#include "writer/make_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -822,11 +823,12 @@ TEST_F(WriterTest, ACommitToAFileThatWasReplacedFails) {
 }
 
 TEST_F(WriterTest, FailedChecksBeforePublishingLeaveNoFile) {
-  options_.before_publish = [](const ByteSource& file) {
+  CoreOptions options{options_};
+  options.before_publish = [](const ByteSource& file) {
     EXPECT_TRUE(Reader::open(std::shared_ptr<const ByteSource>(&file, [](auto*) {})).ok());
     return Status(Code::kConflict, "no");
   };
-  EXPECT_EQ(create()->close().code(), Code::kConflict);
+  EXPECT_EQ((*make_writer(path(), options, true))->close().code(), Code::kConflict);
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 

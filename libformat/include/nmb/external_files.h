@@ -43,8 +43,8 @@ enum class Unverified {
   // the pieces that it reads completely. Damaged values are returned without an error. Use this
   // for a few values of large pieces whose file nmverify has checked.
   kPartsOfPieces,
-  // Uncompressed pieces in external files. Such pieces of a temporary file may have no checksums
-  // (WriterOptions::sum_links).
+  // Uncompressed pieces in external files. Such pieces of a temporary file may have no
+  // checksums.
   kLinkedValues,
 };
 

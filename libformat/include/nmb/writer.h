@@ -35,6 +35,7 @@ struct WriterReport;
 struct LeftOutList;  // nmb/hdf5_view.h
 struct LostRecords;  // nmb/reader.h
 // These types are internal to the library.
+struct CoreOptions;
 struct LinkedValues;
 struct StoredPiece;
 
@@ -112,18 +113,11 @@ struct WriterOptions : OutputOptions {
   // For new files: whether to write nothing. Definitions are checked, encoded and placed as usual,
   // but values are dropped. After close(), planned() describes the file. A dry run fails where a
   // real run would, except for failures to write (kNoSpace) and failures to read values that would
-  // be moved. If the ranks are threads of one process, a dry run calls before_publish with a file
-  // that has all metadata, but no values.
+  // be moved.
   bool dry_run = false;
-  // For new files: see CreateOptions::resume_key. Not allowed in a dry run or with kMpiIo (kUsage).
-  std::string resume_key{};
   // Whether files that have a name must be locked. This applies to open() and to every commit
   // except the first commit of a new file.
   Locking locking = Locking::kRequired;
-  // Whether commits compute checksums of values that stay in other files, and read these values to
-  // do so. Without these checksums, readers refuse such values unless ReadOptions::unverified is
-  // Unverified::kLinkedValues. Set this to false only for temporary files.
-  bool sum_links = true;
 
   // --- what changes the speed; the bytes are the same ---
   // With several ranks: the number of ranks that write metadata and index for all ranks (cb_nodes
@@ -137,12 +131,6 @@ struct WriterOptions : OutputOptions {
   std::vector<std::pair<std::string, std::string>> hints{};
 
   // --- callbacks ---
-  // Called by a commit on every rank, after everything except the superblock has been written. If
-  // the function fails, the commit fails.
-  std::function<Status()> before_commit{};
-  // Called on rank 0 before a new file gets its name, with the whole file as readers will see it.
-  // If the function fails, no new file remains.
-  std::function<Status(const ByteSource&)> before_publish{};
   // Called on rank 0 with the reason why the newest generation has no view. With kAuto and kSmall,
   // this function is called by close() if no view is made. With kSmall, it is called only if the
   // writer adds blocks from HDF5 or netCDF-4. With kOff, it is called by the first commit whose
@@ -161,14 +149,6 @@ struct WriterOptions : OutputOptions {
   // generation, and restoring a part of the head. If the function is not called, open() has not
   // changed the file.
   std::function<void(const std::string& what)> on_repair{};
-  // With several ranks: opens a source of values on another rank, by its `origin`
-  // (PackedBlock::origin, take_values()). If a rank has many values to move, other ranks can then
-  // move some of them. Must be set on all ranks or on none.
-  std::function<Result<std::shared_ptr<const ByteSource>>(std::string_view origin)> open_values{};
-  // Returns a shorter origin, with which open_values() opens only the range `wanted` of a source.
-  // If the result is empty, the rank that has the source moves this range itself. If the function
-  // is not set, open_values() gets the whole origin.
-  std::function<Result<std::string>(std::string_view origin, ByteRange wanted)> narrow_origin{};
 };
 
 // Sizes and counts of the file that a real run would write.
@@ -206,8 +186,8 @@ struct PackedBlock : BlockCounts {
   // `extent` reads as fill values. A piece of the new file stays a hole if it lies completely
   // inside such a part; other pieces are stored.
   std::vector<ByteRange> holes;
-  // Origin with which WriterOptions::open_values opens `extent` on another rank; empty if only this
-  // rank can open `extent`.
+  // For merges by several ranks: a text with which another rank opens `extent`; empty if only this
+  // rank can open it.
   std::string origin;
   // Tags and statistics that this block has in another NMB file (Reader::kept_rows()). If the block
   // is not a whole block of that file, this is nullptr. The statistics are used if
@@ -361,9 +341,8 @@ class Writer {
   NMB_EXPORT Result<BlockId> pack_block(PackedBlock block);
   // Makes the next commit move values from `source` into the block's extent. Offset 0 of the extent
   // is the first byte after the header. Call this function after end_define(). The runs must ascend
-  // in the extent and must not overlap; bytes outside all runs become zero. `origin` is the text
-  // with which WriterOptions::open_values opens `source` on another rank; it is empty if only this
-  // rank can open the source. Errors: kUsage, also if several ranks share the block.
+  // in the extent and must not overlap; bytes outside all runs become zero. `origin` as for
+  // PackedBlock::origin. Errors: kUsage, also if several ranks share the block.
   NMB_EXPORT Status take_values(BlockId block, std::shared_ptr<const ByteSource> source,
                                 std::vector<ValueRuns> runs, std::string origin = {});
 
@@ -466,15 +445,13 @@ class Writer {
 
  private:
   class Impl;
+  friend Result<std::unique_ptr<Writer>> make_writer(const std::string& path,
+                                                     const CoreOptions& options, bool create,
+                                                     Communicator* ranks);
   friend Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
                             std::shared_ptr<const ByteSource> stored);
   friend Status link_values(Writer& writer, BlockId block, LinkedValues values);
   explicit Writer(std::unique_ptr<Impl> impl);
-  static Result<std::unique_ptr<Writer>> make(const std::string& path, const WriterOptions& options,
-                                              bool create, Communicator* ranks);
-  static Result<std::unique_ptr<Writer>> make_together(const std::string& path,
-                                                       const WriterOptions& options, bool create,
-                                                       Communicator* ranks);
   Result<Hyperslab> whole(BlockId block, VarId variable, std::uint64_t values);
   std::unique_ptr<Impl> impl_;
 };

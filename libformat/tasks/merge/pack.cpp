@@ -156,17 +156,16 @@ Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicat
   first.writer.hdf5_view = Hdf5View::kOff;
   first.link_united = ranks.size() == 1 && !is_dry;
   // The provenance of the temporary file is the key of the run, if the run may be resumed.
-  const std::string key = resumes ? key_text(options.writer.resume_key) : std::string();
+  const std::string key = resumes ? key_text(options.resume_key) : std::string();
   first.provenance = nullptr;
   if (resumes) first.provenance = [&](const std::vector<PackSource>&) { return std::vector{key}; };
   first.writer.sync = resumes;
-  first.writer.sum_links = !first.link_united;
   first.writer.layer = nullptr;
   const std::string& source = options.hdf5->source;
   const std::string& in_messages = source.empty() ? options.output : source;
   if (is_dry) {
     first.writer.inline_limit = 0;  // readers check inline values, which a dry run does not have
-    first.writer.before_publish = [&](const ByteSource& file) -> Status {
+    first.before_publish = [&](const ByteSource& file) -> Status {
       NMB_ASSIGN(const std::unique_ptr<Reader> reader,
                  Reader::open(std::shared_ptr<const ByteSource>(std::shared_ptr<void>(), &file)));
       return naming(in_messages, check_hdf5(*reader, between, extract_options(options)));
@@ -251,7 +250,7 @@ Status run_merge(MergeOptions settled, PackReport* report, Communicator& ranks) 
   // If an input changes, ranks may see different sizes and times. Therefore all ranks use the key
   // that rank 0 computes.
   if (!settled.resume.empty()) {
-    NMB_ASSIGN(settled.writer.resume_key,
+    NMB_ASSIGN(settled.resume_key,
                ranks.broadcast_value(0, ranks.rank() == 0 ? resume_key(settled) : std::string()));
   }
   return settled.hdf5 ? merge_to_hdf5(settled, report, ranks)

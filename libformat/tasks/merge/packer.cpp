@@ -30,6 +30,7 @@
 #include "values/codecs.h"
 #include "wire/joined_text.h"
 #include "wire/memory_room.h"
+#include "writer/make_writer.h"
 
 namespace nmb {
 
@@ -86,9 +87,8 @@ class Packer : public MergeStep {
       NMB_ASSIGN(const std::unique_ptr<FileSource> before, FileSource::open(options_.output));
       bytes_before_ = before->size();
     }
-    NMB_ASSIGN(writer_, options_.pack().append
-                            ? Writer::open(options_.output, writer_options(), ranks_)
-                            : Writer::create(options_.output, writer_options(), ranks_));
+    NMB_ASSIGN(writer_,
+               make_writer(options_.output, writer_options(), !options_.pack().append, &ranks_));
     blocks_.emplace(*this, *writer_, names_, *tagger_);
     return {};
   }
@@ -371,8 +371,10 @@ class Packer : public MergeStep {
     return {};
   }
 
-  WriterOptions writer_options() {
-    WriterOptions writer = options_.writer;
+  CoreOptions writer_options() {
+    CoreOptions writer{options_.writer, options_.resume_key};
+    // The temporary file of an HDF5 output needs no checksums of linked values.
+    writer.sum_links = !options_.link_united;
     const bool notes_only = writer.hdf5_view == Hdf5View::kSmall;
     if (notes_only && writer.dry_run) writer.hdf5_view = Hdf5View::kOff;
     writer.before_commit = [this] { return inputs_.check_unchanged(); };
@@ -420,12 +422,9 @@ class Packer : public MergeStep {
         return std::make_unique<ReadBackOutput>(std::move(file));
       };
     }
+    writer.before_publish = options_.before_publish;
     if (options_.check && !writer.dry_run)
-      writer.before_publish = [this, published =
-                                         writer.before_publish](const ByteSource& file) -> Status {
-        NMB_TRY(check_result(file));
-        return published ? published(file) : Status();
-      };
+      writer.before_publish = [this](const ByteSource& file) { return check_result(file); };
     return writer;
   }
 

@@ -23,6 +23,7 @@
 #include "state/writer_core.h"
 #include "table/statistics_row.h"
 #include "wire/joined_text.h"
+#include "writer/make_writer.h"
 #include "writer/writer_report.h"
 
 namespace nmb {
@@ -38,7 +39,7 @@ void Writer::abandon() { impl_->abandoned = true; }
 
 namespace {
 
-Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi_io) {
+Status check_options(const CoreOptions& options, bool create, const MpiIo* mpi_io) {
   if (options.io == Io::kMpiIo && !mpi_io)
     return Status(Code::kUsage, "MPI-IO needs ranks of MPI; start the program with mpiexec");
   if (options.io != Io::kMpiIo && !options.hints.empty())
@@ -106,7 +107,7 @@ std::string text_of(std::optional<bool> option) {
 // The settings that must be equal on all ranks: their names, and their values on this rank.
 using Sayings = std::vector<std::pair<std::string_view, std::string>>;
 
-Sayings sayings_of(const std::string& path, const WriterOptions& options, bool create) {
+Sayings sayings_of(const std::string& path, const CoreOptions& options, bool create) {
   auto number = [](auto value) { return std::to_string(static_cast<std::int64_t>(value)); };
   return {{"call", create ? "create()" : "open()"},
           {"path", in_quotes(path)},
@@ -132,7 +133,7 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
           {"resume key", in_quotes(options.resume_key)}};
 }
 
-Status check_alike(Communicator& ranks, const std::string& path, const WriterOptions& options,
+Status check_alike(Communicator& ranks, const std::string& path, const CoreOptions& options,
                    bool create) {
   const Sayings sayings = sayings_of(path, options, create);
   std::vector<std::string> first;
@@ -153,7 +154,7 @@ Status check_alike(Communicator& ranks, const std::string& path, const WriterOpt
 
 // Opens the output file for all ranks. In a dry run, each rank has its own DryOutput.
 Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
-                                                  const WriterOptions& options, bool create,
+                                                  const CoreOptions& options, bool create,
                                                   Communicator& ranks) {
   using File = Result<std::unique_ptr<OutputFile>>;
   CreateOptions of_new{.overwrite = options.overwrite,
@@ -223,49 +224,45 @@ Status end_define_of(WriterCore& w) {
 
 Result<std::unique_ptr<Writer>> Writer::create(const std::string& path,
                                                const WriterOptions& options) {
-  return make(path, options, true, nullptr);
+  return make_writer(path, {options}, true);
 }
 Result<std::unique_ptr<Writer>> Writer::create(const std::string& path,
                                                const WriterOptions& options, Communicator& ranks) {
-  return make(path, options, true, &ranks);
+  return make_writer(path, {options}, true, &ranks);
 }
 Result<std::unique_ptr<Writer>> Writer::open(const std::string& path,
                                              const WriterOptions& options) {
-  return make(path, options, false, nullptr);
+  return make_writer(path, {options}, false);
 }
 Result<std::unique_ptr<Writer>> Writer::open(const std::string& path, const WriterOptions& options,
                                              Communicator& ranks) {
-  return make(path, options, false, &ranks);
+  return make_writer(path, {options}, false, &ranks);
 }
 
-Result<std::unique_ptr<Writer>> Writer::make(const std::string& path, const WriterOptions& options,
-                                             bool create, Communicator* ranks) {
-  if (!ranks || ranks->size() == 1) return make_together(path, options, create, ranks);
-  return collective_call(*ranks, out_of_memory_on(ranks->rank()).in_file(path),
-                         [&] { return make_together(path, options, create, ranks); });
-}
-
-Result<std::unique_ptr<Writer>> Writer::make_together(const std::string& path,
-                                                      const WriterOptions& options, bool create,
-                                                      Communicator* several) {
+Result<std::unique_ptr<Writer>> make_writer(const std::string& path, const CoreOptions& options,
+                                            bool create, Communicator* several) {
   Communicator alone;
   Communicator& ranks = several ? *several : alone;
-  NMB_TRY(ranks.agree(check_options(options, create, ranks.mpi_io())));
-  if (ranks.size() > 1) NMB_TRY(check_alike(ranks, path, options, create));
-  NMB_ASSIGN(std::unique_ptr<OutputFile> file, open_together(path, options, create, ranks));
-  if (options.layer) file = options.layer(std::move(file));
-  Aggregation aggregation;
-  if (ranks.size() > 1) {
-    NMB_ASSIGN(aggregation, agree_on_aggregation(ranks, path, create, options));
-  }
-  auto impl = std::make_unique<Impl>(std::move(file), options, several, aggregation);
-  if (create)
-    start_new(*impl);
-  else
-    NMB_TRY(load_committed(*impl));
-  std::unique_ptr<Writer> writer(new Writer(std::move(impl)));
-  NMB_TRY(ranks.agree({}));
-  return writer;
+  const auto make = [&]() -> Result<std::unique_ptr<Writer>> {
+    NMB_TRY(ranks.agree(check_options(options, create, ranks.mpi_io())));
+    if (ranks.size() > 1) NMB_TRY(check_alike(ranks, path, options, create));
+    NMB_ASSIGN(std::unique_ptr<OutputFile> file, open_together(path, options, create, ranks));
+    if (options.layer) file = options.layer(std::move(file));
+    Aggregation aggregation;
+    if (ranks.size() > 1) {
+      NMB_ASSIGN(aggregation, agree_on_aggregation(ranks, path, create, options));
+    }
+    auto impl = std::make_unique<Writer::Impl>(std::move(file), options, several, aggregation);
+    if (create)
+      start_new(*impl);
+    else
+      NMB_TRY(load_committed(*impl));
+    std::unique_ptr<Writer> writer(new Writer(std::move(impl)));
+    NMB_TRY(ranks.agree({}));
+    return writer;
+  };
+  if (ranks.size() == 1) return make();
+  return collective_call(ranks, out_of_memory_on(ranks.rank()).in_file(path), make);
 }
 
 Result<BlockId> Writer::define_block(std::string_view name) {

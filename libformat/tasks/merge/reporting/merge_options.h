@@ -37,6 +37,8 @@ struct MergeOptions : PackOptions {
   // For the temporary file of an HDF5 output: whether values of united blocks stay in the inputs,
   // if the inputs store them in the same form.
   bool link_united = false;
+  std::string resume_key{};                                   // as in CoreOptions
+  std::function<Status(const ByteSource&)> before_publish{};  // as in CoreOptions
   // With `classic`: if set, the result is passed to this function on rank 0 as a dataset of kind
   // CDF-5, and `output` is not written. Values of the dataset are read from the inputs. If a file
   // is made from the dataset, call check_inputs() before the file gets its name.

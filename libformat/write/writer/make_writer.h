@@ -1,0 +1,18 @@
+// make_writer: makes a Writer with options that only callers inside the library set.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "nmb/communicator.h"
+#include "nmb/writer.h"
+#include "ranks/core_options.h"
+
+namespace nmb {
+
+// Works like Writer::create() or, if `create` is false, like Writer::open(). ranks: nullptr for one
+// rank.
+Result<std::unique_ptr<Writer>> make_writer(const std::string& path, const CoreOptions& options,
+                                            bool create, Communicator* ranks = nullptr);
+
+}  // namespace nmb
