@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "common/units.h"
 #include "nmb/text.h"
 
 namespace nmb::tools {
@@ -18,8 +19,7 @@ std::string history_line(std::string_view tool, const Json& options,
     return printable(std::filesystem::path(path).filename().string());
   };
   const std::size_t count = inputs.size();
-  line += ": " + std::to_string(count) + (count == 1 ? " file: " : " files: ") +
-          name_of(inputs.front());
+  line += ": " + counted(count, "file") + ": " + name_of(inputs.front());
   if (count > 1) line += (count == 2 ? " and " : " to ") + name_of(inputs.back());
   return line;
 }

@@ -10,6 +10,7 @@
 
 #include "common/option_names.h"
 #include "common/output.h"
+#include "nmb/block_entry.h"
 #include "nmb/text.h"
 
 namespace nmb::tools {
@@ -34,9 +35,15 @@ Json json_texts(const List& list, TextOf text_of = {}) {
 inline Json json_message(const std::string& text) { return json_text(with_option_names(text)); }
 template <class List, class TextOf = std::identity>
 Json json_messages(const List& list, TextOf text_of = {}) {
-  Json texts = Json::array();
-  for (const auto& one : list) texts.push_back(json_message(std::invoke(text_of, one)));
-  return texts;
+  return json_texts(list,
+                    [&](const auto& one) { return with_option_names(std::invoke(text_of, one)); });
+}
+
+// Returns the totals of a file.
+inline Json totals_json(const Totals& totals) {
+  return {{"blocks", totals.blocks},         {"objects", totals.variables},
+          {"dimensions", totals.dimensions}, {"attributes", totals.attributes},
+          {"records", totals.records},       {"samples", totals.samples}};
 }
 
 // Parses a text from an untrusted source. Returns nullopt if the text is not a JSON object, is

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/file_list.h"
 #include "common/natural_order.h"
 #include "nmb/text.h"
 
@@ -197,9 +198,15 @@ void MergeRules::offer_blocks(CLI::App& app) {
       ->type_name("ORDER");
 }
 
-void MergeRules::sort_inputs() {
-  if (sort_ == "name")
-    std::stable_sort(options_->inputs.begin(), options_->inputs.end(), natural_less);
+Status MergeRules::gather_inputs(const CommonOptions& common) {
+  std::vector<std::string>& inputs = options_->inputs;
+  if (!common.files_from.empty()) {
+    NMB_ASSIGN(const std::vector<std::string> listed,
+               read_file_list(common.files_from, common.nul_separated));
+    inputs.insert(inputs.end(), listed.begin(), listed.end());
+  }
+  if (sort_ == "name") std::stable_sort(inputs.begin(), inputs.end(), natural_less);
+  return {};
 }
 
 void MergeRules::tell_differing(const PackReport& report, Diagnostics& diagnostics) const {
@@ -219,6 +226,12 @@ void tell_unreadable(Tool& tool, const PackReport& report) {
 void tell_conflicts(Tool& tool, const PackReport& report, std::size_t inputs) {
   for (const std::string& text : grouped(report.conflicts, inputs, kShownConflicts))
     tool.diagnostics().error(Status(Code::kConflict, text));
+}
+
+Json errors_json(const PackReport& report, const Status& status) {
+  if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
+    return Json::array({json_message(status.text())});
+  return json_messages(report.unreadable, &Status::text);
 }
 
 Json agreement_json(const PackReport& report) {

@@ -26,8 +26,8 @@ class MergeRules {
   Status take(const CLI::App& app);
   // The text of --mode.
   const std::string& mode() const { return mode_; }
-  // Sorts the inputs if --sort name is given.
-  void sort_inputs();
+  // Adds the inputs of --files-from, and sorts the inputs if --sort name is given.
+  Status gather_inputs(const CommonOptions& common);
   // If --atts list is given, shows each attribute that differs.
   void tell_differing(const PackReport& report, Diagnostics& diagnostics) const;
 
@@ -48,6 +48,8 @@ void tell_unreadable(Tool& tool, const PackReport& report);
 // Shows the conflicts. Conflicts that are the same in several inputs are one message. inputs: the
 // number of inputs.
 void tell_conflicts(Tool& tool, const PackReport& report, std::size_t inputs);
+// Returns the errors of inputs; if there is neither an error nor a conflict, the failure `status`.
+Json errors_json(const PackReport& report, const Status& status);
 // Returns the lists of conflicts and differences.
 Json agreement_json(const PackReport& report);
 

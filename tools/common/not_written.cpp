@@ -9,13 +9,14 @@
 #include <string_view>
 
 #include "common/original_files.h"
+#include "common/units.h"
 
 namespace nmb::tools {
 
 std::string no_place_for_tags(const TagCounts& counts) {
-  return fmt::format("the output has no place for {} {} of {} {}; an .nmb output keeps {}",
-                     counts.tags, counts.tags == 1 ? "tag" : "tags", counts.blocks,
-                     counts.blocks == 1 ? "block" : "blocks", counts.tags == 1 ? "it" : "them");
+  return fmt::format("the output has no place for {} of {}; an .nmb output keeps {}",
+                     counted(counts.tags, "tag"), counted(counts.blocks, "block"),
+                     counts.tags == 1 ? "it" : "them");
 }
 
 std::string no_place_for_records(const LostRecords& lost) {
@@ -54,10 +55,9 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
         lines.emplace_back(at->path, no_place_for_addition(at->object, at->path));
         break;
       case Kind::kTags:
-        lines.emplace_back(
-            at->path, fmt::format("the output has no place for tags of {} {}; an .nmb output keeps "
-                                  "tags of blocks that are copied whole",
-                                  at->blocks, at->blocks == 1 ? "block" : "blocks"));
+        lines.emplace_back(at->path,
+                           "the output has no place for tags of " + counted(at->blocks, "block") +
+                               "; an .nmb output keeps tags of blocks that are copied whole");
         break;
       case Kind::kValues:
       case Kind::kTable:

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/tool.h"
+#include "common/units.h"
 #include "nmb/statistics.h"
 
 namespace nmb::tools {
@@ -28,7 +29,7 @@ inline StatisticsLevel statistics_level(std::string_view text) {
 
 // Returns "FILE: 3 variables without statistics ...".
 inline std::string without_statistics_text(const std::string& file, std::uint64_t count) {
-  return file + ": " + std::to_string(count) + (count == 1 ? " variable" : " variables") +
+  return file + ": " + counted(count, "variable") +
          " without statistics: the values are neither numbers nor text, are stored in other files, "
          "are in chunks that NMB does not decode, or missing_value has several values";
 }

@@ -250,13 +250,12 @@ Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
       lost.changes.size() + not_written_.size() + (lossy_ ? losses_.size() : 0);
   if (options_.strict && warnings > 0)
     return Status(Code::kConflict, options_.output, kNoOffset, "",
-                  fmt::format("{} with --strict; nothing was written",
-                              warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
+                  counted(warnings, "warning") + " with --strict; nothing was written");
   if (losses_.empty() || lossy_) return {};
   return Status(
       Code::kConflict, options_.output, kNoOffset, "",
       fmt::format("an HDF5 file cannot hold {}; use --lossy to write the rest; nothing was written",
-                  losses_.size() == 1 ? "1 thing" : fmt::format("{} things", losses_.size())));
+                  counted(losses_.size(), "thing")));
 }
 
 // Returns all options that determine the bytes of OUT, as the user gave them.
@@ -340,13 +339,7 @@ void PackCommand::tell_what_stays() {
 
 // Called after all other options are known.
 Status PackCommand::gather_inputs() {
-  const CommonOptions& common = tool_.options();
-  if (!common.files_from.empty()) {
-    NMB_ASSIGN(std::vector<std::string> listed,
-               read_file_list(common.files_from, common.nul_separated));
-    options_.inputs.insert(options_.inputs.end(), listed.begin(), listed.end());
-  }
-  rules_.sort_inputs();
+  NMB_TRY(rules_.gather_inputs(tool_.options()));
   NMB_TRY(read_block_list());
   return check_options(options_);
 }
@@ -653,7 +646,7 @@ std::string PackCommand::without_tag_text(std::size_t number, std::uint64_t bloc
   const TagRule& rule = options_.tags[number];
   return fmt::format(
       "{}: {} no tag {}, because {}", options_.output,
-      blocks == 1 ? "1 block has" : fmt::format("{} blocks have", blocks), printable(rule.name),
+      counted(blocks, "block") + (blocks == 1 ? " has" : " have"), printable(rule.name),
       rule.from == TagRule::From::kAttribute
           ? fmt::format("{} no global attribute {}", blocks == 1 ? "it has" : "they have",
                         printable(rule.value))
@@ -676,14 +669,12 @@ void PackCommand::tell(const PackReport& report) {
   tell_losses(loss_lines(refused), false, diagnostics);
   tell_losses(loss_lines(losses), true, diagnostics);
   if (report.replaced > 0)
-    diagnostics.note(fmt::format("replaced {} {} of {}", report.replaced,
-                                 report.replaced == 1 ? "block" : "blocks", options_.output));
+    diagnostics.note(
+        fmt::format("replaced {} of {}", counted(report.replaced, "block"), options_.output));
   for (std::size_t i = 0; i < report.without_tag.size(); ++i)
     if (report.without_tag[i] > 0) diagnostics.note(without_tag_text(i, report.without_tag[i]));
   if (report.replaced_tags > 0)
-    diagnostics.note(fmt::format(
-        "--tag replaced {} of the inputs",
-        report.replaced_tags == 1 ? "1 tag" : fmt::format("{} tags", report.replaced_tags)));
+    diagnostics.note("--tag replaced " + counted(report.replaced_tags, "tag") + " of the inputs");
   rules_.tell_differing(report, diagnostics);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
@@ -711,8 +702,7 @@ void PackCommand::tell(const PackReport& report) {
   if (report.decompressed > 0)
     diagnostics.note(fmt::format(
         "{}: the values of {} are compressed in the inputs, but not in OUT, because {}",
-        options_.output,
-        report.decompressed == 1 ? "1 variable" : fmt::format("{} variables", report.decompressed),
+        options_.output, counted(report.decompressed, "variable"),
         options_.classic ? "a classic netCDF file cannot have compressed values; to keep chunks "
                            "and compression, give OUT the ending .nc4 or use --to nc4"
                          : "an HDF5 view cannot show compressed values; to keep chunks and "
@@ -739,21 +729,15 @@ Status PackCommand::write_report(const Json& json) {
 
 Result<Json> PackCommand::report_json(const PackReport& report, const Status& status) const {
   Json json = json_document("cat");
-  const Totals& totals = report.totals;
   json.update({{"output", json_text(options_.output)},
                {"done", status.ok() && !options_.writer.dry_run},
                {"inputs", report.inputs},
                {"bytes_in", report.bytes_in},
                {"bytes_out", report.bytes_out},
                {"value_bytes", report.value_bytes},
-               {"linked_bytes", report.linked_bytes},
-               {"blocks", totals.blocks},
-               {"objects", totals.variables},
-               {"dimensions", totals.dimensions},
-               {"attributes", totals.attributes},
-               {"records", totals.records},
-               {"samples", totals.samples},
-               {"without_statistics", report.without_statistics},
+               {"linked_bytes", report.linked_bytes}});
+  json.update(totals_json(report.totals));
+  json.update({{"without_statistics", report.without_statistics},
                {"decompressed", report.decompressed},
                {"stored_twice", report.stored_twice}});
   if (pack_.replace) json["replaced"] = report.replaced;
@@ -783,9 +767,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json.update({{"losses", json_messages(losses)},
                {"linked", std::move(linked)},
                {"originals", std::move(originals)},
-               {"errors", json_messages(report.unreadable, &Status::text)}});
-  if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
-    json["errors"].push_back(json_message(status.text()));
+               {"errors", errors_json(report, status)}});
   std::vector<std::string> warnings = report.warnings;
   warnings.insert(warnings.end(), not_written_.begin(), not_written_.end());
   json["warnings"] = json_messages(warnings);

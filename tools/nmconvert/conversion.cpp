@@ -12,6 +12,7 @@
 
 #include "common/glob.h"
 #include "common/statistics_option.h"
+#include "common/units.h"
 #include "convert/write_cmip7.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
@@ -388,9 +389,6 @@ class Converter {
   static Status lose_group(const BlockEntry& group,
                            const std::function<Result<std::shared_ptr<const Block>>()>& load,
                            std::vector<Loss>* losses) {
-    const auto counted = [](std::uint64_t count, const std::string& noun) {
-      return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-    };
     std::string found =
         counted(group.variables, "variable") + " and " + counted(group.attributes, "attribute");
     if (group.dimensions + group.variables + group.attributes == 0) {

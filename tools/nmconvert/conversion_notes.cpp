@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/not_written.h"
+#include "common/units.h"
 
 namespace nmb::tools {
 
@@ -25,8 +26,7 @@ Status ConversionNotes::check_warnings() const {
                             (options_.lossy ? record_.losses.size() : 0);
   if (!options_.strict || count == 0) return {};
   return Status(Code::kConflict, record_.of.output, kNoOffset, "",
-                std::to_string(count) + (count == 1 ? " warning" : " warnings") +
-                    " with --strict; nothing was written");
+                counted(count, "warning") + " with --strict; nothing was written");
 }
 
 Status ConversionNotes::accept_losses(const std::vector<Loss>& losses, const std::string& target) {
@@ -77,8 +77,7 @@ Status ConversionNotes::take_losses(const PackReport& report, const Status& stat
 Status ConversionNotes::refused_losses(const std::string& target) const {
   const std::size_t count = record_.losses.size();
   return Status(Code::kConflict, record_.of.input, kNoOffset, "",
-                target + " cannot hold " + std::to_string(count) +
-                    (count == 1 ? " thing" : " things") +
+                target + " cannot hold " + counted(count, "thing") +
                     "; use --lossy to write the rest; nothing was written");
 }
 

@@ -13,6 +13,7 @@
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/statistics_option.h"
+#include "common/units.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
 #include "nmb/hdf5_view.h"
@@ -270,8 +271,7 @@ Status ConvertCommand::add_view() {
     for (const std::string& line : lines) tool_.diagnostics().warning(add_hdf5_view_, line);
     if (!tool_.options().strict || lines.empty()) return {};
     return Status(Code::kConflict, add_hdf5_view_, kNoOffset, "",
-                  std::to_string(lines.size()) + (lines.size() == 1 ? " warning" : " warnings") +
-                      " with --strict; no view was added");
+                  counted(lines.size(), "warning") + " with --strict; no view was added");
   };
   options.on_left_out = [&](const LeftOutList& left_out) { return warn(left_out.lines()); };
   const auto add = [&]() -> Status {

@@ -48,12 +48,7 @@ Result<Json> summary_of(const InspectedFile& file) {
     const Result<std::uint64_t> shown = reader->hdf5_view_generation();
     if (reader->has_hdf5_view() && shown.ok() && *shown != 0) json["hdf5_view_generation"] = *shown;
   }
-  json["blocks"] = totals.blocks;
-  json["objects"] = totals.variables;
-  json["dimensions"] = totals.dimensions;
-  json["attributes"] = totals.attributes;
-  json["records"] = totals.records;
-  json["samples"] = totals.samples;
+  json.update(totals_json(totals));
   return json;
 }
 

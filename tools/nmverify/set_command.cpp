@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "common/file_list.h"
 #include "common/json_document.h"
 #include "common/ranks.h"
 #include "common/units.h"
@@ -84,14 +83,8 @@ Status SetCommand::plan(PackReport* report, bool* tells) {
 // The first process reads the list of files, which may be standard input, and sends the names to
 // the others.
 Status SetCommand::gather_files(Communicator& ranks) {
-  const CommonOptions& common = tool_.options();
-  NMB_TRY(ranks.first([&]() -> Status {
-    if (!common.files_from.empty()) {
-      NMB_ASSIGN(const std::vector<std::string> listed,
-                 read_file_list(common.files_from, common.nul_separated));
-      options_.inputs.insert(options_.inputs.end(), listed.begin(), listed.end());
-    }
-    rules_.sort_inputs();
+  NMB_TRY(ranks.first([&] {
+    NMB_TRY(rules_.gather_inputs(tool_.options()));
     return check_options(options_);
   }));
   return send_names(ranks, &options_.inputs);
@@ -101,22 +94,13 @@ Status SetCommand::write_result(const PackReport& report, const Status& status) 
   const Totals& totals = report.totals;
   if (tool_.options().json) {
     Json json = json_document("set");
-    json.update({{"mergeable", status.ok()},
-                 {"inputs", report.inputs},
-                 {"bytes_in", report.bytes_in},
-                 {"blocks", totals.blocks},
-                 {"objects", totals.variables},
-                 {"dimensions", totals.dimensions},
-                 {"attributes", totals.attributes},
-                 {"records", totals.records},
-                 {"samples", totals.samples}});
+    json.update(
+        {{"mergeable", status.ok()}, {"inputs", report.inputs}, {"bytes_in", report.bytes_in}});
+    json.update(totals_json(totals));
     json.update(agreement_json(report));
-    json["losses"] = Json::array();
-    for (const PackLoss& loss : report.losses)
-      json["losses"].push_back(json_message(loss.path + ": " + loss.line()));
-    json["errors"] = json_messages(report.unreadable, &Status::text);
-    if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
-      json["errors"].push_back(json_message(status.text()));
+    json["losses"] = json_messages(
+        report.losses, [](const PackLoss& loss) { return loss.path + ": " + loss.line(); });
+    json["errors"] = errors_json(report, status);
     json["warnings"] = json_messages(report.warnings);
     return write_json(tool_.out(), json);
   }
