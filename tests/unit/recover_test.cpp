@@ -7,13 +7,16 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <span>
 
 #include "block/block_header.h"
 #include "extent/data_map.h"
 #include "index/entry_codec.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
+#include "nmb/writer.h"
 #include "superblock/superblock.h"
+#include "support/programs.h"
 #include "support/vectors.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
@@ -178,6 +181,31 @@ TEST(Recover, ACancelledCallWritesNothing) {
   options.writer.cancel = &cancel;
   EXPECT_EQ(recover(source(file.bytes), options).status().code(), Code::kIo);
   EXPECT_FALSE(std::filesystem::exists(options.output));
+}
+
+TEST(Recover, ProgressCountsTheValuesThatAreCopied) {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "damaged.nmb").string();
+  const std::vector<std::uint8_t> values(300000, 7);
+  {
+    const auto writer = *Writer::create(path);
+    const BlockId block = *writer->define_block("b");
+    const DimId x = *writer->def_dim(block, "x", values.size());
+    ASSERT_TRUE(writer->def_var(block, "v", Type::kUByte, {{x}}).ok());
+    ASSERT_TRUE(writer->end_define().ok());
+    ASSERT_TRUE(writer->put(block, 0, std::span(values)).ok());
+    ASSERT_TRUE(writer->close().ok());
+  }
+  RecoverOptions options;
+  options.output = (folder.path() / "out.nmb").string();
+  std::uint64_t done = 0, total = 0;
+  options.writer.progress = [&](std::uint64_t so_far, std::uint64_t all) {
+    EXPECT_GT(so_far, done);
+    done = so_far, total = all;
+  };
+  ASSERT_TRUE(recover(*FileSource::open(path), options).ok());
+  EXPECT_GE(total, values.size());
+  EXPECT_EQ(done, total);
 }
 
 }  // namespace
