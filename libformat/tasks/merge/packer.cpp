@@ -123,9 +123,9 @@ class Packer : public MergeStep {
     inputs_.end_planning();
     if (options_.originals == Originals::kStore && !stores_originals(options_) && blocks_ &&
         options_.packs() && !options_.pack().link && !options_.hdf5)
-      report_.without_original = inputs_.whole_files();
+      report_.without_original = inputs_.counts().whole_files;
     if (blocks_) report_.digested = blocks_->counts().digested;
-    if (stores_originals(options_)) report_.parted_originals = inputs_.parted_originals();
+    if (stores_originals(options_)) report_.parted_originals = inputs_.counts().parted_originals;
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
     for (PackSource& source : report_.sources) source.path = options_.inputs[source.index];
@@ -211,29 +211,29 @@ class Packer : public MergeStep {
                         "no input has " + what + "; nothing was written");
   }
 
+  // Collective. Records an error if no rank has the object.
+  Status expect(bool here, const std::string& what, Status* failure) {
+    NMB_ASSIGN(const bool any, anywhere(here));
+    if (!any) note_missing(what, failure);
+    return {};
+  }
+
   // Collective.
   Status check_names(Status* failure) {
     NMB_TRY(inputs_.check_choice(failure));
-    if (options_.unique_groups) {
-      NMB_ASSIGN(const bool any, anywhere(names_.has_groups()));
-      if (!any)
-        note_missing(
-            "a group, so the names of groups (PackOptions::unique_groups) cannot be compared",
-            failure);
-    }
-    if (options_.block_by.by == BlockRule::By::kPrefix) {
-      NMB_ASSIGN(const bool any, anywhere(inputs_.has_divided()));
-      if (!any)
-        note_missing(
-            "a variable that the expression " + nmb::in_quotes(options_.block_by.name) + " matches",
-            failure);
-    }
-    if (options_.samples.by == SampleRule::By::kDimension && !classic_) {
-      NMB_ASSIGN(const bool any, anywhere(blocks_->has_sample_dimension()));
-      if (!any)
-        note_missing("dimension " + nmb::in_quotes(options_.samples.dimension) + " (samples)",
-                     failure);
-    }
+    if (options_.unique_groups)
+      NMB_TRY(
+          expect(names_.has_groups(),
+                 "a group, so the names of groups (PackOptions::unique_groups) cannot be compared",
+                 failure));
+    if (options_.block_by.by == BlockRule::By::kPrefix)
+      NMB_TRY(
+          expect(inputs_.counts().has_divided,
+                 "a variable that the expression " + in_quotes(options_.block_by.name) + " matches",
+                 failure));
+    if (options_.samples.by == SampleRule::By::kDimension && !classic_)
+      NMB_TRY(expect(blocks_->has_sample_dimension(),
+                     "dimension " + in_quotes(options_.samples.dimension) + " (samples)", failure));
     NMB_TRY(check_tags(failure));
     if (!options_.compression || classic_) return {};
     NMB_TRY(warn_of_plugin());
@@ -251,11 +251,11 @@ class Packer : public MergeStep {
       NMB_ASSIGN(const std::uint64_t without, ranks_.all_reduce(own.without, std::plus<>()));
       report_.without_tag.push_back(without);
       if (with > 0 || without == 0) continue;
-      note_missing((rule.from == TagRule::From::kAttribute
-                        ? "the global attribute " + nmb::in_quotes(rule.value)
-                        : "a block whose name has the captures") +
-                       " for tag " + nmb::in_quotes(rule.name),
-                   failure);
+      note_missing(
+          (rule.from == TagRule::From::kAttribute ? "the global attribute " + in_quotes(rule.value)
+                                                  : "a block whose name has the captures") +
+              " for tag " + in_quotes(rule.name),
+          failure);
     }
     return {};
   }
@@ -289,9 +289,8 @@ class Packer : public MergeStep {
     if (ranks_.rank() != 0 || !report_.unreadable.empty()) return {};
     // A separate warning for each variable gives the reason.
     if (known && !cut)
-      report_.warnings.push_back(
-          options_.output + ": no variable is cut into chunks along " +
-          (asked.variable.empty() ? nmb::in_quotes(asked.dimension) : object));
+      report_.warnings.push_back(options_.output + ": no variable is cut into chunks along " +
+                                 (asked.variable.empty() ? in_quotes(asked.dimension) : object));
     if (clipped)
       report_.warnings.push_back(options_.output + ": a chunk length of " +
                                  std::to_string(asked.length) + " is more than the length of " +
@@ -346,7 +345,7 @@ class Packer : public MergeStep {
     PackPlan plan;
     NMB_TRY(ranks_.first([&] { return classic_->describe_plan(&plan); }));
     NMB_ASSIGN(const std::uint64_t bytes, ranks_.broadcast_value(0, report_.bytes_out));
-    NMB_TRY(plan_ranks(ranks_, options_, bytes, inputs_.largest_load(), &plan));
+    NMB_TRY(plan_ranks(ranks_, options_, bytes, inputs_.counts().largest_load, &plan));
     report_.plan = std::move(plan);
     return {};
   }
@@ -358,7 +357,7 @@ class Packer : public MergeStep {
     PackPlan plan;
     plan.index_bytes = file.index_bytes;
     NMB_ASSIGN(plan.metadata_bytes, ranks_.all_reduce(file.metadata_bytes, std::plus<>()));
-    NMB_TRY(plan_ranks(ranks_, options_, file.file_length, inputs_.largest_load(), &plan));
+    NMB_TRY(plan_ranks(ranks_, options_, file.file_length, inputs_.counts().largest_load, &plan));
     plan.first_blocks = blocks_->take_first_names();
     plan.blocks_of_input.resize(share_.end - share_.begin);
     for (const std::uint32_t input : blocks_->inputs())

@@ -238,10 +238,7 @@ void PlannedInputs::tell_losses(std::size_t input, const InputExtras& extras,
 }
 
 void PlannedInputs::end_planning() {
-  has_divided_ = planner_->has_divided();
-  whole_files_ = planner_->whole_files();
-  parted_originals_ = planner_->parted_originals();
-  largest_load_ = planner_->largest_load();
+  counts_ = planner_->counts();
   planner_.reset();
 }
 

@@ -67,18 +67,10 @@ class PlannedInputs : public MergeStep {
 
   // Frees the memory that planning needed. No input can be planned afterwards.
   void end_planning();
-  // Returns whether some block was divided. Valid after end_planning().
-  bool has_divided() const { return has_divided_; }
-  // Returns InputReader::whole_files(). Valid after end_planning().
-  std::uint64_t whole_files() const { return whole_files_; }
-  // Returns InputReader::parted_originals(). Valid after end_planning().
-  std::uint64_t parted_originals() const { return parted_originals_; }
+  // Returns the counts of all inputs. Valid after end_planning().
+  const InputCounts& counts() const { return counts_; }
   // Collective. Calls BlockChooser::check() if PackMode::choice is set.
   Status check_choice(Status* failure);
-  // Returns how many bytes of memory the largest block takes when it is loaded. Valid after
-  // end_planning().
-  std::uint64_t largest_load() const { return largest_load_; }
-
   // Errors: kDamaged if an input changed while it was read.
   Status check_unchanged() const;
 
@@ -100,9 +92,7 @@ class PlannedInputs : public MergeStep {
   std::unique_ptr<InputPlanner> planner_;
   InputDescriber* describer_ = nullptr;  // set if this rank describes its blocks for rank 0
   bool is_reading_again_ = false;
-  bool has_divided_ = false;
-  std::uint64_t largest_load_ = 0;
-  std::uint64_t whole_files_ = 0, parted_originals_ = 0;
+  InputCounts counts_;
   std::optional<BlockChooser> chooser_;  // set if PackMode::choice is set
   // BlockChooser::position() after the last input, if number_blocks() has counted the blocks.
   std::optional<std::uint64_t> last_position_;

@@ -148,7 +148,7 @@ Result<bool> InputPlanner::plan_block(InputBlock& block) {
   end_survey();
   input_.has_groups = block.is_group || splitter_;
   ++input_.blocks;
-  largest_load_ = std::max(largest_load_, block.load);
+  counts().largest_load = std::max(counts().largest_load, block.load);
   if (by_ != By::kOne && !check_template(block)) return false;
   if (by_ == By::kOne && block.blocks > 1) {
     NMB_TRY(unite(block));
@@ -282,7 +282,7 @@ Status InputPlanner::divide(InputBlock& block) {
   input_.group = block.group;
   NMB_ASSIGN(const bool is_divided, this->is_divided(block, form));
   input_.is_divided |= is_divided;
-  has_divided_ |= is_divided;
+  counts().has_divided |= is_divided;
   if (!is_divided && fates_.torn_by(block.group)) return take_torn(block, form, block.group);
   if (!is_divided && !is_parent(block)) return take_whole(block, block.group);
   tell_losses(block, form, conflicts_);
@@ -300,7 +300,7 @@ Status InputPlanner::take_torn(const InputBlock& block, const ClassicForm& form,
   tell_losses(block, form, conflicts_,
               "the block uses dimension " + in_quotes(*dimension) +
                   ", which moves to other blocks, so the block becomes classic netCDF");
-  has_divided_ = true;
+  counts().has_divided = true;
   note_group(group);
   note_names(group, form.dataset.metadata);
   NMB_ASSIGN(const BlockName name, name_of(group));

@@ -51,14 +51,8 @@ class InputPlanner : public MergeStep {
   // Calls InputReader::take_extras().
   InputExtras take_extras() { return reader_->take_extras(); }
 
-  // Returns InputReader::whole_files().
-  std::uint64_t whole_files() const { return reader_->whole_files(); }
-  // Returns InputReader::parted_originals().
-  std::uint64_t parted_originals() const { return reader_->parted_originals(); }
-  // Returns whether a block was divided.
-  bool has_divided() const { return has_divided_; }
-  // Returns how many bytes of memory the largest block takes when it is loaded.
-  std::uint64_t largest_load() const { return largest_load_; }
+  // Returns the counts of all inputs.
+  InputCounts& counts() { return reader_->counts(); }
 
  private:
   using By = BlockRule::By;
@@ -114,8 +108,6 @@ class InputPlanner : public MergeStep {
   By by_ = By::kGroup;
   std::optional<SplitDataset> splitter_;  // set if blocks are divided
   std::optional<InputReader> reader_;
-  std::uint64_t largest_load_ = 0;
-  bool has_divided_ = false;
   Input input_;
   BlockFates fates_;  // how each block of the input is handled; used if some blocks came from HDF5
   bool is_surveyed_ = false;

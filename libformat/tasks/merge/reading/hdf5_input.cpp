@@ -63,7 +63,7 @@ Status Hdf5Input::read(const VisitBlock& visit) {
       if (is_wanted) NMB_ASSIGN(is_wanted, read_checked(std::move(group), 0, visit));
       return {};
     }));
-    ++context_.whole_files;
+    ++context_.counts.whole_files;
     return {};
   }
   NMB_ASSIGN(Groups groups, read_groups(*started));
@@ -71,10 +71,10 @@ Status Hdf5Input::read(const VisitBlock& visit) {
     NMB_ASSIGN(const std::vector<bool> chosen, choose_groups(groups));
     if (std::ranges::find(chosen, true) == chosen.end()) return {};
     const bool is_parted = changes_.is_selection();
-    context_.parted_originals += is_original_ && is_parted;
+    context_.counts.parted_originals += is_original_ && is_parted;
     becomes_original_ = is_original_ = is_original_ && !is_parted;
   }
-  ++context_.whole_files;
+  ++context_.counts.whole_files;
   if (options_.shared_dimensions) NMB_TRY(note_lengths(groups));
   if (options_.made_up_names) NMB_TRY(note_made_up(groups));
   if (options_.survey) {

@@ -37,14 +37,23 @@ inline Dataset dataset_of(ClassicHeader header, Source extent) {
   return dataset;
 }
 
+// What is known of the inputs of a rank after planning.
+struct InputCounts {
+  // Number of whole files that have become blocks: HDF5 inputs, and originals in NMB inputs.
+  std::uint64_t whole_files = 0;
+  std::uint64_t parted_originals = 0;  // PackReport::parted_originals
+  std::uint64_t largest_load = 0;      // bytes of memory of the largest block when it is loaded
+  bool has_divided = false;            // whether a block was divided
+};
+
 struct InputContext {
   InputOptions options;
   std::vector<std::string>& warnings;
   // Memory of the previous block's metadata, reused for the next block.
   Metadata room = ClassicHeader().metadata;
-  std::uint64_t held_room = memory_room(kHeldBytes);    // bytes left for headers of inputs
-  std::shared_ptr<SpoolFile> moved{};                   // values in which paths were changed
-  std::uint64_t whole_files = 0, parted_originals = 0;  // see InputReader
+  std::uint64_t held_room = memory_room(kHeldBytes);  // bytes left for headers of inputs
+  std::shared_ptr<SpoolFile> moved{};                 // values in which paths were changed
+  InputCounts counts{};
 
   // Returns whether a header is kept in memory until it is written, and takes room for it.
   bool holds_header(std::uint64_t length) {

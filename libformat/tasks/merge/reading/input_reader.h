@@ -37,11 +37,8 @@ class InputReader {
   // `end`.
   void set_end(std::size_t end) { starter_.set_end(end); }
 
-  // Returns how many whole files have become blocks. Whole files are HDF5 inputs and the originals
-  // in NMB inputs.
-  std::uint64_t whole_files() const { return context_.whole_files; }
-  // Returns PackReport::parted_originals.
-  std::uint64_t parted_originals() const { return context_.parted_originals; }
+  // Returns the counts of all inputs, which the caller may change.
+  InputCounts& counts() { return context_.counts; }
 
   // Returns the extras of the input that was read last.
   InputExtras take_extras() { return std::exchange(extras_, {}); }

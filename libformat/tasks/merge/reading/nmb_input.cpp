@@ -68,8 +68,8 @@ Status NmbInput::read_blocks(const VisitBlock& visit) {
   }
   NMB_ASSIGN(originals_, InputOriginals::find(*reader_, chosen, options_.originals,
                                               options_.merge.source.lost_originals));
-  context_.whole_files += originals_.chosen();
-  context_.parted_originals += originals_.parted();
+  context_.counts.whole_files += originals_.chosen();
+  context_.counts.parted_originals += originals_.parted();
   if (options_.made_up_names) dimensions_.emplace(file_blocks(reader_));
   if (options_.survey) NMB_TRY(survey());
   if (options_.merge.pack().wants_block)
