@@ -5,6 +5,7 @@
 #include <pcre2.h>
 
 #include <algorithm>
+#include <mutex>
 
 namespace nmb::tools {
 namespace {
@@ -155,6 +156,7 @@ struct NamePattern::Compiled {
     pcre2_code_free(code);
   }
   pcre2_code* code = nullptr;
+  std::mutex mutex;  // protects `match`
   pcre2_match_data* match = nullptr;
 };
 
@@ -203,6 +205,7 @@ Result<bool> NamePattern::matches(std::string_view name) const {
   if (literal_) return name == prefix_;
   if (!name.starts_with(prefix_)) return false;
   if (whole_prefix_) return true;
+  const std::scoped_lock lock(compiled_->mutex);
   const int found = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()),
                                 name.size(), 0, 0, compiled_->match, nullptr);
   if (found == PCRE2_ERROR_NOMATCH) return false;

@@ -17,7 +17,7 @@ namespace nmb::tools {
 // literal. A regular expression has the syntax of PCRE2 with UTF-8. A regular expression may match
 // any part of a name, unless it has an anchor (^ or $).
 //
-// A NamePattern is not thread-safe, and its copies share their state.
+// A NamePattern is thread-safe; its copies share their state.
 class NamePattern {
  public:
   // Matches everything.

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <mutex>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -483,17 +482,12 @@ Status PackCommand::take_choice() {
                   "--files-from and --blocks-from cannot both read from standard input");
   if (app.count("--where") > 0) choice.where = where_;
   if (!excluded_.empty()) {
-    struct Excluded {
-      std::mutex mutex;  // patterns are not thread-safe
-      std::vector<NamePattern> patterns;
-    };
-    const auto excluded = std::make_shared<Excluded>();
+    std::vector<NamePattern> patterns;
     for (const std::string& glob : excluded_) {
-      NMB_ASSIGN(excluded->patterns.emplace_back(), NamePattern::glob(name_from_user(glob)));
+      NMB_ASSIGN(patterns.emplace_back(), NamePattern::glob(name_from_user(glob)));
     }
-    choice.excludes = [excluded](std::string_view block) -> Result<bool> {
-      const std::scoped_lock lock(excluded->mutex);
-      for (const NamePattern& pattern : excluded->patterns) {
+    choice.excludes = [patterns = std::move(patterns)](std::string_view block) -> Result<bool> {
+      for (const NamePattern& pattern : patterns) {
         NMB_ASSIGN(const bool matches, pattern.matches(block));
         if (matches) return true;
       }

@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "common/glob.h"
@@ -240,10 +239,7 @@ class Converter {
     options.block_by = options_.block_by;
     PackMode pack;
     if (pattern_)
-      pack.wants_block = [this](std::string_view name) {
-        const std::scoped_lock lock(pattern_mutex_);
-        return pattern_->matches(name);
-      };
+      pack.wants_block = [this](std::string_view name) { return pattern_->matches(name); };
     else
       pack.only_block = record_.of.block;
     options.mode = std::move(pack);
@@ -484,7 +480,6 @@ class Converter {
   bool compare_ = false;
   // The glob of --extract, if several blocks match it.
   std::optional<NamePattern> pattern_;
-  std::mutex pattern_mutex_;
 };
 
 }  // namespace
