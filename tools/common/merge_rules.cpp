@@ -108,11 +108,13 @@ void MergeRules::offer_agreement(CLI::App& app) {
              "kept and each difference is listed. With --atts strict, each difference is a "
              "conflict. Attributes that "
              "determine the meaning of values (units, calendar, ...) must always agree");
-  offer_word(app, "--on-mismatch", &on_mismatch_, "WHAT", {"error", "skip", "widen"},
-             "what to do if an object does not match the first object of the same name: error "
-             "(default), skip or widen (only with union or join). With --on-mismatch skip, the "
-             "object is left out. With --on-mismatch widen, numbers are converted to the narrowest "
-             "type that holds all of them; if no type holds all of them, this is an error");
+  offer_choice<Mismatch>(
+      app, "--on-mismatch", &join_.on_mismatch, "WHAT",
+      {{"error", Mismatch::kConflict}, {"skip", Mismatch::kSkip}, {"widen", Mismatch::kWiden}},
+      "what to do if an object does not match the first object of the same name: error "
+      "(default), skip or widen (only with union or join). With --on-mismatch skip, the "
+      "object is left out. With --on-mismatch widen, numbers are converted to the narrowest "
+      "type that holds all of them; if no type holds all of them, this is an error");
   offer_choice<bool>(app, "--missing", &join_.fill_missing, "WHAT",
                      {{"error", false}, {"fill", true}},
                      "join, tiles: what to do if an input lacks a variable or block, or if no "
@@ -138,7 +140,7 @@ Status MergeRules::check_mode(const CLI::App& app) const {
   for (const auto& [option, modes] : kModes)
     if (app.count(option) > 0 && modes.find(mode_) == modes.npos)
       return Status(Code::kUsage, fmt::format("{} needs --mode {}", option, modes));
-  if (on_mismatch_ == "widen" && mode_ == "tiles")
+  if (join_.on_mismatch == Mismatch::kWiden && mode_ == "tiles")
     return Status(Code::kUsage, "--on-mismatch widen needs --mode union or join");
   return {};
 }
@@ -146,9 +148,7 @@ Status MergeRules::check_mode(const CLI::App& app) const {
 Status MergeRules::take(const CLI::App& app) {
   NMB_TRY(check_mode(app));
   const bool strict = atts_ == "strict";
-  const Mismatch on_mismatch = on_mismatch_ == "skip"    ? Mismatch::kSkip
-                               : on_mismatch_ == "widen" ? Mismatch::kWiden
-                                                         : Mismatch::kConflict;
+  const Mismatch on_mismatch = join_.on_mismatch;
   if (mode_ == "union") {
     options_->mode = UnionMode{strict, on_mismatch, first_values_};
   } else if (mode_ == "tiles") {
@@ -157,7 +157,6 @@ Status MergeRules::take(const CLI::App& app) {
   } else if (mode_ == "join") {
     join_.drop_tracking_id = !keep_tracking_id_;
     join_.strict_attributes = strict;
-    join_.on_mismatch = on_mismatch;
     options_->mode = join_;
   }
   constexpr std::string_view kValues = "values:";

@@ -39,7 +39,7 @@ class MergeRules {
   JoinMode join_;  // the rules that several modes have too
   bool first_values_ = false;
   std::string split_names_, sort_ = "given", samples_;
-  std::string atts_ = "first", on_mismatch_ = "error";
+  std::string atts_ = "first";
   bool keep_tracking_id_ = false;
 };
 
