@@ -51,6 +51,8 @@ TEST(PackOptions, DoNotGoTogether) {
             "WriterOptions::statistics needs an output of kind nmb; PackOptions::output is nc4");
   EXPECT_EQ(refused([](PackOptions& o) { o.hdf5.emplace(), o.writer.hdf5_view = Hdf5View::kOn; }),
             "Hdf5View::kOn needs an output of kind nmb; PackOptions::output is nc4");
+  EXPECT_EQ(refused([](PackOptions& o) { o.hdf5.emplace(), o.classic = Kind::kCdf5; }),
+            "PackOptions::classic and PackOptions::hdf5 exclude each other");
   EXPECT_EQ(refused([](PackOptions& o) { o.mode = JoinMode{.along = "a/b"}; }),
             "found dimension \"a/b\"; a path begins with /: \"/a/b\"");
 }
@@ -58,6 +60,10 @@ TEST(PackOptions, DoNotGoTogether) {
 TEST(PackOptions, OfModePackDoNotGoTogether) {
   EXPECT_EQ(refused_pack([](PackMode& pack) { pack.replace = true; }),
             "PackMode::replace needs PackMode::append");
+  EXPECT_EQ(refused([](PackOptions& o) {
+              std::get<PackMode>(o.mode).append = true, o.writer.overwrite = true;
+            }),
+            "PackMode::append and OutputOptions::overwrite exclude each other");
   EXPECT_EQ(refused_pack([](PackMode& pack) { pack.choice = {.shard = 3, .shards = 2}; }),
             "found shard 3 of 2, expected a number from 1 to 2");
   EXPECT_EQ(refused([](PackOptions& o) {

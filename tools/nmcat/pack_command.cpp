@@ -523,11 +523,9 @@ Status PackCommand::take_run() {
     return Status(Code::kUsage, "--digest needs --json or --report");
   if (to_ == "nmb") options_.originals = no_originals_ ? Originals::kDrop : Originals::kStore;
   pack_.digests = digest_;
-  if (pack_.append)
-    // An existing file keeps its limit for inline values.
-    for (const char* option : {"-f", "--inline"})
-      if (tool_.app().count(option) > 0)
-        return Status(Code::kUsage, fmt::format("--append and {} exclude each other", option));
+  // An existing file keeps its limit for inline values.
+  if (pack_.append && tool_.app().count("--inline") > 0)
+    return Status(Code::kUsage, "--append and --inline exclude each other");
   if (no_lock_ && !pack_.append) return Status(Code::kUsage, "--no-lock needs --append");
   if (no_lock_) options_.writer.locking = Locking::kIfPossible;
   if (resume_) options_.resume = resume_text();

@@ -45,6 +45,8 @@ Status check_choice(const BlockChoice& choice, bool divides) {
 Status check_pack(const PackMode& pack, const PackOptions& options) {
   const bool divides = options.block_by.by != BlockRule::By::kGroup;
   if (pack.replace && !pack.append) return usage("PackMode::replace needs PackMode::append");
+  if (pack.append && options.writer.overwrite)
+    return exclude("PackMode::append", "OutputOptions::overwrite");
   if (pack.append && !options.resume.empty())
     return exclude("PackMode::append", "PackOptions::resume");
   if (pack.choice) NMB_TRY(check_choice(*pack.choice, divides));
@@ -92,6 +94,7 @@ Status check_options(const PackOptions& options) {
   if (options.inputs.empty()) return usage("no inputs; name PackOptions::inputs");
   if (options.samples.variables == 0)
     return usage("found 0 variables per sample, expected 1 or more");
+  if (options.classic && options.hdf5) return exclude("PackOptions::classic", "PackOptions::hdf5");
   NMB_TRY(check_kind(options));
   if (options.writer.dry_run && options.writer.statistics != StatisticsLevel::kNone)
     return exclude("WriterOptions::dry_run", "WriterOptions::statistics",
