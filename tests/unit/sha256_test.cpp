@@ -1,6 +1,4 @@
-// SHA-256 of the tools, against the examples of FIPS 180-4.
-#include "common/sha256.h"
-
+// SHA-256, against the examples of FIPS 180-4.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,17 +6,20 @@
 #include <string>
 #include <vector>
 
-namespace nmb::tools {
+#include "nmb/compare.h"
+
+namespace nmb {
 namespace {
 
 Result<std::string> digest(const std::string& text, const std::atomic<bool>* cancel = nullptr) {
-  return sha256(
-      text.size(),
-      [&](std::uint64_t at, std::span<std::byte> out) -> Status {
-        std::memcpy(out.data(), text.data() + at, out.size());
-        return {};
-      },
-      cancel);
+  NMB_ASSIGN(const Sha256 digest, sha256(
+                                      text.size(),
+                                      [&](std::uint64_t at, std::span<std::byte> out) -> Status {
+                                        std::memcpy(out.data(), text.data() + at, out.size());
+                                        return {};
+                                      },
+                                      cancel));
+  return digest_text(digest);
 }
 
 TEST(Sha256, IsThatOfTheStandard) {
@@ -42,4 +43,4 @@ TEST(Sha256, StopsWhereReadingFailsOrIsInterrupted) {
 }
 
 }  // namespace
-}  // namespace nmb::tools
+}  // namespace nmb

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "nmb/compare.h"
 #include "nmb/text.h"
 
 namespace nmb::tools {
@@ -104,16 +105,6 @@ Result<std::optional<OriginalFile>> find_original(const Reader& reader, const st
   return std::optional(found.front());
 }
 
-std::string hexadecimal(const Sha256& digest) {
-  std::string out;
-  for (const std::byte byte : digest) out += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-  return out;
-}
-
-std::string hexadecimal(const Digest& digest) {
-  return fmt::format("{:016x}{:016x}", digest.high, digest.low);
-}
-
 std::string without_original_text(const std::string& output, std::uint64_t count,
                                   const std::string& option) {
   return fmt::format(
@@ -146,10 +137,10 @@ Json original_json(const OriginalFile& original) {
   Json json{{"file", original.number > 0 ? Json(json_text(original.file.path)) : Json()},
             {"bytes", original.file.size},
             {"block", nullptr},
-            {"xxh3_128", hexadecimal(original.file.digest)},
+            {"xxh3_128", digest_text(original.file.digest)},
             {"sha256", nullptr}};
   if (original.block) json["block"] = json_text(*original.block);
-  if (original.file.sha256) json["sha256"] = hexadecimal(*original.file.sha256);
+  if (original.file.sha256) json["sha256"] = digest_text(*original.file.sha256);
   return json;
 }
 

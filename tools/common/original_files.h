@@ -30,10 +30,6 @@ Result<std::vector<OriginalFile>> originals_of(const Reader& reader);
 // step finds several originals; kNotFound if only dead originals have the path `name`.
 Result<std::optional<OriginalFile>> find_original(const Reader& reader, const std::string& name);
 
-// Return the digest as 64 or 32 hexadecimal digits.
-std::string hexadecimal(const Sha256& digest);
-std::string hexadecimal(const Digest& digest);
-
 // Returns the text of a note, for example "OUT: stores no originals of 2 HDF5 files, because ...".
 // `option` names the option that prevents the storing of originals.
 std::string without_original_text(const std::string& output, std::uint64_t count,

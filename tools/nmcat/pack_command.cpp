@@ -24,11 +24,11 @@
 #include "common/output_kind.h"
 #include "common/progress.h"
 #include "common/ranks.h"
-#include "common/sha256.h"
 #include "common/statistics_option.h"
 #include "common/units.h"
 #include "nmb/bytes.h"
 #include "nmb/communicator.h"
+#include "nmb/compare.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
 #include "nmb/reader.h"
@@ -368,9 +368,8 @@ Status PackCommand::read_block_list() {
   names.erase(std::unique(names.begin(), names.end()), names.end());
   std::string all;  // a NUL follows each name
   for (const std::string& name : names) all.append(name).push_back('\0');
-  NMB_ASSIGN(const std::string digest,
-             sha256(MemorySource(std::as_bytes(std::span(all))), nullptr));
-  block_list_ = fmt::format("{} names, SHA-256 {}", names.size(), digest);
+  NMB_ASSIGN(const Sha256 digest, sha256(MemorySource(std::as_bytes(std::span(all)))));
+  block_list_ = fmt::format("{} names, SHA-256 {}", names.size(), digest_text(digest));
   std::get<PackMode>(options_.mode).choice->names = std::move(names);
   if (resume_) options_.resume = resume_text();
   return {};
@@ -709,7 +708,8 @@ void PackCommand::tell(const PackReport& report) {
 // Returns the SHA-256 of a file's current content.
 Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
   NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
-  return sha256(*file, nullptr);  // not interruptible, because OUT is already complete
+  NMB_ASSIGN(const Sha256 digest, sha256(*file));
+  return digest_text(digest);  // not interruptible, because OUT is already complete
 }
 
 Status PackCommand::write_report(const Json& json) {

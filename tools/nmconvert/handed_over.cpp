@@ -5,7 +5,7 @@
 #include <future>
 #include <vector>
 
-#include "common/sha256.h"
+#include "nmb/compare.h"
 
 namespace nmb::tools {
 
@@ -35,14 +35,16 @@ class HandedOverFile final : public OutputFileLayer {
  private:
   Status take_digests() {
     const auto of_input = [this] { return sha256(*how_.input, how_.cancel); };
-    std::future<Result<std::string>> input =
+    std::future<Result<Sha256>> input =
         std::async(how_.threads > 1 ? kSideBySide : std::launch::deferred, of_input);
-    const Result<std::string> output = sha256(
+    const Result<Sha256> output = sha256(
         *how_.record->bytes_out,
         [this](std::uint64_t at, std::span<std::byte> out) { return base_->read_at(at, out); },
         how_.cancel);
-    NMB_ASSIGN(how_.record->sha256_in, input.get());
-    NMB_ASSIGN(how_.record->sha256_out, output);
+    NMB_ASSIGN(const Sha256 digest, input.get());
+    NMB_TRY(output.status());
+    how_.record->sha256_in = digest_text(digest);
+    how_.record->sha256_out = digest_text(*output);
     return {};
   }
 

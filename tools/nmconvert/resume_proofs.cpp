@@ -3,7 +3,7 @@
 
 #include <unordered_set>
 
-#include "common/sha256.h"
+#include "nmb/compare.h"
 #include "nmb/files.h"
 #include "nmb/text.h"
 
@@ -13,8 +13,8 @@ namespace {
 
 bool has_sha256(const FileSource& file, const std::string& expected,
                 const std::atomic<bool>* cancel) {
-  const Result<std::string> found = sha256(file, cancel);
-  return found.ok() && *found == expected;
+  const Result<Sha256> found = sha256(file, cancel);
+  return found.ok() && digest_text(*found) == expected;
 }
 
 bool is_asked_for(const ConversionRecord& done, const Conversion& what) {

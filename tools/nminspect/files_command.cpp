@@ -59,8 +59,8 @@ Status FilesCommand::run(const InspectedFile& file) {
                                        : "dead",
                       bytes_text(original.file.size, tool_.options().bytes),
                       original.block ? std::string(name_for_user(*original.block)) : "-",
-                      hexadecimal(original.file.digest),
-                      original.file.sha256 ? hexadecimal(*original.file.sha256) : "-",
+                      digest_text(original.file.digest),
+                      original.file.sha256 ? digest_text(*original.file.sha256) : "-",
                       has_path ? original.file.path : "-"});
   };
   auto original = originals.begin();

@@ -15,7 +15,7 @@
 #include <map>
 
 #include "common/json_document.h"
-#include "common/sha256.h"
+#include "nmb/compare.h"
 #include "nmb/text.h"
 #include "nminspect/layout_files.h"
 #include "nminspect/layout_look.h"
@@ -46,24 +46,14 @@ void put_number(std::int64_t number, std::string* out) {
 
 // Returns the SHA-256 of a script in base 64, as a content security policy contains it.
 Result<std::string> policy_hash(std::string_view script) {
-  NMB_ASSIGN(const std::string digits,
-             sha256(
-                 script.size(),
-                 [&](std::uint64_t offset, std::span<std::byte> out) -> Status {
-                   std::ranges::copy(std::as_bytes(std::span(script)).subspan(offset, out.size()),
-                                     out.begin());
-                   return {};
-                 },
-                 nullptr));
+  NMB_ASSIGN(const Sha256 digest, sha256(MemorySource(std::as_bytes(std::span(script)))));
   constexpr std::string_view kLetters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   std::uint32_t bits = 0;
   int held = 0;
-  for (std::size_t i = 0; i < digits.size(); i += 2) {
-    unsigned byte = 0;
-    std::from_chars(&digits[i], &digits[i] + 2, byte, 16);
-    bits = bits << 8 | byte;
+  for (const std::byte byte : digest) {
+    bits = bits << 8 | std::to_integer<unsigned>(byte);
     for (held += 8; held >= 6; held -= 6) out += kLetters[bits >> (held - 6) & 63];
   }
   // 32 bytes are 42 letters and 4 bits.

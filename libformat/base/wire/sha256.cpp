@@ -1,4 +1,3 @@
-// Computes SHA-256 (see wire/sha256.h).
 #include "wire/sha256.h"
 
 #include <openssl/evp.h>

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +52,17 @@ struct BlockDigest {
 
 // Returns the 32 hexadecimal digits of a digest, in the order of the program xxh128sum.
 NMB_EXPORT std::string digest_text(const Digest& digest);
+// Returns the 64 hexadecimal digits of a SHA-256.
+NMB_EXPORT std::string digest_text(const Sha256& digest);
+
+// Returns the SHA-256 of `length` bytes, which `read` supplies in parts of at most 1 MiB. Fails
+// with kIo "interrupted" when *cancel becomes true; `cancel` may be nullptr.
+NMB_EXPORT Result<Sha256> sha256(
+    std::uint64_t length,
+    const std::function<Status(std::uint64_t offset, std::span<std::byte> out)>& read,
+    const std::atomic<bool>* cancel = nullptr);
+NMB_EXPORT Result<Sha256> sha256(const ByteSource& source,
+                                 const std::atomic<bool>* cancel = nullptr);
 
 // Calls visit() for each block of a file, in the order of names, and returns the digest of the
 // file. Loads the metadata of blocks from HDF5 twice. Errors: those of the functions in `blocks`,

@@ -12,6 +12,7 @@
 #include "nmb/compare.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/sha256.h"
 
 namespace nmb {
 
@@ -278,6 +279,37 @@ std::string digest_text(const Digest& digest) {
   char text[33];
   (void)std::snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, digest.high, digest.low);
   return text;
+}
+
+std::string digest_text(const Sha256& digest) {
+  std::string text;
+  for (const std::byte byte : digest) {
+    text += "0123456789abcdef"[std::to_integer<std::size_t>(byte >> 4)];
+    text += "0123456789abcdef"[std::to_integer<std::size_t>(byte & std::byte{15})];
+  }
+  return text;
+}
+
+Result<Sha256> sha256(
+    std::uint64_t length,
+    const std::function<Status(std::uint64_t offset, std::span<std::byte> out)>& read,
+    const std::atomic<bool>* cancel) {
+  constexpr std::uint64_t kPart = 1 << 20;
+  Sha256Stream stream;
+  std::vector<std::byte> buffer(static_cast<std::size_t>(std::min(length, kPart)));
+  for (std::uint64_t at = 0; at < length; at += buffer.size()) {
+    if (cancel && cancel->load()) return Status(Code::kIo, "interrupted");
+    buffer.resize(static_cast<std::size_t>(std::min(length - at, kPart)));
+    NMB_TRY(read(at, buffer));
+    stream.add(buffer);
+  }
+  return stream.digest();
+}
+
+Result<Sha256> sha256(const ByteSource& source, const std::atomic<bool>* cancel) {
+  return sha256(
+      source.size(),
+      [&](std::uint64_t at, std::span<std::byte> out) { return source.read_at(at, out); }, cancel);
 }
 
 Result<Digest> digest_file(const ContentFile& file, const ContentOptions& options,
