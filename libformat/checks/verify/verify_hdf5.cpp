@@ -50,8 +50,7 @@ class Hdf5Verifier {
 
   Result<VerifySummary> run() {
     summary_.kind = "HDF5";
-    NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
-    const Status read = hdf5::read_file(source_, spool, [&](hdf5::GroupBlock group) -> Status {
+    const Status read = hdf5::read_file(source_, [&](hdf5::GroupBlock group) -> Status {
       check_group(std::move(group));
       return {};
     });

@@ -18,73 +18,6 @@ Status unclear(const std::string& what) {
   return Status(Code::kDamaged, "found a message of nmb-hdf5 with " + what);
 }
 
-class FileReader {
- public:
-  FileReader(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
-             const std::function<Status(GroupBlock)>& visit, Hdf5Process& process)
-      : file_(std::move(file)), spool_(std::move(spool)), visit_(visit), process_(&process) {}
-
-  Status read() {
-    for (;;) {
-      NMB_ASSIGN(Hdf5Process::Received message, process_->next());
-      switch (message.kind) {
-        case Message::kBlock:
-          NMB_TRY(take_block(std::move(message.content)));
-          break;
-        case Message::kDone:
-          return process_->wait().status();
-        case Message::kFailure:
-          NMB_TRY(process_->wait().status());
-          return decode_failure(message.content);
-        default:
-          return unclear(joined_text("kind ", static_cast<std::uint32_t>(message.kind)));
-      }
-    }
-  }
-
- private:
-  Status take_block(std::vector<std::byte> content) {
-    FieldsIn in(content);
-    auto told = in.next<BlockMessage>();
-    if (!in.ok()) return unclear("an incomplete block");
-    GroupBlock block;
-    block.name = std::move(told.name);
-    block.extent_length = told.extent_length;
-    block.lost_references = std::move(told.lost_references);
-    std::vector<SplicedSource::Run> runs;
-    runs.reserve(told.runs.size());
-    std::uint64_t end = 0;
-    const std::uint64_t spooled = spool_->size();
-    for (const auto& [offset, length, source, from] : told.runs) {
-      if (from > RunSource::kSpool) return unclear("an unknown source");
-      const SplicedSource::Run run{offset, length, source, static_cast<std::uint32_t>(from)};
-      const bool in_file = from == RunSource::kFile;
-      const std::uint64_t there = in_file ? file_->size() : spooled;
-      if (run.offset < end || run.offset > block.extent_length ||
-          run.length > block.extent_length - run.offset || run.source > there ||
-          run.length > there - run.source)
-        return unclear("values outside the file or the extent");
-      end = run.end();
-      if (run.length == 0) continue;
-      if (in_file) block.in_file.push_back({run.offset, run.length, run.source});
-      runs.push_back(run);
-    }
-    // A body may be large. To avoid a second buffer, the message is cut down to the body.
-    content.erase(content.begin(), content.end() - static_cast<std::ptrdiff_t>(in.remaining()));
-    block.body = std::move(content);
-    if (block.extent_length > 0)
-      block.extent = std::make_shared<SplicedSource>(
-          std::vector<std::shared_ptr<const ByteSource>>{file_, spool_}, std::move(runs),
-          block.extent_length, file_->name());
-    return visit_(std::move(block));
-  }
-
-  const std::shared_ptr<const ByteSource> file_;
-  const std::shared_ptr<const SpoolFile> spool_;
-  const std::function<Status(GroupBlock)>& visit_;
-  Hdf5Process* const process_;
-};
-
 }  // namespace
 
 StartedFile::StartedFile(std::unique_ptr<Hdf5Process> process,
@@ -103,14 +36,56 @@ Result<std::unique_ptr<StartedFile>> StartedFile::start(const std::string& path,
   return std::unique_ptr<StartedFile>(new StartedFile(std::move(*process), std::move(spool)));
 }
 
-Status StartedFile::read(std::shared_ptr<const ByteSource> file,
-                         const std::function<Status(GroupBlock)>& visit) {
-  const std::string name = file->name();
-  return FileReader(std::move(file), spool_, visit, *process_).read().in_file(name);
+Result<GroupBlock> StartedFile::decode(const std::shared_ptr<const ByteSource>& file,
+                                       std::vector<std::byte> content) const {
+  FieldsIn in(content);
+  auto told = in.next<BlockMessage>();
+  if (!in.ok()) return unclear("an incomplete block");
+  GroupBlock block;
+  block.name = std::move(told.name);
+  block.extent_length = told.extent_length;
+  block.lost_references = std::move(told.lost_references);
+  std::vector<SplicedSource::Run> runs;
+  runs.reserve(told.runs.size());
+  std::uint64_t end = 0;
+  const std::uint64_t spooled = spool_->size();
+  for (const auto& [offset, length, source, from] : told.runs) {
+    if (from > RunSource::kSpool) return unclear("an unknown source");
+    const SplicedSource::Run run{offset, length, source, static_cast<std::uint32_t>(from)};
+    const bool in_file = from == RunSource::kFile;
+    const std::uint64_t there = in_file ? file->size() : spooled;
+    if (run.offset < end || run.offset > block.extent_length ||
+        run.length > block.extent_length - run.offset || run.source > there ||
+        run.length > there - run.source)
+      return unclear("values outside the file or the extent");
+    end = run.end();
+    if (run.length == 0) continue;
+    if (in_file) block.in_file.push_back({run.offset, run.length, run.source});
+    runs.push_back(run);
+  }
+  // A body may be large. To avoid a second buffer, the message is cut down to the body.
+  content.erase(content.begin(), content.end() - static_cast<std::ptrdiff_t>(in.remaining()));
+  block.body = std::move(content);
+  if (block.extent_length > 0)
+    block.extent = std::make_shared<SplicedSource>(
+        std::vector<std::shared_ptr<const ByteSource>>{file, spool_}, std::move(runs),
+        block.extent_length, file->name());
+  return block;
 }
 
-Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
+Status StartedFile::read(std::shared_ptr<const ByteSource> file,
+                         const std::function<Status(GroupBlock)>& visit) {
+  return process_
+      ->receive([&](std::vector<std::byte> content) -> Status {
+        NMB_ASSIGN(GroupBlock group, decode(file, std::move(content)));
+        return visit(std::move(group));
+      })
+      .in_file(file->name());
+}
+
+Status read_file(std::shared_ptr<const ByteSource> file,
                  const std::function<Status(GroupBlock)>& visit, const ReadOptions& options) {
+  NMB_ASSIGN(std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
   NMB_ASSIGN(const std::unique_ptr<StartedFile> started,
              StartedFile::start(file->name(), std::move(spool), options));
   return started->read(std::move(file), visit);

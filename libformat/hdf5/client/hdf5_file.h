@@ -67,17 +67,17 @@ class StartedFile {
 
  private:
   StartedFile(std::unique_ptr<Hdf5Process> process, std::shared_ptr<const SpoolFile> spool);
+  Result<GroupBlock> decode(const std::shared_ptr<const ByteSource>& file,
+                            std::vector<std::byte> content) const;
 
   const std::unique_ptr<Hdf5Process> process_;
   const std::shared_ptr<const SpoolFile> spool_;
 };
 
-// Calls visit() for each group of the file, the root group first. `spool` receives the values whose
-// bytes in the file differ from their bytes in the extent; several files may be read with one
-// spool. Errors: kDamaged if HDF5 cannot read the file, or if the process that runs HDF5 ended;
-// kUnsupported for contents that NMB cannot represent; kLimit for too much time or memory; kIo; the
-// first failure of visit().
-Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
+// Calls visit() for each group of the file, the root group first. Errors: kDamaged if HDF5 cannot
+// read the file, or if the process that runs HDF5 ended; kUnsupported for contents that NMB cannot
+// represent; kLimit for too much time or memory; kIo; the first failure of visit().
+Status read_file(std::shared_ptr<const ByteSource> file,
                  const std::function<Status(GroupBlock)>& visit, const ReadOptions& options = {});
 
 }  // namespace nmb::hdf5

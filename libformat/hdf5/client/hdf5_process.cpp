@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "wire/joined_text.h"
 #include "wire/system_error.h"
@@ -37,11 +38,31 @@ Hdf5Process::~Hdf5Process() {
   close(pipe_);
 }
 
-Status Hdf5Process::wait_readable(const std::atomic<bool>* cancel) {
-  constexpr int kLook = 50;  // milliseconds between two checks of *cancel
+Status Hdf5Process::receive(const TakeBlock& take, const std::atomic<bool>* cancel) {
+  for (;;) {
+    if (cancel) NMB_TRY(wait_readable(*cancel));
+    NMB_ASSIGN(Received message, next());
+    switch (message.kind) {
+      case Message::kBlock:
+        if (take) NMB_TRY(take(std::move(message.content)));
+        break;
+      case Message::kDone:
+        return wait().status();
+      case Message::kFailure:
+        NMB_TRY(wait().status());
+        return decode_failure(message.content);
+      default:
+        return failure(Code::kDamaged, "found a message of nmb-hdf5 with kind ",
+                       static_cast<std::uint32_t>(message.kind));
+    }
+  }
+}
+
+Status Hdf5Process::wait_readable(const std::atomic<bool>& cancel) {
+  constexpr int kLook = 50;  // milliseconds between two checks of `cancel`
   for (pollfd in{pipe_, POLLIN, 0};;) {
-    if (cancel && cancel->load()) return Status(Code::kIo, "interrupted");
-    const int ready = poll(&in, 1, cancel ? kLook : -1);
+    if (cancel) return Status(Code::kIo, "interrupted");
+    const int ready = poll(&in, 1, kLook);
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR) return system_error(errno, {}, "wait for nmb-hdf5");
   }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,12 +18,6 @@ namespace nmb::hdf5 {
 
 class Hdf5Process {
  public:
-  // A message that the process sent (see hdf5_stream.h).
-  struct Received {
-    Message kind;
-    std::vector<std::byte> content;
-  };
-
   // Starts a process. `shared` is a file descriptor that the process gets as kShared, or -1.
   // Errors: kUnsupported if the program is not installed; kIo.
   static Result<std::unique_ptr<Hdf5Process>> start(const std::vector<std::string>& arguments,
@@ -32,19 +27,29 @@ class Hdf5Process {
   Hdf5Process(const Hdf5Process&) = delete;
   Hdf5Process& operator=(const Hdf5Process&) = delete;
 
-  // Waits until bytes can be read or the process closes its output. Errors: kIo if *cancel becomes
-  // true; the destructor then ends the process.
-  Status wait_readable(const std::atomic<bool>* cancel);
-  // Returns the next message. Allocates memory step by step while bytes arrive, because the length
-  // in the message may be wrong. Errors: kDamaged if the process ended without a last message; kIo;
-  // the errors of wait().
-  Result<Received> next();
-  // Waits until the process has ended, and returns its exit code. The process ends after its last
-  // message was read. Call this only once. Errors: kLimit if the process took too much time;
-  // kDamaged if a signal ended it; kIo.
-  Result<int> wait();
+  using TakeBlock = std::function<Status(std::vector<std::byte> content)>;
+  // Receives the messages of the process (see hdf5_stream.h) up to the last one, and waits until
+  // the process has ended. Passes each message kBlock to take(). Call this only once. Errors: the
+  // failure that the process reports; the first failure of take(); kIo "interrupted" if *cancel
+  // becomes true, which may be nullptr; kLimit if the process took too much time; kDamaged if it
+  // ended without a last message or by a signal, or sent a message of another kind; kIo. After an
+  // error, the destructor ends the process.
+  Status receive(const TakeBlock& take, const std::atomic<bool>* cancel = nullptr);
 
  private:
+  // A message that the process sent.
+  struct Received {
+    Message kind;
+    std::vector<std::byte> content;
+  };
+
+  // Waits until bytes can be read or the process closes its output.
+  Status wait_readable(const std::atomic<bool>& cancel);
+  // Returns the next message. Allocates memory step by step while bytes arrive, because the length
+  // in the message may be wrong.
+  Result<Received> next();
+  // Waits until the process has ended, and returns its exit code.
+  Result<int> wait();
   // Reads until `bytes` is full or the process closes its output. Returns the number of bytes read.
   Result<std::size_t> read(std::span<std::byte> bytes);
   Status ended();

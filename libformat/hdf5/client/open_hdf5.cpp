@@ -17,7 +17,6 @@ static constexpr std::uint64_t kMostMetadata = std::uint64_t{1} << 30, kMostMeta
 
 Result<std::vector<std::shared_ptr<const Block>>> hdf5::open_groups(
     std::shared_ptr<const ByteSource> file, std::vector<std::string>* lost) {
-  NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
   const std::string name = file->name();
   const std::uint64_t most = kMostMetadata + kMostMetadataFactor * file->size();
   std::vector<std::shared_ptr<const Block>> blocks;
@@ -33,7 +32,7 @@ Result<std::vector<std::shared_ptr<const Block>>> hdf5::open_groups(
     blocks.push_back(std::move(block));
     return {};
   };
-  NMB_TRY(hdf5::read_file(std::move(file), spool, add));
+  NMB_TRY(hdf5::read_file(std::move(file), add));
   const auto less = [](const auto& a, const auto& b) { return a->name < b->name; };
   const auto same = [](const auto& a, const auto& b) { return a->name == b->name; };
   std::sort(blocks.begin(), blocks.end(), less);

@@ -193,9 +193,8 @@ class ReferenceWalk {
       return check_blocks(*reader, path);
     }
     if (kind != FileKind::kHdf5) return {};
-    NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
     Hdf5Names names(outputs_, path, input_, &nested_);
-    return hdf5::read_file(std::move(file), spool, [&](hdf5::GroupBlock group) -> Status {
+    return hdf5::read_file(std::move(file), [&](hdf5::GroupBlock group) -> Status {
       NMB_ASSIGN(const std::shared_ptr<const Block> block,
                  hdf5::decode_group(std::move(group), path));
       return refuse(check_dataset(*block, &names));

@@ -20,7 +20,6 @@
 #include "client/hdf5_file.h"
 #include "client/hdf5_form.h"
 #include "client/hdf5_process.h"
-#include "client/hdf5_stream.h"
 #include "client/named_blocks.h"
 #include "client/netcdf_check.h"
 #include "convert/write_cmip7.h"
@@ -77,11 +76,8 @@ Status run_worker(const std::string& command, const std::string& input, const st
   std::vector<std::string> words{command, input, output};
   words.insert(words.end(), arguments.begin(), arguments.end());
   NMB_ASSIGN(const std::unique_ptr<Hdf5Process> process, Hdf5Process::start(words, -1));
-  NMB_TRY(process->wait_readable(options.cancel));
-  NMB_ASSIGN(const Hdf5Process::Received last, process->next());
-  NMB_TRY(process->wait().status());
-  if (last.kind == hdf5::Message::kDone) return {};
-  const Status failure = hdf5::decode_failure(last.content);
+  const Status failure = process->receive({}, options.cancel);
+  if (failure.ok()) return {};
   const bool of_output = failure.file() == output || failure.code() == Code::kNoSpace;
   return failure.at(of_output ? path : input, failure.offset());
 }
@@ -458,10 +454,8 @@ class ResultCheck {
   // contents. Classic datasets are compared only if the layout is new.
   Status run(const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(path));
-    NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
-    NMB_TRY(hdf5::read_file(file, spool, [&](hdf5::GroupBlock written) -> Status {
-      return take(std::move(written), path);
-    }));
+    NMB_TRY(hdf5::read_file(
+        file, [&](hdf5::GroupBlock written) -> Status { return take(std::move(written), path); }));
     std::uint64_t expected = 0;
     NMB_TRY(blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       NMB_ASSIGN(const bool extended, is_extended(entry));
