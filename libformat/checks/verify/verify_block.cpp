@@ -4,7 +4,7 @@
 
 #include "block/block_header.h"
 #include "hdf5_types/hdf5_section.h"
-#include "model/paths.h"
+#include "model/find_above.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 #include "wire/hash.h"
@@ -148,11 +148,9 @@ void NmbVerifier::check_properties(const Metadata& metadata, std::uint64_t body_
 // known. The index lists a block before the blocks below it.
 bool NmbVerifier::is_in_original(const BlockEntry& block) const {
   if (!files_ && !superblock().file_table.absent()) return true;
-  for (std::string_view at = block.name;; at = split_path(at).parent) {
-    const auto found = blocks_of_originals_.find(at);
-    if (found != blocks_of_originals_.end() && found->second <= block.order) return true;
-    if (at.empty()) return false;
-  }
+  return find_at_or_above(blocks_of_originals_, block.name, [&](const auto& original) {
+           return original.second <= block.order;
+         }) != blocks_of_originals_.end();
 }
 
 // Checks a block that has a need unknown to this version. Only the sums of such a block can be

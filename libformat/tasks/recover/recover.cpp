@@ -9,8 +9,8 @@
 #include "client/group_block.h"
 #include "commit/automatic_view.h"
 #include "merge/packer.h"
+#include "model/find_above.h"
 #include "model/name_rules.h"
-#include "model/paths.h"
 #include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
@@ -181,10 +181,7 @@ class Recoverer {
   // is not known. The merge finds values of originals whose blocks are known.
   Status find_values_without(const std::set<std::string_view>& kept, const Reader& reader) {
     const auto is_known = [&](std::string_view block) {
-      for (std::string_view at = block;; at = split_path(at).parent) {
-        if (kept.contains(at) || lost_originals_.contains(at)) return true;
-        if (at.empty()) return false;
-      }
+      return has_at_or_above(kept, block) || has_at_or_above(lost_originals_, block);
     };
     for (const PlannedBlock& planned : plans_.blocks) {
       if (planned.found.state == FoundBlock::State::kLeftOut || is_known(planned.found.name))

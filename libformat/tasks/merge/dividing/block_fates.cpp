@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hdf5_types/netcdf_marks.h"
+#include "model/find_above.h"
 #include "model/paths.h"
 
 namespace nmb {
@@ -72,11 +73,9 @@ std::optional<std::string> BlockFates::owner_of(const std::string& path, const U
     while (scale.starts_with('/')) scale.remove_prefix(1);
     return std::string(split_path(scale).parent);
   }
-  for (std::string_view above = path;; above = split_path(above).parent) {
-    const auto known = fates_.find(above);
-    if (known != fates_.end() && known->second.scales.contains(use.id)) return std::string(above);
-    if (above.empty()) return std::nullopt;
-  }
+  const auto owner = find_at_or_above(
+      fates_, path, [&](const auto& fate) { return fate.second.scales.contains(use.id); });
+  return owner == fates_.end() ? std::nullopt : std::optional(owner->first);
 }
 
 std::optional<std::string> BlockFates::new_torn_by(const std::string& path,

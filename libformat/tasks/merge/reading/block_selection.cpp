@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "model/find_above.h"
 #include "model/paths.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/extension.h"
@@ -145,9 +146,7 @@ void BlockSelection::note_numbers(const Block& block) {
 }
 
 Result<bool> BlockSelection::is_wanted(std::string_view block) const {
-  if (groups_.contains("")) return true;
-  for (std::string_view at = block; !at.empty(); at = split_path(at).parent)
-    if (groups_.contains(at)) return true;
+  if (has_at_or_above(groups_, block)) return true;
   return wants_(block);
 }
 

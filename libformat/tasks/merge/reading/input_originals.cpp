@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "model/find_above.h"
 #include "model/paths.h"
 
 namespace nmb {
@@ -53,12 +54,10 @@ Result<InputOriginals> InputOriginals::find(const Reader& reader, const std::vec
 // A file lies below the block of another file if it was added there later. Blocks that are older
 // than the original are those of a file that the original replaced.
 std::optional<bool> InputOriginals::keeps_file_of(const BlockEntry& block) const {
-  for (std::string_view at = block.name;; at = split_path(at).parent) {
-    if (const auto found = kept_by_block_.find(at);
-        found != kept_by_block_.end() && found->second.order <= block.order)
-      return found->second.is_kept;
-    if (at.empty()) return std::nullopt;
-  }
+  const auto found = find_at_or_above(kept_by_block_, block.name, [&](const auto& original) {
+    return original.second.order <= block.order;
+  });
+  return found == kept_by_block_.end() ? std::nullopt : std::optional(found->second.is_kept);
 }
 
 std::vector<InputOriginal> InputOriginals::take(std::uint64_t order) {
