@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <atomic>
 #include <compare>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,13 +21,15 @@
 #include "client/hdf5_process.h"
 #include "client/named_blocks.h"
 #include "client/netcdf_check.h"
+#include "compare/block_content.h"
+#include "compare/compare_definitions.h"
 #include "convert/write_cmip7.h"
 #include "convert/write_merged.h"
 #include "convert/write_variables.h"
+#include "files/first_difference.h"
 #include "hdf5_types/hdf5_section.h"
 #include "hdf5_types/netcdf_marks.h"
 #include "hdf5_types/type_header.h"
-#include "model/attribute_differences.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "netcdf/shared_dimensions.h"
@@ -387,19 +388,10 @@ class ValueCheck {
     });
   }
 
-  // Compares bytes in parts that fit in the caches of a processor.
   static Result<bool> same_range(const ByteSource& a, std::uint64_t a_offset, const ByteSource& b,
                                  std::uint64_t b_offset, std::uint64_t length) {
-    constexpr std::uint64_t kPart = 256 << 10;
-    std::vector<std::byte> one(static_cast<std::size_t>(std::min(kPart, length)));
-    std::vector<std::byte> other(one.size());
-    for (std::uint64_t at = 0; at < length; at += kPart) {
-      const auto part = static_cast<std::size_t>(std::min(kPart, length - at));
-      NMB_TRY(a.read_at(a_offset + at, std::span(one).first(part)));
-      NMB_TRY(b.read_at(b_offset + at, std::span(other).first(part)));
-      if (std::memcmp(one.data(), other.data(), part) != 0) return false;
-    }
-    return true;
+    NMB_ASSIGN(const auto differ, first_different_byte({&a, a_offset}, {&b, b_offset}, length));
+    return !differ;
   }
 
   // Compares decoded values in parts, which have the shape `chunk`.
@@ -493,7 +485,7 @@ class ResultCheck {
       NMB_ASSIGN(const std::shared_ptr<const Block> group,
                  hdf5::decode_group(std::move(written), path));
       NMB_TRY(netcdf_.add_classic(*group, *source, options_.plain));
-      return layout_ == Layout::kNew ? compare_classic(*group, *source) : Status();
+      return layout_ == Layout::kNew ? compare_classic(group, source) : Status();
     }
     ++groups_;
     NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(*entry));
@@ -629,74 +621,30 @@ class ResultCheck {
     return {};
   }
 
-  // Compares a written group with its classic source: variables, types, attributes and values.
-  Status compare_classic(const Block& written, const Block& source) const {
-    const NetcdfView view = netcdf_view(written);
-    const std::size_t count = view.variables.size(), expected = source.metadata.variable_count();
-    if (count != expected)
-      return differs(source.name, joined_text("found ", count, " variables, expected ", expected));
-    NMB_TRY(compare_attributes(written, view, kGlobal, source, kGlobal, "global attribute "));
-    for (VarId v = 0; v < expected; ++v) {
-      const std::string name(source.metadata.variable(v).name);
-      std::optional<VarId> there = written.metadata.find_variable(stored_as_no_coordinate(name));
-      if (!there) there = written.metadata.find_variable(name);
-      if (!there) return differs(source.name, "it has no variable " + in_quotes(name));
-      if (!has_type_of(written.metadata, *there, source.metadata, v))
-        return differs(source.name, "the type of variable " + in_quotes(name) + " is different");
-      NMB_TRY(compare_attributes(written, view, *there, source, v,
-                                 "variable " + in_quotes(name) + ": attribute "));
-      NMB_TRY(compare_variable(written, *there, source, v));
-    }
+  // Compares the content of a written group with that of its classic source. NetcdfCheck compares
+  // the dimensions.
+  Status compare_classic(const std::shared_ptr<const Block>& written,
+                         const std::shared_ptr<const Block>& source) const {
+    NMB_ASSIGN(BlockContent found, BlockContent::of(written->name, written, {}, {}));
+    NMB_ASSIGN(BlockContent expected, BlockContent::of(source->name, source, {}, {}));
+    Status status;
+    NMB_ASSIGN(const std::vector<CommonVariable> common,
+               nmb::compare_definitions(found, expected, [&](const DefinitionDifference& one) {
+                 if (status.ok() && !one.object.starts_with("dimension "))
+                   status = differs(source->name, difference_text(one));
+               }));
+    NMB_TRY(status);
+    for (const auto& [there, here] : common)
+      NMB_TRY(compare_variable(*written, found.id(there), *source, expected.id(here)));
     return {};
   }
 
-  // Returns whether two variables have the same classic type in either byte order, or the same
-  // strings of fixed length.
-  static bool has_type_of(const Metadata& found, VarId variable, const Metadata& expected,
-                          VarId of) {
-    const std::optional<Type> type = classic_type(expected, of);
-    if (type) return classic_type(found, variable) == type;
-    const Type there = found.variable(variable).type, wanted = expected.variable(of).type;
-    return TypeTable::is_extended(there) && TypeTable::is_extended(wanted) &&
-           found.extension()->types.at(there) == expected.extension()->types.at(wanted);
-  }
-
-  // Returns the classic type of a variable in either byte order; nullopt if there is none.
-  static std::optional<Type> classic_type(const Metadata& metadata, VarId variable) {
-    const Type type = metadata.variable(variable).type;
-    return metadata.extension() ? metadata.extension()->types.classic(type) : type;
-  }
-
-  // Compares the attributes of an object. Ignores the attributes that HDF5 and netCDF-4 need for
-  // dimensions. `object`: begins the name of an attribute in messages.
-  static Status compare_attributes(const Block& written, const NetcdfView& view, VarId found_owner,
-                                   const Block& source, VarId expected_owner,
-                                   const std::string& object) {
-    Status status;
-    for_each_difference(
-        written.metadata, found_owner, source.metadata, expected_owner,
-        [](std::string_view) { return true; },
-        [&](const Attribute& found, const Attribute& expected) {
-          return is_same(written.metadata.extension()->types, found, expected);
-        },
-        [&](const Attribute* found, const Attribute* expected) {
-          if (!status.ok() || (!expected && view.hides(found_owner, found->name))) return;
-          status = differs(source.name, object + in_quotes((found ? found : expected)->name) +
-                                            (!found      ? " is missing"
-                                             : !expected ? " is not in the source"
-                                                         : " has another type or value"));
-        });
-    return status;
-  }
-
-  // Returns whether an attribute of an HDF5 file has the type and the values of a classic
-  // attribute. Classic text is stored as one string of fixed length. types: the types of `found`.
-  static bool is_same(const TypeTable& types, const Attribute& found, const Attribute& expected) {
-    if (expected.type != Type::kChar || !TypeTable::is_extended(found.type))
-      return has_same_value(found, expected);
-    const ExtendedType& type = types.at(found.type);
-    return type.type_class == TypeClass::kString && !type.variable_length &&
-           std::ranges::equal(found.values, expected.values);
+  static std::string difference_text(const DefinitionDifference& difference) {
+    if (difference.kind == DifferenceKind::kOnlyInFirst)
+      return difference.object + " is not in the source";
+    if (difference.kind == DifferenceKind::kOnlyInSecond) return difference.object + " is missing";
+    return joined_text(difference.object, ": found ", difference.property, " ", difference.first,
+                       ", expected ", difference.second);
   }
 
   Status compare_variable(const Block& written, VarId found, const Block& expected,
@@ -714,16 +662,13 @@ class ResultCheck {
                                        " bytes of values, expected " +
                                        std::to_string(expected.extent->size()));
     constexpr std::uint64_t kPart = 1 << 20;
-    std::vector<std::byte> a(kPart), b(kPart);
-    for (std::uint64_t at = 0; at < written.extent_length; at += kPart) {
-      const auto part = static_cast<std::size_t>(std::min(kPart, written.extent_length - at));
-      NMB_TRY(written.extent->read_at(at, std::span(a).first(part)));
-      NMB_TRY(expected.extent->read_at(at, std::span(b).first(part)));
-      if (!std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(part), b.begin()))
-        return differs(written.name, "its values differ between bytes " + std::to_string(at) +
-                                         " and " + std::to_string(at + part));
-    }
-    return {};
+    NMB_ASSIGN(const std::optional<std::uint64_t> differ,
+               first_different_byte({written.extent.get()}, {expected.extent.get()},
+                                    written.extent_length, 1, kPart));
+    if (!differ) return {};
+    const std::uint64_t at = *differ / kPart * kPart;
+    return differs(written.name, joined_text("its values differ between bytes ", at, " and ",
+                                             std::min(at + kPart, written.extent_length)));
   }
 
   const hdf5::NamedBlocks blocks_;

@@ -710,7 +710,7 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
       (is_record && slices != all_.records) || is_known_same(member, local, known))
     return {};
   const Place own{here(), member.metadata.is_record_variable(local), type, member.begins[local]};
-  ComparedValues theirs{}, ours{};
+  ByteSlices theirs{}, ours{};
   const Source before = values_of(known, first, &theirs.begin, &theirs.step);
   const Source values = values_of(known, own, &ours.begin, &ours.step);
   theirs.source = before.get();

@@ -9,16 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/bytes.h"
+#include "files/first_difference.h"
 #include "nmb/types.h"
 
 namespace nmb {
-
-struct ComparedValues {
-  const ByteSource* source;
-  std::uint64_t begin;
-  std::uint64_t step;  // distance in bytes between records
-};
 
 // The position of the first value that differs, and its bytes in both datasets.
 struct ValuesDiffer {
@@ -28,8 +22,8 @@ struct ValuesDiffer {
 
 // Compares `slices` slices of `length` bytes each. The values have type `type` and are in external
 // form. Returns nullopt if all bits are the same. Errors: kIo, kDamaged.
-Result<std::optional<ValuesDiffer>> first_difference(const ComparedValues& found,
-                                                     const ComparedValues& expected, Type type,
+Result<std::optional<ValuesDiffer>> first_difference(const ByteSlices& found,
+                                                     const ByteSlices& expected, Type type,
                                                      std::uint64_t slices, std::uint64_t length);
 
 struct IndexRange {

@@ -1,0 +1,27 @@
+// Compares the bytes of two sources.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "nmb/bytes.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// Slices of a source. They all have the same length.
+struct ByteSlices {
+  const ByteSource* source = nullptr;
+  std::uint64_t begin = 0;
+  std::uint64_t step = 0;  // distance between the beginnings of two slices
+};
+
+// Returns the number of the first byte that differs, counted over all slices without the bytes
+// between them; nullopt if all bytes are the same. at_once: the number of bytes that are read at a
+// time. The default fits in the caches of a processor. Errors: kIo, kDamaged.
+Result<std::optional<std::uint64_t>> first_different_byte(const ByteSlices& a, const ByteSlices& b,
+                                                          std::uint64_t length,
+                                                          std::uint64_t slices = 1,
+                                                          std::uint64_t at_once = 256 << 10);
+
+}  // namespace nmb
