@@ -244,9 +244,9 @@ Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
 }
 
 Status BlockUnions::unite(Entry& entry, const DescribedBlock& block) {
-  NMB_TRY(block.failure());
-  UnionBlock united = block.block();
-  for (const std::uint64_t input : block.parts().same_as)
+  NMB_TRY(block.failure);
+  UnionBlock united = *block.block;
+  for (const std::uint64_t input : block.same_as)
     united.member.same_as.push_back(entry.member_of(input).value_or(DatasetUnion::kNobody));
   return unite(entry, united);
 }
@@ -344,7 +344,7 @@ Status BlockUnions::take_whole(const BlockName& name, InputBlock& block) {
 Status BlockUnions::take_described(const BlockName& name,
                                    std::shared_ptr<const DescribedBlock> block) {
   Entry& entry = entry_of(name);
-  if (!take(entry, block->facts(), [&] { entry.described = block; })) return {};
+  if (!take(entry, block->facts, [&] { entry.described = block; })) return {};
   NMB_TRY(unite_whole(entry));
   return unite(entry, *block);
 }

@@ -19,7 +19,6 @@
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/merge_step.h"
 #include "merge/uniting/dataset_union.h"
-#include "merge/uniting/described_block.h"
 #include "merge/uniting/partition_key.h"
 #include "merge/uniting/union_block.h"
 #include "values/chunk_coding.h"

@@ -6,7 +6,6 @@
 
 #include "merge/reading/block_sink.h"
 #include "merge/reading/input_extras.h"
-#include "merge/uniting/described_block.h"
 #include "merge/uniting/union_block.h"
 #include "nmb/netcdf_view.h"
 #include "parallel/message_fields.h"
@@ -34,12 +33,13 @@ void fields(Fields& all, ClassicView::Strings& strings) {
   all(strings.variable, strings.length, strings.padding, strings.character_set);
 }
 
-// All fields except the values.
+// All fields except the definitions, the values and Member::same_as.
 template <class Fields>
-void fields(Fields& all, DescribedBlock::Parts& parts) {
-  all(parts.begins, parts.record_size, parts.records, parts.has_default_fill,
-      parts.is_record_unused, parts.growing, parts.empty, parts.same_as, parts.levels, parts.losses,
-      parts.lost_fill_values, parts.strings);
+void fields(Fields& all, UnionBlock& block) {
+  DatasetUnion::Member& member = block.member;
+  all(member.begins, member.record_size, member.records, member.has_default_fill,
+      member.is_record_unused, member.growing, member.empty, member.strings, block.levels,
+      block.losses, block.lost_fill_values);
 }
 
 // The rows are not sent. Only a flag is sent, which says whether there are rows.

@@ -104,7 +104,8 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
   const auto failure = rest.next<Status>();
   if (!failure.ok()) {
     if (!is_wanted) return {};
-    return unions_.take_described(name, std::make_shared<DescribedBlock>(facts, failure));
+    return unions_.take_described(name,
+                                  std::make_shared<DescribedBlock>(DescribedBlock{facts, failure}));
   }
   if (!known->metadata) {
     NMB_ASSIGN(ClassicHeader header,
@@ -112,18 +113,22 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
                                      {.values_follow = false}));
     known->metadata = std::make_shared<Metadata>(std::move(header.metadata));
   }
-  auto parts = rest.next<DescribedBlock::Parts>();
-  auto pieces = rest.next<HeldValues::Pieces>();
+  UnionBlock block{{*known->metadata, {}}};
+  std::vector<std::uint64_t> same_as;
+  HeldValues::Pieces pieces;
+  rest(block, same_as, pieces);
   NMB_TRY(rest.status());
-  NMB_ASSIGN(parts.values, values_of(&rest));
+  DatasetUnion::Member& member = block.member;
+  NMB_ASSIGN(member.values, values_of(&rest));
   if (!pieces.empty())
-    parts.values = std::make_shared<HeldValues>(std::move(parts.values), std::move(pieces));
+    member.values = std::make_shared<HeldValues>(std::move(member.values), std::move(pieces));
   if (!is_wanted) return {};
   if (is_whole)
     return unions_.take_described(
-        name, std::make_shared<DescribedBlock>(facts, known->metadata, std::move(parts)));
-  return unions_.take_part(name, {*known->metadata, std::move(parts.begins), parts.record_size,
-                                  parts.records, std::move(parts.values)});
+        name, std::make_shared<DescribedBlock>(DescribedBlock{
+                  facts, {}, known->metadata, std::move(block), std::move(same_as)}));
+  return unions_.take_part(name, {member.metadata, std::move(member.begins), member.record_size,
+                                  member.records, std::move(member.values)});
 }
 
 Result<Source> DescribedInputs::values_of(FieldsIn* in) {

@@ -87,24 +87,12 @@ Status InputDescriber::put_block(DescribedEvent event, const BlockName& name,
                                  const BlockFacts& facts, const UnionBlock& block) {
   const DatasetUnion::Member& member = block.member;
   NMB_ASSIGN(const std::vector<std::byte> header, header_of(member.metadata));
-  DescribedBlock::Parts parts{member.begins,
-                              member.record_size,
-                              member.records,
-                              {},
-                              member.has_default_fill,
-                              member.is_record_unused,
-                              member.growing,
-                              member.empty,
-                              {},
-                              block.levels,
-                              block.losses,
-                              block.lost_fill_values,
-                              member.strings};
+  std::vector<std::uint64_t> same_as;
   if (event == DescribedEvent::kWhole)
-    parts.same_as = firsts_.same_as(name.name, conflicts_.here().input, member);
+    same_as = firsts_.same_as(name.name, conflicts_.here().input, member);
   const auto* const held = dynamic_cast<const HeldValues*>(member.values.get());
   FieldsOut rest;
-  rest(name, facts, Status(), parts, held ? held->pieces() : HeldValues::Pieces());
+  rest(name, facts, Status(), block, same_as, held ? held->pieces() : HeldValues::Pieces());
   NMB_TRY(put_values(held ? held->base() : member.values, &rest));
   put(event, header, rest.take());
   return {};

@@ -1,5 +1,6 @@
 // UnionBlock: the data that a union needs about a block of an input. The data do not depend on the
-// rank that reads the input.
+// rank that reads the input. DescribedBlock: these data, kept for an input that another rank has
+// read.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +50,14 @@ struct UnionBlock {
   std::vector<std::uint32_t> levels{};  // for each dimension, see ClassicForm::levels
   std::vector<Loss> losses{};           // losses in the conversion to a classic dataset
   std::vector<std::string> lost_fill_values{};
+};
+
+struct DescribedBlock {
+  BlockFacts facts;
+  Status failure{};  // why the block cannot be united
+  std::shared_ptr<const Metadata> metadata{};
+  std::optional<UnionBlock> block{};     // refers to `metadata`; nullopt after a failure
+  std::vector<std::uint64_t> same_as{};  // result of FirstValues: indexes of inputs
 };
 
 // Converts a block to a classic dataset and passes this dataset to `visit`. The block's file must
