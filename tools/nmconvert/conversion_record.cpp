@@ -3,10 +3,11 @@
 
 #include <array>
 #include <cmath>
-#include <concepts>
+#include <optional>
 #include <utility>
 
 #include "common/exit_code.h"
+#include "common/json_fields.h"
 #include "nmb/text.h"
 
 namespace nmb::tools {
@@ -20,74 +21,29 @@ constexpr std::array<std::string_view, 4> kWords{"done", "skipped", "failed", "i
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 template <class T>
-Json as_json(const T& value) {
-  return value;
-}
-template <class T>
 Json as_json(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-// Reads a JSON value into *out. Returns false if the value does not have the type of *out.
-bool read(const Json& json, std::string* out) {
-  if (json.is_string()) *out = json.get<std::string>();
-  return json.is_string();
-}
-bool read(const Json& json, double* out) {
-  if (json.is_number()) *out = json.get<double>();
-  return json.is_number();
-}
-template <std::integral T>
-bool read(const Json& json, T* out) {
-  if (json.is_number_integer()) *out = json.get<T>();
-  return json.is_number_integer();
-}
-template <class T>
-bool read(const Json& json, std::optional<T>* out) {
-  if (!read(json, &out->emplace())) out->reset();
-  return out->has_value();
-}
-bool read(const Json& json, std::vector<std::string>* out) {
-  if (!json.is_array()) return false;
-  for (const Json& one : json)
-    if (!read(one, &out->emplace_back())) out->pop_back();
-  return true;
-}
-
-// Calls visit(key, member) for each member that proves a conversion. The keys are those in messages
-// and reports.
-template <class Record, class Visit>
-void visit_proof(Record& record, const Visit& visit) {
-  visit("input", record.of.input);
-  visit("output", record.of.output);
-  visit("to", record.of.to);
-  visit("extract", record.of.block);
-  visit("block_by", record.of.block_by);
-  visit("statistics", record.of.statistics);
-  visit("options", record.of.options);
-  visit("losses", record.losses);
-  visit("originals", record.originals);
-  visit("digested", record.digested);
-  visit("bytes_in", record.bytes_in);
-  visit("modified_in", record.modified_in);
-  visit("bytes_out", record.bytes_out);
-  visit("modified_out", record.modified_out);
-  visit("sha256_in", record.sha256_in);
-  visit("sha256_out", record.sha256_out);
-}
-
-// Calls visit(key, member) for each other member that messages contain without change.
-template <class Record, class Visit>
-void visit_results(Record& record, const Visit& visit) {
-  visit("without_statistics", record.without_statistics);
-  visit("without_original", record.without_original);
-  visit("original_bytes", record.original_bytes);
-  visit("stored_twice", record.stored_twice);
-  visit("view_note", record.view_note);
-  visit("warnings", record.warnings);
-  visit("not_written", record.not_written);
-  visit("conflicts", record.conflicts);
-  visit("seconds", record.seconds);
+// The fields that prove a conversion. The keys are those in messages and reports.
+template <class Fields>
+void proof_fields(Fields& all, ConversionRecord& record) {
+  all("input", record.of.input);
+  all("output", record.of.output);
+  all("to", record.of.to);
+  all("extract", record.of.block);
+  all("block_by", record.of.block_by);
+  all("statistics", record.of.statistics);
+  all("options", record.of.options);
+  all("losses", record.losses);
+  all("originals", record.originals);
+  all("digested", record.digested);
+  all("bytes_in", record.bytes_in);
+  all("modified_in", record.modified_in);
+  all("bytes_out", record.bytes_out);
+  all("modified_out", record.modified_out);
+  all("sha256_in", record.sha256_in);
+  all("sha256_out", record.sha256_out);
 }
 
 }  // namespace
@@ -129,32 +85,33 @@ Json record_json(const ConversionRecord& record) {
   return json;
 }
 
+template <class Fields>
+void fields(Fields& all, ConversionRecord& record) {
+  int outcome = static_cast<int>(record.outcome);
+  proof_fields(all, record);
+  all("outcome", outcome);
+  all("status", record.status);
+  all("without_statistics", record.without_statistics);
+  all("without_original", record.without_original);
+  all("original_bytes", record.original_bytes);
+  all("stored_twice", record.stored_twice);
+  all("view_note", record.view_note);
+  all("warnings", record.warnings);
+  all("not_written", record.not_written);
+  all("conflicts", record.conflicts);
+  all("seconds", record.seconds);
+  if constexpr (Fields::kReceives) record.outcome = static_cast<Outcome>(outcome);
+}
+
 // The message is MessagePack, because strings in MessagePack may have any bytes.
 std::vector<std::uint8_t> record_message(const ConversionRecord& record) {
-  Json json{{"outcome", static_cast<int>(record.outcome)},
-            {"code", static_cast<int>(record.status.code())},
-            {"message", record.status.text()}};
-  const auto put = [&](const char* key, const auto& value) { json[key] = as_json(value); };
-  visit_proof(record, put);
-  visit_results(record, put);
-  return Json::to_msgpack(json);
+  return Json::to_msgpack(json_fields(record, JsonBytes::kRaw));
 }
 
 Result<ConversionRecord> record_from(const std::vector<std::uint8_t>& message) {
-  Json json = Json::from_msgpack(message, true, false);
-  if (!json.is_object())
-    return Status(Code::kUsage, "a message of another rank is not a record of a conversion");
   ConversionRecord record;
-  const auto get = [&](const char* key, auto& value) { (void)read(json[key], &value); };
-  visit_proof(record, get);
-  visit_results(record, get);
-  int outcome = static_cast<int>(record.outcome), code = 0;
-  std::string text;
-  get("outcome", outcome);
-  get("code", code);
-  get("message", text);
-  record.outcome = static_cast<Outcome>(outcome);
-  if (code != 0) record.status = Status(static_cast<Code>(code), std::move(text));
+  if (!take_json_fields(Json::from_msgpack(message, true, false), &record, JsonBytes::kRaw))
+    return Status(Code::kUsage, "a message of another rank is not a record of a conversion");
   return record;
 }
 
@@ -166,7 +123,8 @@ std::optional<ConversionRecord> done_record(std::string_view line) {
     return std::nullopt;
   ConversionRecord record;
   record.outcome = Outcome::kDone;
-  visit_proof(record, [&](const char* key, auto& value) { (void)read(json[key], &value); });
+  JsonIn in(json, JsonBytes::kRaw);
+  proof_fields(in, record);
   if (!record.bytes_in || !record.modified_in || !record.bytes_out) return std::nullopt;
   return record;
 }

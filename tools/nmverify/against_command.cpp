@@ -13,6 +13,7 @@
 #include "common/file_list.h"
 #include "common/inspected_file.h"
 #include "common/json_document.h"
+#include "common/json_fields.h"
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/units.h"
@@ -91,20 +92,15 @@ struct SourceOutcome {
   std::vector<std::string> blocks;  // blocks of the file that were compared
   bool is_same = true;
   Status status;  // why the source could not be compared completely
-
-  std::vector<std::uint8_t> bytes() const {
-    return Json::to_msgpack(Json{text, blocks, is_same, static_cast<int>(status.code()),
-                                 with_option_names(status.text())});
-  }
-  static SourceOutcome from(std::span<const std::byte> bytes) {
-    const auto* const begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
-    const Json json = Json::from_msgpack(begin, begin + bytes.size());
-    const auto code = static_cast<Code>(json[3].get<int>());
-    return {json[0].get<std::string>(), json[1].get<std::vector<std::string>>(),
-            json[2].get<bool>(),
-            code == Code::kOk ? Status() : Status(code, json[4].get<std::string>())};
-  }
 };
+
+template <class Fields>
+void fields(Fields& all, SourceOutcome& outcome) {
+  all("text", outcome.text);
+  all("blocks", outcome.blocks);
+  all("is_same", outcome.is_same);
+  all("status", outcome.status);
+}
 
 // Compares one file with its sources.
 class Comparison {
@@ -271,13 +267,18 @@ Result<std::vector<SourceOutcome>> gather(Communicator& ranks,
                                           const std::optional<SourceOutcome>& own) {
   std::vector<Communicator::Parcel> parcels;
   if (own) {
-    const std::vector<std::uint8_t> bytes = own->bytes();
+    const std::vector<std::uint8_t> bytes = Json::to_msgpack(json_fields(*own, JsonBytes::kRaw));
     const auto view = std::as_bytes(std::span(bytes));
     parcels.push_back({0, {view.begin(), view.end()}});
   }
   NMB_ASSIGN(const std::vector<Message> messages, ranks.exchange(std::move(parcels)));
   std::vector<SourceOutcome> outcomes;
-  for (const Message& message : messages) outcomes.push_back(SourceOutcome::from(message.bytes()));
+  for (const Message& message : messages) {
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(message.bytes().data());
+    const Json json = Json::from_msgpack(begin, begin + message.bytes().size(), true, false);
+    if (!take_json_fields(json, &outcomes.emplace_back(), JsonBytes::kRaw))
+      return Status(Code::kUsage, "a message of another rank is not the outcome of a source");
+  }
   return outcomes;
 }
 

@@ -2,13 +2,68 @@
 #include "nmverify/verify_journal.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
+#include "common/json_fields.h"
 #include "nmb/text.h"
 #include "nmverify/verify_report.h"
 
-namespace nmb::tools {
+namespace nmb {
+
+template <class Fields>
+void fields(Fields& all, DamagedPiece& piece) {
+  all("number", piece.number);
+  all("begin", piece.begin);
+  all("end", piece.end);
+  all("variables", piece.variables);
+  all("more", piece.more_variables);
+}
+
+template <class Fields>
+void fields(Fields& all, Finding& finding) {
+  int severity = static_cast<int>(finding.severity);
+  all("rule", finding.rule);
+  all("severity", severity);
+  all("offset", finding.offset);
+  all("object", finding.object);
+  all("found", finding.found);
+  all("expected", finding.expected);
+  all("statement", finding.is_statement);
+  all.if_any("piece", finding.piece);
+  if constexpr (Fields::kReceives)
+    finding.severity = severity == 0 ? Severity::kWarning : Severity::kFinding;
+}
+
+template <class Fields>
+void fields(Fields& all, ValueFault& fault) {
+  all("range", fault.range);
+  all("sum", fault.wrong_sum);
+  all("decodes", fault.decodes);
+  all("padding", fault.dirty_padding);
+}
+
+template <class Fields>
+void fields(Fields& all, CheckedValues& checked) {
+  all("ranges", checked.ranges);
+  all("bytes_read", checked.bytes_read);
+  all("faults", checked.faults);
+}
+
+template <class Fields>
+void fields(Fields& all, VerifySummary& summary) {
+  all("kind", summary.kind);
+  all("recorded_blocks", summary.recorded_blocks);
+  all("sound_blocks", summary.sound_blocks);
+  all("damaged_blocks", summary.damaged_blocks);
+  all("unchanged_blocks", summary.unchanged_blocks);
+  all("findings", summary.findings);
+  all("warnings", summary.warnings);
+  all("bytes_read", summary.bytes_read);
+  all("originals", summary.originals);
+  all("whole_originals", summary.whole_originals);
+}
+
+namespace tools {
 
 namespace {
 
@@ -25,84 +80,18 @@ Json options_json(const VerifyOptions& options) {
           {"external", kExternal[static_cast<std::size_t>(options.external)]}};
 }
 
-Json optional_json(const std::optional<std::uint64_t>& number) {
-  return number ? Json(*number) : Json();
-}
+// Begins the lines about a file.
+struct FileLine {
+  std::string file;
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;
+};
 
-std::optional<std::uint64_t> optional_number(const Json& json) {
-  return json.is_null() ? std::nullopt : std::optional(json.get<std::uint64_t>());
-}
-
-std::string bytes_in(const Json& json) { return bytes_of_json_text(json.get<std::string>()); }
-
-Json finding_json(const Finding& finding) {
-  Json json{{"rule", finding.rule},
-            {"severity", static_cast<int>(finding.severity)},
-            {"offset", finding.offset},
-            {"object", json_text(finding.object)},
-            {"found", json_text(finding.found)},
-            {"expected", json_text(finding.expected)},
-            {"statement", finding.is_statement}};
-  if (const auto& piece = finding.piece)
-    json["piece"] = {{"number", piece->number},
-                     {"begin", piece->begin},
-                     {"end", piece->end},
-                     {"variables", json_texts(piece->variables)},
-                     {"more", piece->more_variables}};
-  return json;
-}
-
-Finding finding_in(const Json& json) {
-  Finding finding{json.at("rule").get<std::string>(),
-                  json.at("offset").get<std::uint64_t>(),
-                  bytes_in(json.at("object")),
-                  bytes_in(json.at("found")),
-                  bytes_in(json.at("expected")),
-                  json.at("severity").get<int>() == 0 ? Severity::kWarning : Severity::kFinding};
-  finding.is_statement = json.at("statement").get<bool>();
-  const auto found = json.find("piece");
-  if (found == json.end()) return finding;
-  DamagedPiece& piece = finding.piece.emplace();
-  piece.number = found->at("number").get<std::uint64_t>();
-  piece.begin = found->at("begin").get<std::uint64_t>();
-  piece.end = found->at("end").get<std::uint64_t>();
-  for (const Json& name : found->at("variables")) piece.variables.push_back(bytes_in(name));
-  piece.more_variables = found->at("more").get<std::uint64_t>();
-  return finding;
-}
-
-Json checked_json(const CheckedValues& checked) {
-  Json faults = Json::array();
-  for (const ValueFault& fault : checked.faults)
-    faults.push_back({{"range", fault.range},
-                      {"sum", optional_json(fault.wrong_sum)},
-                      {"decodes", fault.decodes},
-                      {"padding", optional_json(fault.dirty_padding)}});
-  return {{"ranges", checked.ranges}, {"bytes_read", checked.bytes_read}, {"faults", faults}};
-}
-
-// Adds the line of checked_json() to the values that were checked before.
-void add_checked(const Json& json, CheckedValues* checked) {
-  checked->ranges = json.at("ranges").get<std::uint64_t>();
-  checked->bytes_read = json.at("bytes_read").get<std::uint64_t>();
-  for (const Json& fault : json.at("faults"))
-    checked->faults.push_back({fault.at("range").get<std::uint64_t>(),
-                               optional_number(fault.at("sum")), fault.at("decodes").get<bool>(),
-                               optional_number(fault.at("padding"))});
-}
-
-// The counts of a VerifySummary, with their names.
-template <class Summary, class Visit>
-void for_each_count(Summary& summary, Visit visit) {
-  visit("recorded_blocks", summary.recorded_blocks);
-  visit("sound_blocks", summary.sound_blocks);
-  visit("damaged_blocks", summary.damaged_blocks);
-  visit("unchanged_blocks", summary.unchanged_blocks);
-  visit("findings", summary.findings);
-  visit("warnings", summary.warnings);
-  visit("bytes_read", summary.bytes_read);
-  visit("originals", summary.originals);
-  visit("whole_originals", summary.whole_originals);
+template <class Fields>
+void fields(Fields& all, FileLine& line) {
+  all("file", line.file);
+  all("size", line.size);
+  all("modified_ns", line.modified_ns);
 }
 
 }  // namespace
@@ -128,36 +117,41 @@ Result<std::unique_ptr<VerifyJournal>> VerifyJournal::open(const std::string& pa
   return journal;
 }
 
-// Ignores a line that has not the form of the lines that this class writes.
+// A line that has not the form of the lines that this class writes is ignored. Then the record is
+// not complete, so the file is checked again.
 void VerifyJournal::read_line(const Json& line) {
-  try {
-    if (const auto options = line.find("options"); options != line.end()) {
-      if (options_.is_null()) options_ = *options;
-    } else if (const auto file = line.find("file"); file != line.end()) {
-      read_ = &records_[bytes_in(*file)];
-      *read_ = {line.at("size").get<std::uint64_t>(), line.at("modified_ns").get<std::int64_t>()};
-    } else if (!read_) {
-      return;
-    } else if (const auto finding = line.find("finding"); finding != line.end()) {
-      read_->found.emplace_back(finding_in(*finding));
-    } else if (const auto block = line.find("damaged_block"); block != line.end()) {
-      read_->found.emplace_back(bytes_in(*block));
-    } else if (const auto checked = line.find("checked"); checked != line.end()) {
-      add_checked(*checked, &read_->checked);
-    } else if (const auto end = line.find("end"); end != line.end()) {
-      VerifySummary summary;
-      summary.kind = end->at("kind").get<std::string>();
-      for_each_count(summary, [&](const char* name, std::uint64_t& count) {
-        count = end->at(name).get<std::uint64_t>();
-      });
-      read_->summary = std::move(summary);
-      read_ = nullptr;
-    }
-  } catch (const std::exception&) {
-    // The record is not complete, so the file is checked again.
-    if (read_) *read_ = {};
-    read_ = nullptr;
+  if (const auto options = line.find("options"); options != line.end()) {
+    if (options_.is_null()) options_ = *options;
+    return;
   }
+  bool is_right = true;
+  bool ends = false;
+  if (line.contains("file")) {
+    FileLine file;
+    is_right = take_json_fields(line, &file);
+    if (is_right) {
+      read_ = &records_[file.file];
+      *read_ = {file.size, file.modified_ns};
+    }
+  } else if (!read_) {
+    return;
+  } else if (const auto finding = line.find("finding"); finding != line.end()) {
+    Finding found{};
+    is_right = take_json_fields(*finding, &found);
+    read_->found.emplace_back(std::move(found));
+  } else if (const auto block = line.find("damaged_block"); block != line.end()) {
+    is_right = block->is_string();
+    if (is_right) read_->found.emplace_back(bytes_of_json_text(block->get<std::string>()));
+  } else if (const auto checked = line.find("checked"); checked != line.end()) {
+    // The faults follow those of the lines before.
+    is_right = take_json_fields(*checked, &read_->checked);
+  } else if (const auto end = line.find("end"); end != line.end()) {
+    is_right = take_json_fields(*end, &read_->summary.emplace());
+    ends = true;
+  }
+  if (is_right && !ends) return;
+  if (!is_right && read_) *read_ = {};
+  read_ = nullptr;
 }
 
 const VerifyJournal::Record* VerifyJournal::begin_file(const std::string& name) {
@@ -171,7 +165,7 @@ const VerifyJournal::Record* VerifyJournal::begin_file(const std::string& name) 
                                    : nullptr;
   if (record && record->summary) return record;
   has_gap_ = false;
-  write(Json{{"file", json_text(name)}, {"size", known.size}, {"modified_ns", known.modified_ns}});
+  write(json_fields(FileLine{name, known.size, known.modified_ns}));
   if (!record || record->checked.ranges == 0) return record;
   // A line has few faults, so that it is not too long.
   constexpr std::size_t kFaultsOfLine = 256;
@@ -189,21 +183,19 @@ const VerifyJournal::Record* VerifyJournal::begin_file(const std::string& name) 
   return record;
 }
 
-void VerifyJournal::found(const Finding& finding) { write({{"finding", finding_json(finding)}}); }
+void VerifyJournal::found(const Finding& finding) { write({{"finding", json_fields(finding)}}); }
 
 void VerifyJournal::found_damaged_block(const std::string& block) {
   write({{"damaged_block", json_text(block)}});
 }
 
 void VerifyJournal::checked(const CheckedValues& values) {
-  write({{"checked", checked_json(values)}});
+  write({{"checked", json_fields(values)}});
 }
 
 void VerifyJournal::end_file(const VerifySummary& summary) {
   if (has_gap_) return;
-  Json end{{"kind", summary.kind}};
-  for_each_count(summary, [&](const char* name, std::uint64_t count) { end[name] = count; });
-  write({{"end", std::move(end)}});
+  write({{"end", json_fields(summary)}});
 }
 
 void VerifyJournal::write(const Json& line) {
@@ -212,4 +204,6 @@ void VerifyJournal::write(const Json& line) {
   if (status_.ok() && text.size() <= ReportFile::kLongestLine) status_ = file_->append(text);
 }
 
-}  // namespace nmb::tools
+}  // namespace tools
+
+}  // namespace nmb
