@@ -7,7 +7,10 @@
 // memory, except that a string of variable length takes 16 bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
 #include "nmb/extension.h"
 
@@ -53,6 +56,32 @@ inline std::uint64_t memory_offset(const TypeTable& types, const ExtendedType& c
     if (before.offset < field.offset && TypeTable::is_extended(before.type))
       more += types.value_size(before.type) - memory_size(types, before.type, string);
   return field.offset - more;
+}
+
+struct MemoryFields {
+  std::vector<std::uint64_t> offsets;  // memory_offset() of each field
+  // A field that begins before the end of another one; nullptr if there is none. Such fields cannot
+  // move when fields before them have other sizes.
+  const ExtendedType::Field* overlapping = nullptr;
+};
+
+// Returns the offsets of all fields, in time proportional to n log n.
+inline MemoryFields memory_fields(const TypeTable& types, const ExtendedType& compound,
+                                  std::uint64_t string = kStringInMemory) {
+  const std::vector<ExtendedType::Field>& fields = compound.fields;
+  std::vector<std::size_t> order(fields.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return fields[i].offset; });
+  MemoryFields out{std::vector<std::uint64_t>(fields.size())};
+  std::uint64_t more = 0, end = 0;  // end of the field before, in a block
+  for (const std::size_t i : order) {
+    const std::uint64_t size = types.value_size(fields[i].type);
+    if (fields[i].offset < end && !out.overlapping) out.overlapping = &fields[i];
+    out.offsets[i] = fields[i].offset - more;
+    end = fields[i].offset + size;
+    more += size - memory_size(types, fields[i].type, string);
+  }
+  return out;
 }
 
 }  // namespace nmb::hdf5

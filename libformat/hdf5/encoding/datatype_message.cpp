@@ -1,8 +1,6 @@
 // Writes datatypes (see datatype_message.h).
 #include "encoding/datatype_message.h"
 
-#include <algorithm>
-
 #include "encoding/object_header.h"
 #include "hdf5_types/memory_layout.h"
 #include "wire/checked.h"
@@ -155,40 +153,20 @@ class DatatypeMessage {
     return {};
   }
 
-  // Fails if fields overlap, because such fields cannot move when other fields get shorter.
-  Status check_apart(const ExtendedType& compound) const {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> fields;
-    for (const ExtendedType::Field& field : compound.fields)
-      fields.emplace_back(field.offset, field.offset + types_.value_size(field.type));
-    std::ranges::sort(fields);
-    for (std::size_t i = 1; i < fields.size(); ++i)
-      if (fields[i].first < fields[i - 1].second)
-        return unwritable("the fields of a compound overlap");
-    return {};
-  }
-
   Status put_compound(Type type, const ExtendedType& t, std::uint64_t size) {
     if (t.fields.size() > kLongest)
       return unwritable("a compound has ", t.fields.size(), " fields");
-    if (types_.needs_heap(type)) NMB_TRY(check_apart(t));
+    const hdf5::MemoryFields placed = hdf5::memory_fields(types_, t, hdf5::kStringInFile);
+    if (placed.overlapping && types_.needs_heap(type))
+      return unwritable("the fields of a compound overlap");
     prefix(kPacked, t, static_cast<unsigned>(t.fields.size()), size);
     std::size_t offset_bytes = 1;
     for (std::uint64_t rest = size >> 8; rest != 0; rest >>= 8) ++offset_bytes;
-    // `less` is the number of bytes by which all previous fields get shorter. The fields are
-    // usually in the order of their offsets. For the other fields, memory_offset() computes the
-    // offset.
-    std::uint64_t less = 0, end = 0;
-    for (const ExtendedType::Field& field : t.fields) {
-      NMB_TRY(put_name(field.name));
-      std::uint64_t offset = field.offset - less;
-      if (field.offset < end) offset = hdf5::memory_offset(types_, t, field, hdf5::kStringInFile);
-      end = std::max(end, field.offset + 1);
-      if (TypeTable::is_extended(field.type))
-        less += types_.value_size(field.type) -
-                hdf5::memory_size(types_, field.type, hdf5::kStringInFile);
+    for (std::size_t n = 0; n < t.fields.size(); ++n) {
+      NMB_TRY(put_name(t.fields[n].name));
       for (std::size_t i = 0; i < offset_bytes; ++i)
-        out_.put8(static_cast<unsigned>(offset >> (8 * i) & 0xFF));
-      NMB_TRY(put(field.type));
+        out_.put8(static_cast<unsigned>(placed.offsets[n] >> (8 * i) & 0xFF));
+      NMB_TRY(put(t.fields[n].type));
     }
     return {};
   }

@@ -3,11 +3,11 @@
 // limited.
 #include "export/types_out.h"
 
-#include <algorithm>
-#include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "hdf5_error.h"
+#include "hdf5_types/memory_layout.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -270,23 +270,12 @@ Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
     NMB_ASSIGN(const hid_t member, plain(field.type));
     members.push_back(member);
   }
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return t.fields[a].offset < t.fields[b].offset;
-  });
-  offsets->resize(count);
-  std::uint64_t less = 0, end = 0;  // end of the previous field, in the form of the block
-  for (const std::size_t i : order) {
-    const ExtendedType::Field& field = t.fields[i];
-    if (field.offset < end)
-      return unsupported("field " + field.name + " of " + what +
-                         " overlaps another field, which HDF5 does not support");
-    (*offsets)[i] = field.offset - less;
-    end = field.offset + types_.value_size(field.type);
-    less += types_.value_size(field.type) - memory_bytes(field.type);
-  }
-  NMB_ASSIGN(Handle id, check_handle(H5Tcreate(H5T_COMPOUND, t.size - less), what));
+  MemoryFields placed = memory_fields(types_, t);
+  if (placed.overlapping)
+    return unsupported("field " + placed.overlapping->name + " of " + what +
+                       " overlaps another field, which HDF5 does not support");
+  *offsets = std::move(placed.offsets);
+  NMB_ASSIGN(Handle id, check_handle(H5Tcreate(H5T_COMPOUND, memory_size(types_, code)), what));
   for (std::size_t i = 0; i < count; ++i) {
     NMB_ASSIGN(const std::string name, c_text(t.fields[i].name, what));
     NMB_TRY(check_hdf5(H5Tinsert(id.get(), name.c_str(), (*offsets)[i], members[i]),
