@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "files/read_back_output.h"
-#include "merge/planned_inputs.h"
+#include "merge/rank_inputs.h"
 #include "merge/reading/input_rounds.h"
 #include "merge/reading/input_shares.h"
 #include "merge/reading/value_origin.h"
@@ -18,7 +18,7 @@
 #include "merge/storing/classic_output.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/written_blocks.h"
-#include "merge/uniting/block_unions.h"
+#include "merge/uniting/block_uniter.h"
 #include "merge/uniting/chunk_jobs.h"
 #include "merge/uniting/described_inputs.h"
 #include "merge/uniting/input_describer.h"
@@ -111,7 +111,7 @@ class Packer : public MergeStep {
     DescribedInputs::Uses uses;
     uses.note_group = [this](const std::string& group) { names_.note_group(group); };
     uses.read = [this](std::size_t input) { return inputs_.take(input, *unions_); };
-    uses.end = [this](PlannedInput input) { return inputs_.settle(std::move(input)); };
+    uses.end = [this](InputOutcome input) { return inputs_.settle(std::move(input)); };
     described_.emplace(*this, *unions_, std::move(from), std::move(uses));
   }
 
@@ -461,12 +461,12 @@ class Packer : public MergeStep {
   }
 
   SharedNames names_;
-  PlannedInputs inputs_;
+  RankInputs inputs_;
   InputShare share_{0, 0};       // the inputs whose blocks this rank writes
   RankHelpers helpers_{ranks_};  // used only by rank 0
   // PackMode uses none of these three. In the other modes, rank 0 uses unions_ and described_,
   // and the other ranks use describer_.
-  std::optional<BlockUnions> unions_;
+  std::optional<BlockUniter> unions_;
   std::optional<DescribedInputs> described_;
   std::optional<InputDescriber> describer_;
   // The output: either classic_, or writer_ with blocks_.

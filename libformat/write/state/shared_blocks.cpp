@@ -11,7 +11,7 @@
 #include "state/bodies.h"
 #include "state/extents.h"
 #include "state/laid_block.h"
-#include "state/united_block.h"
+#include "state/shared_definitions.h"
 #include "wire/hash.h"
 
 namespace nmb {
@@ -203,14 +203,14 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
   NMB_ASSIGN(const Inbox<BlockBody> bodies, w_.ranks.exchange(sent));
 
   const auto unite = [&]() -> Status {
-    std::map<BlockId, UnitedBlock> unions;
+    std::map<BlockId, SharedDefinitions> unions;
     for (const auto& [rank, other] : bodies) {
       BlockState& block = w_.blocks[other.at_keeper];
       auto [united, first] = unions.try_emplace(other.at_keeper, w_.blocks.name(other.at_keeper));
       if (first) NMB_TRY(united->second.add(w_.ranks.own(), *block.metadata).status());
       const MemorySource body(other.body, w_.file->name());
       NMB_ASSIGN(const ClassicHeader header, decode_classic_header(body, {.values_follow = false}));
-      NMB_ASSIGN(UnitedBlock::Ids places, united->second.add(rank, header.metadata));
+      NMB_ASSIGN(SharedDefinitions::Ids places, united->second.add(rank, header.metadata));
       block.sharing->places.emplace_back(Sharing::Handle{rank, other.at_sender},
                                          std::move(places.variables));
     }

@@ -6,7 +6,7 @@
 
 #include "merge/reading/block_sink.h"
 #include "merge/reading/input_extras.h"
-#include "merge/uniting/union_block.h"
+#include "merge/uniting/block_to_unite.h"
 #include "nmb/netcdf_view.h"
 #include "parallel/message_fields.h"
 #include "table/kept_rows.h"
@@ -35,7 +35,7 @@ void fields(Fields& all, ClassicView::Strings& strings) {
 
 // All fields except the definitions, the values and Member::same_as.
 template <class Fields>
-void fields(Fields& all, UnionBlock& block) {
+void fields(Fields& all, BlockToUnite& block) {
   DatasetUnion::Member& member = block.member;
   all(member.begins, member.record_size, member.records, member.has_default_fill,
       member.is_record_unused, member.growing, member.empty, member.strings, block.levels,

@@ -45,7 +45,7 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* m
   sent_files_.clear();
   conflicts_.begin_input(index);
   unions_.begin_input(file_);
-  PlannedInput input;
+  InputOutcome input;
   input.index = index;
   input.is_opened = true;
   // After an error, the remaining events of the input are ignored.
@@ -113,7 +113,7 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
                                      {.values_follow = false}));
     known->metadata = std::make_shared<Metadata>(std::move(header.metadata));
   }
-  UnionBlock block{{*known->metadata, {}}};
+  BlockToUnite block{{*known->metadata, {}}};
   std::vector<std::uint64_t> same_as;
   HeldValues::Pieces pieces;
   rest(block, same_as, pieces);

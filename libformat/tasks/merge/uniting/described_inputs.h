@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "merge/reading/planned_input.h"
+#include "merge/reading/input_outcome.h"
 #include "merge/reporting/merge_step.h"
-#include "merge/uniting/block_unions.h"
+#include "merge/uniting/block_uniter.h"
 #include "merge/uniting/sent_values.h"
 #include "parallel/message_fields.h"
 
@@ -24,11 +24,11 @@ class DescribedInputs : public MergeStep {
     std::function<void(const std::string& group)> note_group;
     std::function<Status(std::size_t index)> read;  // reads an input that is not described
     // Called after each input. If this function fails, take() stops with the error.
-    std::function<Status(PlannedInput input)> end;
+    std::function<Status(InputOutcome input)> end;
   };
 
   // `unions` must outlive the object.
-  DescribedInputs(const MergeStep& step, BlockUnions& unions, ReceivedFrom from, Uses uses)
+  DescribedInputs(const MergeStep& step, BlockUniter& unions, ReceivedFrom from, Uses uses)
       : MergeStep(step), unions_(unions), from_(std::move(from)), uses_(std::move(uses)) {}
 
   // Processes a result of InputDescriber::take() on another rank. The results of each rank must be
@@ -47,7 +47,7 @@ class DescribedInputs : public MergeStep {
   Status take_block(bool is_whole, bool is_wanted, Known* known, FieldsIn* in);
   Result<Source> values_of(FieldsIn* in);
 
-  BlockUnions& unions_;
+  BlockUniter& unions_;
   const ReceivedFrom from_;
   const Uses uses_;
   std::map<int, Blocks> known_;  // blocks of the previous input, by rank

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "merge/reading/held_values.h"
+#include "merge/uniting/block_to_unite.h"
 #include "merge/uniting/decomposition.h"
-#include "merge/uniting/union_block.h"
 #include "merge/uniting/value_comparison.h"
 
 namespace nmb {
@@ -38,9 +38,10 @@ bool FirstValues::is_compared(const DatasetUnion::Member& member, VarId variable
       return decomposition_of(metadata, d, member.records).has_value();
     });
   if (options_.join().along.empty()) return !metadata.is_record_variable(variable);
-  return !options_.join().along.starts_with("axis:") && std::ranges::none_of(dimensions, [&](DimId d) {
-    return metadata.dimension(d).name == along_name(options_);
-  });
+  return !options_.join().along.starts_with("axis:") &&
+         std::ranges::none_of(dimensions, [&](DimId d) {
+           return metadata.dimension(d).name == along_name(options_);
+         });
 }
 
 std::vector<std::uint64_t> FirstValues::same_as(const std::string& block, std::size_t input,

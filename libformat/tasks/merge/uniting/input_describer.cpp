@@ -84,7 +84,7 @@ Status InputDescriber::put_values(const Source& values, FieldsOut* rest) {
 }
 
 Status InputDescriber::put_block(DescribedEvent event, const BlockName& name,
-                                 const BlockFacts& facts, const UnionBlock& block) {
+                                 const BlockFacts& facts, const BlockToUnite& block) {
   const DatasetUnion::Member& member = block.member;
   NMB_ASSIGN(const std::vector<std::byte> header, header_of(member.metadata));
   std::vector<std::uint64_t> same_as;
@@ -103,7 +103,7 @@ Status InputDescriber::take_whole(const BlockName& name, InputBlock& block) {
   const BlockFacts facts = facts_of(block, options_);
   Status put_all;
   const Status status =
-      visit_union_block(block, options_, views_, &held_room_, [&](const UnionBlock& united) {
+      visit_block_to_unite(block, options_, views_, &held_room_, [&](const BlockToUnite& united) {
         put_all = put_block(DescribedEvent::kWhole, name, facts, united);
         return Status();
       });
@@ -119,8 +119,8 @@ Status InputDescriber::take_whole(const BlockName& name, InputBlock& block) {
 
 Status InputDescriber::take_part(const BlockName& name, BlockPart part) {
   if (is_left_) return {};
-  const UnionBlock block{{part.metadata, std::move(part.begins), part.record_size, part.records,
-                          std::move(part.values)}};
+  const BlockToUnite block{{part.metadata, std::move(part.begins), part.record_size, part.records,
+                            std::move(part.values)}};
   is_left_ = !put_block(DescribedEvent::kPart, name, {}, block).ok();
   return {};
 }
@@ -132,7 +132,7 @@ void InputDescriber::leave(std::size_t index) {
   out_(std::uint64_t{index}, DescribedAs::kNot);
 }
 
-void InputDescriber::end(const PlannedInput& input) {
+void InputDescriber::end(const InputOutcome& input) {
   tell_messages();
   FieldsOut events = std::exchange(input_, {});
   if (is_left_) {

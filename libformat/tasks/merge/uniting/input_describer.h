@@ -11,11 +11,11 @@
 
 #include "files/pooled_file.h"
 #include "merge/reading/block_sink.h"
-#include "merge/reading/planned_input.h"
+#include "merge/reading/input_outcome.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/merge_step.h"
+#include "merge/uniting/block_to_unite.h"
 #include "merge/uniting/first_values.h"
-#include "merge/uniting/union_block.h"
 #include "parallel/message_fields.h"
 
 namespace nmb {
@@ -57,7 +57,7 @@ class InputDescriber final : public BlockSink, public MergeStep {
   Status take_part(const BlockName& name, BlockPart part) override;
   void note_group(const std::string& group);
   // Ends the description of an input.
-  void end(const PlannedInput& input);
+  void end(const InputOutcome& input);
   // Tells the receiving rank to read this input itself. Call this instead of end().
   void leave(std::size_t index);
 
@@ -75,7 +75,7 @@ class InputDescriber final : public BlockSink, public MergeStep {
 
   void tell_messages();
   Status put_block(DescribedEvent event, const BlockName& name, const BlockFacts& facts,
-                   const UnionBlock& block);
+                   const BlockToUnite& block);
   Status put_values(const Source& values, FieldsOut* rest);
   void put(DescribedEvent event, std::span<const std::byte> header,
            std::span<const std::byte> rest);

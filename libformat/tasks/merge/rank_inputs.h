@@ -1,4 +1,4 @@
-// PlannedInputs: opens and plans the inputs of a rank. Keeps facts about the inputs until the
+// RankInputs: opens and plans the inputs of a rank. Keeps facts about the inputs until the
 // output has been written.
 #pragma once
 
@@ -14,8 +14,8 @@
 #include "merge/dividing/input_planner.h"
 #include "merge/reading/block_chooser.h"
 #include "merge/reading/block_sink.h"
+#include "merge/reading/input_outcome.h"
 #include "merge/reading/input_shares.h"
-#include "merge/reading/planned_input.h"
 #include "merge/reporting/merge_step.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/written_blocks.h"
@@ -26,10 +26,10 @@
 
 namespace nmb {
 
-class PlannedInputs : public MergeStep {
+class RankInputs : public MergeStep {
  public:
   // `names` must outlive the object.
-  PlannedInputs(const MergeStep& step, SharedNames& names) : MergeStep(step), names_(names) {}
+  RankInputs(const MergeStep& step, SharedNames& names) : MergeStep(step), names_(names) {}
 
   // Prepares for planning without opening an input. Errors: kUsage if the options are invalid.
   Status prepare();
@@ -60,7 +60,7 @@ class PlannedInputs : public MergeStep {
   Status read_again(std::size_t index, BlockSink& sink);
   // Adds the results of an input to the report. This rank or another rank has read the input. An
   // error is returned only if the whole run must stop.
-  Status settle(PlannedInput input);
+  Status settle(InputOutcome input);
   // Reports which contents of NMB inputs the output does not keep. blocks: the blocks that were
   // taken; nullptr if there are none.
   void tell_losses(const WrittenBlocks* blocks);
@@ -83,8 +83,8 @@ class PlannedInputs : public MergeStep {
   }
   // Returns false if a message cannot describe the input's values. Rank 0 then reads the input
   // itself.
-  bool open_and_plan(std::size_t index, BlockSink& sink, PlannedInput* input);
-  void plan_source(Source source, BlockSink& sink, PlannedInput* input);
+  bool open_and_plan(std::size_t index, BlockSink& sink, InputOutcome* input);
+  void plan_source(Source source, BlockSink& sink, InputOutcome* input);
   void tell_losses(std::size_t input, const InputExtras& extras, WrittenBlocks::KeptBlocks kept);
 
   SharedNames& names_;

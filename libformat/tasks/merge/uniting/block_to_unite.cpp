@@ -1,5 +1,5 @@
-// Prepares blocks for a union (see merge/uniting/union_block.h).
-#include "merge/uniting/union_block.h"
+// Prepares blocks for a union (see merge/uniting/block_to_unite.h).
+#include "merge/uniting/block_to_unite.h"
 
 #include <algorithm>
 #include <functional>
@@ -32,15 +32,15 @@ BlockFacts facts_of(const InputBlock& block, const MergeOptions& options) {
   return facts;
 }
 
-Status visit_union_block(const InputBlock& block, const MergeOptions& options,
-                         std::shared_ptr<SourcePool> views, std::uint64_t* room,
-                         const std::function<Status(const UnionBlock&)>& visit) {
+Status visit_block_to_unite(const InputBlock& block, const MergeOptions& options,
+                            std::shared_ptr<SourcePool> views, std::uint64_t* room,
+                            const std::function<Status(const BlockToUnite&)>& visit) {
   // A join needs the same record dimension in all inputs.
   NMB_ASSIGN(ClassicForm form,
              classic_form(block, std::move(views),
                           options.joins() ? std::string(along_name(options)) : std::string()));
   NMB_ASSIGN(Source values, hold_small(form.dataset, form.values, room));
-  UnionBlock united{DatasetUnion::member_of(form.dataset, std::move(values))};
+  BlockToUnite united{DatasetUnion::member_of(form.dataset, std::move(values))};
   if (options.on_mismatch() == Mismatch::kWiden)
     united.member.has_default_fill =
         is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;

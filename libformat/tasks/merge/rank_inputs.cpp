@@ -1,5 +1,5 @@
-// Plans the inputs of a rank (see merge/planned_inputs.h).
-#include "merge/planned_inputs.h"
+// Plans the inputs of a rank (see merge/rank_inputs.h).
+#include "merge/rank_inputs.h"
 
 #include <algorithm>
 #include <functional>
@@ -20,7 +20,7 @@ bool stops(const Status& status) { return status.code() == Code::kUsage && statu
 
 }  // namespace
 
-Status PlannedInputs::prepare() {
+Status RankInputs::prepare() {
   const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
   from_.files =
       std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / in_process));
@@ -42,7 +42,7 @@ Status PlannedInputs::prepare() {
 
 // Reports inputs that are given twice, even under different names. Mode tiles reports a conflict.
 // The other modes report a warning.
-void PlannedInputs::tell_repeated() {
+void RankInputs::tell_repeated() {
   for (const auto& [first, second] : repeated_files(options_.inputs)) {
     if (options_.has_tiles())
       conflicts_.add_at({second, 0}, ConflictKind::kInput, "/", first, second,
@@ -53,7 +53,7 @@ void PlannedInputs::tell_repeated() {
   }
 }
 
-Status PlannedInputs::check_outputs() const {
+Status RankInputs::check_outputs() const {
   const OutputSet& outputs = *options_.outputs;
   for (const std::string& input : options_.inputs) NMB_TRY(outputs.check_input(input, "input"));
   const bool begins_anew = !options_.resume.empty() && !JournaledOutput::has_notes(options_.output);
@@ -68,7 +68,7 @@ Status PlannedInputs::check_outputs() const {
   return {};
 }
 
-Status PlannedInputs::look_at_all() {
+Status RankInputs::look_at_all() {
   for (const std::string& input : options_.inputs) {
     const auto kind = [&]() -> Result<FileKind> {
       NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(input));
@@ -81,7 +81,7 @@ Status PlannedInputs::look_at_all() {
   return verdict(report_, options_);
 }
 
-Status PlannedInputs::number_blocks(InputShare share) {
+Status RankInputs::number_blocks(InputShare share) {
   if (!chooser_ || !chooser_->counts() || ranks_.size() == 1) return {};
   for (std::size_t i = share.begin; i < share.end && !is_cancelled(); ++i) {
     const std::string& path = options_.inputs[i];
@@ -98,7 +98,7 @@ Status PlannedInputs::number_blocks(InputShare share) {
   return {};
 }
 
-Status PlannedInputs::take(InputShare share, BlockSink& sink) {
+Status RankInputs::take(InputShare share, BlockSink& sink) {
   for (std::size_t i = share.begin; i < share.end; ++i) {
     if (is_cancelled()) return interrupted();
     NMB_TRY(take(i, sink));
@@ -109,18 +109,18 @@ Status PlannedInputs::take(InputShare share, BlockSink& sink) {
   return {};
 }
 
-Status PlannedInputs::take(std::size_t index, BlockSink& sink) {
-  PlannedInput input;
+Status RankInputs::take(std::size_t index, BlockSink& sink) {
+  InputOutcome input;
   open_and_plan(index, sink, &input);
   return settle(std::move(input));
 }
 
-Status PlannedInputs::describe(InputShare share, InputDescriber& describer) {
+Status RankInputs::describe(InputShare share, InputDescriber& describer) {
   describer_ = &describer;
   for (std::size_t i = share.begin; i < share.end; ++i) {
     if (is_cancelled()) return interrupted();
     describer.begin();
-    PlannedInput input;
+    InputOutcome input;
     const bool is_left = !open_and_plan(i, describer, &input);
     if (is_left)
       describer.leave(i);
@@ -131,7 +131,7 @@ Status PlannedInputs::describe(InputShare share, InputDescriber& describer) {
   return {};
 }
 
-void PlannedInputs::note_group(const std::string& group) {
+void RankInputs::note_group(const std::string& group) {
   if (is_reading_again_) return;
   if (describer_)
     describer_->note_group(group);
@@ -139,7 +139,7 @@ void PlannedInputs::note_group(const std::string& group) {
     names_.note_group(group);
 }
 
-bool PlannedInputs::open_and_plan(std::size_t index, BlockSink& sink, PlannedInput* input) {
+bool RankInputs::open_and_plan(std::size_t index, BlockSink& sink, InputOutcome* input) {
   const std::string& path = options_.inputs[index];
   input->index = index;
   conflicts_.begin_input(index);
@@ -165,7 +165,7 @@ bool PlannedInputs::open_and_plan(std::size_t index, BlockSink& sink, PlannedInp
   return true;
 }
 
-void PlannedInputs::plan_source(Source source, BlockSink& sink, PlannedInput* input) {
+void RankInputs::plan_source(Source source, BlockSink& sink, InputOutcome* input) {
   input->is_opened = true;
   input->size = source->size();
   try {
@@ -176,10 +176,10 @@ void PlannedInputs::plan_source(Source source, BlockSink& sink, PlannedInput* in
   if (input->status.ok()) input->extras = planner_->take_extras();
 }
 
-Status PlannedInputs::read_again(std::size_t index, BlockSink& sink) {
+Status RankInputs::read_again(std::size_t index, BlockSink& sink) {
   const Occurrence here = conflicts_.here();
   const std::size_t conflicts = conflicts_.size(), warnings = report_.warnings.size();
-  PlannedInput input;
+  InputOutcome input;
   is_reading_again_ = true;
   planner_->set_end(0);
   open_and_plan(index, sink, &input);
@@ -195,7 +195,7 @@ Status PlannedInputs::read_again(std::size_t index, BlockSink& sink) {
   return input.status;
 }
 
-Status PlannedInputs::settle(PlannedInput input) {
+Status RankInputs::settle(InputOutcome input) {
   report_.inputs += input.is_opened;
   report_.bytes_in += input.size;
   if (stops(input.status)) return input.status;
@@ -209,15 +209,15 @@ Status PlannedInputs::settle(PlannedInput input) {
   return {};
 }
 
-void PlannedInputs::tell_losses(const WrittenBlocks* blocks) {
+void RankInputs::tell_losses(const WrittenBlocks* blocks) {
   for (const auto& [input, extras] : extras_)
     tell_losses(
         input, extras,
         blocks && extras.rows ? blocks->kept_of(extras.rows.get()) : WrittenBlocks::KeptBlocks{});
 }
 
-void PlannedInputs::tell_losses(std::size_t input, const InputExtras& extras,
-                                WrittenBlocks::KeptBlocks kept) {
+void RankInputs::tell_losses(std::size_t input, const InputExtras& extras,
+                             WrittenBlocks::KeptBlocks kept) {
   for (const PackLoss& loss : extras.losses) report_.losses.emplace_back(loss).input = input;
   const auto of_blocks = [](std::uint64_t count) {
     return "of " + std::to_string(count) + (count == 1 ? " block" : " blocks");
@@ -237,16 +237,16 @@ void PlannedInputs::tell_losses(std::size_t input, const InputExtras& extras,
                                "compute statistics again");
 }
 
-void PlannedInputs::end_planning() {
+void RankInputs::end_planning() {
   counts_ = planner_->counts();
   planner_.reset();
 }
 
-Status PlannedInputs::check_choice(Status* failure) {
+Status RankInputs::check_choice(Status* failure) {
   return chooser_ ? chooser_->check(ranks_, options_.output, failure, &report_) : Status();
 }
 
-Status PlannedInputs::check_unchanged() const {
+Status RankInputs::check_unchanged() const {
   for (const auto& file : files_) NMB_TRY(file->check_unchanged());
   return {};
 }

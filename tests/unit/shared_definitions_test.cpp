@@ -1,5 +1,6 @@
-// UnitedBlock: what agrees becomes one, what does not is told (spec/rationale.md, "Shared blocks").
-#include "state/united_block.h"
+// SharedDefinitions: what agrees becomes one, what does not is told (spec/rationale.md, "Shared
+// blocks").
+#include "state/shared_definitions.h"
 
 #include <gtest/gtest.h>
 
@@ -62,7 +63,7 @@ class Definitions {
 
 // The message of the conflict between definitions of ranks 1 and 3.
 std::string conflict(const Metadata& first, const Metadata& second) {
-  UnitedBlock block("events");
+  SharedDefinitions block("events");
   const auto ids = block.add(1, first);
   EXPECT_TRUE(ids.ok()) << ids.status().message();
   const auto others = block.add(3, second);
@@ -71,8 +72,8 @@ std::string conflict(const Metadata& first, const Metadata& second) {
   return others.status().message();
 }
 
-TEST(UnitedBlock, IsEmptyWithoutRanks) {
-  UnitedBlock block("events");
+TEST(SharedDefinitions, IsEmptyWithoutRanks) {
+  SharedDefinitions block("events");
   EXPECT_EQ(difference(block.metadata(), Metadata()), "");
   const auto ids = block.add(0, Metadata());
   ASSERT_TRUE(ids.ok());
@@ -80,12 +81,12 @@ TEST(UnitedBlock, IsEmptyWithoutRanks) {
   EXPECT_TRUE(ids->variables.empty());
 }
 
-TEST(UnitedBlock, KeepsEqualDefinitionsAsTheyAre) {
+TEST(SharedDefinitions, KeepsEqualDefinitionsAsTheyAre) {
   Definitions all;
   all.text("title", "run 7").dim("t", kUnlimited).dim("x", 5);
   all.var("energy", Type::kFloat, {"t", "x"}).text("units", "eV").ints("range", {1, 2});
   all.var("count", Type::kInt, {"x", "x"}).var("scalar", Type::kDouble);
-  UnitedBlock block("events");
+  SharedDefinitions block("events");
   for (const int rank : {0, 2, 5}) {
     const auto ids = block.add(rank, all);
     ASSERT_TRUE(ids.ok()) << ids.status().message();
@@ -95,7 +96,7 @@ TEST(UnitedBlock, KeepsEqualDefinitionsAsTheyAre) {
   }
 }
 
-TEST(UnitedBlock, AppendsWhatIsNewByRank) {
+TEST(SharedDefinitions, AppendsWhatIsNewByRank) {
   Definitions first, second, third, all;
   first.text("title", "a").dim("x", 5).var("pressure", Type::kFloat, {"x"});
   second.text("source", "b").dim("y", 6).dim("x", 5);
@@ -107,7 +108,7 @@ TEST(UnitedBlock, AppendsWhatIsNewByRank) {
   all.var("temperature", Type::kFloat, {"y", "x"}).text("units", "K");
   all.var("wind", Type::kInt, {"t", "x"});
 
-  UnitedBlock block("weather");
+  SharedDefinitions block("weather");
   ASSERT_TRUE(block.add(0, first).ok());
   const auto second_ids = block.add(1, second);
   ASSERT_TRUE(second_ids.ok()) << second_ids.status().message();
@@ -122,28 +123,28 @@ TEST(UnitedBlock, AppendsWhatIsNewByRank) {
   EXPECT_TRUE(taken.is_record_variable(2));
 }
 
-TEST(UnitedBlock, TakesNamesAndBeginsAsTheyAreFound) {
+TEST(SharedDefinitions, TakesNamesAndBeginsAsTheyAreFound) {
   Metadata found(Metadata::Names::kAsFound);
   ASSERT_TRUE(found.def_dim("a/b", 2).ok());
   ASSERT_TRUE(found.def_var("\xff", Type::kInt, {}).ok());
   Metadata moved = found;
   moved.set_begin(0, 4096);
-  UnitedBlock block("events");
+  SharedDefinitions block("events");
   ASSERT_TRUE(block.add(0, moved).ok());
   EXPECT_EQ(difference(block.metadata(), found), "");
 }
 
-TEST(UnitedBlock, SeesNoDifferenceInTheOrderOfAttributes) {
+TEST(SharedDefinitions, SeesNoDifferenceInTheOrderOfAttributes) {
   Definitions first, second;
   first.text("a", "1").text("b", "2").var("v", Type::kInt).text("c", "3").ints("d", {4});
   second.text("b", "2").text("a", "1").var("v", Type::kInt).ints("d", {4}).text("c", "3");
-  UnitedBlock block("events");
+  SharedDefinitions block("events");
   ASSERT_TRUE(block.add(0, first).ok());
   ASSERT_TRUE(block.add(1, second).ok());
   EXPECT_EQ(difference(block.metadata(), first), "");
 }
 
-TEST(UnitedBlock, TellsConflictsOfDimensions) {
+TEST(SharedDefinitions, TellsConflictsOfDimensions) {
   EXPECT_EQ(conflict(Definitions().dim("x", 5), Definitions().dim("y", 1).dim("x", 6)),
             "block \"events\": dimension \"x\": length: found 6 on rank 3, expected 5 as on "
             "rank 1");
@@ -158,7 +159,7 @@ TEST(UnitedBlock, TellsConflictsOfDimensions) {
             "on rank 3, expected \"step\" as on rank 1, a block can have only one");
 }
 
-TEST(UnitedBlock, TellsConflictsOfVariables) {
+TEST(SharedDefinitions, TellsConflictsOfVariables) {
   const auto energy = [](Type type, std::initializer_list<std::string_view> dimensions) {
     Definitions made;
     made.dim("x", 2).dim("y", 2);
@@ -179,7 +180,7 @@ TEST(UnitedBlock, TellsConflictsOfVariables) {
   EXPECT_EQ(conflict(first, renumbered), "none");
 }
 
-TEST(UnitedBlock, TellsConflictsOfAttributesOfVariables) {
+TEST(SharedDefinitions, TellsConflictsOfAttributesOfVariables) {
   const auto with = [] {
     Definitions made;
     return made.text("units", "of the block").var("v", Type::kInt);
@@ -207,7 +208,7 @@ TEST(UnitedBlock, TellsConflictsOfAttributesOfVariables) {
             "attribute as on rank 1");
 }
 
-TEST(UnitedBlock, TellsConflictsOfAttributesOfTheBlock) {
+TEST(SharedDefinitions, TellsConflictsOfAttributesOfTheBlock) {
   EXPECT_EQ(conflict(Definitions().text("title", "run 1"), Definitions().text("title", "run 10")),
             "block \"events\": attribute \"title\": values: found \"run 10\" on rank 3, expected "
             "\"run 1\" as on rank 1");
@@ -216,7 +217,7 @@ TEST(UnitedBlock, TellsConflictsOfAttributesOfTheBlock) {
             "rank 1");
 }
 
-TEST(UnitedBlock, CutsLongValuesAroundTheFirstDifference) {
+TEST(SharedDefinitions, CutsLongValuesAroundTheFirstDifference) {
   const std::string prefix(300, 'a');
   EXPECT_EQ(conflict(Definitions().text("note", prefix + "b"), Definitions().text("note", prefix)),
             "block \"events\": attribute \"note\": values: found ...\"aaaaaaaaaaaaaaaa\" (300 "
@@ -243,7 +244,7 @@ TEST(UnitedBlock, CutsLongValuesAroundTheFirstDifference) {
             std::string::npos);
 }
 
-TEST(UnitedBlock, TellsNaNsApart) {
+TEST(SharedDefinitions, TellsNaNsApart) {
   EXPECT_EQ(conflict(Definitions().real("missing", 0x7FF8000000000000u),
                      Definitions().real("missing", 0x7FF8000000000001u)),
             "block \"events\": attribute \"missing\": values: found NaN on rank 3, expected NaN as "
@@ -254,8 +255,8 @@ TEST(UnitedBlock, TellsNaNsApart) {
             "on rank 1");
 }
 
-TEST(UnitedBlock, NamesTheRankOfTheFirstOccurrence) {
-  UnitedBlock block("events");
+TEST(SharedDefinitions, NamesTheRankOfTheFirstOccurrence) {
+  SharedDefinitions block("events");
   // Ranks 0, 20, .. bring a dimension each, 10, 30, .. a variable, 15, 35, .. nothing new.
   Definitions definitions;
   for (int i = 0; i < 5; ++i) {
@@ -266,7 +267,7 @@ TEST(UnitedBlock, NamesTheRankOfTheFirstOccurrence) {
     ASSERT_TRUE(block.add(20 * i + 15, definitions).ok());
   }
   for (int i = 0; i < 5; ++i) {
-    UnitedBlock copy = block;
+    SharedDefinitions copy = block;
     std::string message =
         copy.add(100, Definitions().dim("d" + std::to_string(i), 2)).status().message();
     EXPECT_TRUE(message.ends_with("as on rank " + std::to_string(20 * i))) << message;
@@ -275,7 +276,7 @@ TEST(UnitedBlock, NamesTheRankOfTheFirstOccurrence) {
         copy.add(100, Definitions().var("v" + std::to_string(i), Type::kByte)).status().message();
     EXPECT_TRUE(message.ends_with("as on rank " + std::to_string(20 * i + 10))) << message;
   }
-  UnitedBlock attributes("events");
+  SharedDefinitions attributes("events");
   for (const int rank : {4, 7, 9})
     ASSERT_TRUE(attributes.add(rank, Definitions().ints("a" + std::to_string(rank), {rank})).ok());
   const std::string message = attributes.add(11, Definitions().ints("a7", {1})).status().message();
@@ -284,7 +285,7 @@ TEST(UnitedBlock, NamesTheRankOfTheFirstOccurrence) {
 
 // So many that names are looked up some definitions later (spec/rationale.md, "Creating many
 // objects").
-TEST(UnitedBlock, FindsEachOfVeryManyNames) {
+TEST(SharedDefinitions, FindsEachOfVeryManyNames) {
   constexpr std::uint32_t kCount = 70000;
   Metadata forwards, backwards;
   for (std::uint32_t i = 0; i < kCount; ++i) {
@@ -297,7 +298,7 @@ TEST(UnitedBlock, FindsEachOfVeryManyNames) {
         backwards.def_var("v" + std::to_string(kCount - i), Type::kInt, std::vector<DimId>{i})
             .ok());
   }
-  UnitedBlock block("events");
+  SharedDefinitions block("events");
   ASSERT_TRUE(block.add(0, forwards).ok());
   const auto ids = block.add(1, backwards);
   ASSERT_TRUE(ids.ok()) << ids.status().message();

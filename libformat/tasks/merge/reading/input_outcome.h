@@ -1,4 +1,4 @@
-// PlannedInput: the facts that a merge keeps about an input after it has read the input. The blocks
+// InputOutcome: the facts that a merge keeps about an input after it has read the input. The blocks
 // of the input are not included.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace nmb {
 
-struct PlannedInput {
+struct InputOutcome {
   std::size_t index = 0;   // position in the list of inputs
   Status status{};         // an error means that the input cannot be used
   bool is_opened = false;  // if is_opened is false, the members below are not set

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "state/united_block.h"
+#include "state/shared_definitions.h"
 #include "support/header_bytes.h"
 
 namespace nmb {
@@ -29,7 +29,7 @@ void copy_attributes(const Metadata& from, VarId owner, bool shuffle, Random& ra
 // What a rank defines of `all`, IDs of `all` by its own.
 struct Share {
   Metadata metadata;
-  UnitedBlock::Ids origin;
+  SharedDefinitions::Ids origin;
 };
 
 // Variables [first, last) and, at random, others before them; all block attributes and the
@@ -86,12 +86,12 @@ std::vector<std::byte> laid_out(Metadata metadata) {
   return test::encode(metadata, Kind::kCdf5, 0).value();
 }
 
-TEST(UnitedBlockProperty, PutsDividedDefinitionsTogether) {
+TEST(SharedDefinitionsProperty, PutsDividedDefinitionsTogether) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const Metadata all = test::random_metadata(Kind::kCdf5, random);
-    UnitedBlock block("b");
+    SharedDefinitions block("b");
     VarId first = 0;
     for (int rank = 0; first < all.variable_count() || rank == 0; ++rank) {
       const VarId last = first + static_cast<VarId>(random() % (all.variable_count() - first + 1u));
@@ -108,12 +108,12 @@ TEST(UnitedBlockProperty, PutsDividedDefinitionsTogether) {
   }
 }
 
-TEST(UnitedBlockProperty, TakesTheOrderOfTheFirstRank) {
+TEST(SharedDefinitionsProperty, TakesTheOrderOfTheFirstRank) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const Metadata all = test::random_metadata(Kind::kCdf5, random);
-    UnitedBlock block("b");
+    SharedDefinitions block("b");
     ASSERT_TRUE(block.add(0, all).ok());
     const Metadata other = shuffled(all, random);
     const auto ids = block.add(1, other);
@@ -127,7 +127,7 @@ TEST(UnitedBlockProperty, TakesTheOrderOfTheFirstRank) {
 }
 
 // One value, type or length of one object changed must be found, whichever it is.
-TEST(UnitedBlockProperty, FindsEveryChange) {
+TEST(SharedDefinitionsProperty, FindsEveryChange) {
   std::uint64_t changes = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -135,7 +135,7 @@ TEST(UnitedBlockProperty, FindsEveryChange) {
     const Metadata all = test::random_metadata(Kind::kCdf5, random);
     for (VarId id = 0; id < all.variable_count(); ++id) {
       const auto is_refused = [&](const Metadata& changed) {
-        UnitedBlock block("b");
+        SharedDefinitions block("b");
         EXPECT_TRUE(block.add(0, all).ok());
         ++changes;
         return block.add(1, changed).status().code() == Code::kConflict;

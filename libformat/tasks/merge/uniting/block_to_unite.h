@@ -1,6 +1,6 @@
-// UnionBlock: the data that a union needs about a block of an input. The data do not depend on the
-// rank that reads the input. DescribedBlock: these data, kept for an input that another rank has
-// read.
+// BlockToUnite: the data that a union needs about a block of an input. The data do not depend on
+// the rank that reads the input. DescribedBlock: these data, kept for an input that another rank
+// has read.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ bool keeps_chunks(const MergeOptions& options);
 
 BlockFacts facts_of(const InputBlock& block, const MergeOptions& options);
 
-struct UnionBlock {
+struct BlockToUnite {
   DatasetUnion::Member member;
   std::vector<std::uint32_t> levels{};  // for each dimension, see ClassicForm::levels
   std::vector<Loss> losses{};           // losses in the conversion to a classic dataset
@@ -56,15 +56,15 @@ struct DescribedBlock {
   BlockFacts facts;
   Status failure{};  // why the block cannot be united
   std::shared_ptr<const Metadata> metadata{};
-  std::optional<UnionBlock> block{};     // refers to `metadata`; nullopt after a failure
+  std::optional<BlockToUnite> block{};   // refers to `metadata`; nullopt after a failure
   std::vector<std::uint64_t> same_as{};  // result of FirstValues: indexes of inputs
 };
 
 // Converts a block to a classic dataset and passes this dataset to `visit`. The block's file must
 // be open. *room: how many bytes of values may be kept, as for hold_small(). Errors: kDamaged,
 // kLimit, kIo; the error of `visit`.
-Status visit_union_block(const InputBlock& block, const MergeOptions& options,
-                         std::shared_ptr<SourcePool> views, std::uint64_t* room,
-                         const std::function<Status(const UnionBlock&)>& visit);
+Status visit_block_to_unite(const InputBlock& block, const MergeOptions& options,
+                            std::shared_ptr<SourcePool> views, std::uint64_t* room,
+                            const std::function<Status(const BlockToUnite&)>& visit);
 
 }  // namespace nmb

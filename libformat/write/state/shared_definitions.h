@@ -1,5 +1,6 @@
-// UnitedBlock: unites the definitions of a block from several ranks, or reports where they disagree
-// (spec/rationale.md, "Shared blocks"). A UnitedBlock performs no I/O and sends no messages.
+// SharedDefinitions: unites the definitions of a block from several ranks, or reports where they
+// disagree (spec/rationale.md, "Shared blocks"). A SharedDefinitions performs no I/O and sends no
+// messages.
 #pragma once
 
 #include <span>
@@ -29,7 +30,7 @@ namespace nmb {
 // The time of all calls of add() together is proportional to the number of added objects. Not
 // thread-safe. Throws std::bad_alloc if memory is exhausted. The union must not be used after an
 // exception or a failure of add().
-class UnitedBlock {
+class SharedDefinitions {
  public:
   // For each dimension and variable of a rank, its ID in the union. The index in the vector is the
   // object's ID on the rank.
@@ -39,7 +40,7 @@ class UnitedBlock {
   };
 
   // `name`: the block's name, for messages.
-  explicit UnitedBlock(std::string_view name) : name_(name) {}
+  explicit SharedDefinitions(std::string_view name) : name_(name) {}
 
   // Adds the definitions of a rank. Ranks must be added in ascending order. settle_names() of
   // `definitions` must have been called before. The field `begin` of the rank's variables is
@@ -51,7 +52,7 @@ class UnitedBlock {
 
   const Metadata& metadata() const { return union_; }
   // Returns the union. The caller must then compute a layout, which sets the field `begin` of the
-  // union's variables. The UnitedBlock is empty afterwards.
+  // union's variables. The SharedDefinitions is empty afterwards.
   Metadata take() && { return std::move(union_); }
 
  private:

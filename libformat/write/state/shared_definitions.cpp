@@ -1,5 +1,5 @@
-// Unites the definitions of several ranks (see united_block.h).
-#include "state/united_block.h"
+// Unites the definitions of several ranks (see shared_definitions.h).
+#include "state/shared_definitions.h"
 
 #include <algorithm>
 #include <cassert>
@@ -27,7 +27,7 @@ std::string object_text(std::string_view kind, std::string_view name) {
 
 }  // namespace
 
-Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions) {
+Result<SharedDefinitions::Ids> SharedDefinitions::add(int rank, const Metadata& definitions) {
   assert(starts_.empty() || starts_.back().rank < rank);
   const Start start{rank, union_.dimension_count(), union_.variable_count(), block_attributes_};
   Ids ids;
@@ -43,7 +43,8 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
   return ids;
 }
 
-Status UnitedBlock::add_dimensions(int rank, const Metadata& definitions, std::vector<DimId>* ids) {
+Status SharedDefinitions::add_dimensions(int rank, const Metadata& definitions,
+                                         std::vector<DimId>* ids) {
   const bool is_first = union_.dimension_count() == 0;
   ids->reserve(definitions.dimension_count());
   // Before a search for a name, tries the object that follows the last match. Ranks usually define
@@ -70,7 +71,7 @@ Status UnitedBlock::add_dimensions(int rank, const Metadata& definitions, std::v
   return {};
 }
 
-Status UnitedBlock::check_record_dimension(int rank, const Dimension& dimension) const {
+Status SharedDefinitions::check_record_dimension(int rank, const Dimension& dimension) const {
   const std::optional<DimId> record = union_.record_dimension();
   if (!record) return {};
   const std::string found = in_quotes(dimension.name);
@@ -79,7 +80,7 @@ Status UnitedBlock::check_record_dimension(int rank, const Dimension& dimension)
                   first_rank(&Start::dimension, *record), expected, ", a block can have only one");
 }
 
-Status UnitedBlock::add_block_attributes(int rank, const Metadata& definitions) {
+Status SharedDefinitions::add_block_attributes(int rank, const Metadata& definitions) {
   return definitions.try_each_attribute(kGlobal, [&](const Attribute& found) -> Status {
     if (const auto expected = union_.find_attribute(kGlobal, found.name)) {
       if (has_same_value(found, *expected)) return {};
@@ -92,7 +93,7 @@ Status UnitedBlock::add_block_attributes(int rank, const Metadata& definitions) 
   });
 }
 
-Status UnitedBlock::add_variables(int rank, const Metadata& definitions, Ids* ids) {
+Status SharedDefinitions::add_variables(int rank, const Metadata& definitions, Ids* ids) {
   const bool is_first = union_.variable_count() == 0;
   ids->variables.reserve(definitions.variable_count());
   std::vector<DimId> dimensions;
@@ -120,8 +121,8 @@ Status UnitedBlock::add_variables(int rank, const Metadata& definitions, Ids* id
   return {};
 }
 
-Status UnitedBlock::check_variable(int rank, const Metadata& definitions, VarId local, VarId id,
-                                   std::span<const DimId> dimensions) const {
+Status SharedDefinitions::check_variable(int rank, const Metadata& definitions, VarId local,
+                                         VarId id, std::span<const DimId> dimensions) const {
   const Variable found = definitions.variable(local), expected = union_.variable(id);
   const auto differs = [&](std::string_view field, std::string_view what, std::string_view other) {
     return conflict(object_text("variable", found.name), field, rank, what,
@@ -139,8 +140,8 @@ Status UnitedBlock::check_variable(int rank, const Metadata& definitions, VarId 
   return check_attributes(rank, definitions, local, id);
 }
 
-Status UnitedBlock::check_attributes(int rank, const Metadata& definitions, VarId local,
-                                     VarId id) const {
+Status SharedDefinitions::check_attributes(int rank, const Metadata& definitions, VarId local,
+                                           VarId id) const {
   Status status;
   const auto differ = [&](const Attribute* found, const Attribute* expected) {
     if (!status.ok()) return;
@@ -158,8 +159,9 @@ Status UnitedBlock::check_attributes(int rank, const Metadata& definitions, VarI
   return status;
 }
 
-Status UnitedBlock::attribute_conflict(std::string_view object, int rank, const Attribute& found,
-                                       int first_rank, const Attribute& expected) const {
+Status SharedDefinitions::attribute_conflict(std::string_view object, int rank,
+                                             const Attribute& found, int first_rank,
+                                             const Attribute& expected) const {
   if (found.type != expected.type)
     return conflict(object, "type", rank, type_name(found.type), first_rank,
                     type_name(expected.type));
@@ -167,13 +169,13 @@ Status UnitedBlock::attribute_conflict(std::string_view object, int rank, const 
   return conflict(object, "values", rank, values.found, first_rank, values.expected, values.remark);
 }
 
-int UnitedBlock::first_rank(std::uint32_t Start::*first, std::uint32_t object) const {
+int SharedDefinitions::first_rank(std::uint32_t Start::*first, std::uint32_t object) const {
   const auto after = std::ranges::upper_bound(starts_, object, {}, first);
   assert(after != starts_.begin());
   return std::prev(after)->rank;
 }
 
-int UnitedBlock::first_rank_of_block_attribute(std::string_view name) const {
+int SharedDefinitions::first_rank_of_block_attribute(std::string_view name) const {
   std::uint32_t before = 0;
   bool is_before = true;
   union_.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
@@ -183,9 +185,9 @@ int UnitedBlock::first_rank_of_block_attribute(std::string_view name) const {
   return first_rank(&Start::block_attribute, before);
 }
 
-Status UnitedBlock::conflict(std::string_view object, std::string_view field, int rank,
-                             std::string_view found, int first_rank, std::string_view expected,
-                             std::string_view remark) const {
+Status SharedDefinitions::conflict(std::string_view object, std::string_view field, int rank,
+                                   std::string_view found, int first_rank,
+                                   std::string_view expected, std::string_view remark) const {
   std::string message = joined_text(object_text("block", name_), ": ", object, ": ");
   if (!field.empty()) message += joined_text(field, ": ");
   message += joined_text("found ", found, " on rank ", rank, ", expected ", expected,

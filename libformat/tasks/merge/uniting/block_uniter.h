@@ -1,4 +1,4 @@
-// BlockUnions: unites blocks that several inputs have. Collects the parts of each block from all
+// BlockUniter: unites blocks that several inputs have. Collects the parts of each block from all
 // inputs. Then makes one block from these parts.
 #pragma once
 
@@ -18,14 +18,14 @@
 #include "merge/reading/block_sink.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/merge_step.h"
+#include "merge/uniting/block_to_unite.h"
 #include "merge/uniting/dataset_union.h"
 #include "merge/uniting/partition_key.h"
-#include "merge/uniting/union_block.h"
 #include "values/chunk_coding.h"
 
 namespace nmb {
 
-class BlockUnions final : public BlockSink, public MergeStep {
+class BlockUniter final : public BlockSink, public MergeStep {
  public:
   // A function that reads an input again after another rank has read it. Passes the input's blocks
   // to `sink`. The input's messages are not reported again.
@@ -33,9 +33,9 @@ class BlockUnions final : public BlockSink, public MergeStep {
 
   // held: how many bytes of values may
   // be kept for inputs that this rank reads. helpers: encode chunks; may be nullptr.
-  BlockUnions(const MergeStep& step, std::shared_ptr<SourcePool> views, std::uint64_t held,
+  BlockUniter(const MergeStep& step, std::shared_ptr<SourcePool> views, std::uint64_t held,
               ReadAgain read_again, ChunkHelpers* helpers);
-  ~BlockUnions() override;
+  ~BlockUniter() override;
 
   // Begins an input. The input must also be the current input of `conflicts`.
   void begin_input(Source file) override { file_ = std::move(file); }
@@ -65,7 +65,7 @@ class BlockUnions final : public BlockSink, public MergeStep {
   bool take(Entry& entry, const BlockFacts& facts, Keep keep);
   Status unite(Entry& entry, const InputBlock& block);
   Status unite(Entry& entry, const DescribedBlock& block);
-  Status unite(Entry& entry, const UnionBlock& block);
+  Status unite(Entry& entry, const BlockToUnite& block);
   Status unite_whole(Entry& entry);
   Status unite_first(Entry& entry);
   Status load(Entry& entry);

@@ -1,5 +1,5 @@
-// Unites blocks of several inputs (see merge/uniting/block_unions.h).
-#include "merge/uniting/block_unions.h"
+// Unites blocks of several inputs (see merge/uniting/block_uniter.h).
+#include "merge/uniting/block_uniter.h"
 
 #include <algorithm>
 #include <map>
@@ -78,7 +78,7 @@ constexpr std::size_t kShownNames = 8;
 
 // The state of all blocks with one name. The first block is kept unchanged until another input has
 // a block with this name.
-struct BlockUnions::Entry {
+struct BlockUniter::Entry {
   BlockName name;
   Source file;                       // file of the first input
   std::vector<std::size_t> inputs;   // inputs that have the block
@@ -117,9 +117,9 @@ struct BlockUnions::Entry {
 };
 
 // Loads blocks that only one input has. Another rank has read that input before.
-class BlockUnions::Loader final : public BlockSink {
+class BlockUniter::Loader final : public BlockSink {
  public:
-  Loader(BlockUnions& unions, std::size_t input) : unions_(unions), input_(input) {}
+  Loader(BlockUniter& unions, std::size_t input) : unions_(unions), input_(input) {}
   void begin_input(Source file) override { file_ = std::move(file); }
   Status take_whole(const BlockName& name, InputBlock& block) override {
     Entry* const entry = unions_.find(name.name);
@@ -132,12 +132,12 @@ class BlockUnions::Loader final : public BlockSink {
   Status take_part(const BlockName&, BlockPart) override { return {}; }
 
  private:
-  BlockUnions& unions_;
+  BlockUniter& unions_;
   const std::size_t input_;
   Source file_;
 };
 
-BlockUnions::BlockUnions(const MergeStep& step, std::shared_ptr<SourcePool> views,
+BlockUniter::BlockUniter(const MergeStep& step, std::shared_ptr<SourcePool> views,
                          std::uint64_t held, ReadAgain read_again, ChunkHelpers* helpers)
     : MergeStep(step),
       views_(std::move(views)),
@@ -145,14 +145,14 @@ BlockUnions::BlockUnions(const MergeStep& step, std::shared_ptr<SourcePool> view
       read_again_(std::move(read_again)),
       helpers_(helpers) {}
 
-BlockUnions::~BlockUnions() = default;
+BlockUniter::~BlockUniter() = default;
 
-BlockUnions::Entry* BlockUnions::find(const std::string& name) const {
+BlockUniter::Entry* BlockUniter::find(const std::string& name) const {
   const auto known = by_name_.find(name);
   return known == by_name_.end() ? nullptr : known->second;
 }
 
-BlockUnions::Entry& BlockUnions::entry_of(const BlockName& name) {
+BlockUniter::Entry& BlockUniter::entry_of(const BlockName& name) {
   Entry*& entry = by_name_[name.name];
   if (!entry) {
     entry = entries_.emplace_back(std::make_unique<Entry>()).get();
@@ -162,7 +162,7 @@ BlockUnions::Entry& BlockUnions::entry_of(const BlockName& name) {
   return *entry;
 }
 
-void BlockUnions::take_note(const Entry& entry, UnionNote note) {
+void BlockUniter::take_note(const Entry& entry, UnionNote note) {
   const std::size_t input = entry.members[note.second], first = entry.members[note.first];
   // An object that was reported as lost is not missing too.
   const bool is_missing = note.kind == ConflictKind::kMissingVariable ||
@@ -188,14 +188,14 @@ void BlockUnions::take_note(const Entry& entry, UnionNote note) {
 }
 
 // Reports an object that an input does not have.
-void BlockUnions::tell_missing(FoundConflict found, bool may_fill) {
+void BlockUniter::tell_missing(FoundConflict found, bool may_fill) {
   if (may_fill && options_.fill_missing())
     report_.filled.push_back(std::move(found.conflict));
   else
     conflicts_.add(std::move(found));
 }
 
-DatasetUnion& BlockUnions::union_of(Entry& entry, const Metadata& first,
+DatasetUnion& BlockUniter::union_of(Entry& entry, const Metadata& first,
                                     const std::vector<std::uint32_t>& levels) {
   if (!entry.united) {
     UnionRules rules = rules_of(options_, first);
@@ -212,7 +212,7 @@ DatasetUnion& BlockUnions::union_of(Entry& entry, const Metadata& first,
 // it that defines a dimension of the same name has another dimension. If both dimensions may grow,
 // or neither of them, the name could mean both; this is a conflict. first: the block's definitions
 // in the first input; levels: see Entry::levels.
-bool BlockUnions::is_along(const Entry& entry, const Metadata& first,
+bool BlockUniter::is_along(const Entry& entry, const Metadata& first,
                            const std::vector<std::uint32_t>& levels) {
   const std::string name(along_name(options_));
   const std::optional<DimId> id = first.find_dimension(name);
@@ -237,21 +237,21 @@ bool BlockUnions::is_along(const Entry& entry, const Metadata& first,
   return true;
 }
 
-Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
+Status BlockUniter::unite(Entry& entry, const InputBlock& block) {
   // Small values are kept now, because the file may be closed when values are compared.
-  return visit_union_block(block, options_, views_, &held_room_,
-                           [&](const UnionBlock& united) { return unite(entry, united); });
+  return visit_block_to_unite(block, options_, views_, &held_room_,
+                              [&](const BlockToUnite& united) { return unite(entry, united); });
 }
 
-Status BlockUnions::unite(Entry& entry, const DescribedBlock& block) {
+Status BlockUniter::unite(Entry& entry, const DescribedBlock& block) {
   NMB_TRY(block.failure);
-  UnionBlock united = *block.block;
+  BlockToUnite united = *block.block;
   for (const std::uint64_t input : block.same_as)
     united.member.same_as.push_back(entry.member_of(input).value_or(DatasetUnion::kNobody));
   return unite(entry, united);
 }
 
-Status BlockUnions::unite(Entry& entry, const UnionBlock& block) {
+Status BlockUniter::unite(Entry& entry, const BlockToUnite& block) {
   for (const Loss& loss : block.losses) {
     conflicts_.add(ConflictKind::kLoss, loss.object, loss.text, "");
     entry.lost.emplace(conflicts_.here().input, loss.object);
@@ -272,7 +272,7 @@ Status BlockUnions::unite(Entry& entry, const UnionBlock& block) {
 }
 
 // Adds the block of the first input to the union, if this block is still kept unchanged.
-Status BlockUnions::unite_whole(Entry& entry) {
+Status BlockUniter::unite_whole(Entry& entry) {
   if (!entry.whole && !entry.described) return {};
   // Messages about this block belong to the first input.
   const Occurrence here = conflicts_.here();
@@ -282,7 +282,7 @@ Status BlockUnions::unite_whole(Entry& entry) {
   return status;
 }
 
-Status BlockUnions::unite_first(Entry& entry) {
+Status BlockUniter::unite_first(Entry& entry) {
   if (const auto described = std::exchange(entry.described, nullptr))
     return unite(entry, *described);
   KeptBlock whole = std::move(*entry.whole);
@@ -294,7 +294,7 @@ Status BlockUnions::unite_first(Entry& entry) {
 // If only one input has the block, and another rank has read that input, reads the input again.
 // Then loads all blocks that only this input has. If the input cannot be used, the entry stays
 // without a block.
-Status BlockUnions::load(Entry& entry) {
+Status BlockUniter::load(Entry& entry) {
   if (!entry.described) return {};
   const std::size_t input = entry.inputs.front();
   Loader loader(*this, input);
@@ -308,7 +308,7 @@ Status BlockUnions::load(Entry& entry) {
 // Records that the current input has the block. Returns whether the block must be united now. keep:
 // a function that is called if the block is the first with its name.
 template <class Keep>
-bool BlockUnions::take(Entry& entry, const BlockFacts& facts, Keep keep) {
+bool BlockUniter::take(Entry& entry, const BlockFacts& facts, Keep keep) {
   const bool is_first = entry.inputs.empty(), is_tile = options_.has_tiles();
   entry.inputs.push_back(conflicts_.here().input);
   note_set_size(entry, facts);
@@ -332,7 +332,7 @@ bool BlockUnions::take(Entry& entry, const BlockFacts& facts, Keep keep) {
   return true;
 }
 
-Status BlockUnions::take_whole(const BlockName& name, InputBlock& block) {
+Status BlockUniter::take_whole(const BlockName& name, InputBlock& block) {
   Entry& entry = entry_of(name);
   if (!take(entry, facts_of(block, options_),
             [&] { entry.whole = std::move(static_cast<KeptBlock&>(block)); }))
@@ -341,7 +341,7 @@ Status BlockUnions::take_whole(const BlockName& name, InputBlock& block) {
   return unite(entry, block);
 }
 
-Status BlockUnions::take_described(const BlockName& name,
+Status BlockUniter::take_described(const BlockName& name,
                                    std::shared_ptr<const DescribedBlock> block) {
   Entry& entry = entry_of(name);
   if (!take(entry, block->facts, [&] { entry.described = block; })) return {};
@@ -349,7 +349,7 @@ Status BlockUnions::take_described(const BlockName& name,
   return unite(entry, *block);
 }
 
-Status BlockUnions::take_part(const BlockName& name, BlockPart part) {
+Status BlockUniter::take_part(const BlockName& name, BlockPart part) {
   Entry& entry = entry_of(name);
   NMB_TRY(unite_whole(entry));
   entry.samples.reset();
@@ -361,7 +361,7 @@ Status BlockUnions::take_part(const BlockName& name, BlockPart part) {
 }
 
 // Checks that a block is a tile that can be united with other tiles.
-Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
+Status BlockUniter::check_tile(const Entry& entry, const Metadata& metadata) {
   if (const auto gathered = gathered_variable(metadata))
     return Status(Code::kUnsupported, "variable " + in_quotes(metadata.variable(*gathered).name) +
                                           " lists the points of a grid (attribute compress); "
@@ -374,14 +374,14 @@ Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
   return {};
 }
 
-void BlockUnions::note_set_size(Entry& entry, const BlockFacts& facts) {
+void BlockUniter::note_set_size(Entry& entry, const BlockFacts& facts) {
   if (!facts.set_size) return;
   entry.set_sizes.emplace_back(conflicts_.here().input, *facts.set_size);
   entry.is_iceberg = facts.is_iceberg_set;
 }
 
 // Checks that the inputs with this block are a complete set of files.
-void BlockUnions::check_set(const Entry& entry) {
+void BlockUniter::check_set(const Entry& entry) {
   if (entry.set_sizes.empty()) return;
   const std::size_t first = entry.set_sizes.front().first;
   const std::int64_t size = entry.set_sizes.front().second;
@@ -406,7 +406,7 @@ void BlockUnions::check_set(const Entry& entry) {
 
 // Reports a problem with a set of files. second: kNone if the problem concerns only the first
 // input.
-void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t first,
+void BlockUniter::tell_set(const Entry& entry, std::size_t second, std::size_t first,
                            std::string found, std::string expected, bool may_fill) {
   tell_missing(
       conflicts_.make({second == ConflictList::kNone ? first : second, 0}, ConflictKind::kSetSize,
@@ -418,7 +418,7 @@ void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t f
 // Therefore file numbers are compared to find parts that are given twice. In mode join, files form
 // a set if their names differ only in the number. size: number of files in each set; less than 1 if
 // unknown. Returns true if the sets need no further check.
-bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
+bool BlockUniter::check_icebergs(const Entry& entry, std::int64_t size) {
   std::vector<std::string> names;
   for (const std::size_t input : entry.inputs) names.push_back(conflicts_.input(input));
   // For tiles, files that are given twice are reported elsewhere.
@@ -452,7 +452,7 @@ bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
 
 // Returns the missing file numbers as a text like ", none whose name ends in .0001". The files must
 // be numbered from 0.
-std::string BlockUnions::missing_numbers(const std::vector<std::size_t>& inputs,
+std::string BlockUniter::missing_numbers(const std::vector<std::size_t>& inputs,
                                          std::int64_t count) const {
   std::set<std::uint64_t> numbers;
   for (const std::size_t input : inputs) {
@@ -471,7 +471,7 @@ std::string BlockUnions::missing_numbers(const std::vector<std::size_t>& inputs,
   return out;
 }
 
-void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs) {
+void BlockUniter::tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs) {
   if (entry.inputs.size() == inputs.size()) return;
   for (const std::size_t input : inputs)
     if (!std::ranges::binary_search(entry.inputs, input)) {
@@ -488,7 +488,7 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
 // For --missing=fill, adds fill values where inputs lack a group or its variables. If the group
 // shares a dimension with a group above it, an input without the group gets a fill value for each
 // index of that dimension.
-Status BlockUnions::add_gaps(const std::vector<std::size_t>& inputs) {
+Status BlockUniter::add_gaps(const std::vector<std::size_t>& inputs) {
   for (const std::unique_ptr<Entry>& entry : entries_) {
     if (entry->inputs.size() < inputs.size()) NMB_TRY(load(*entry));
     if (entry->whole && entry->inputs.size() < inputs.size()) {
@@ -506,7 +506,7 @@ Status BlockUnions::add_gaps(const std::vector<std::size_t>& inputs) {
   return {};
 }
 
-void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
+void BlockUniter::add_gaps(Entry& entry, const std::string& dimension,
                            const std::vector<std::size_t>& inputs) {
   const Entry* const above = joined_above(entry, dimension);
   // If the group has a coordinate variable for the dimension, the dimension belongs to the group.
@@ -536,7 +536,7 @@ void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
 
 // Returns the nearest block above this block that is joined along a dimension with this name.
 // Returns nullptr if there is none.
-const BlockUnions::Entry* BlockUnions::joined_above(const Entry& entry,
+const BlockUniter::Entry* BlockUniter::joined_above(const Entry& entry,
                                                     std::string_view dimension) const {
   for (std::string name = entry.name.name; !name.empty();) {
     name = split_path(name).parent;
@@ -548,7 +548,7 @@ const BlockUnions::Entry* BlockUnions::joined_above(const Entry& entry,
 
 // Returns the length of the dimension in an input. Returns nullopt if the input has none of the
 // blocks that share the dimension.
-std::optional<std::uint64_t> BlockUnions::joined_length(const Entry& entry,
+std::optional<std::uint64_t> BlockUniter::joined_length(const Entry& entry,
                                                         std::string_view dimension,
                                                         std::size_t input) const {
   if (const auto member = entry.member_of(input))
@@ -557,7 +557,7 @@ std::optional<std::uint64_t> BlockUnions::joined_length(const Entry& entry,
   return above ? joined_length(*above, dimension, input) : std::nullopt;
 }
 
-void BlockUnions::tell_key(std::size_t input, std::string object, std::string found,
+void BlockUniter::tell_key(std::size_t input, std::string object, std::string found,
                            std::string expected) {
   conflicts_.add_at({input, 0}, ConflictKind::kPartitionKey, std::move(object), input,
                     ConflictList::kNone, std::move(found), std::move(expected));
@@ -565,7 +565,7 @@ void BlockUnions::tell_key(std::size_t input, std::string object, std::string fo
 
 // Numbers the events of all inputs. Adds the event numbers (the partition key) to each block that
 // has events. A missing variable is not reported if a conflict was already reported for the input.
-Status BlockUnions::add_keys(const std::vector<std::size_t>& inputs) {
+Status BlockUniter::add_keys(const std::vector<std::size_t>& inputs) {
   const bool names_block = options_.join().key.find('/') != std::string::npos;
   const SplitPath key = split_path(options_.join().key);
   const std::string variable(key.name);
@@ -580,13 +580,13 @@ Status BlockUnions::add_keys(const std::vector<std::size_t>& inputs) {
 }
 
 // Returns a variable's values in one united input.
-KeyColumn BlockUnions::column_of(const Entry& entry, VarId variable, std::uint32_t member) {
+KeyColumn BlockUniter::column_of(const Entry& entry, VarId variable, std::uint32_t member) {
   KeyColumn column{nullptr, entry.united->type_of(variable)};
   column.values = entry.united->column(variable, member, &column.count);
   return column;
 }
 
-Status BlockUnions::add_events(Entry* events, const std::string& variable,
+Status BlockUniter::add_events(Entry* events, const std::string& variable,
                                const std::vector<std::size_t>& inputs,
                                const std::set<std::size_t>& in_conflict) {
   std::optional<VarId> id;
@@ -606,7 +606,7 @@ Status BlockUnions::add_events(Entry* events, const std::string& variable,
   return {};
 }
 
-Status BlockUnions::add_numbers(Entry& entry, const std::string& variable,
+Status BlockUniter::add_numbers(Entry& entry, const std::string& variable,
                                 const std::set<std::size_t>& in_conflict) {
   const auto id = entry.united->joined_column(variable);
   if (!id) return {};
@@ -628,7 +628,7 @@ Status BlockUnions::add_numbers(Entry& entry, const std::string& variable,
   return entry.united->add_column(variable + ".seq", *id, std::move(numbers));
 }
 
-Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& sink) {
+Status BlockUniter::finish(const std::vector<std::size_t>& inputs, BlockSink& sink) {
   const JoinMode& join = options_.join();
   if (options_.joins() && inputs.size() > 1 &&
       std::ranges::none_of(entries_, [](const std::unique_ptr<Entry>& entry) {
@@ -652,7 +652,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
   return {};
 }
 
-Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
+Status BlockUniter::finish(Entry& entry, BlockSink& sink) {
   if (options_.has_tiles()) NMB_TRY(unite_whole(entry));
   NMB_TRY(load(entry));
   if (!entry.whole && !entry.united) return {};  // the input cannot be used
@@ -706,7 +706,7 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
 }
 
 // Counts variables that are compressed in the first input, but not in the output.
-Status BlockUnions::count_decompressed(const Entry& entry, const Dataset& all) {
+Status BlockUniter::count_decompressed(const Entry& entry, const Dataset& all) {
   if (keeps_chunks(options_)) return {};
   NMB_ASSIGN(const std::size_t compressed, count_compressed(*entry.united, all));
   report_.decompressed += compressed;
@@ -714,7 +714,7 @@ Status BlockUnions::count_decompressed(const Entry& entry, const Dataset& all) {
 }
 
 // Passes a united block of kind 6 to `sink`.
-Status BlockUnions::take_group(const Entry& entry, const Dataset& group,
+Status BlockUniter::take_group(const Entry& entry, const Dataset& group,
                                std::vector<std::byte> body, std::optional<WantedChunks> wanted,
                                BlockSink& sink) {
   InputBlock block(group);
@@ -735,7 +735,7 @@ Status BlockUnions::take_group(const Entry& entry, const Dataset& group,
   return sink.take_whole(entry.name, block);
 }
 
-Status BlockUnions::check_coordinates(const Entry& entry,
+Status BlockUniter::check_coordinates(const Entry& entry,
                                       const std::vector<JoinedCoordinate>& coordinates) {
   for (const JoinedCoordinate& coordinate : coordinates) {
     NMB_ASSIGN(const auto disorder,
@@ -759,7 +759,7 @@ Status BlockUnions::check_coordinates(const Entry& entry,
   return {};
 }
 // Adds one warning for each kind of note.
-void BlockUnions::warn_of_notes() {
+void BlockUniter::warn_of_notes() {
   const auto warn_of = [this](const std::map<std::string, std::size_t>& counts, std::string text) {
     std::size_t shown = 0;
     for (const auto& [name, count] : counts) {
