@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "files/owned_bytes.h"
 #include "nmb/classic.h"
 #include "nmb/writer.h"
+#include "sources/value_source.h"
 
 namespace nmb::test {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "files/owned_bytes.h"
 #include "nmb/reader.h"
 #include "origins/stored_values.h"
+#include "sources/value_source.h"
 #include "support/model.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"

@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "files/owned_bytes.h"
 #include "hdf5_types/hdf5_section.h"
 #include "nmb/dataset.h"
+#include "sources/value_source.h"
 #include "wire/endian.h"
 
 namespace nmb::test {

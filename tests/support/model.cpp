@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "extent/piece_codec.h"
-#include "files/owned_bytes.h"
 #include "nmb/files.h"
 #include "nmb/verify.h"
 #include "origins/stored_values.h"
+#include "sources/value_source.h"
 #include "support/vectors.h"
 
 namespace nmb::test {

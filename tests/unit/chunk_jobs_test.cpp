@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "files/owned_bytes.h"
+#include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_table.h"
 #include "wire/endian.h"

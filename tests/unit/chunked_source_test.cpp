@@ -7,7 +7,7 @@
 #include <numeric>
 #include <thread>
 
-#include "files/owned_bytes.h"
+#include "sources/value_source.h"
 #include "support/counting_source.h"
 #include "wire/endian.h"
 

@@ -8,12 +8,12 @@
 
 #include "block/block_header.h"
 #include "extent/piece_codec.h"
-#include "files/owned_bytes.h"
 #include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "origins/stored_values.h"
 #include "reader/extent_pieces.h"
+#include "sources/value_source.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/model.h"

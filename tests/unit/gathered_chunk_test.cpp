@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <random>
 
-#include "files/owned_bytes.h"
 #include "nmb/extension.h"
+#include "sources/value_source.h"
 #include "wire/endian.h"
 
 namespace nmb {

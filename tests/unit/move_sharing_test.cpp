@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "files/owned_bytes.h"
 #include "nmb/communicator.h"
+#include "sources/value_source.h"
 #include "support/programs.h"
 
 namespace nmb::test {

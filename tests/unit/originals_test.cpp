@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "files/owned_bytes.h"
 #include "nmb/files.h"
 #include "nmb/layout.h"
 #include "nmb/reader.h"
@@ -15,6 +14,7 @@
 #include "nmb/verify.h"
 #include "nmb/writer.h"
 #include "origins/stored_values.h"
+#include "sources/value_source.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"

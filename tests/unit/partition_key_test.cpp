@@ -1,10 +1,10 @@
 // Numbers for the events of several inputs.
-#include "merge/uniting/partition_key.h"
+#include "sources/partition_key.h"
 
 #include <gtest/gtest.h>
 
-#include "files/owned_bytes.h"
 #include "nmb/values.h"
+#include "sources/value_source.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -18,7 +18,7 @@ KeyColumn column(const std::vector<std::int64_t>& values, Type type = Type::kSho
 
 std::vector<std::uint64_t> numbers(const std::shared_ptr<PartitionKey>& key, std::size_t input,
                                    const KeyColumn& of, std::size_t step) {
-  const Source source = PartitionKey::numbers(key, input, of);
+  const Source source = source_of(form::Numbered{key, input, of});
   std::vector<std::byte> bytes(source->size());
   for (std::size_t at = 0; at < bytes.size(); at += step)
     EXPECT_TRUE(

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "merge/storing/part_block.h"
-#include "merge/storing/run_source.h"
+#include "sources/value_source.h"
 #include "support/dataset.h"
 
 namespace nmb {
@@ -86,8 +86,8 @@ class SplitDatasetTest : public testing::Test {
   void keep_values(const DatasetPart& part) {
     test::ClassicDataset made = test::make_dataset(part.metadata, Kind::kCdf5, part.records);
     const PartBlock block{0, 0, part.begins, part.record_size, false};
-    const RunSource source(dataset_.extent(), runs_of(block, made.metadata, made.layout),
-                           made.values.size());
+    const ValueSource source(form::Strided{
+        dataset_.extent(), runs_of(block, made.metadata, made.layout), made.values.size()});
     ASSERT_TRUE(source.read_at(0, made.values).ok());
     for (VarId v = 0; v < made.metadata.variable_count(); ++v)
       values_[std::string(part.group) + "/" + std::string(made.metadata.variable(v).name)] =

@@ -1,6 +1,6 @@
 // Arrays that are put together from boxes, against one that is filled value by value, and whether
 // boxes cover an array.
-#include "netcdf/tiled_values.h"
+#include "sources/tiled_values.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "files/owned_bytes.h"
-#include "files/repeated_value.h"
 #include "merge/uniting/tile_cover.h"
+#include "sources/value_source.h"
 #include "support/counting_source.h"
 
 namespace nmb {
@@ -82,9 +81,9 @@ TEST(TiledValues, AreWhatEachValuePutInItsPlaceMakes) {
       });
       tiles.push_back({owned_bytes(std::move(values), "tile"), 5, step, box});
     }
-    const TiledValues tiled(
+    const TiledValues tiled{
         boxes, value_size, tiles,
-        std::make_shared<RepeatedValue>(std::vector<std::byte>(value_size, std::byte{0xEE})), "");
+        source_of(form::Repeated{std::vector<std::byte>(value_size, std::byte{0xEE})}), ""};
     ASSERT_EQ(tiled.size(), expected.size());
     for (int read = 0; read < 10; ++read) {
       const std::uint64_t from = below(expected.size() + 1);
@@ -103,7 +102,7 @@ TEST(TiledValues, AreWhatEachValuePutInItsPlaceMakes) {
         last = element;
       });
       if (first < elements) {
-        ASSERT_EQ(tiled.range_of(tile), std::pair(first * value_size, (last + 1) * value_size));
+        ASSERT_EQ(tiled.range_of(tile), (ByteRange{first * value_size, (last + 1) * value_size}));
       }
     }
   }
@@ -119,7 +118,7 @@ TEST(TiledValues, ReadEachTileInLongRuns) {
         owned_bytes(std::vector<std::byte>(250000 * 4), "tile")));
     tiles.push_back({sources.back(), 0, 0, box});
   }
-  const TiledValues tiled(boxes, 4, tiles, nullptr, "");
+  const TiledValues tiled{boxes, 4, tiles, nullptr, ""};
   std::vector<std::byte> part(1 << 18);
   for (std::uint64_t at = 0; at < tiled.size(); at += part.size())
     ASSERT_TRUE(tiled

@@ -1,12 +1,12 @@
 // Numbers of several types as those of one that holds them all.
-#include "netcdf/type_widening.h"
+#include "sources/type_widening.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include "files/owned_bytes.h"
 #include "nmb/values.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 namespace {
@@ -64,7 +64,8 @@ TEST(TypeWidening, ArraysAreReadInAnyPartsAndFillValuesStayFillValues) {
   convert_to_external(MemoryType::kInt16, values.data(), 4, Type::kShort, narrow.data());
   const auto source = owned_bytes(narrow, "narrow");
   for (const bool maps : {false, true}) {
-    const Source wide = widened_array(source, Type::kShort, Type::kInt, maps);
+    const Source wide =
+        source_of(form::Converted{source, widening({Type::kShort, Type::kInt, maps})});
     ASSERT_EQ(wide->size(), 16u);
     std::vector<std::byte> all(16);
     for (std::size_t step : {1u, 3u, 7u, 16u})
@@ -79,7 +80,8 @@ TEST(TypeWidening, ArraysAreReadInAnyPartsAndFillValuesStayFillValues) {
   // Of one byte all values are valid.
   const auto bytes = owned_bytes(default_fill_value(Type::kByte), "byte");
   std::vector<std::byte> one(2);
-  ASSERT_TRUE(widened_array(bytes, Type::kByte, Type::kShort, true)->read_at(0, one).ok());
+  const form::Converted wide{bytes, widening({Type::kByte, Type::kShort, true})};
+  ASSERT_TRUE(wide.read_at(0, one).ok());
   EXPECT_EQ(one, widened_values(default_fill_value(Type::kByte), Type::kByte, Type::kShort));
 }
 

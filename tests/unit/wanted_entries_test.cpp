@@ -7,9 +7,9 @@
 #include <iterator>
 #include <set>
 
-#include "files/owned_bytes.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "sources/value_source.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
 

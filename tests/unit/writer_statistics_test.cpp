@@ -5,10 +5,10 @@
 #include <map>
 #include <numeric>
 
-#include "files/owned_bytes.h"
 #include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "sources/value_source.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/model.h"

@@ -61,6 +61,7 @@ class PooledFile final : public ByteSource {
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return sparse_; }
   bool has_writer() const override;
+  KnownSource known() const override { return this; }
   // Sets a function that is called if the size or modification time of the file differs. The
   // function decides whether the file counts as changed. Such a function is needed if other
   // processes may add to the file.

@@ -26,6 +26,7 @@ class SpoolFile final : public ByteSource {
   std::uint64_t size() const override;
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  KnownSource known() const override { return this; }
   // Errors: kNoSpace, kIo.
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 

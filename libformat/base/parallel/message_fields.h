@@ -9,15 +9,16 @@
 //   }
 //
 // A field can be a number or other plain data, a text, a status, or a struct with such a function.
-// A field can also be a list, a map, a pair, a variant or an optional value of these. The receiver
-// gets a field that is a std::string_view or a span of bytes as a view of the message. fields()
-// must be declared directly after its struct. A struct without fields() must be plain data without
-// pointers.
+// A field can also be a list, a map, a pair, a variant or an optional value of these, or a
+// std::shared_ptr to a const value. The receiver gets a field that is a std::string_view or a span
+// of bytes as a view of the message. fields() must be declared directly after its struct. A struct
+// without fields() must be plain data without pointers.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -66,7 +67,10 @@ inline constexpr bool kIsPlain = std::is_trivially_copyable_v<T> && !std::is_poi
 template <class T>
 inline constexpr bool kIsPlain<std::span<T>> = false;
 
-class FieldsOut : public MessageWriter {
+// Self: the class that fields() gets; a class that is derived from FieldsOutOf<Self> may have more
+// functions that fields() calls.
+template <class Self>
+class FieldsOutOf : public MessageWriter {
  public:
   static constexpr bool kReceives = false;
 
@@ -87,21 +91,19 @@ class FieldsOut : public MessageWriter {
  private:
   template <class T>
   void add(const T& value) {
-    if constexpr (HasFields<T, FieldsOut>)
-      fields(*this, const_cast<T&>(value));  // fields() only reads the value here
-    else if constexpr (std::is_convertible_v<const T&, std::string_view>)
+    if constexpr (HasFields<T, Self>) {
+      fields(static_cast<Self&>(*this), const_cast<T&>(value));  // fields() only reads the value
+    } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
       put_text(value);
-    else {
+    } else if constexpr (!std::is_pointer_v<T> && requires { *value; }) {  // an optional value
+      put(static_cast<bool>(value));
+      if (value) add(*value);
+    } else {
       static_assert(kIsPlain<T>);
       put(value);
     }
   }
   void add(const std::span<const std::byte>& bytes) { put_bytes(bytes); }
-  template <class T>
-  void add(const std::optional<T>& value) {
-    put(value.has_value());
-    if (value) add(*value);
-  }
   template <class... T>
   void add(const std::variant<T...>& value) {
     put(static_cast<std::uint8_t>(value.index()));
@@ -109,7 +111,7 @@ class FieldsOut : public MessageWriter {
   }
   template <class T>
   void add(const std::vector<T>& list) {
-    if constexpr (!HasFields<T, FieldsOut> && kIsPlain<T>)
+    if constexpr (!HasFields<T, Self> && kIsPlain<T>)
       put_list(std::span(list));
     else
       add_each(list);
@@ -125,7 +127,10 @@ class FieldsOut : public MessageWriter {
   }
 };
 
-class FieldsIn : public MessageReader {
+class FieldsOut : public FieldsOutOf<FieldsOut> {};
+
+template <class Self>
+class FieldsInOf : public MessageReader {
  public:
   static constexpr bool kReceives = true;
   using MessageReader::MessageReader;
@@ -155,9 +160,9 @@ class FieldsIn : public MessageReader {
  private:
   template <class T>
   void take(T& value) {
-    if constexpr (HasFields<T, FieldsIn>)
-      fields(*this, value);
-    else {
+    if constexpr (HasFields<T, Self>) {
+      fields(static_cast<Self&>(*this), value);
+    } else {
       static_assert(kIsPlain<T>);
       value = get<T>();
     }
@@ -169,6 +174,13 @@ class FieldsIn : public MessageReader {
   void take(std::optional<T>& value) {
     value = get<bool>() ? std::optional(next<T>()) : std::nullopt;
   }
+  template <class T>
+  void take(std::shared_ptr<const T>& value) {
+    if constexpr (HasFields<std::shared_ptr<const T>, Self>)
+      fields(static_cast<Self&>(*this), value);
+    else
+      value = get<bool>() ? std::make_shared<const T>(next<T>()) : nullptr;
+  }
   template <class... T>
   void take(std::variant<T...>& value) {
     const auto index = get<std::uint8_t>();
@@ -178,7 +190,7 @@ class FieldsIn : public MessageReader {
   }
   template <class T>
   void take(std::vector<T>& list) {
-    if constexpr (!HasFields<T, FieldsIn> && kIsPlain<T>) {
+    if constexpr (!HasFields<T, Self> && kIsPlain<T>) {
       list = get_list<T>();
     } else {
       list.resize(get_count());
@@ -189,6 +201,11 @@ class FieldsIn : public MessageReader {
   void take(std::map<Key, T>& map) {
     for (auto left = get_count(); left > 0; --left) map.insert(next<std::pair<Key, T>>());
   }
+};
+
+class FieldsIn : public FieldsInOf<FieldsIn> {
+ public:
+  using FieldsInOf::FieldsInOf;
 };
 
 // Encodes a value as a message of its own.

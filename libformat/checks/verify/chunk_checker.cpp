@@ -6,6 +6,7 @@
 
 #include "nmb/values.h"
 #include "parallel/workers.h"
+#include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "wire/joined_text.h"
 #include "wire/memory_room.h"
@@ -51,9 +52,8 @@ std::vector<std::string> NotDecoded::texts() const {
 Result<std::uint64_t> ChunkChecker::check(const Dataset& block, const Storage& storage,
                                           const Tell& tell, std::uint64_t* left_out) {
   const Variable variable = block.metadata.variable(storage.variable);
-  const ChunkTable table(
-      std::make_shared<RangeSource>(block.extent, variable.begin, storage.region_length), storage,
-      block.metadata.value_size(variable.type));
+  const ChunkTable table(run_of(block.extent, variable.begin, storage.region_length), storage,
+                         block.metadata.value_size(variable.type));
   std::uint64_t chunks = 1;
   for (std::size_t i = 0; i < storage.chunk.size(); ++i) {
     const std::uint64_t length = block.metadata.dimension(variable.dimensions[i]).length;

@@ -5,6 +5,7 @@
 #include "block/block_header.h"
 #include "hdf5_types/hdf5_section.h"
 #include "model/find_above.h"
+#include "sources/value_source.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 #include "wire/hash.h"
@@ -36,19 +37,16 @@ class BodyToDecode {
     if (static_cast<BodyCodec>(entry.codec) == BodyCodec::kNone &&
         stored.body.size() > kMostInMemory) {
       stored.body = std::vector<std::byte>();
-      source_.emplace<RangeSource>(not_owned(file),
-                                   entry.position + block_body_offset(entry.name.size()),
-                                   entry.stored_length);
+      source_ = run_of(not_owned(file), entry.position + block_body_offset(entry.name.size()),
+                       entry.stored_length);
     } else {
-      source_.emplace<MemorySource>(stored.body, file.name());
+      source_ = std::make_shared<MemorySource>(stored.body, file.name());
     }
   }
-  const ByteSource& source() const {
-    return std::visit([](const auto& source) -> const ByteSource& { return source; }, source_);
-  }
+  const ByteSource& source() const { return *source_; }
 
  private:
-  std::variant<MemorySource, RangeSource> source_{MemorySource({})};
+  Source source_;
 };
 
 }  // namespace

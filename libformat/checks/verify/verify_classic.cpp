@@ -4,6 +4,7 @@
 #include "verify/verify_classic.h"
 
 #include "nmb/classic.h"
+#include "sources/value_source.h"
 #include "verify/metered_source.h"
 #include "verify/status_finding.h"
 #include "wire/joined_text.h"
@@ -44,7 +45,7 @@ Result<ClassicHeader> decode_header_alone(const ByteSource& file) {
   options.values_follow = false;
   Result<ClassicHeader> header = decode_classic_header(file, options);
   if (header.ok() || header.status().rule() != "R-CH-18") return header;
-  return decode_classic_header(RangeSource(not_owned(file), 0, header.status().offset()), options);
+  return decode_classic_header(*run_of(not_owned(file), 0, header.status().offset()), options);
 }
 
 }  // namespace

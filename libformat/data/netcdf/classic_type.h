@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "nmb/extension.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 

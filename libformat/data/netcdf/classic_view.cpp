@@ -12,11 +12,11 @@
 #include "model/name_rules.h"
 #include "netcdf/classic_type.h"
 #include "netcdf/held_types.h"
-#include "netcdf/laid_values.h"
+#include "netcdf/laid_dataset.h"
 #include "netcdf/shared_dimensions.h"
-#include "netcdf/tiled_values.h"
 #include "nmb/netcdf_view.h"
-#include "values/array_source.h"
+#include "sources/tiled_values.h"
+#include "sources/value_source.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
@@ -194,8 +194,8 @@ class ClassicMaker {
     lose_type(object, v.type, *type);
     lose_more(shown, space);
     NMB_ASSIGN(Source values, plain_array(*array, v, *type));
-    chosen_.push_back({&shown, *type, named_array(std::move(values), object), array->shape.lengths,
-                       fill_of(shown.id, v.type, *type)});
+    chosen_.push_back({&shown, *type, source_of(form::Named{std::move(values), object}),
+                       array->shape.lengths, fill_of(shown.id, v.type, *type)});
     return {};
   }
 
@@ -215,18 +215,12 @@ class ClassicMaker {
   Result<Source> plain_array(const ValueArray& array, const Variable& v,
                              const ClassicType& type) const {
     Source source = array.source;
-    const VariableShape& shape = array.shape;
-    if (shape.record_size > 0) {
-      std::uint64_t slice = shape.element_size;
-      for (std::size_t i = 1; i < shape.lengths.size(); ++i) slice *= shape.lengths[i];
-      source = record_array(std::move(source), shape, slice);
-    } else if (source == dataset_->extent) {
-      std::uint64_t bytes = shape.element_size;
-      for (const std::uint64_t n : shape.lengths) bytes *= n;
-      NMB_ASSIGN(source, range_of(source, shape.begin, bytes, "variable " + in_quotes(v.name)));
+    if (array.shape.record_size > 0 || source == dataset_->extent) {
+      NMB_ASSIGN(source, variable_array(source, array.shape, "variable " + in_quotes(v.name)));
     }
     if (!type.is_changed) return source;
-    return converted_array(std::move(source), ClassicValues(types_, v.type, type).conversion());
+    return Source(source_of(
+        form::Converted{std::move(source), ClassicValues(types_, v.type, type).conversion()}));
   }
 
   // Returns the value that netCDF-C shows for missing elements of a variable that is shorter than
@@ -419,7 +413,8 @@ class ClassicMaker {
     if (layout.fixed_end > kMostBytes || !checked_mul(records, layout.record_size, &bytes) ||
         bytes > kMostBytes)
       return Status(Code::kLimit, "found more than 2^62 bytes of values in the classic dataset");
-    auto values = std::make_shared<LaidValues>(layout, records, dataset_->extent->name());
+    auto values =
+        std::make_shared<LaidValues>(laid_values(layout, records, dataset_->extent->name()));
     for (VarId v = 0; v < written_.size(); ++v) {
       const Chosen& chosen = *written_[v];
       std::vector<std::uint64_t> lengths;

@@ -15,9 +15,9 @@
 
 #include "model/classic_grammar.h"
 #include "model/name_rules.h"
-#include "netcdf/laid_values.h"
-#include "netcdf/type_widening.h"
-#include "values/array_source.h"
+#include "netcdf/laid_dataset.h"
+#include "sources/type_widening.h"
+#include "sources/value_source.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
 
@@ -134,7 +134,8 @@ class TypeChanger {
         out_.left_out.push_back(v);
         return {};
       }
-      array = widened_array(named_array(std::move(array), object), type, *held, !fill);
+      array = source_of(form::Converted{source_of(form::Named{std::move(array), object}),
+                                        widening({type, *held, !fill})});
       type = *held;
     }
     NMB_ASSIGN(const VarId id, to_.def_var(variable.name, type, variable.dimensions));
@@ -145,10 +146,7 @@ class TypeChanger {
   // Returns all values of a variable as one array.
   Result<Source> array_of(VarId v) const {
     NMB_ASSIGN(const VariableShape shape, dataset_->shape(v));
-    const std::uint64_t slice = from_.slice_bytes(v).value_or(~std::uint64_t{0});
-    if (shape.record_size > 0) return record_array(dataset_->extent, shape, slice);
-    return range_of(dataset_->extent, shape.begin, slice,
-                    "variable " + in_quotes(from_.variable(v).name));
+    return variable_array(dataset_->extent, shape, "variable " + in_quotes(from_.variable(v).name));
   }
 
   // Returns a type that holds all values of the variable. If there is a type that also holds the
@@ -197,7 +195,8 @@ class TypeChanger {
 
   Result<ClassicView> lay_out() {
     NMB_ASSIGN(const ClassicLayout layout, layout_classic(to_, Kind::kCdf5));
-    auto values = std::make_shared<LaidValues>(layout, dataset_->records, dataset_->extent->name());
+    auto values = std::make_shared<LaidValues>(
+        laid_values(layout, dataset_->records, dataset_->extent->name()));
     for (VarId v = 0; v < kept_.size(); ++v) {
       const Kept& kept = kept_[v];
       if (kept.array)

@@ -1,6 +1,8 @@
 // Opens classic files as datasets (see nmb/dataset.h).
 #include "nmb/dataset.h"
 
+#include "sources/value_source.h"
+
 namespace nmb {
 
 Status Dataset::read(VarId variable, const Hyperslab& slab, MutableArray out) const {
@@ -18,7 +20,7 @@ Result<std::shared_ptr<const Dataset>> open_classic(std::shared_ptr<const ByteSo
   dataset->records = dataset->metadata.record_dimension() ? header.layout.records : 0;
   const std::uint64_t header_length = header.layout.header_length;
   const std::uint64_t values = file->size() - header_length;
-  dataset->extent = std::make_shared<RangeSource>(std::move(file), header_length, values);
+  dataset->extent = run_of(std::move(file), header_length, values);
   return std::shared_ptr<const Dataset>(std::move(dataset));
 }
 

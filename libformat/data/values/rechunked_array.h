@@ -12,7 +12,7 @@
 #include "nmb/dataset.h"
 #include "nmb/status.h"
 #include "nmb/values.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 #include "values/gathered_chunk.h"
 
 namespace nmb {

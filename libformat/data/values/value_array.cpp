@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "files/owned_bytes.h"
-#include "files/repeated_value.h"
 #include "hdf5_types/hdf5_section.h"
 #include "nmb/values.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "values/chunked_source.h"
 #include "values/open_array.h"
@@ -25,7 +23,7 @@ Source swapped_array(Source source, std::uint64_t value_size) {
   swap.convert = [value_size](std::span<const std::byte> values, std::span<std::byte> out) {
     swap_values(values.data(), out.data(), values.size() / value_size, value_size);
   };
-  return converted_array(std::move(source), std::move(swap));
+  return source_of(form::Converted{std::move(source), std::move(swap)});
 }
 
 // Describes the unstored values of a variable, according to the hdf5 section.
@@ -78,16 +76,14 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
     if (v.begin > extent->size() || length > extent->size() - v.begin)
       return failure(Code::kDamaged, "found ", extent->size(), " bytes of values, expected ",
                      length, " from offset ", v.begin, " on");
-    return std::shared_ptr<const ByteSource>(
-        std::make_shared<RangeSource>(extent, v.begin, length));
+    return run_of(extent, v.begin, length);
   };
   if (storage && storage->kind != StorageKind::kHeap) {
     Unstored unstored = unstored_values(properties, variable, size);
     if (!unstored.why_absent.empty())
       return Status(Code::kUnsupported, "found values that " + unstored.why_absent);
     if (storage->kind == StorageKind::kNone || bytes == 0) {
-      array.source =
-          std::make_shared<RepeatedValue>(std::move(unstored.value), bytes, extent->name());
+      array.source = source_of(form::Repeated{std::move(unstored.value), bytes, extent->name()});
       if (extension->types.needs_heap(v.type))
         array.region = owned_bytes(std::move(unstored.region), extent->name());
     } else {
@@ -111,11 +107,8 @@ Result<std::shared_ptr<const ByteSource>> contiguous_array(
     const std::shared_ptr<ChunkCache>& cache) {
   NMB_ASSIGN(const ValueArray array, stored_array(dataset.metadata, dataset.layout, dataset.records,
                                                   variable, dataset.extent, properties, cache));
-  if (array.shape.record_size > 0)
-    return record_array(array.source, array.shape,
-                        dataset.metadata.array_bytes(variable).value_or(0));
-  return Source(std::make_shared<RangeSource>(array.source, array.shape.begin,
-                                              array.source->size() - array.shape.begin));
+  if (array.shape.record_size > 0) return variable_array(array.source, array.shape, "");
+  return run_of(array.source, array.shape.begin, array.source->size() - array.shape.begin);
 }
 
 Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& layout,

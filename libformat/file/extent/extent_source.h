@@ -37,6 +37,7 @@ class ExtentSource final : public ByteSource {
   // storage for them. Compares the sums of the pieces with sums of zeros.
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return !inline_bytes_ && !hole_ && file_.may_be_sparse(); }
+  KnownSource known() const override { return this; }
   // Returns the number of bytes of values that are in memory.
   std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
 

@@ -35,7 +35,8 @@ Result<RequestId> GetRequests::iget(const Object& object, const Hyperslab& slab,
     return Status(Code::kUsage,
                   joined_text("found variable ID ", object.variable, " in a block with ",
                               metadata.variable_count(), " variables"));
-  const auto* source = dynamic_cast<const ExtentSource*>(object.block->extent.get());
+  const KnownSource known = object.block->extent->known();
+  const auto* const source = std::get_if<const ExtentSource*>(&known);
   if (!source) return Status(Code::kUsage, "the block of a request does not come from a Reader");
   if (metadata.extension())
     return Status(Code::kUnsupported,
@@ -45,7 +46,7 @@ Result<RequestId> GetRequests::iget(const Object& object, const Hyperslab& slab,
   NMB_ASSIGN(VariableShape shape, object.block->shape(object.variable));
   NMB_TRY(check_hyperslab(shape, slab));
   NMB_TRY(check_count(slab, out.count()));
-  return state_->requests.add({object, source, std::move(shape), slab, out});
+  return state_->requests.add({object, *source, std::move(shape), slab, out});
 }
 
 Status GetRequests::wait(std::span<const RequestId> ids, std::span<Status> statuses) {

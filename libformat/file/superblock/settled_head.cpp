@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "files/patched_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -39,15 +39,26 @@ Result<std::vector<std::byte>> settled_head(const ByteSource& file, const HeadRe
   return head;
 }
 
+Source patched(Source file, std::uint64_t tail_begin, std::vector<std::byte> head,
+               std::vector<std::byte> tail) {
+  const std::uint64_t from = head.size(), bytes = tail.size();
+  const std::uint64_t until = std::max(from, std::min(file->size(), tail_begin));
+  const std::string name = file->name();
+  form::Spliced out{
+      {owned_bytes(std::move(head), name), std::move(file), owned_bytes(std::move(tail), name)},
+      {{0, from, 0, 0}, {from, until - from, from, 1}, {tail_begin, bytes, 0, 2}},
+      tail_begin + bytes,
+      name};
+  std::erase_if(out.runs, [](const form::Spliced::Run& run) { return run.length == 0; });
+  return source_of(std::move(out));
+}
+
 Result<std::shared_ptr<const ByteSource>> as_committed(std::shared_ptr<const ByteSource> file,
                                                        const HeadReading& reading,
                                                        const FoundSuperblock& newest) {
   NMB_ASSIGN(std::vector<std::byte> head, settled_head(*file, reading, newest));
-  const auto committed =
-      std::make_shared<PatchedSource>(std::move(file), newest.fields.file_length - kSlotUnit);
-  committed->head() = std::move(head);
-  committed->tail().assign(newest.bytes.begin(), newest.bytes.end());
-  return std::shared_ptr<const ByteSource>(committed);
+  return patched(std::move(file), newest.fields.file_length - kSlotUnit, std::move(head),
+                 {newest.bytes.begin(), newest.bytes.end()});
 }
 
 }  // namespace nmb

@@ -3,11 +3,11 @@
 
 #include <utility>
 
-#include "files/owned_bytes.h"
 #include "hdf5_types/hdf5_section.h"
 #include "model/paths.h"
 #include "nmb/classic.h"
 #include "reader/reader_core.h"
+#include "sources/value_source.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -41,6 +41,14 @@ Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::s
   block->extent = std::move(group.extent);
   if (!block->extent) block->extent = owned_bytes(std::vector<std::byte>(), file);
   return std::shared_ptr<const Block>(std::move(block));
+}
+
+Result<std::shared_ptr<const Block>> decode_group(const std::string& name, const ByteSource& body,
+                                                  Source extent, const std::string& file) {
+  std::vector<std::byte> bytes(body.size());
+  NMB_TRY(body.read_at(0, bytes));
+  const std::uint64_t length = extent ? extent->size() : 0;
+  return decode_group({name, std::move(bytes), length, std::move(extent), {}}, file);
 }
 
 Result<std::vector<Undecoded>> undecoded_variables(const Dataset& dataset) {

@@ -16,6 +16,12 @@ namespace nmb::hdf5 {
 // Errors: kDamaged.
 Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::string& file);
 
+// Decodes a block whose body is in a source. extent: nullptr if the block has no values. Errors:
+// kDamaged, kIo.
+Result<std::shared_ptr<const Block>> decode_group(const std::string& name, const ByteSource& body,
+                                                  std::shared_ptr<const ByteSource> extent,
+                                                  const std::string& file);
+
 // A variable whose values are not in the block, because they could not be decoded.
 struct Undecoded {
   std::string path;      // with the name of the block

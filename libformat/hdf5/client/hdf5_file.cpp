@@ -7,7 +7,7 @@
 
 #include "client/hdf5_process.h"
 #include "client/hdf5_stream.h"
-#include "files/spliced_source.h"
+#include "sources/value_source.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -45,13 +45,13 @@ Result<GroupBlock> StartedFile::decode(const std::shared_ptr<const ByteSource>& 
   block.name = std::move(told.name);
   block.extent_length = told.extent_length;
   block.lost_references = std::move(told.lost_references);
-  std::vector<SplicedSource::Run> runs;
+  std::vector<form::Spliced::Run> runs;
   runs.reserve(told.runs.size());
   std::uint64_t end = 0;
   const std::uint64_t spooled = spool_->size();
   for (const auto& [offset, length, source, from] : told.runs) {
     if (from > RunSource::kSpool) return unclear("an unknown source");
-    const SplicedSource::Run run{offset, length, source, static_cast<std::uint32_t>(from)};
+    const form::Spliced::Run run{offset, length, source, static_cast<std::uint32_t>(from)};
     const bool in_file = from == RunSource::kFile;
     const std::uint64_t there = in_file ? file->size() : spooled;
     if (run.offset < end || run.offset > block.extent_length ||
@@ -67,9 +67,8 @@ Result<GroupBlock> StartedFile::decode(const std::shared_ptr<const ByteSource>& 
   content.erase(content.begin(), content.end() - static_cast<std::ptrdiff_t>(in.remaining()));
   block.body = std::move(content);
   if (block.extent_length > 0)
-    block.extent = std::make_shared<SplicedSource>(
-        std::vector<std::shared_ptr<const ByteSource>>{file, spool_}, std::move(runs),
-        block.extent_length, file->name());
+    block.extent = source_of(
+        form::Spliced{{file, spool_}, std::move(runs), block.extent_length, file->name()});
   return block;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "hdf5_types/memory_layout.h"
+#include "sources/value_source.h"
 #include "values/chunk_table.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
@@ -67,8 +68,8 @@ Result<Refused> StorageEncoder::convert_values(VarId id, std::uint64_t count, bo
   const Type type = metadata_.variable(id).type;
   const std::uint64_t size = types_.value_size(type);
   const std::uint64_t most = 8 * std::max<std::uint64_t>(kPart / (8 * size), 1);
-  const RangeSource region(block_.extent, metadata_.begin(id),
-                           metadata_.extension()->storage_of(id)->region_length);
+  const ValueSource region(form::Run{block_.extent, metadata_.begin(id),
+                                     metadata_.extension()->storage_of(id)->region_length});
   if (count > region.size() / size)
     return failure(Code::kDamaged, "found values of ", region.size(), " bytes, expected ", count,
                    " values of ", size, " bytes");
@@ -268,8 +269,8 @@ Result<Refused> StorageEncoder::add_chunks(VarId id, const Storage& storage, con
     if (!checked_mul(count, along, &count) || count > storage.region_length / ChunkRow::kLength)
       return failure(Code::kDamaged, "found a table of chunks that is too short");
   const std::uint64_t begin = metadata_.begin(id);
-  const ChunkTable table(std::make_shared<RangeSource>(block_.extent, begin, storage.region_length),
-                         storage, metadata_.value_size(metadata_.variable(id).type));
+  const ChunkTable table(run_of(block_.extent, begin, storage.region_length), storage,
+                         metadata_.value_size(metadata_.variable(id).type));
   std::vector<ViewChunk> chunks;
   std::uint64_t next = 0;
   for (std::uint64_t first = 0; first < count; first = next) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "nmb/status.h"
 
@@ -43,6 +44,23 @@ struct FileDigests {
   friend bool operator==(const FileDigests&, const FileDigests&) = default;
 };
 
+// Positions of values in a source and in an extent, as `count` runs of `length` bytes. The values
+// are in external form. Offsets and strides are in bytes.
+struct ValueRuns {
+  std::uint64_t source_offset = 0, source_stride = 0;
+  std::uint64_t extent_offset = 0, extent_stride = 0;
+  std::uint64_t length = 0;
+  std::uint64_t count = 1;
+};
+
+// The library's own sources that it treats differently. Internal to the library.
+class ExtentSource;
+class PooledFile;
+class SpoolFile;
+class ValueSource;
+using KnownSource = std::variant<std::monostate, const ExtentSource*, const PooledFile*,
+                                 const SpoolFile*, const ValueSource*>;
+
 // ByteSource: bytes with random access, for example a file, a range of another source, or memory.
 // The library reads all input through this interface, so that tests can count reads and make them
 // fail.
@@ -73,6 +91,8 @@ class ByteSource {
   // Returns false if is_unallocated() returns false for every range. Callers then need not call
   // is_unallocated(), and a copy of the source takes space for all its bytes.
   virtual bool may_be_sparse() const { return false; }
+  // Internal to the library; programs do not override this function.
+  virtual KnownSource known() const { return {}; }
 };
 
 // A source that wraps another source. Functions that are not overridden call the wrapped source.
@@ -117,27 +137,5 @@ class NMB_EXPORT MemorySource final : public ByteSource {
 inline std::shared_ptr<const ByteSource> not_owned(const ByteSource& source) {
   return {std::shared_ptr<const void>(), &source};
 }
-
-// A source that is a range of another source.
-class NMB_EXPORT RangeSource final : public ByteSource {
- public:
-  // offset + size must not exceed base->size().
-  RangeSource(std::shared_ptr<const ByteSource> base, std::uint64_t offset, std::uint64_t size)
-      : base_(std::move(base)), offset_(offset), size_(size) {}
-  std::uint64_t size() const override { return size_; }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
-  const std::string& name() const override { return base_->name(); }
-  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
-    return base_->is_unallocated(offset_ + offset, length);
-  }
-  bool may_be_sparse() const override { return base_->may_be_sparse(); }
-  const std::shared_ptr<const ByteSource>& base() const { return base_; }
-  std::uint64_t offset() const { return offset_; }
-
- private:
-  std::shared_ptr<const ByteSource> base_;
-  std::uint64_t offset_;
-  std::uint64_t size_;
-};
 
 }  // namespace nmb

@@ -201,15 +201,6 @@ struct PackedBlock : BlockCounts {
   RecordedDigests new_digests = RecordedDigests::kNone;
 };
 
-// Positions of values in a source and in an extent, as `count` runs of `length` bytes. The values
-// are in external form. Offsets and strides are in bytes.
-struct ValueRuns {
-  std::uint64_t source_offset = 0, source_stride = 0;
-  std::uint64_t extent_offset = 0, extent_stride = 0;
-  std::uint64_t length = 0;
-  std::uint64_t count = 1;
-};
-
 // Maximum length in bytes of one text for Writer::add_provenance(). All texts of one generation may
 // take at most 64 MiB. For this limit, each text counts as its length, rounded up to a multiple of
 // 8 bytes, plus 16 bytes.

@@ -13,6 +13,7 @@
 #include "export/filters_out.h"
 #include "hdf5_error.h"
 #include "slabs.h"
+#include "sources/value_source.h"
 #include "values/chunk_coding.h"
 #include "values/rechunked_array.h"
 #include "wire/checked.h"
@@ -203,7 +204,7 @@ class ValuesOut {
 
   Status write_heap() {
     NMB_TRY(source_.types().plain(variable_.type).status());
-    const RangeSource region(source_.block().extent, begin_, region_);
+    const ValueSource region(form::Run{source_.block().extent, begin_, region_});
     HeapOut heap(source_.types(), region, find_object_);
     const std::uint64_t most = std::max<std::uint64_t>(kSlab / value_size_, 1);
     return for_each_slab(space_.lengths, most, rows_of_chunk(),

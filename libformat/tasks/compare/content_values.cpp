@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "netcdf/tiled_values.h"
-#include "values/array_source.h"
+#include "sources/tiled_values.h"
+#include "sources/value_source.h"
 #include "values/gather.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
@@ -104,11 +104,9 @@ Status ContentValues::find_source(const std::vector<AxisContent>& axes) {
     std::uint64_t slice = shape.element_size;
     for (std::size_t i = 1; i < shape.lengths.size(); ++i) slice *= shape.lengths[i];
     gathers_ = slice < kShortRecord && slice < shape.record_size && !is_padded;
-    if (!gathers_) source_ = record_array(std::move(source_), shape, slice);
-  } else if (source_ == block_.dataset().extent) {
-    std::uint64_t bytes = shape.element_size;
-    for (const std::uint64_t length : shape.lengths) bytes *= length;
-    NMB_ASSIGN(source_, range_of(source_, shape.begin, bytes, "the variable"));
+  }
+  if (!gathers_ && (shape.record_size > 0 || source_ == block_.dataset().extent)) {
+    NMB_ASSIGN(source_, variable_array(source_, shape, "the variable"));
   }
   if (!is_padded) return {};
   // netCDF shows fill values behind the last stored values.

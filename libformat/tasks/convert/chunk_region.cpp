@@ -4,6 +4,7 @@
 #include <span>
 
 #include "nmb/extension.h"
+#include "sources/value_source.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -14,7 +15,7 @@ constexpr std::uint64_t kSmall = 1 << 20;  // bytes of chunks that are written t
 
 }  // namespace
 
-void ChunkRuns::add(const SplicedSource::Run& run) {
+void ChunkRuns::add(const form::Spliced::Run& run) {
   if (!runs_.empty() && runs_.back().from == run.from && runs_.back().end() == run.offset &&
       runs_.back().source + runs_.back().length == run.source)
     runs_.back().length += run.length;

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "files/spliced_source.h"
 #include "files/spool_file.h"
 #include "nmb/status.h"
+#include "sources/value_source.h"
 #include "values/chunk_coding.h"
 
 namespace nmb {
@@ -26,7 +26,7 @@ struct StoredChunk {
 // Returns chunk `number` if its stored bytes can be copied, or nullopt if it must be encoded.
 using FindStored = std::function<std::optional<StoredChunk>(std::uint64_t number)>;
 
-// Collects the parts of an extent. These parts become the runs of a SplicedSource. They must be
+// Collects the parts of an extent. These parts become the runs of a form::Spliced. They must be
 // added in the order of their positions in the extent.
 class ChunkRuns {
  public:
@@ -34,14 +34,14 @@ class ChunkRuns {
   explicit ChunkRuns(std::uint32_t spool) : spool_(spool) {}
 
   // Adds a run at the end. If the run directly continues the previous run, joins the two runs.
-  void add(const SplicedSource::Run& run);
+  void add(const form::Spliced::Run& run);
   std::uint64_t end() const { return runs_.empty() ? 0 : runs_.back().end(); }
   std::uint32_t spool() const { return spool_; }
-  std::vector<SplicedSource::Run> take() { return std::move(runs_); }
+  std::vector<form::Spliced::Run> take() { return std::move(runs_); }
 
  private:
   const std::uint32_t spool_;
-  std::vector<SplicedSource::Run> runs_;
+  std::vector<form::Spliced::Run> runs_;
 };
 
 // Encodes chunks on all threads and appends the chunk table and the encoded chunks to `spool`. The

@@ -8,6 +8,7 @@
 #include "model/classic_grammar.h"
 #include "model/header_bytes.h"
 #include "model/name_rules.h"
+#include "netcdf/laid_dataset.h"
 #include "origins/move_sharing.h"
 #include "origins/value_mover.h"
 #include "parallel/shared_output.h"

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "netcdf/laid_values.h"
 #include "nmb/bytes.h"
 #include "nmb/communicator.h"
 #include "nmb/convert.h"
@@ -24,7 +23,7 @@ namespace nmb {
 // A dataset in the form of a classic file.
 struct ClassicContent {
   std::vector<std::byte> header;
-  std::shared_ptr<const LaidValues> values;  // all bytes after the header
+  std::shared_ptr<const ByteSource> values;  // all bytes after the header
 };
 
 // Converts a dataset to the form of a classic file of kind `kind`. Errors: kConflict if `kind`

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "files/spliced_source.h"
 #include "hdf5_types/hdf5_section.h"
 #include "hdf5_types/netcdf_marks.h"
 #include "hdf5_types/type_header.h"
@@ -18,6 +17,7 @@
 #include "model/paths.h"
 #include "model/value_begin.h"
 #include "nmb/classic.h"
+#include "sources/value_source.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/items.h"
@@ -504,9 +504,8 @@ class BlockMover {
     }
     std::erase_if(extension->storage, [&](const Storage& one) { return !numbers_[one.variable]; });
     for (Storage& one : extension->storage) one.variable = *numbers_[one.variable];
-    return std::shared_ptr<const ByteSource>(std::make_shared<SplicedSource>(
-        std::vector<std::shared_ptr<const ByteSource>>{block_.extent, spool_}, std::move(runs_),
-        end_, block_.extent->name()));
+    return Source(source_of(
+        form::Spliced{{block_.extent, spool_}, std::move(runs_), end_, block_.extent->name()}));
   }
 
   Status move_region(VarId v, std::uint64_t from, std::uint64_t length, Storage* storage) {
@@ -516,9 +515,9 @@ class BlockMover {
     if (!array || *array > length)
       return Status(Code::kDamaged,
                     "found " + std::to_string(length) + " bytes, fewer than the variable needs");
-    const SplicedSource region({block_.extent}, {{0, length, from, 0}}, length,
-                               block_.extent->name());
-    ValueMover mover(types_, region, map_, *array);
+    const Source region = source_of(
+        form::Spliced{{block_.extent}, {{0, length, from, 0}}, length, block_.extent->name()});
+    ValueMover mover(types_, *region, map_, *array);
     const std::uint64_t begin = end_, spooled = spool_->size();
     // The array of values comes first; the bytes to which the values refer come after it.
     std::uint64_t written = *array;
@@ -532,7 +531,7 @@ class BlockMover {
     std::vector<std::byte> values;
     for (std::uint64_t at = 0; at < *array; at += step) {
       values.resize(static_cast<std::size_t>(std::min(step, *array - at)));
-      NMB_TRY(region.read_at(at, values));
+      NMB_TRY(region->read_at(at, values));
       for (std::size_t i = 0; i < values.size(); i += size) {
         NMB_TRY(mover.move(type, values.data() + i));
         if (mover.held() >= kMoveWindow) NMB_TRY(flush());
@@ -547,7 +546,7 @@ class BlockMover {
     return {};
   }
 
-  void add_run(const SplicedSource::Run& run) {
+  void add_run(const form::Spliced::Run& run) {
     runs_.push_back(run);
     end_ = run.end();
   }
@@ -568,7 +567,7 @@ class BlockMover {
   const bool drops_variables_, drops_targets_;
   std::vector<std::optional<VarId>> numbers_;  // the new number of each variable that is kept
   std::uint64_t end_ = 0;                      // length of the new extent so far
-  std::vector<SplicedSource::Run> runs_;
+  std::vector<form::Spliced::Run> runs_;
   std::vector<Shortened> shortened_;
   std::vector<std::string> lost_;
 };

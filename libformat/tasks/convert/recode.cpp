@@ -7,10 +7,10 @@
 
 #include "convert/asked_chunks.h"
 #include "convert/chunk_region.h"
-#include "files/spliced_source.h"
 #include "hdf5_types/hdf5_section.h"
 #include "model/value_begin.h"
 #include "nmb/classic.h"
+#include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "values/codecs.h"
 #include "values/rechunked_array.h"
@@ -84,14 +84,13 @@ class Recoder {
     out.needs_plugin = needs_plugin_;
     NMB_ASSIGN(out.body, encode_extended_body(metadata, 0));
     out.extent_length = end_;
-    out.extent = std::make_shared<SplicedSource>(
-        std::vector<std::shared_ptr<const ByteSource>>{block_.extent, spool_}, runs_.take(), end_,
-        block_.extent->name());
+    out.extent = source_of(
+        form::Spliced{{block_.extent, spool_}, runs_.take(), end_, block_.extent->name()});
     return std::optional(std::move(out));
   }
 
  private:
-  void add_run(const SplicedSource::Run& run) {
+  void add_run(const form::Spliced::Run& run) {
     runs_.add(run);
     end_ = run.end();
   }

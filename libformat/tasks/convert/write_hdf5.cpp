@@ -38,6 +38,7 @@
 #include "nmb/files.h"
 #include "nmb/netcdf_view.h"
 #include "parallel/workers.h"
+#include "sources/value_source.h"
 #include "values/chunk_coding.h"
 #include "values/chunk_table.h"
 #include "values/rechunked_array.h"
@@ -302,13 +303,13 @@ class ValueCheck {
              metadata.extension()->types.is_swapped(metadata.variable(variable).type);
     }
     // Returns the bytes of the variable's region or array.
-    Result<RangeSource> bytes() const {
+    Result<Source> bytes() const {
       const std::uint64_t header = dataset.layout.header_length;
       const std::uint64_t begin = dataset.metadata.begin(variable) - header;
       const std::uint64_t length = dataset.metadata.slice_bytes(variable).value_or(0);
       if (begin > dataset.extent->size() || length > dataset.extent->size() - begin)
         return Status(Code::kDamaged, "the values go beyond the end of the extent");
-      return RangeSource(dataset.extent, begin, length);
+      return run_of(dataset.extent, begin, length);
     }
   };
 
@@ -350,20 +351,20 @@ class ValueCheck {
   }
 
   Result<bool> same_bytes() const {
-    NMB_ASSIGN(const RangeSource a, found_.bytes());
-    NMB_ASSIGN(const RangeSource b, expected_.bytes());
-    if (a.size() != b.size()) return false;
+    NMB_ASSIGN(const Source a, found_.bytes());
+    NMB_ASSIGN(const Source b, expected_.bytes());
+    if (a->size() != b->size()) return false;
     constexpr std::uint64_t kPart = 1 << 20;
-    return all_same(chunks_along(a.size(), kPart), [&](std::uint64_t number) -> Result<bool> {
+    return all_same(chunks_along(a->size(), kPart), [&](std::uint64_t number) -> Result<bool> {
       const std::uint64_t at = number * kPart;
-      return same_range(a, at, b, at, std::min(kPart, a.size() - at));
+      return same_range(*a, at, *b, at, std::min(kPart, a->size() - at));
     });
   }
 
   static Result<ChunkTable> table_of(const Place& place) {
-    NMB_ASSIGN(RangeSource region, place.bytes());
+    NMB_ASSIGN(Source region, place.bytes());
     const Metadata& metadata = place.dataset.metadata;
-    return ChunkTable(std::make_shared<RangeSource>(std::move(region)), *place.storage,
+    return ChunkTable(std::move(region), *place.storage,
                       metadata.value_size(metadata.variable(place.variable).type));
   }
 
@@ -372,8 +373,8 @@ class ValueCheck {
     NMB_ASSIGN(const VariableShape shape, found_.dataset.shape(found_.variable));
     NMB_ASSIGN(const ChunkTable a, table_of(found_));
     NMB_ASSIGN(const ChunkTable b, table_of(expected_));
-    NMB_ASSIGN(const RangeSource found, found_.bytes());
-    NMB_ASSIGN(const RangeSource wanted, expected_.bytes());
+    NMB_ASSIGN(const Source found, found_.bytes());
+    NMB_ASSIGN(const Source wanted, expected_.bytes());
     NMB_ASSIGN(const ChunkGrid grid,
                ChunkGrid::make(shape.lengths, found_.storage->chunk, shape.element_size));
     return all_same(grid.count(), [&](std::uint64_t number) -> Result<bool> {
@@ -384,7 +385,7 @@ class ValueCheck {
         return false;
       NMB_TRY(a.check_place(number, one[0]));
       NMB_TRY(b.check_place(number, other[0]));
-      return same_range(found, one[0].offset, wanted, other[0].offset, one[0].stored_length);
+      return same_range(*found, one[0].offset, *wanted, other[0].offset, one[0].stored_length);
     });
   }
 

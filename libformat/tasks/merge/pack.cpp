@@ -22,6 +22,7 @@
 #include "nmb/convert.h"
 #include "nmb/files.h"
 #include "nmb/reader.h"
+#include "sources/value_message.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
 
@@ -59,8 +60,7 @@ Status check_stamps(const std::vector<std::string>& paths,
   const std::vector<std::optional<FileStamp>> now = stamps_of(paths);
   const auto [changed, expected] = std::ranges::mismatch(now, before);
   if (changed == now.end()) return {};
-  return Status(Code::kDamaged, paths[static_cast<std::size_t>(changed - now.begin())], kNoOffset,
-                "", "the file changed while it was read");
+  return file_changed(paths[static_cast<std::size_t>(changed - now.begin())]);
 }
 
 void remove_if_exists(const std::string& path) {

@@ -7,9 +7,9 @@
 
 #include "extent/data_map.h"
 #include "extent/file_table.h"
-#include "files/patched_source.h"
 #include "index/index_build.h"
 #include "nmb/communicator.h"
+#include "sources/value_source.h"
 #include "superblock/head_reading.h"
 #include "superblock/settled_head.h"
 #include "table/table_build.h"
@@ -72,8 +72,8 @@ Result<std::shared_ptr<const ByteSource>> mend_file(std::shared_ptr<const ByteSo
                                                     const MendedParts& parts) {
   const std::uint64_t tail_begin =
       round_up(std::max(base->size(), std::uint64_t{kBodyStart}), kSlotUnit);
-  const auto file = std::make_shared<PatchedSource>(std::move(base), tail_begin);
-  Tail tail(tail_begin, file->tail());
+  std::vector<std::byte> tail_bytes;
+  Tail tail(tail_begin, tail_bytes);
   Superblock newest = evidence.reading;
   // The generation before the new one is empty. It exists because the other slot must have it.
   Superblock before;
@@ -88,7 +88,7 @@ Result<std::shared_ptr<const ByteSource>> mend_file(std::shared_ptr<const ByteSo
                                                newest.origin(), block.entry.position));
   }
   if (!parts.damaged_originals.empty()) {
-    NMB_ASSIGN(const std::shared_ptr<const FileTable> table, read_file_table(*file, newest));
+    NMB_ASSIGN(const std::shared_ptr<const FileTable> table, read_file_table(*base, newest));
     std::vector<ExternalFile> rows;
     std::map<std::size_t, Place> maps;
     for (std::uint32_t row = 0; row < table->rows(); ++row) {
@@ -106,8 +106,8 @@ Result<std::shared_ptr<const ByteSource>> mend_file(std::shared_ptr<const ByteSo
     TableRows rows;
     Place old = newest.statistics;
     std::array<std::byte, 8> sum{};
-    if (old.position <= file->size() && file->size() - old.position >= kPageHeaderSize)
-      NMB_TRY(file->read_at(old.position + kPageSumOffset, sum));
+    if (old.position <= base->size() && base->size() - old.position >= kPageHeaderSize)
+      NMB_TRY(base->read_at(old.position + kPageSumOffset, sum));
     old.sum = load_le<std::uint64_t>(sum.data());
     rows.add(TableRow::before());
     for (const std::uint64_t order : parts.without_statistics) rows.add(TableRow::gone(order));
@@ -131,17 +131,17 @@ Result<std::shared_ptr<const ByteSource>> mend_file(std::shared_ptr<const ByteSo
   const auto slot = newest.encode();
   found.bytes.assign(slot.begin(), slot.end());
   found.fields = newest;
+  const Source file = patched(std::move(base), tail_begin, {}, std::move(tail_bytes));
   HeadReading reading;
   reading.bytes.resize(kBodyStart);
   reading.size = file->size();
   reading.file_id = newest.file_id;
   reading.slots[newest.generation % 2].superblock.position =
       Superblock::slot_position(before.generation);
-  std::vector<std::byte>& head = file->head();
-  NMB_ASSIGN(head, settled_head(*file, reading, found));
+  NMB_ASSIGN(std::vector<std::byte> head, settled_head(*file, reading, found));
   head.insert(head.end(), evidence.dictionary.begin(), evidence.dictionary.end());
   head.resize(kBodyStart);
-  return std::shared_ptr<const ByteSource>(file);
+  return patched(file, file->size(), std::move(head), {});
 }
 
 }  // namespace nmb

@@ -142,7 +142,7 @@ Status publish(WriterCore& w) {
   // Programs that respect the lock do not replace the file. Others may have done so.
   if (w.committed.superblock.generation > 0) return w.file->check_held();
   if (w.options.before_publish && keeps_metadata(w.options, w.ranks.communicator()))
-    NMB_TRY(w.options.before_publish(OutputSource(*w.file, next.file_length)));
+    NMB_TRY(w.options.before_publish(*written(*w.file, next.file_length)));
   return w.file->publish();
 }
 

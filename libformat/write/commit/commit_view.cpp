@@ -42,8 +42,8 @@ Status encode_view_of(WriterCore& w) {
   head.superblock = next;
   head.superblock.file_length = how.position;
   head.dictionary = w.committed.dictionary;
-  const OutputSource source(*w.file, how.position);
-  const ReaderCore core(source, std::move(head));
+  const Source source = written(*w.file, how.position);
+  const ReaderCore core(*source, std::move(head));
   FileSink sink(*w.file);
   const Result<EncodedView> encoded = encode_view(core, how, sink);
   if (encoded.status().code() == Code::kLimit)
@@ -73,13 +73,12 @@ Result<bool> choose_view_options(WriterCore& w) {
   bool differs = !view_is_newest(committed);
   auto choose = [&]() -> Status {
     NMB_ASSIGN(const std::optional<ViewHeader> header,
-               ViewHeader::read(OutputSource(*w.file, committed.file_length), committed));
+               ViewHeader::read(*written(*w.file, committed.file_length), committed));
     const ViewOptions old =
         header ? ViewOptions{header->dimensions, header->copies} : ViewOptions();
     if (header) {
-      NMB_ASSIGN(
-          w.next.view_numbers,
-          header->read_numbers(OutputSource(*w.file, committed.file_length), committed.view));
+      NMB_ASSIGN(w.next.view_numbers,
+                 header->read_numbers(*written(*w.file, committed.file_length), committed.view));
     }
     w.next.view_options = {w.options.view_dimensions.value_or(old.dimensions),
                            w.options.view_copies.value_or(old.copies)};

@@ -217,7 +217,7 @@ Status take_head(WriterCore& w, Head head, std::uint64_t size) {
     return Status(Code::kDamaged, w.file->name(), kDictionaryPosition, "R-SB-9",
                   "no copy of the dictionary has the sum that the superblock states");
   committed.dictionary = head.dictionary;
-  committed.source = std::make_unique<OutputSource>(*w.file, length);
+  committed.source = written(*w.file, length);
   committed.reader = std::make_unique<ReaderCore>(*committed.source, std::move(head));
   return w.ranks.is_first() ? check_continued_pages(w) : Status();
 }
@@ -229,7 +229,7 @@ Status load_committed(WriterCore& w) {
   SentHead sent;
   NMB_TRY(w.ranks.first([&]() -> Status {
     NMB_ASSIGN(sent.size, w.file->size());
-    w.committed.source = std::make_unique<OutputSource>(*w.file, sent.size);
+    w.committed.source = written(*w.file, sent.size);
     NMB_ASSIGN(sent.head, settle_head(w));
     return {};
   }));

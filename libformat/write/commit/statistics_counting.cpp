@@ -1,8 +1,8 @@
-// Computes the statistics of a block's values (see commit/statistics_counting.h).
 #include "commit/statistics_counting.h"
 
 #include <utility>
 
+#include "sources/value_source.h"
 #include "state/extents.h"
 #include "state/stored_blocks.h"
 
@@ -23,34 +23,26 @@ namespace {
 
 // Returns a source that reads those values of a block which are in the file. Only one thread may
 // use this source.
-std::shared_ptr<const ByteSource> extent_source(WriterCore& w, BlockId id) {
-  class Values final : public ByteSource {
-   public:
-    Values(WriterCore& writer, BlockId id)
-        : writer_(writer), size_(writer.blocks[id].next.extent_length), pattern_(none_, {}) {
-      if (writer.blocks[id].values.takes_puts()) {
-        extent_ = extent_of(writer, id);
-      } else {
-        nothing_ = new_extent(writer, id);
-        nothing_->start_committed(size_);
-        extent_ = nothing_.get();
-      }
-    }
-    std::uint64_t size() const override { return size_; }
-    const std::string& name() const override { return writer_.file->name(); }
-    Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-      return extent_->read(offset, out, writer_.buffer, pattern_);
-    }
-
-   private:
-    WriterCore& writer_;
-    const std::uint64_t size_;
-    std::unique_ptr<ExtentState> nothing_;
-    ExtentState* extent_;
-    const Metadata none_;
-    const FillPattern pattern_;
+Source extent_source(WriterCore& w, BlockId id) {
+  struct Values {
+    Metadata none{};
+    FillPattern pattern{none, {}};
+    std::unique_ptr<ExtentState> nothing{};
+    ExtentState* extent = nullptr;
   };
-  return std::make_shared<Values>(w, id);
+  const std::uint64_t size = w.blocks[id].next.extent_length;
+  const auto values = std::make_shared<Values>();
+  if (w.blocks[id].values.takes_puts()) {
+    values->extent = extent_of(w, id);
+  } else {
+    values->nothing = new_extent(w, id);
+    values->nothing->start_committed(size);
+    values->extent = values->nothing.get();
+  }
+  return source_of(form::Called{
+      size, w.file->name(), [&w, values](std::uint64_t offset, std::span<std::byte> out) {
+        return values->extent->read(offset, out, w.buffer, values->pattern);
+      }});
 }
 
 }  // namespace

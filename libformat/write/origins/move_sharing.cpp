@@ -299,7 +299,8 @@ Move part_of(const Move& move, std::uint64_t from, std::uint64_t to) {
   for (const ByteRange& hole : move.holes)
     if (hole.begin >= begin && hole.end <= end)
       part.holes.push_back({hole.begin - begin, hole.end - begin});
-  for (auto run = move.run_at(begin); run != move.runs.end() && run->extent_offset < end; ++run)
+  for (auto run = run_at(move.runs, begin);
+       run != std::span(move.runs).end() && run->extent_offset < end; ++run)
     clip(*run, begin, end, &part.runs);
   return part;
 }

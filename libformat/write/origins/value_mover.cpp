@@ -8,6 +8,7 @@
 
 #include "files/copy_buffer.h"
 #include "parallel/workers.h"
+#include "sources/value_source.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
 #include "wire/zero.h"
@@ -92,8 +93,8 @@ class JobQueue {
 // Returns the source offset for `offset` in an extent. Treats the run at `offset` as if it had only
 // one element.
 std::uint64_t source_of(const Move& move, std::uint64_t offset) {
-  const auto run = move.run_at(offset);
-  return run == move.runs.end() ? 0 : run->source_offset + (offset - run->extent_offset);
+  const auto run = run_at(move.runs, offset);
+  return run == std::span(move.runs).end() ? 0 : run->source_offset + (offset - run->extent_offset);
 }
 
 // Moves a window that is larger than the buffer of a job, in several parts.
@@ -158,51 +159,6 @@ std::vector<ByteRange> whole_windows(const std::vector<ByteRange>& ranges, std::
     if (range.begin < range.end) out.push_back(range);
   }
   return out;
-}
-
-Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> out, bool* stored) {
-  if (out.empty()) return {};
-  const std::uint64_t end = offset + out.size();
-  std::uint64_t filled = offset;
-  // Reads that are adjacent both in the source and in the extent become one read.
-  std::uint64_t read_source = 0, read_from = 0, read_to = 0;
-  auto flush = [&]() -> Status {
-    if (read_to == read_from) return {};
-    auto part = out.subspan(read_from - offset, read_to - read_from);
-    read_from = read_to;
-    if (stored != nullptr && move.source->is_unallocated(read_source, part.size())) {
-      std::memset(part.data(), 0, part.size());
-      return {};
-    }
-    if (stored) *stored = true;
-    return move.source->read_at(read_source, part);
-  };
-  for (auto run = move.run_at(offset); run != move.runs.end() && run->extent_offset < end; ++run) {
-    std::uint64_t i = 0;
-    if (run->count > 1 && offset > run->extent_offset)
-      i = std::min((offset - run->extent_offset) / run->extent_stride, run->count - 1);
-    for (; i < run->count; ++i) {
-      const std::uint64_t begin = run->extent_offset + i * run->extent_stride;
-      const std::uint64_t from = std::max(begin, offset);
-      const std::uint64_t to = std::min(begin + run->length, end);
-      if (begin >= end) break;
-      if (from >= to) continue;
-      const std::uint64_t source = run->source_offset + i * run->source_stride + (from - begin);
-      if (from == read_to && source == read_source + (read_to - read_from) && from > read_from) {
-        read_to = to;
-      } else {
-        NMB_TRY(flush());
-        std::memset(out.data() + (filled - offset), 0, from - filled);
-        read_source = source;
-        read_from = from;
-        read_to = to;
-      }
-      filled = to;
-    }
-  }
-  NMB_TRY(flush());
-  std::memset(out.data() + (filled - offset), 0, end - filled);
-  return {};
 }
 
 Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t piece_size,

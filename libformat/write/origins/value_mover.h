@@ -14,6 +14,7 @@
 #include "nmb/files.h"
 #include "nmb/writer.h"
 #include "origins/ordered_digest.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -63,12 +64,6 @@ struct Move {
   std::uint64_t windows(std::uint32_t piece_size) const {
     return ends.empty() ? (stored_length() + piece_size - 1) / piece_size : ends.size();
   }
-  // Returns the first run that ends after `offset`.
-  auto run_at(std::uint64_t offset) const {
-    return std::ranges::upper_bound(runs, offset, {}, [](const ValueRuns& r) {
-      return r.extent_offset + (r.count - 1) * r.extent_stride + r.length;
-    });
-  }
 };
 
 // Returns the whole windows of an extent that lie inside `ranges`. Adjacent windows become one
@@ -76,11 +71,11 @@ struct Move {
 std::vector<ByteRange> whole_windows(const std::vector<ByteRange>& ranges, std::uint64_t length,
                                      std::uint32_t piece_size);
 
-// Fills `out` with bytes of the extent, beginning at `offset`. If all these bytes are zeros that
-// the source does not store, *stored does not change; otherwise *stored becomes true. `stored` may
-// be nullptr.
-Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> out,
-                  bool* stored = nullptr);
+// Fills `out` with bytes of the extent, beginning at `offset`. stored: see read_runs().
+inline Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> out,
+                         bool* stored = nullptr) {
+  return read_runs(*move.source, move.runs, offset, out, stored);
+}
 
 // Number of bytes of memory that each thread uses for values.
 inline constexpr std::size_t kMoveBuffer = 1 << 20;

@@ -5,16 +5,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "ranks/output_source.h"
+#include "nmb/files.h"
 #include "reader/reader_core.h"
+#include "sources/value_source.h"
 #include "superblock/head.h"
 #include "superblock/identity.h"
 #include "superblock/superblock.h"
 
 namespace nmb {
+
+// Returns the first `bytes` bytes of a file that is being written. The file must outlive the
+// result.
+inline Source written(const OutputFile& file, std::uint64_t bytes) {
+  return source_of(form::Called{
+      bytes, file.name(),
+      [&file](std::uint64_t at, std::span<std::byte> out) { return file.read_at(at, out); }});
+}
 
 struct CommittedState {
   // The superblock of the last commit. Before the first commit, only the fields that are known
@@ -28,7 +38,7 @@ struct CommittedState {
   // This writer never makes the file shorter than this length, because all bytes within this length
   // are committed or were written by other processes.
   std::uint64_t kept_length = 0;
-  std::unique_ptr<OutputSource> source;
+  Source source;
   std::unique_ptr<ReaderCore> reader;               // null before the first commit
   std::uint64_t growth_pages = 0, growth_rows = 0;  // on rank 0
 
@@ -41,7 +51,7 @@ struct CommittedState {
     head.superblock_bytes = superblock_bytes;
     head.position = superblock.trailer_position();
     head.dictionary = dictionary;
-    auto new_source = std::make_unique<OutputSource>(file, superblock.file_length);
+    Source new_source = written(file, superblock.file_length);
     auto new_reader = std::make_unique<ReaderCore>(*new_source, std::move(head));
     if (reader) new_reader->continue_from(*reader);
     reader = std::move(new_reader);

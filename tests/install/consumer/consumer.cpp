@@ -34,9 +34,9 @@ nmb::Status write(const std::string& path) {
 nmb::Status read_memory() {
   const std::vector<std::byte> bytes(16);
   const auto memory = std::make_shared<nmb::MemorySource>(bytes);
-  const nmb::RangeSource range(memory, 8, 8);
+  const nmb::ByteSourceLayer layer(memory);
   std::vector<std::byte> out(8);
-  return range.read_at(0, out);
+  return layer.read_at(8, out);
 }
 
 nmb::Status read(const std::string& path) {

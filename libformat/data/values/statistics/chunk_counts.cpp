@@ -4,6 +4,7 @@
 #include <string>
 
 #include "parallel/workers.h"
+#include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_table.h"
 #include "values/statistics/block_counter.h"
@@ -119,8 +120,7 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
   const std::uint64_t region = storage.region_length;
   if (chunked.begin > extent->size() || region > extent->size() - chunked.begin)
     return Status(Code::kDamaged, "found chunks outside of the extent, expected them inside");
-  const ChunkTable table(std::make_shared<RangeSource>(extent, chunked.begin, region), storage,
-                         slot.form.size());
+  const ChunkTable table(run_of(extent, chunked.begin, region), storage, slot.form.size());
   const std::uint64_t chunks = chunk_count(chunked.lengths, storage.chunk);
   std::uint64_t budget = kMostDecoded + kMostTimes * region;
   if (budget / kMostTimes < region) budget = ~std::uint64_t{0};

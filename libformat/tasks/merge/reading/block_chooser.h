@@ -15,7 +15,7 @@
 #include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 

@@ -10,6 +10,7 @@
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/netcdf_view.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -78,9 +79,10 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
     return open_view(std::move(again), lengths.get(), record);
   };
   const ByteSource& extent = *view.dataset->extent;
-  auto values = std::make_shared<ReopenedSource>(
-      extent.name(), extent.size(), open, std::move(pool),
-      ViewOrigin{block.dataset.name, block.packed.body, block.values, block.lengths, record});
+  ViewOrigin origin{block.dataset.name, block.packed.body, block.values, block.lengths, record};
+  // The view takes much memory while it is open.
+  Source values = source_of(
+      late_values({extent.name(), extent.size(), false, std::move(origin)}, open, std::move(pool)));
   const Dataset& dataset = *view.dataset;
   // This list is empty, unless the block is a classic dataset whose values are stored in chunks.
   const std::vector<std::uint32_t> above = levels_above(block.dataset.metadata);

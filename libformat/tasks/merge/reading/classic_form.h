@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "merge/reading/input_block.h"
-#include "merge/reading/reopened_source.h"
 #include "merge/reporting/conflict_list.h"
 #include "nmb/netcdf_view.h"
+#include "sources/late_values.h"
 
 namespace nmb {
 

@@ -7,11 +7,11 @@
 #include "client/damaged_chunks.h"
 #include "client/group_block.h"
 #include "client/named_blocks.h"
-#include "files/owned_bytes.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "nmb/classic.h"
 #include "nmb/convert.h"
+#include "sources/value_source.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -192,12 +192,9 @@ Result<bool> Hdf5Input::read_group(hdf5::GroupBlock group, std::uint64_t blocks,
   if (options_.links && group.extent) {
     NMB_ASSIGN(block.links, options_.links->in_runs(file_, group.in_file, group.extent));
   }
-  block.open = [body, file, name = group.name, extent = group.extent,
-                length = group.extent_length]() -> Result<std::shared_ptr<const Dataset>> {
-    std::vector<std::byte> bytes(body->size());
-    NMB_TRY(body->read_at(0, bytes));
-    NMB_ASSIGN(std::shared_ptr<const Block> again,
-               hdf5::decode_group({name, std::move(bytes), length, extent, {}}, file));
+  block.open = [body, file, name = group.name,
+                extent = group.extent]() -> Result<std::shared_ptr<const Dataset>> {
+    NMB_ASSIGN(std::shared_ptr<const Block> again, hdf5::decode_group(name, *body, extent, file));
     return std::shared_ptr<const Dataset>(std::move(again));
   };
   Result<bool> more = visit(block);

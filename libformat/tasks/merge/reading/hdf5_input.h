@@ -16,7 +16,7 @@
 #include "nmb/dataset.h"
 #include "nmb/netcdf_view.h"
 #include "nmb/status.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 

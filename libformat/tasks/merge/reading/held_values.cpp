@@ -1,7 +1,8 @@
-// Keeps values in memory (see merge/reading/held_values.h).
 #include "merge/reading/held_values.h"
 
 #include <algorithm>
+
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -19,23 +20,9 @@ bool is_coordinate(const Metadata& metadata, const Variable& variable) {
 
 }  // namespace
 
-Status HeldValues::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  auto piece = pieces_.upper_bound(offset);
-  if (piece != pieces_.begin()) {
-    --piece;
-    const std::uint64_t from = offset - piece->first, held = piece->second.size();
-    if (from <= held && out.size() <= held - from) {
-      std::copy_n(piece->second.begin() + static_cast<std::ptrdiff_t>(from), out.size(),
-                  out.begin());
-      return {};
-    }
-  }
-  return base()->read_at(offset, out);
-}
-
 Result<Source> hold_small(const Dataset& dataset, Source values, std::uint64_t* room) {
   const Metadata& metadata = dataset.metadata;
-  HeldValues::Pieces pieces;
+  form::Held::Pieces pieces;
   std::uint64_t left = std::min(kMostOfInput, *room), taken = 0;
   for (VarId v = 0; v < metadata.variable_count(); ++v) {
     const bool is_record = metadata.is_record_variable(v);
@@ -56,7 +43,7 @@ Result<Source> hold_small(const Dataset& dataset, Source values, std::uint64_t* 
   }
   if (pieces.empty()) return values;
   *room -= taken;
-  return Source(std::make_shared<HeldValues>(std::move(values), std::move(pieces)));
+  return Source(source_of(form::Held{std::move(values), std::move(pieces)}));
 }
 
 }  // namespace nmb

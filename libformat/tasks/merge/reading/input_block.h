@@ -17,7 +17,7 @@
 #include "nmb/status.h"
 #include "nmb/writer.h"
 #include "reader/extent_pieces.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 

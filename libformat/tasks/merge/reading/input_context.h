@@ -17,7 +17,7 @@
 #include "nmb/dataset.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 #include "wire/memory_room.h"
 
 namespace nmb {

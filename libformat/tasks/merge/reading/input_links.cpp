@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "files/pooled_file.h"
-#include "files/spliced_source.h"
 #include "model/name_rules.h"
 #include "reader/extent_pieces.h"
+#include "sources/value_source.h"
 #include "values/chunk_grid.h"
 
 namespace nmb {
@@ -19,8 +19,6 @@ namespace {
 // The smallest lengths in bytes for which links to an original take less space than a copy.
 // kLeastRun applies to each run, kLeastLinked to all runs together.
 constexpr std::uint64_t kLeastRun = 64, kLeastLinked = 512;
-
-}  // namespace
 
 // Makes the pieces of an extent, in order. A piece that is not a hole never crosses a multiple of
 // the piece size.
@@ -57,6 +55,8 @@ class LinkedPieceMaker {
   std::vector<LinkedPiece>& pieces_;
   std::uint64_t at_ = 0;
 };
+
+}  // namespace
 
 std::string original_path(const std::string& input) {
   return input.starts_with('/') ? input.substr(input.rfind('/') + 1) : input;
@@ -180,53 +180,28 @@ Result<std::optional<LinkedValues>> InputLinks::in_runs(const Source& file,
   return std::optional<LinkedValues>(std::move(out));
 }
 
-// Adds pieces for a range of a source.
-Status InputLinks::link_parts(const ByteSource& source, std::uint64_t from, std::uint64_t length,
-                              FileNumbers* numbers, LinkedPieceMaker& maker, LinkedValues* out) {
-  if (const auto* range = dynamic_cast<const RangeSource*>(&source))
-    return link_parts(*range->base(), range->offset() + from, length, numbers, maker, out);
-  if (const auto* spliced = dynamic_cast<const SplicedSource*>(&source)) {
-    const auto& runs = spliced->runs();
-    auto run = std::ranges::upper_bound(runs, from, {}, &SplicedSource::Run::offset);
-    if (run != runs.begin()) --run;
-    for (const std::uint64_t end = from + length; from < end;) {
-      while (run != runs.end() && run->end() <= from) ++run;
-      const bool between = run == runs.end() || from < run->offset;
-      const std::uint64_t part = std::min(end, run == runs.end() ? end
-                                               : between         ? run->offset
-                                                                 : run->end()) -
-                                 from;
-      if (between)
-        maker.add(maker.end() + part, std::nullopt);
-      else
-        NMB_TRY(link_parts(*spliced->sources()[run->from], run->source + (from - run->offset), part,
-                           numbers, maker, out));
-      from += part;
-    }
-    return {};
-  }
-  const auto* file = dynamic_cast<const PooledFile*>(&source);
-  if (!file) {
-    maker.add(maker.end() + length, std::nullopt);
-    return {};
-  }
-  const auto [number, is_new] =
-      numbers->emplace(file->name(), static_cast<std::uint32_t>(out->files.size()));
-  if (is_new) {
-    NMB_ASSIGN(ExternalFile row, named(*file));
-    out->files.push_back(std::move(row));
-  }
-  maker.add(maker.end() + length, from, number->second);
-  return {};
-}
-
 Result<std::optional<LinkedValues>> InputLinks::of_parts(const Source& values) {
   // Reading many short pieces takes longer than copying the values.
   constexpr std::uint64_t kLeastPiece = 64 << 10;
   LinkedValues out;
-  FileNumbers numbers;
+  std::map<std::string, std::uint32_t> numbers;  // index in `out.files` for each path
   LinkedPieceMaker maker(piece_size_, &out.pieces);
-  const Status status = link_parts(*values, 0, values->size(), &numbers, maker, &out);
+  const auto link = [&](const PooledFile* file, std::uint64_t offset,
+                        std::uint64_t length) -> Status {
+    if (!file) {
+      maker.add(maker.end() + length, std::nullopt);
+      return {};
+    }
+    const auto [number, is_new] =
+        numbers.emplace(file->name(), static_cast<std::uint32_t>(out.files.size()));
+    if (is_new) {
+      NMB_ASSIGN(ExternalFile row, named(*file));
+      out.files.push_back(std::move(row));
+    }
+    maker.add(maker.end() + length, offset, number->second);
+    return {};
+  };
+  const Status status = visit_stored(*values, {0, values->size()}, link);
   if (status.code() == Code::kUnsupported) return std::optional<LinkedValues>();
   NMB_TRY(status);
   std::uint64_t linked = 0;
@@ -242,7 +217,7 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(const Reader& reader, c
   NMB_ASSIGN(const std::vector<ExtentPiece> pieces, extent_pieces(reader, entry));
   LinkedValues out;
   std::vector<Source> sources;
-  std::vector<SplicedSource::Run> runs;
+  std::vector<form::Spliced::Run> runs;
   std::map<std::uint32_t, std::uint32_t> numbers;  // index in `sources` for each file number
   std::uint64_t at = 0;
   std::vector<ExternalFile> rows;  // rows of the file table
@@ -287,8 +262,7 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(const Reader& reader, c
     at += found.stored_length;
   }
   if (runs.empty()) return std::optional<LinkedValues>();
-  out.source =
-      std::make_shared<SplicedSource>(std::move(sources), std::move(runs), at, file->name());
+  out.source = source_of(form::Spliced{std::move(sources), std::move(runs), at, file->name()});
   return std::optional<LinkedValues>(std::move(out));
 }
 

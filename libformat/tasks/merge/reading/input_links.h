@@ -17,7 +17,7 @@
 #include "nmb/external_files.h"
 #include "nmb/reader.h"
 #include "origins/stored_values.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -59,8 +59,6 @@ std::uint64_t copied_values(const std::optional<LinkedValues>& links, std::uint6
 Result<std::optional<ValuesInOriginal>> values_in_original(
     const Reader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals);
 
-class LinkedPieceMaker;
-
 // The functions return nullopt if no values can be linked. Errors: kUnsupported, kNotFound and kIo
 // as for external_path(). pack() has checked that no input is also the output.
 class InputLinks {
@@ -87,11 +85,7 @@ class InputLinks {
                                                const BlockEntry& entry);
 
  private:
-  using FileNumbers = std::unordered_map<std::string, std::uint32_t>;  // by file name
-
   Result<ExternalFile> named(const ByteSource& file);
-  Status link_parts(const ByteSource& source, std::uint64_t from, std::uint64_t length,
-                    FileNumbers* numbers, LinkedPieceMaker& maker, LinkedValues* out);
 
   const std::string output_;
   const ExternalPaths allowed_;

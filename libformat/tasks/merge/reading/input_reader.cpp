@@ -4,10 +4,10 @@
 #include <memory>
 #include <utility>
 
-#include "files/owned_bytes.h"
 #include "merge/reading/nmb_input.h"
 #include "nmb/classic.h"
 #include "nmb/reader.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -59,8 +59,7 @@ Status InputReader::read_classic(std::size_t index, const Source& file, const Vi
     break;
   }
   const std::uint64_t header_length = header.layout.header_length;
-  const auto values =
-      std::make_shared<RangeSource>(file, header_length, file->size() - header_length);
+  const auto values = run_of(file, header_length, file->size() - header_length);
   Dataset dataset = dataset_of(std::move(header), values);
   InputBlock block(dataset);
   count_objects(dataset, &block.packed);
@@ -71,7 +70,7 @@ Status InputReader::read_classic(std::size_t index, const Source& file, const Vi
     NMB_TRY(file->read_at(0, body));
     block.packed.body = owned_bytes(std::move(body), file->name());
   } else {
-    block.packed.body = std::make_shared<RangeSource>(file, 0, header_length);
+    block.packed.body = run_of(file, 0, header_length);
   }
   block.packed.extent_length = values->size();
   block.packed.new_digests = context_.options.digests;

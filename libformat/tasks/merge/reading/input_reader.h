@@ -14,7 +14,7 @@
 #include "merge/reading/input_extras.h"
 #include "merge/reading/input_options.h"
 #include "nmb/status.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 

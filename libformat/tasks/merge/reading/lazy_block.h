@@ -1,5 +1,4 @@
-// LazyBody and LazyExtent: the body and the values of a block of an NMB input. They are loaded only
-// when they are read.
+// The body and the values of a block of an input. They are opened when they are read.
 #pragma once
 
 #include <memory>
@@ -7,26 +6,39 @@
 #include <utility>
 #include <vector>
 
-#include "files/lazy_source.h"
-#include "files/owned_bytes.h"
+#include "merge/reading/value_origin.h"
 #include "nmb/reader.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
-// The raw body of a block.
-struct BodyOfBlock {
-  std::shared_ptr<const Reader> reader;
-  BlockEntry entry;
+template <class Opener, class... Arguments>
+Source late_source(Arguments&&... arguments) {
+  return source_of(std::make_shared<const LateValues>(
+      std::make_unique<const Opener>(std::forward<Arguments>(arguments)...)));
+}
 
-  std::uint64_t size() const { return entry.raw_length; }
-  const std::string& name() const { return reader->file().name(); }
-  bool may_be_sparse() const { return false; }
-  Result<Source> open() const {
-    NMB_ASSIGN(std::vector<std::byte> body, reader->body(entry));
-    return Source(owned_bytes(std::move(body), name()));
+class OpenerOfBlock : public LateOpener {
+ public:
+  OpenerOfBlock(std::shared_ptr<const Reader> reader, BlockEntry entry)
+      : reader_(std::move(reader)), entry_(std::move(entry)) {}
+  const std::string& name() const override { return reader_->file().name(); }
+
+ protected:
+  const std::shared_ptr<const Reader> reader_;
+  const BlockEntry entry_;
+};
+
+// The raw body of a block.
+class BodyOfBlock final : public OpenerOfBlock {
+ public:
+  using OpenerOfBlock::OpenerOfBlock;
+  std::uint64_t size() const override { return entry_.raw_length; }
+  Result<Source> open() const override {
+    NMB_ASSIGN(std::vector<std::byte> body, reader_->body(entry_));
+    return owned_bytes(std::move(body), name());
   }
 };
-using LazyBody = LazySource<BodyOfBlock>;
 
 // Returns the extent of a block. The extent keeps the whole block in memory, including the block's
 // metadata.
@@ -36,18 +48,18 @@ inline Source extent_with(std::shared_ptr<const Block> block) {
 }
 
 // The values of a block; holes read as fill values.
-struct ExtentOfBlock {
-  std::shared_ptr<const Reader> reader;
-  BlockEntry entry;
-
-  std::uint64_t size() const { return entry.extent_length; }
-  const std::string& name() const { return reader->file().name(); }
-  bool may_be_sparse() const { return reader->file().may_be_sparse(); }
-  Result<Source> open() const {
-    NMB_ASSIGN(std::shared_ptr<const Block> block, reader->block(entry));
+class ExtentOfBlock final : public OpenerOfBlock {
+ public:
+  using OpenerOfBlock::OpenerOfBlock;
+  std::uint64_t size() const override { return entry_.extent_length; }
+  bool may_be_sparse() const override { return reader_->file().may_be_sparse(); }
+  Result<Source> open() const override {
+    NMB_ASSIGN(std::shared_ptr<const Block> block, reader_->block(entry_));
     return extent_with(std::move(block));
   }
+  LateOrigin origin() const override {
+    return BlockOrigin{name(), entry_.name, sum_of_entry(entry_)};
+  }
 };
-using LazyExtent = LazySource<ExtentOfBlock>;
 
 }  // namespace nmb

@@ -8,7 +8,6 @@
 
 #include "client/damaged_chunks.h"
 #include "client/group_block.h"
-#include "files/owned_bytes.h"
 #include "files/pooled_file.h"
 #include "merge/reading/lazy_block.h"
 #include "merge/reading/sample_counts.h"
@@ -16,6 +15,7 @@
 #include "nmb/convert.h"
 #include "nmb/verify.h"
 #include "reader/extent_pieces.h"
+#include "sources/value_source.h"
 #include "table/kept_rows.h"
 
 namespace nmb {
@@ -84,9 +84,9 @@ Status NmbInput::open() {
   NMB_TRY(check_nothing_pending(*reader_));
   // If the file is not linked, another process may add data to the file during the merge. A linked
   // file must not grow, because a link records the file's length.
-  if (const auto* const pooled = dynamic_cast<const PooledFile*>(file_.get());
-      pooled && !options_.links)
-    pooled->set_unchanged(reader_->generation_check());
+  const KnownSource known = file_->known();
+  if (const auto* const pooled = std::get_if<const PooledFile*>(&known); pooled && !options_.links)
+    (*pooled)->set_unchanged(reader_->generation_check());
   if (options_.merge.source.lacks_objects) changes_.drop_dangling(*reader_);
   for (const Finding& finding : reader_->warnings())
     context_.warnings.push_back(file_->name() + ": " + finding.text());
@@ -226,7 +226,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   NMB_ASSIGN(const std::shared_ptr<const Block> source, reader_->block(entry));
   if (options_.merge.outputs) NMB_TRY(check_references(*options_.merge.outputs, *source, file));
   Source values;
-  if (entry.extent_length > 0) values = std::make_shared<LazyExtent>(ExtentOfBlock{reader_, entry});
+  if (entry.extent_length > 0) values = late_source<ExtentOfBlock>(reader_, entry);
   NMB_ASSIGN(MovedBlock moved, changed(*source, values));
   NMB_TRY(forget_originals(*source, &moved));
   const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
@@ -358,7 +358,7 @@ Result<MovedBlock> NmbInput::changed(const Block& block, const Source& values) {
 Result<Source> NmbInput::body_of(const BlockEntry& entry) {
   constexpr std::uint64_t kFewBlocks = 16;
   if (reader_->totals().blocks > kFewBlocks || !context_.holds_header(entry.raw_length))
-    return Source(std::make_shared<LazyBody>(BodyOfBlock{reader_, entry}));
+    return late_source<BodyOfBlock>(reader_, entry);
   NMB_ASSIGN(std::vector<std::byte> bytes, reader_->body(entry));
   return Source(owned_bytes(std::move(bytes), file_->name()));
 }

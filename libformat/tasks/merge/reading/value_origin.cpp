@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "merge/reading/lazy_block.h"
+#include "sources/value_message.h"
+#include "sources/value_source.h"
 #include "wire/hash.h"
 
 namespace nmb {
@@ -15,20 +17,30 @@ std::uint64_t sum_of_entry(const BlockEntry& entry) {
   return sum_of(std::as_bytes(std::span(parts)));
 }
 
+Result<std::shared_ptr<const Reader>> open_reader(const std::shared_ptr<PooledFile>& file,
+                                                  const ReadOptions& options) {
+  NMB_ASSIGN(std::shared_ptr<const Reader> reader, Reader::open(file, options));
+  file->set_unchanged(reader->generation_check());
+  return reader;
+}
+
+Result<BlockEntry> find_unchanged(const Reader& reader, std::string_view block, std::uint64_t sum) {
+  NMB_ASSIGN(std::optional<BlockEntry> entry, reader.find(block));
+  if (entry && sum_of_entry(*entry) == sum) return *std::move(entry);
+  return file_changed(reader.file().name());
+}
+
 Result<Source> open_origin(const ValueOrigin& origin, const std::string& path,
                            std::shared_ptr<FilePool> pool, const ReadOptions& options) {
   NMB_ASSIGN(const std::shared_ptr<PooledFile> file,
              PooledFile::open_and_keep(std::move(pool), [path] { return FileSource::open(path); }));
   if (origin.block) {
-    NMB_ASSIGN(const std::shared_ptr<const Reader> reader, Reader::open(file, options));
-    file->set_unchanged(reader->generation_check());
-    NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(*origin.block));
-    if (entry && sum_of_entry(*entry) == origin.begin)
-      return Source(new LazyExtent({reader, std::move(*entry)}));
-  } else if (origin.begin <= file->size()) {
-    return Source(new RangeSource(file, origin.begin, file->size() - origin.begin));
+    NMB_ASSIGN(const std::shared_ptr<const Reader> reader, open_reader(file, options));
+    NMB_ASSIGN(BlockEntry entry, find_unchanged(*reader, *origin.block, origin.begin));
+    return late_source<ExtentOfBlock>(reader, std::move(entry));
   }
-  return Status(Code::kDamaged, path, kNoOffset, "", "the file changed while it was read");
+  if (origin.begin > file->size()) return file_changed(path);
+  return run_of(file, origin.begin, file->size() - origin.begin);
 }
 
 }  // namespace nmb

@@ -12,7 +12,7 @@
 #include "files/pooled_file.h"
 #include "nmb/reader.h"
 #include "parallel/message_fields.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -32,6 +32,13 @@ struct ValueOrigin {
 
 // Returns a checksum over the positions of a block's body and values.
 std::uint64_t sum_of_entry(const BlockEntry& entry);
+
+// Opens a reader after which the file must not change.
+Result<std::shared_ptr<const Reader>> open_reader(const std::shared_ptr<PooledFile>& file,
+                                                  const ReadOptions& options);
+// Returns the entry of a block. sum: sum_of_entry() on another rank. Errors: kDamaged if the file
+// has changed.
+Result<BlockEntry> find_unchanged(const Reader& reader, std::string_view block, std::uint64_t sum);
 
 // Opens values of an input that another rank planned. path: path of the input. options: for the
 // reader of an NMB file.

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "files/owned_bytes.h"
 #include "merge/reading/classic_form.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/files.h"
 #include "nmb/netcdf_view.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 

@@ -7,10 +7,10 @@
 
 #include "convert/classic_file.h"
 #include "merge/reading/block_sink.h"
-#include "merge/reading/reopened_source.h"
 #include "merge/reporting/merge_step.h"
 #include "merge/uniting/sent_values.h"
 #include "nmb/dataset.h"
+#include "sources/late_values.h"
 
 namespace nmb {
 

@@ -9,7 +9,7 @@
 #include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "nmb/writer.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 

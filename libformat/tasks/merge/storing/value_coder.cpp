@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "extent/piece_codec.h"
-#include "files/spliced_source.h"
 #include "origins/value_mover.h"
 #include "parallel/workers.h"
+#include "sources/value_source.h"
 #include "values/codecs.h"
 
 namespace nmb {
@@ -112,7 +112,7 @@ Status ValueCoder::spool(const std::vector<std::byte>& stored, Window* window) {
 CodedValues ValueCoder::put_together(const ValuesToCode& block,
                                      std::span<const Window> windows) const {
   CodedValues out;
-  std::vector<SplicedSource::Run> runs;
+  std::vector<form::Spliced::Run> runs;
   std::uint64_t at = 0;
   for (const Window& w : windows) {
     if (w.stored_length == 0 || w.codec != PieceCodec::kNone) {
@@ -131,8 +131,8 @@ CodedValues ValueCoder::put_together(const ValuesToCode& block,
   }
   std::vector<Source> sources{block.values, spool_};
   for (const auto& [number, file] : block.files) sources.push_back(file);
-  out.stored = std::make_shared<SplicedSource>(std::move(sources), std::move(runs), at,
-                                               block.values->name());
+  out.stored =
+      source_of(form::Spliced{std::move(sources), std::move(runs), at, block.values->name()});
   return out;
 }
 

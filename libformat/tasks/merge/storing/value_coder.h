@@ -15,7 +15,7 @@
 #include "merge/storing/view_pieces.h"
 #include "model/stored_piece.h"
 #include "reader/extent_pieces.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 

@@ -5,11 +5,10 @@
 #include <optional>
 
 #include "convert/recode.h"
-#include "files/owned_bytes.h"
-#include "merge/storing/run_source.h"
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
 #include "origins/stored_values.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -184,8 +183,8 @@ Status ValueStorage::code_all(Writer& writer, std::vector<PartBlock>& parts,
     const std::uint64_t length = end - layout.header_length;
     if (length <= options_.writer.inline_limit) continue;
     ValuesToCode values;
-    values.values = std::make_shared<RunSource>(sources[part.source].values,
-                                                runs_of(part, metadata, layout), length);
+    values.values = source_of(
+        form::Strided{sources[part.source].values, runs_of(part, metadata, layout), length});
     values.codec = codec();
     values.level = options_.compression->level;
     if (are_for_view({}))

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "netcdf/type_widening.h"
 #include "nmb/types.h"
+#include "sources/type_widening.h"
 #include "wire/swap_values.h"
 
 namespace nmb {
@@ -31,7 +31,7 @@ inline std::vector<std::byte> converted(std::vector<std::byte> values, const Arr
   from.swap(&values);
   if (from.type != to.type) {
     std::vector<std::byte> wide(values.size() / from.size() * to.size());
-    widening(from.type, to.type, maps_fill).convert(values, wide);
+    widening({from.type, to.type, maps_fill}).convert(values, wide);
     values = std::move(wide);
   }
   to.swap(&values);

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "merge/reading/input_block.h"
-#include "merge/reading/reopened_source.h"
 #include "merge/reporting/merge_options.h"
 #include "merge/uniting/dataset_union.h"
 #include "model/paths.h"
 #include "nmb/netcdf_view.h"
 #include "nmb/status.h"
+#include "sources/late_values.h"
 
 namespace nmb {
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "client/group_block.h"
-#include "files/owned_bytes.h"
 #include "merge/reading/input_links.h"
 #include "merge/reading/input_order.h"
 #include "merge/uniting/chunk_plan.h"
@@ -19,6 +18,8 @@
 #include "netcdf/shared_dimensions.h"
 #include "nmb/classic.h"
 #include "nmb/netcdf_view.h"
+#include "sources/value_message.h"
+#include "sources/value_source.h"
 #include "wire/whole_number.h"
 
 namespace nmb {
@@ -300,8 +301,7 @@ Status BlockUniter::load(Entry& entry) {
   Loader loader(*this, input);
   const Status status = read_again_(input, loader);
   if (std::exchange(entry.described, nullptr) && status.ok())
-    return Status(Code::kDamaged, conflicts_.input(input), kNoOffset, "",
-                  "the file changed while it was read");
+    return file_changed(conflicts_.input(input));
   return {};
 }
 
@@ -622,7 +622,7 @@ Status BlockUniter::add_numbers(Entry& entry, const std::string& variable,
     }
     NMB_ASSIGN(const auto problem, key_->check(input, column));
     if (problem) tell_key(input, object, problem->found, problem->expected);
-    numbers.push_back(PartitionKey::numbers(key_, input, std::move(column)));
+    numbers.push_back(source_of(form::Numbered{key_, input, std::move(column)}));
   }
   if (conflicts_.size() > 0) return {};
   return entry.united->add_column(variable + ".seq", *id, std::move(numbers));

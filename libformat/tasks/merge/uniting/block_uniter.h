@@ -16,11 +16,11 @@
 #include "convert/recode.h"
 #include "files/spool_file.h"
 #include "merge/reading/block_sink.h"
-#include "merge/reading/reopened_source.h"
 #include "merge/reporting/merge_step.h"
 #include "merge/uniting/block_to_unite.h"
 #include "merge/uniting/dataset_union.h"
-#include "merge/uniting/partition_key.h"
+#include "sources/late_values.h"
+#include "sources/partition_key.h"
 #include "values/chunk_coding.h"
 
 namespace nmb {

@@ -7,6 +7,7 @@
 
 #include "merge/uniting/array_form.h"
 #include "nmb/bytes.h"
+#include "sources/value_source.h"
 #include "values/chunk_coding.h"
 #include "values/chunk_table.h"
 
@@ -38,8 +39,7 @@ Result<BoxInChunks> box_of(const ChunkedPart& part, const Chunking& chunking, co
   storage.chunk = part.own->chunk;
   storage.filters = part.own->filters;
   box.table = std::make_shared<const ChunkTable>(
-      std::make_shared<RangeSource>(extent, part.region_begin, part.region_length), storage,
-      own.size());
+      run_of(extent, part.region_begin, part.region_length), storage, own.size());
   return box;
 }
 

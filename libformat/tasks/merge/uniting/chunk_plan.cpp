@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "client/group_block.h"
-#include "files/spliced_source.h"
-#include "merge/reading/held_values.h"
-#include "merge/reading/reopened_source.h"
 #include "nmb/netcdf_view.h"
+#include "sources/late_values.h"
+#include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_grid.h"
 #include "values/codecs.h"
@@ -21,32 +20,13 @@ namespace {
 
 using hdf5::Property;
 
-// Returns the converted block of kind 6 that supplies the values of a dataset. Returns nullptr if
-// the values have another source.
-const ReopenedSource* view_in(const ByteSource* values) {
-  if (const auto* held = dynamic_cast<const HeldValues*>(values)) values = held->base().get();
-  if (const auto* spliced = dynamic_cast<const SplicedSource*>(values))
-    for (const Source& source : spliced->sources())
-      if (const ReopenedSource* view = view_in(source.get())) return view;
-  return dynamic_cast<const ReopenedSource*>(values);
-}
-
-constexpr std::span<const std::byte> kNoBytes;
-
 // Returns the block of kind 6 that supplies the values of a dataset. Returns nullptr if the values
 // have another source.
 Result<std::shared_ptr<const Block>> block_of(const Source& values) {
-  const ReopenedSource* const view = view_in(values.get());
+  const LateValues* const view = view_in(values.get());
   if (!view) return std::shared_ptr<const Block>();
-  const ViewOrigin& origin = view->origin();
-  hdf5::GroupBlock group;
-  group.name = origin.block;
-  group.body.resize(origin.body->size());
-  NMB_TRY(origin.body->read_at(0, group.body));
-  // Without values there is no extent.
-  group.extent = origin.extent ? origin.extent : std::make_shared<MemorySource>(kNoBytes);
-  group.extent_length = group.extent->size();
-  return hdf5::decode_group(std::move(group), view->name());
+  const auto origin = std::get<ViewOrigin>(view->opener().origin());
+  return hdf5::decode_group(origin.block, *origin.body, origin.extent, view->name());
 }
 
 // Returns a type with little-endian values. type: a type of numbers that CDF-5 has.

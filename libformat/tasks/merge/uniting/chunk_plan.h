@@ -17,7 +17,7 @@
 #include "nmb/extension.h"
 #include "nmb/status.h"
 #include "nmb/values.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 

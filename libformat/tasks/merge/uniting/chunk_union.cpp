@@ -7,13 +7,13 @@
 #include <variant>
 
 #include "convert/chunk_region.h"
-#include "files/spliced_source.h"
 #include "hdf5_types/hdf5_section.h"
 #include "merge/uniting/chunk_jobs.h"
 #include "merge/uniting/chunk_origins.h"
 #include "model/value_begin.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/classic.h"
+#include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "values/gathered_chunk.h"
 #include "values/open_array.h"
@@ -51,7 +51,7 @@ class ChunkUniter {
     sources.insert(sources.end(), {all_.extent, spool_});
     // No source may be nullptr. Therefore the spool file replaces sources without values.
     std::ranges::replace(sources, Source(), Source(spool_));
-    out.extent = std::make_shared<SplicedSource>(std::move(sources), runs_.take(), end_, name);
+    out.extent = source_of(form::Spliced{std::move(sources), runs_.take(), end_, name});
     out.wanted = std::move(plan_.wanted);
     return out;
   }

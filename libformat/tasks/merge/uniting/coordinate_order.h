@@ -10,7 +10,7 @@
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 

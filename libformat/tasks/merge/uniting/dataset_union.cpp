@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "dump/value_text.h"
-#include "files/repeated_value.h"
-#include "merge/uniting/member_array.h"
 #include "merge/uniting/value_comparison.h"
 #include "model/attribute_differences.h"
 #include "model/name_rules.h"
-#include "netcdf/laid_values.h"
+#include "sources/laid_values.h"
+#include "sources/value_source.h"
 #include "wire/checked.h"
 
 namespace nmb {
@@ -634,26 +633,27 @@ Status DatasetUnion::widen(VarId known, const Variable& found) {
 Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t* slice) const {
   const Variable found = all_.metadata.variable(variable);
   const Added& member = members_[place.member];
-  MemberValues parts;
-  std::uint64_t values = 1;
+  std::uint64_t values = 1, records = 0;
   for (std::size_t d = 0; d < found.dimensions.size(); ++d) {
     const DimId id = found.dimensions[d];
     const std::uint64_t length = joined_[id].is ? joined_[id].counts[place.member] : length_of(id);
     if (d == 0 && place.is_record)
-      parts.records = length;
+      records = length;
     else
       values *= length;
   }
   *slice = values * type_size(found.type);
-  parts.values = member.values;
-  parts.begin = place.begin;
-  parts.bytes = values * type_size(place.type);
-  parts.record_size = member.record_size;
-  parts.is_record = place.is_record;
-  parts.type = place.type;
-  parts.to = found.type;
-  parts.maps_fill = maps_fill(all_.metadata, variable, place);
-  return std::make_shared<MemberArray>(std::move(parts));
+  const std::uint64_t bytes = values * type_size(place.type);
+  Source array =
+      place.is_record && bytes > 0
+          ? source_of(form::Strided{member.values,
+                                    {{place.begin, member.record_size, 0, bytes, bytes, records}},
+                                    records * bytes})
+          : run_of(member.values, place.begin, bytes);
+  if (place.type == found.type) return array;
+  return source_of(form::Converted{
+      std::move(array),
+      widening({place.type, found.type, maps_fill(all_.metadata, variable, place)})});
 }
 
 // Returns whether a variable's default fill values in one dataset mean missing values, although no
@@ -786,7 +786,7 @@ void DatasetUnion::lay(VarId variable, LaidValues* values) const {
     values->add(all_.metadata, variable, std::move(source), offset, step);
   } else if (is_tiled()) {
     values->add(all_.metadata, variable,
-                tiled_values(variable, placed.places.size(), false, placed.has_gaps), 0,
+                source_of(tiled_values(variable, placed.places.size(), false, placed.has_gaps)), 0,
                 all_.metadata.slice_bytes(variable).value_or(0));
   } else {
     lay_joined(variable, values);
@@ -940,9 +940,9 @@ Result<Dataset> DatasetUnion::take(const std::string& name) {
   if (!checked_mul(all_.records, all_.layout.record_size, &bytes) ||
       !checked_add(bytes, all_.layout.record_begin, &bytes))
     return Status(Code::kLimit, "all groups together have more than 2^64 bytes of values");
-  auto values = std::make_shared<LaidValues>(all_.layout, all_.records, name);
+  auto values = std::make_shared<LaidValues>(laid_values(all_.layout, all_.records, name));
   for (VarId v = 0; v < placed_.size(); ++v) lay(v, values.get());
-  all_.extent = std::move(values);
+  all_.extent = source_of(std::move(values));
   return std::move(all_);
 }
 

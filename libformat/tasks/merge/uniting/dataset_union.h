@@ -19,13 +19,13 @@
 #include "merge/uniting/coordinate_order.h"
 #include "merge/uniting/decomposition.h"
 #include "merge/uniting/tile_cover.h"
-#include "netcdf/type_widening.h"
 #include "nmb/dataset.h"
 #include "nmb/merge.h"
 #include "nmb/metadata.h"
 #include "nmb/netcdf_view.h"
 #include "nmb/status.h"
-#include "values/array_source.h"
+#include "sources/type_widening.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -56,7 +56,7 @@ struct UnionRules {
   // Fill values are used for values that are missing in all datasets or tiles.
   bool fills = false;
   bool skips = false;  // leaves out an object that differs from the first object with the same name
-  // A variable gets the narrowest type that holds all of its values (netcdf/type_widening.h). Not
+  // A variable gets the narrowest type that holds all of its values (sources/type_widening.h). Not
   // for tiles.
   bool widens = false;
   // A dimension that may grow can be at any position in a variable's shape.
@@ -88,8 +88,8 @@ struct UnionNote {
 // values cannot be joined.
 bool tells_meaning(std::string_view attribute);
 
-class LaidValues;
-class TiledValues;
+struct LaidValues;
+struct TiledValues;
 
 // A coordinate along which datasets are joined.
 struct JoinedCoordinate {

@@ -5,11 +5,11 @@
 #include <set>
 #include <utility>
 
-#include "files/repeated_value.h"
 #include "merge/uniting/dataset_union.h"
 #include "merge/uniting/value_comparison.h"
-#include "netcdf/tiled_values.h"
 #include "nmb/values.h"
+#include "sources/tiled_values.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -71,9 +71,8 @@ Source DatasetUnion::fill_of(VarId variable) const {
   if (!all_.metadata.find_attribute(variable, "_FillValue"))
     if (const auto missing = all_.metadata.find_attribute(variable, "missing_value");
         missing && missing->type == type && missing->count == 1)
-      return std::make_shared<RepeatedValue>(
-          std::vector<std::byte>(missing->values.begin(), missing->values.end()));
-  return std::make_shared<RepeatedValue>(fill_value(all_.metadata, variable));
+      return source_of(form::Repeated{{missing->values.begin(), missing->values.end()}});
+  return source_of(form::Repeated{fill_value(all_.metadata, variable)});
 }
 
 // Returns the values of a variable in its first `count` tiles. last_wins: whether the values of the
@@ -87,9 +86,9 @@ std::shared_ptr<const TiledValues> DatasetUnion::tiled_values(VarId variable, st
     tiles.push_back({members_[place.member].values, place.begin,
                      place.is_record ? members_[place.member].record_size : 0, place.box});
   if (last_wins) std::rotate(tiles.rbegin(), tiles.rbegin() + 1, tiles.rend());
-  return std::make_shared<TiledValues>(
-      tiling.boxes, type_size(all_.metadata.variable(variable).type), std::move(tiles),
-      fills ? fill_of(variable) : nullptr, "tiles");
+  return std::make_shared<const TiledValues>(
+      TiledValues{tiling.boxes, type_size(all_.metadata.variable(variable).type), std::move(tiles),
+                  fills ? fill_of(variable) : nullptr, "tiles"});
 }
 
 // Checks that the files together cover the whole lengths of the given dimensions.
@@ -128,8 +127,9 @@ Status DatasetUnion::compare_tiles(VarId variable, std::uint32_t place) {
   const Type type = all_.metadata.variable(variable).type;
   const Tile tile{nullptr, 0, 0, last.box};
   const auto [from, until] = before->range_of(tile);
-  NMB_ASSIGN(const auto differs, first_difference({behind.get(), from, 0}, {before.get(), from, 0},
-                                                  type, 1, until - from));
+  NMB_ASSIGN(const auto differs,
+             first_difference({source_of(behind).get(), from, 0},
+                              {source_of(before).get(), from, 0}, type, 1, until - from));
   if (!differs) return {};
   ValuesDiffer in_all = *differs;
   in_all.element += from / type_size(type);

@@ -3,11 +3,11 @@
 
 #include <utility>
 
-#include "merge/reading/held_values.h"
 #include "merge/uniting/described_fields.h"
 #include "merge/uniting/input_describer.h"
 #include "nmb/classic.h"
 #include "parallel/byte_changes.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -115,13 +115,13 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
   }
   BlockToUnite block{{*known->metadata, {}}};
   std::vector<std::uint64_t> same_as;
-  HeldValues::Pieces pieces;
+  form::Held::Pieces pieces;
   rest(block, same_as, pieces);
   NMB_TRY(rest.status());
   DatasetUnion::Member& member = block.member;
   NMB_ASSIGN(member.values, values_of(&rest));
   if (!pieces.empty())
-    member.values = std::make_shared<HeldValues>(std::move(member.values), std::move(pieces));
+    member.values = source_of(form::Held{std::move(member.values), std::move(pieces)});
   if (!is_wanted) return {};
   if (is_whole)
     return unions_.take_described(
@@ -139,7 +139,7 @@ Result<Source> DescribedInputs::values_of(FieldsIn* in) {
       return values_;
     case DescribedValues::kFile: {
       const auto [offset, size] = in->next<std::pair<std::uint64_t, std::uint64_t>>();
-      values_ = std::make_shared<RangeSource>(file_, offset, size);
+      values_ = run_of(file_, offset, size);
       return values_;
     }
     case DescribedValues::kSent:

@@ -7,6 +7,7 @@
 #include "merge/uniting/block_to_unite.h"
 #include "merge/uniting/decomposition.h"
 #include "merge/uniting/value_comparison.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -17,10 +18,10 @@ namespace {
 constexpr std::size_t kMostVariables = 1 << 16;
 
 bool is_held(const DatasetUnion::Member& member, VarId variable, std::uint64_t length) {
-  const auto* const held = dynamic_cast<const HeldValues*>(member.values.get());
+  const auto* const held = form_of<form::Held>(member.values.get());
   if (!held || member.metadata.is_record_variable(variable)) return false;
-  const auto piece = held->pieces().find(member.begins[variable]);
-  return piece != held->pieces().end() && piece->second.size() == length;
+  const auto piece = held->pieces.find(member.begins[variable]);
+  return piece != held->pieces.end() && piece->second.size() == length;
 }
 
 }  // namespace

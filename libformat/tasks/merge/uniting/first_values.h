@@ -14,7 +14,7 @@
 #include "merge/reporting/merge_options.h"
 #include "merge/uniting/dataset_union.h"
 #include "nmb/types.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 

@@ -3,11 +3,11 @@
 
 #include <utility>
 
-#include "merge/reading/held_values.h"
 #include "merge/uniting/described_fields.h"
-#include "merge/uniting/sent_values.h"
 #include "model/header_bytes.h"
 #include "parallel/byte_changes.h"
+#include "sources/value_message.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -70,9 +70,8 @@ Status InputDescriber::put_values(const Source& values, FieldsOut* rest) {
     (*rest)(DescribedValues::kAsBefore);
     return {};
   }
-  if (const auto* range = dynamic_cast<const RangeSource*>(values.get());
-      range && range->base() == file_) {
-    (*rest)(DescribedValues::kFile, range->offset(), range->size());
+  if (const auto* run = form_of<form::Run>(values.get()); run && run->base == file_) {
+    (*rest)(DescribedValues::kFile, run->offset, run->bytes);
     return {};
   }
   NMB_ASSIGN(const auto sent, send_values(*values, {0, values->size()}));
@@ -90,10 +89,10 @@ Status InputDescriber::put_block(DescribedEvent event, const BlockName& name,
   std::vector<std::uint64_t> same_as;
   if (event == DescribedEvent::kWhole)
     same_as = firsts_.same_as(name.name, conflicts_.here().input, member);
-  const auto* const held = dynamic_cast<const HeldValues*>(member.values.get());
+  const auto* const held = form_of<form::Held>(member.values.get());
   FieldsOut rest;
-  rest(name, facts, Status(), block, same_as, held ? held->pieces() : HeldValues::Pieces());
-  NMB_TRY(put_values(held ? held->base() : member.values, &rest));
+  rest(name, facts, Status(), block, same_as, held ? held->pieces : form::Held::Pieces());
+  NMB_TRY(put_values(held ? held->base : member.values, &rest));
   put(event, header, rest.take());
   return {};
 }

@@ -12,11 +12,11 @@
 #include "files/pooled_file.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/input_outcome.h"
-#include "merge/reading/reopened_source.h"
 #include "merge/reporting/merge_step.h"
 #include "merge/uniting/block_to_unite.h"
 #include "merge/uniting/first_values.h"
 #include "parallel/message_fields.h"
+#include "sources/late_values.h"
 
 namespace nmb {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "netcdf/tiled_values.h"
+#include "sources/tiled_values.h"
 
 namespace nmb {
 

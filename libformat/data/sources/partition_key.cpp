@@ -1,11 +1,11 @@
-// Numbers events (see merge/uniting/partition_key.h).
-#include "merge/uniting/partition_key.h"
+#include "sources/partition_key.h"
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 
 #include "nmb/values.h"
+#include "sources/value_source.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -108,62 +108,32 @@ Result<std::optional<KeyProblem>> PartitionKey::check(std::size_t input,
   return problem;
 }
 
-class PartitionKey::Numbers final : public ByteSource {
- public:
-  Numbers(std::shared_ptr<const PartitionKey> key, std::size_t input, KeyColumn column)
-      : key_(std::move(key)), input_(input), column_(std::move(column)) {}
-  std::uint64_t size() const override { return column_.count * 8; }
-  const std::string& name() const override { return column_.values->name(); }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (out.empty()) return {};
-    NMB_ASSIGN(const Events events, key_->events_of(input_));
-    const std::uint64_t number = key_->inputs_.at(input_).first;
-    bool is_there = true;
-    const std::uint64_t first = offset / 8, end = (offset + out.size() + 7) / 8;
-    NMB_TRY(visit_values(column_, first, end - first,
-                         [&](std::uint64_t from, const std::vector<std::int64_t>& values) {
-                           for (const std::int64_t value : values) {
-                             const auto place = std::ranges::lower_bound(*events, value);
-                             is_there &= place != events->end() && *place == value;
-                             std::byte bytes[8];
-                             store_be(bytes,
-                                      number + static_cast<std::uint64_t>(place - events->begin()));
-                             // Clips the first and last value to the requested range.
-                             const std::uint64_t at = from++ * 8;
-                             const std::uint64_t begin = std::max(at, offset);
-                             const std::uint64_t until = std::min(at + 8, offset + out.size());
-                             std::copy(bytes + (begin - at), bytes + (until - at),
-                                       out.begin() + static_cast<std::ptrdiff_t>(begin - offset));
-                           }
-                           return true;
-                         }));
-    if (is_there) return {};
-    return Status(Code::kDamaged, name(), kNoOffset, "",
-                  "an event is not in the list of events that was read before; the file changed");
-  }
-  std::pair<Input, KeyColumn> parts() const { return {key_->inputs_.at(input_), column_}; }
-
- private:
-  const std::shared_ptr<const PartitionKey> key_;
-  const std::size_t input_;
-  const KeyColumn column_;
-};
-
-Source PartitionKey::numbers(std::shared_ptr<const PartitionKey> key, std::size_t input,
-                             KeyColumn column) {
-  return std::make_shared<Numbers>(std::move(key), input, std::move(column));
-}
-
-std::optional<std::pair<PartitionKey::Input, KeyColumn>> PartitionKey::parts_of(
-    const ByteSource& numbers) {
-  const auto* const made = dynamic_cast<const Numbers*>(&numbers);
-  return made ? std::optional(made->parts()) : std::nullopt;
-}
-
-Source PartitionKey::numbers(Input input, KeyColumn column) {
-  auto key = std::make_shared<PartitionKey>();
-  key->inputs_.emplace(0, std::move(input));
-  return numbers(std::move(key), 0, std::move(column));
+Status PartitionKey::read_numbers(std::size_t input, const KeyColumn& column, std::uint64_t offset,
+                                  std::span<std::byte> out) const {
+  if (out.empty()) return {};
+  NMB_ASSIGN(const Events events, events_of(input));
+  const std::uint64_t number = inputs_.at(input).first;
+  bool is_there = true;
+  const std::uint64_t first = offset / 8, end = (offset + out.size() + 7) / 8;
+  NMB_TRY(visit_values(
+      column, first, end - first, [&](std::uint64_t from, const std::vector<std::int64_t>& values) {
+        for (const std::int64_t value : values) {
+          const auto place = std::ranges::lower_bound(*events, value);
+          is_there &= place != events->end() && *place == value;
+          std::byte bytes[8];
+          store_be(bytes, number + static_cast<std::uint64_t>(place - events->begin()));
+          // Clips the first and last value to the requested range.
+          const std::uint64_t at = from++ * 8;
+          const std::uint64_t begin = std::max(at, offset);
+          const std::uint64_t until = std::min(at + 8, offset + out.size());
+          std::copy(bytes + (begin - at), bytes + (until - at),
+                    out.begin() + static_cast<std::ptrdiff_t>(begin - offset));
+        }
+        return true;
+      }));
+  if (is_there) return {};
+  return Status(Code::kDamaged, column.values->name(), kNoOffset, "",
+                "an event is not in the list of events that was read before; the file changed");
 }
 
 }  // namespace nmb

@@ -1,5 +1,4 @@
-// Widens types (see netcdf/type_widening.h).
-#include "netcdf/type_widening.h"
+#include "sources/type_widening.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "nmb/values.h"
+#include "sources/value_source.h"
 #include "wire/swap_values.h"
 
 namespace nmb {
@@ -78,14 +78,16 @@ std::vector<std::byte> widened_values(std::span<const std::byte> values, Type fr
   return out;
 }
 
-ValueConversion widening(Type from, Type to, bool maps_fill) {
+ValueConversion widening(Widening how) {
   ValueConversion conversion;
-  conversion.from_bytes = type_size(from);
-  conversion.to_bytes = type_size(to);
-  const bool maps = maps_fill && conversion.from_bytes > 1;
-  const std::vector<std::byte> fill = default_fill_value(from), wide = default_fill_value(to);
+  conversion.widening = how;
+  conversion.from_bytes = type_size(how.from);
+  conversion.to_bytes = type_size(how.to);
+  const bool maps = how.maps_fill && conversion.from_bytes > 1;
+  const std::vector<std::byte> fill = default_fill_value(how.from),
+                               wide = default_fill_value(how.to);
   conversion.convert = [=](std::span<const std::byte> values, std::span<std::byte> out) {
-    widen(values, from, to, out);
+    widen(values, how.from, how.to, out);
     if (!maps) return;
     const std::byte* value = values.data();
     for (std::byte* at = out.data(); at < out.data() + out.size();
@@ -94,10 +96,6 @@ ValueConversion widening(Type from, Type to, bool maps_fill) {
         std::memcpy(at, wide.data(), wide.size());
   };
   return conversion;
-}
-
-Source widened_array(Source source, Type from, Type to, bool maps_fill) {
-  return converted_array(std::move(source), widening(from, to, maps_fill));
 }
 
 }  // namespace nmb

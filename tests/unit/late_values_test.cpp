@@ -1,5 +1,5 @@
-// Sources of which few are open.
-#include "merge/reading/reopened_source.h"
+// Late values of which few are open.
+#include "sources/late_values.h"
 
 #include <gtest/gtest.h>
 
@@ -7,25 +7,23 @@
 #include <memory>
 #include <vector>
 
-#include "files/owned_bytes.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 namespace {
 
-class ReopenedSourceTest : public testing::Test {
+class LateValuesTest : public testing::Test {
  protected:
   // One whose byte is `value`.
-  std::unique_ptr<ReopenedSource> source(unsigned char value) {
-    return std::make_unique<ReopenedSource>(
-        "file", 1,
-        [this, value]() -> Result<std::shared_ptr<const ByteSource>> {
-          ++opened_;
-          if (fails_) return Status(Code::kIo, "gone");
-          return std::shared_ptr<const ByteSource>(owned_bytes({std::byte{value}}, "inner"));
-        },
-        pool_);
+  std::shared_ptr<const LateValues> source(unsigned char value) {
+    const auto open = [this, value]() -> Result<Source> {
+      ++opened_;
+      if (fails_) return Status(Code::kIo, "gone");
+      return owned_bytes({std::byte{value}}, "inner");
+    };
+    return late_values({"file", 1}, open, pool_);
   }
-  static int read(const ReopenedSource& source) {
+  static int read(const LateValues& source) {
     std::array<std::byte, 1> out;
     return source.read_at(0, out).ok() ? std::to_integer<int>(out[0]) : -1;
   }
@@ -35,7 +33,7 @@ class ReopenedSourceTest : public testing::Test {
   bool fails_ = false;
 };
 
-TEST_F(ReopenedSourceTest, KeepsTheLastOnesOpen) {
+TEST_F(LateValuesTest, KeepsTheLastOnesOpen) {
   const auto a = source(1), b = source(2), c = source(3);
   EXPECT_EQ(opened_, 0);
   EXPECT_EQ(read(*a), 1);
@@ -49,7 +47,7 @@ TEST_F(ReopenedSourceTest, KeepsTheLastOnesOpen) {
   EXPECT_EQ(opened_, 4);
 }
 
-TEST_F(ReopenedSourceTest, ForgetsWhatIsGone) {
+TEST_F(LateValuesTest, ForgetsWhatIsGone) {
   auto a = source(1);
   EXPECT_EQ(read(*a), 1);
   a.reset();
@@ -61,7 +59,7 @@ TEST_F(ReopenedSourceTest, ForgetsWhatIsGone) {
   EXPECT_EQ(opened_, 3);
 }
 
-TEST_F(ReopenedSourceTest, FailsAsOpeningDoes) {
+TEST_F(LateValuesTest, FailsAsOpeningDoes) {
   const auto a = source(1);
   fails_ = true;
   EXPECT_EQ(read(*a), -1);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nmb/types.h"
-#include "values/array_source.h"
+#include "sources/value_source.h"
 
 namespace nmb {
 
@@ -23,11 +23,9 @@ std::optional<Type> narrowest_type(TypeSet types);
 // Converts values in external form. to: a type that holds all of them.
 std::vector<std::byte> widened_values(std::span<const std::byte> values, Type from, Type to);
 
-// Returns the conversion of values in external form. to: a type that holds all of them. maps_fill:
-// whether the default fill value of `from` becomes the default fill value of `to`. Fill values of
-// one-byte types are not converted, because all values of these types are valid.
-ValueConversion widening(Type from, Type to, bool maps_fill);
-// Returns a source with the converted values of `source`.
-Source widened_array(Source source, Type from, Type to, bool maps_fill);
+// Returns the conversion of values in external form. how.to: a type that holds all of them.
+// how.maps_fill: whether the default fill value of `from` becomes the default fill value of `to`.
+// Fill values of one-byte types are not converted, because all values of these types are valid.
+ValueConversion widening(Widening how);
 
 }  // namespace nmb

@@ -1,0 +1,284 @@
+// ValueSource: values as data. A SourceForm says which bytes a source has, where they come from,
+// and how they are converted. ValueSource reads them; sources/value_message.h sends the form to
+// another rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "nmb/bytes.h"
+#include "nmb/status.h"
+#include "nmb/types.h"
+#include "nmb/values.h"
+#include "sources/late_values.h"
+
+namespace nmb {
+
+struct LaidValues;
+class PartitionKey;
+struct TiledValues;
+
+// The arguments of widening() (sources/type_widening.h).
+struct Widening {
+  Type from{}, to{};
+  bool maps_fill = false;
+};
+
+// Converts values of one type to another type.
+struct ValueConversion {
+  std::uint64_t from_bytes = 0, to_bytes = 0;  // size of a value in bytes
+  bool in_place = false;  // whether both types have the same size, so that convert() can work in
+                          // place
+  // Converts as many whole values as fit into `out`. Thread-safe.
+  std::function<void(std::span<const std::byte> values, std::span<std::byte> out)> convert{};
+  std::optional<Widening> widening{};  // set if another rank can make the same conversion
+};
+
+// A column: values of one input without gaps, in external form.
+struct KeyColumn {
+  Source values;  // nullptr if there are no values
+  Type type = Type::kInt;
+  std::uint64_t count = 0;
+};
+
+// Reads runs of a source. Bytes that no run covers are zero. Runs that are adjacent both in the
+// source and in the extent become one read. If all bytes are zeros that the source does not store,
+// *stored does not change; otherwise *stored becomes true. `stored` may be nullptr.
+Status read_runs(const ByteSource& source, std::span<const ValueRuns> runs, std::uint64_t offset,
+                 std::span<std::byte> out, bool* stored = nullptr);
+// Returns the first run that ends after `offset`.
+std::span<const ValueRuns>::iterator run_at(std::span<const ValueRuns> runs, std::uint64_t offset);
+
+// The kinds of values. Each kind has size(), name() and read_at() with the meaning that they have
+// in ByteSource, and is thread-safe if its sources are. The caller of read_at() has checked the
+// range. A kind may also have may_be_sparse(), is_unallocated() and path().
+namespace form {
+
+// A range of another source. offset + bytes must not exceed base->size().
+struct Run {
+  Source base;
+  std::uint64_t offset = 0, bytes = 0;
+
+  std::uint64_t size() const { return bytes; }
+  const std::string& name() const { return base->name(); }
+  Status read_at(std::uint64_t at, std::span<std::byte> out) const {
+    return base->read_at(offset + at, out);
+  }
+  bool may_be_sparse() const { return base->may_be_sparse(); }
+  bool is_unallocated(std::uint64_t at, std::uint64_t length) const {
+    return base->is_unallocated(offset + at, length);
+  }
+};
+
+// Bytes in memory.
+struct Bytes {
+  std::vector<std::byte> bytes;
+  std::string text;
+
+  std::uint64_t size() const { return bytes.size(); }
+  const std::string& name() const { return text; }
+  Status read_at(std::uint64_t at, std::span<std::byte> out) const;
+};
+
+// One value again and again.
+struct Repeated {
+  std::vector<std::byte> value;
+  std::uint64_t bytes = ~std::uint64_t{0};
+  std::string text = "fill values";
+
+  std::uint64_t size() const { return bytes; }
+  const std::string& name() const { return text; }
+  Status read_at(std::uint64_t at, std::span<std::byte> out) const;
+};
+
+// Ranges of other sources, with zeros between them.
+struct Spliced {
+  struct Run {
+    std::uint64_t offset = 0, length = 0;  // range in the result
+    std::uint64_t source = 0;              // offset in the other source
+    std::uint32_t from = 0;                // index of the other source
+    std::uint64_t end() const { return offset + length; }
+  };
+
+  std::vector<Source> sources;
+  // In ascending order, without overlaps. Each run lies within the first `bytes` bytes, and within
+  // the other source.
+  std::vector<Run> runs;
+  std::uint64_t bytes = 0;
+  std::string text;
+
+  std::uint64_t size() const { return bytes; }
+  const std::string& name() const { return text; }
+  Status read_at(std::uint64_t at, std::span<std::byte> out) const;
+  // Returns the path of a file that has bytes at the same offsets as this source.
+  const std::string* path() const;
+  bool may_be_sparse() const;
+  // A range that does not lie within a single run counts as allocated.
+  bool is_unallocated(std::uint64_t at, std::uint64_t length) const;
+  // Calls visit(run, source offset, length) for consecutive parts of a range. Between runs, `run`
+  // is nullptr.
+  template <class Visit>
+  Status visit(ByteRange range, const Visit& visit) const;
+};
+
+// Runs of another source with regular distances, with zeros between them.
+struct Strided {
+  Source source;
+  std::vector<ValueRuns> runs;  // in ascending order
+  std::uint64_t bytes = 0;
+
+  std::uint64_t size() const { return bytes; }
+  const std::string& name() const { return source->name(); }
+  Status read_at(std::uint64_t at, std::span<std::byte> out) const {
+    return read_runs(*source, runs, at, out);
+  }
+};
+
+// Values of another type.
+struct Converted {
+  Source source;
+  ValueConversion conversion;
+
+  std::uint64_t size() const {
+    return source->size() / conversion.from_bytes * conversion.to_bytes;
+  }
+  const std::string& name() const { return source->name(); }
+  Status read_at(std::uint64_t at, std::span<std::byte> out) const;
+};
+
+// A source whose error messages begin with the name of an object.
+struct Named {
+  Source source;
+  std::string object;
+
+  std::uint64_t size() const { return source->size(); }
+  const std::string& name() const { return source->name(); }
+  Status read_at(std::uint64_t at, std::span<std::byte> out) const {
+    return source->read_at(at, out).of_object(object);
+  }
+  bool may_be_sparse() const { return source->may_be_sparse(); }
+  bool is_unallocated(std::uint64_t at, std::uint64_t length) const {
+    return source->is_unallocated(at, length);
+  }
+};
+
+// The values of an input. Those that a union compares are in memory. So the file of an input need
+// not be reopened for each comparison, even if there are thousands of inputs.
+struct Held {
+  // By their offsets. The pieces do not overlap.
+  using Pieces = std::map<std::uint64_t, std::vector<std::byte>>;
+
+  Source base;
+  Pieces pieces;
+
+  std::uint64_t size() const { return base->size(); }
+  const std::string& name() const { return base->name(); }
+  Status read_at(std::uint64_t at, std::span<std::byte> out) const;
+  bool may_be_sparse() const { return base->may_be_sparse(); }
+  bool is_unallocated(std::uint64_t at, std::uint64_t length) const {
+    return base->is_unallocated(at, length);
+  }
+};
+
+// Bytes that a function reads.
+struct Called {
+  std::uint64_t bytes = 0;
+  std::string text;
+  std::function<Status(std::uint64_t at, std::span<std::byte> out)> read_at;
+
+  std::uint64_t size() const { return bytes; }
+  const std::string& name() const { return text; }
+};
+
+// The numbers of a column's events, as kInt64 in external form.
+struct Numbered {
+  std::shared_ptr<const PartitionKey> key;
+  std::size_t input = 0;
+  KeyColumn column;
+
+  std::uint64_t size() const { return column.count * 8; }
+  const std::string& name() const { return column.values->name(); }
+  Status read_at(std::uint64_t at, std::span<std::byte> out) const;
+};
+
+}  // namespace form
+
+using SourceForm =
+    std::variant<form::Run, form::Bytes, form::Repeated, form::Spliced, form::Strided,
+                 form::Converted, form::Named, form::Held, form::Called, form::Numbered,
+                 std::shared_ptr<const LaidValues>, std::shared_ptr<const TiledValues>,
+                 std::shared_ptr<const LateValues>>;
+
+// Reads values in any form.
+class ValueSource final : public ByteSource {
+ public:
+  explicit ValueSource(SourceForm form) : form_(std::move(form)) {}
+  std::uint64_t size() const override;
+  const std::string& name() const override;
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  const std::string* path() const override;
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
+  bool may_be_sparse() const override;
+  KnownSource known() const override { return this; }
+  const SourceForm& form() const { return form_; }
+
+ private:
+  const SourceForm form_;
+};
+
+inline std::shared_ptr<const ValueSource> source_of(SourceForm form) {
+  return std::make_shared<const ValueSource>(std::move(form));
+}
+
+// Returns the form of a source if it is of the given kind, otherwise nullptr. `source` may be
+// nullptr.
+template <class Kind>
+const Kind* form_of(const ByteSource* source) {
+  const KnownSource known = source ? source->known() : KnownSource();
+  const auto* const values = std::get_if<const ValueSource*>(&known);
+  return values ? std::get_if<Kind>(&(*values)->form()) : nullptr;
+}
+
+inline Source run_of(Source base, std::uint64_t offset, std::uint64_t bytes) {
+  return source_of(form::Run{std::move(base), offset, bytes});
+}
+inline Source owned_bytes(std::vector<std::byte> bytes, std::string name) {
+  return source_of(form::Bytes{std::move(bytes), std::move(name)});
+}
+
+// Returns `length` bytes of the extent from `begin` on. Errors: kDamaged if the extent ends
+// earlier; the message names `object`.
+Result<Source> range_of(Source extent, std::uint64_t begin, std::uint64_t length,
+                        std::string_view object);
+
+// Returns the values of a variable without gaps. extent: the extent of the dataset. Errors: those
+// of range_of().
+Result<Source> variable_array(Source extent, const VariableShape& shape, std::string_view object);
+
+// Calls visit(file, offset, length) for consecutive parts of a range. Each part is stored unchanged
+// at `offset` of the file; `file` is nullptr if the part is not stored like that.
+using VisitStored =
+    std::function<Status(const PooledFile* file, std::uint64_t offset, std::uint64_t length)>;
+Status visit_stored(const ByteSource& source, ByteRange range, const VisitStored& visit);
+
+// Returns the first values in the source that are opened late and have a ViewOrigin, or nullptr.
+// `source` may be nullptr.
+const LateValues* view_in(const ByteSource* source);
+
+// Returns a source that has the bytes in `wanted` and a shorter form than `source`. Bytes of
+// temporary files in `wanted` become form::Bytes, at most *room bytes; the call reduces *room.
+// Returns nullptr if the source is always sent whole. Errors: kIo.
+Result<Source> shortened(const ByteSource& source, ByteRange wanted, std::uint64_t* room);
+
+}  // namespace nmb
