@@ -228,7 +228,7 @@ RANK_CASE(ValuesOfUnitedBlocksMovedByAllRanks) {
   constexpr std::uint64_t kBytes = 8 * 50000 * 8;
   PackOptions united, joined;
   united.mode = UnionMode();
-  joined.mode = JoinMode{.along = "axis:0"};
+  joined.mode = JoinMode{.along = "axis:0", .first_values = true};
   for (PackOptions* options : {&united, &joined}) {
     std::vector<test::OutputCall> calls;
     options->writer.layer = test::recording(calls);

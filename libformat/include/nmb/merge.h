@@ -248,6 +248,8 @@ struct JoinMode {
   bool drop_tracking_id = false;
   bool strict_attributes = false;              // as in UnionMode
   Mismatch on_mismatch = Mismatch::kConflict;  // as in UnionMode
+  // Whether values that are not joined are taken from the first input without comparing them.
+  bool first_values = false;
   // Whether missing values are replaced with fill values. Values are missing if an input lacks a
   // variable or block.
   bool fill_missing = false;

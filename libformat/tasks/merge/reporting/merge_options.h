@@ -70,7 +70,8 @@ struct MergeOptions : PackOptions {
            rules<TilesMode>().strict_attributes;
   }
   bool first_values() const {
-    return rules<UnionMode>().first_values || rules<TilesMode>().first_values;
+    return rules<UnionMode>().first_values || join().first_values ||
+           rules<TilesMode>().first_values;
   }
   bool fill_missing() const { return join().fill_missing || rules<TilesMode>().fill_missing; }
   Mismatch on_mismatch() const {
