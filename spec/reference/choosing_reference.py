@@ -206,7 +206,7 @@ def is_marked(mark, g):
 
 
 def slot_before_fits(g, slots, usable):
-    """Returns whether the other slot, beside that of g, is as a settled state requires."""
+    """Returns whether the slot that g does not use is as a settled state requires."""
     number = g.generation % 2
     if g.generation == 1:
         return slots[number].zero
@@ -352,7 +352,7 @@ def mark_of(generation, file_length, total, file_id):
 def check_slots(c, data, slots, usable):
     """Checks R-SB-1 and R-SB-3. A slot that breaks R-SB-1 is not checked for R-SB-3.
 
-    A slot that a commit has written in part is only a warning: a crash prevented the commit.
+    A slot that a commit has written in part is only a warning: a crash ended the commit.
     """
     newest = c.newest
     for number, s in enumerate(slots):
@@ -381,7 +381,7 @@ def check_slots(c, data, slots, usable):
 def check_cover(c, data, slots):
     """Checks R-ID-5.
 
-    If each byte is that of this cover or that of the previous superblock's cover, this is only a warning: a crash
+    If each byte is that of the right cover or that of the previous superblock's cover, this is only a warning: a crash
     prevented writing the new cover.
     """
     c.identity = c.identity or identity_of(c.file_id)

@@ -2,8 +2,7 @@
 
 decode() returns a Header. The remarks of this Header are deviations from the canonical form. If a broken rule
 prevents reading, decode() raises ClassicError. Each remark and each error has a rule id and an offset from
-the header's start. Some methods of Decoder differ for kind 6;
-extended_reference.py replaces them.
+the header's start. extended_reference.py replaces the methods of Decoder that differ for kind 6.
 """
 
 CHAR = 2
@@ -199,7 +198,7 @@ class Decoder:
         return None if self.out.kind < 5 and type_ > 6 else SIZES.get(type_)
 
     def sections(self):
-        """Reads what lies between numrecs and the list of dimensions, and the sections. Empty in a classic header."""
+        """Reads the sections, and what lies between numrecs and the list of dimensions; a classic header has neither."""
 
     def is_record(self, number, length, length_at):
         """Returns whether a dimension is the record dimension."""
@@ -437,7 +436,7 @@ class Decoder:
 
 
 def is_new_name(name):
-    """Returns whether a new dimension, variable or attribute may have this name (section 8.4)."""
+    """Returns whether a new dimension, variable or attribute may have this name (section 5.6)."""
     try:
         name.decode("utf-8")
     except UnicodeDecodeError:

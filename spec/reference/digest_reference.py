@@ -163,7 +163,7 @@ class Axis:
 
 
 class Variable:
-    """values: the canonical bytes of all elements or, for a type of variable length, a list of those of each."""
+    """A variable. values: the canonical bytes of all elements; for a type of variable length, a list with an item for each."""
 
     def __init__(self, name, type_, axes, attributes, values, null=False, comment=b""):
         self.name, self.type, self.axes, self.attributes = name, type_, axes, attributes
@@ -500,7 +500,7 @@ def numpy_value(t, value):
     if kind == "string":
         return heap(value if isinstance(value, bytes) else value.encode())
     if kind == "compound":
-        if isinstance(value, numpy.complexfloating):  # h5py's form of a compound of r and i
+        if isinstance(value, numpy.complexfloating):  # h5py returns a compound of r and i as a complex number
             value = {"r": value.real, "i": value.imag}
         return b"".join(numpy_value(field, value[name.decode()]) for name, field in t[1])
     if kind == "array":

@@ -12,7 +12,7 @@ MOST_VALUE = 2**28
 
 
 def chunk_keys(lengths, counts, chunks):
-    """Returns the function that makes the keys of a B-tree of chunks: of chunk i, or the key after the last chunk."""
+    """Returns a function that makes the keys of a B-tree of chunks: that of chunk i, or that after the last chunk."""
 
     def key_bytes(i, last):
         n, _, stored, mask = chunks[-1 if last else i]
@@ -28,7 +28,7 @@ def chunk_keys(lengths, counts, chunks):
 
 
 class LeftOut(Exception):
-    """Section 9."""
+    """The view leaves an object out (section 12.9)."""
 
 
 class Source:
@@ -45,7 +45,7 @@ class Numbers:
         self.rows, self.next = dict(rows), next_number
 
     def of(self, sources):
-        """Returns the numbers of these sources in a view that follows the view with these numbers."""
+        """Returns the numbers of `sources` in the view that comes after the view with the numbers `self`."""
         begins = sorted([*self.rows.values(), self.next])
         out = Numbers((), self.next)
         for source in sorted(sources, key=lambda s: s.order):
@@ -70,8 +70,8 @@ class Known:
         self.addresses, self.targets, self.uses, self.linked = {}, {}, {}, {}
         self.sources, self.trees, self.heap = [], [], 0
         self.references, self.absent, self.unlinked, self.chunk_rank = {}, set(), set(), 2
-        self.heap_begin, self.heap_objects = None, 0  # of the newest heap
-        # Of blocks of kind 6: source, numbers of scales, whether the order of links is tracked, groups below it.
+        self.heap_begin, self.heap_objects = None, 0  # offset and number of objects of the newest heap
+        # For each block of kind 6: source, numbers of scales, whether the order of links is tracked, groups below it.
         self.blocks, self.numbers = {}, {}
 
     def add_source(self, order):
@@ -79,14 +79,14 @@ class Known:
         return len(self.sources) - 1
 
     def first(self, source):
-        """The first number of a source; 0 in the first pass."""
+        """Returns the first number of a source; 0 in the first pass."""
         return self.first_numbers.rows.get(self.sources[source].order, 0) if self.sources else 0
 
     def number_sources(self):
         self.first_numbers = self.earlier.of(self.sources)
 
     def renumbers(self):
-        """Whether the numbers of a scale in the view may differ from those that netCDF gives it."""
+        """Returns whether the view may give a scale another number than netCDF does."""
         return len(self.sources) > 1 or any(self.first_numbers.rows.values())
 
     def number_scales(self):
@@ -99,7 +99,7 @@ class Known:
                 self.sources[source].length = max(self.sources[source].length, number + 1)
 
     def reading_order(self):
-        """The blocks of kind 6, each before the blocks below it, groups in the order of their links."""
+        """Returns the blocks of kind 6, each before the blocks below it, and groups in the order of their links."""
         below = {}  # the parts of names below each name
         for name in sorted(self.blocks):
             parts = name.split(b"/") if name else []
@@ -147,7 +147,7 @@ def tree_bytes(chunks, rank, k):
     return nodes * ((24 + (2 * k + 1) * (16 + 8 * rank) + 16 * k + 7) // 8 * 8)
 
 
-# --- 8.5 Values of variable length -----------------------------------------------------------------
+# --- 12.8.5 Values of variable length --------------------------------------------------------------
 
 
 def close_heap(view):
@@ -161,7 +161,7 @@ def close_heap(view):
 
 
 def add_to_heap(view, data):
-    """(address, number) of the object."""
+    """Adds an object to the global heaps, and returns (address of its heap, number of the object)."""
     heap, now = view.heaps_of_attributes, view.now
     needed = 16 + extended.up(len(data))
     begin = now.heap_begin
@@ -215,7 +215,7 @@ class Block:
     def path(self, name):
         return b"/".join(p for p in (self.entry.name, name) if p)
 
-    # --- 8.1 Object headers ------------------------------------------------------------------------
+    # --- 12.8.1 Object headers ---------------------------------------------------------------------
 
     def comment(self, text, order):
         from view_reference import message
@@ -231,7 +231,7 @@ class Block:
     def shared_messages(self, owner, path, order):
         return self.comment(self.get(extended.COMMENT, owner), order) + self.reference_count(path, order)
 
-    # --- 8.2 Groups --------------------------------------------------------------------------------
+    # --- 12.8.2 Groups -----------------------------------------------------------------------------
 
     def arrange(self):
         names = []
@@ -295,7 +295,7 @@ class Block:
         self.view.now.addresses[key] = self.view.append(object_header(messages))
         return self.view.now.addresses[key]
 
-    # --- 8.3 Data sets -----------------------------------------------------------------------------
+    # --- 12.8.3 Data sets --------------------------------------------------------------------------
 
     def space(self, v):
         told = self.get(extended.SPACE, v.number)
@@ -314,7 +314,7 @@ class Block:
         return simple_of(space[1], space[2]) if space[0] == 1 else SCALAR if space[0] == 0 else NULL
 
     def integers(self, v, name):
-        """The values of an attribute of 32-bit integers, and their byte order; None: it is none."""
+        """Returns (values, byte order) of an attribute of 32-bit integers, or None for any other attribute."""
         a = next((a for a in v.attributes if a.name == name), None)
         if a is None:
             return None
@@ -354,7 +354,7 @@ class Block:
         now.blocks[self.entry.name] = group.source, own, bool(group.link_order & 1), groups
 
     def added_number(self, v):
-        """The number that the view adds to a scale without one, or None."""
+        """Returns the number that the view gives to a scale without one, or None."""
         before = self.view.before
         if not before.renumbers() or v.number not in self.scales or any(a.name == b"_Netcdf4Dimid" for a in v.attributes):
             return None
@@ -368,7 +368,7 @@ class Block:
         return number + self.view.before.first((groups or [self.group])[0].source)
 
     def variable(self, v):
-        """Whether a link leads to it."""
+        """Writes the data set of a variable. Returns whether a link leads to it."""
         try:
             messages, order = self.data_set(v)
         except LeftOut:
@@ -565,7 +565,7 @@ class Block:
             chunks.append((n, at, stored, mask))
         return self.chunked(v, chunks, storage.chunk, counts, size)
 
-    # --- 8.6 Trees ---------------------------------------------------------------------------------
+    # --- 12.8.6 Trees ------------------------------------------------------------------------------
 
     def chunked(self, v, chunks, lengths, counts, size):
         total = size
@@ -595,7 +595,7 @@ class Block:
             raise LeftOut
         return out
 
-    # --- 8.4 Attributes ----------------------------------------------------------------------------
+    # --- 12.8.4 Attributes -------------------------------------------------------------------------
 
     def attributes(self, attributes, owner, flags, has_properties, dimension=None):
         from view_reference import INT32, SCALAR, attribute_body, message
@@ -646,14 +646,14 @@ class Block:
         self.count_use(named)
         return data
 
-    # --- 8.7 Datatypes -----------------------------------------------------------------------------
+    # --- 12.8.7 Datatypes --------------------------------------------------------------------------
 
     def count_use(self, named):
         if named:
             self.view.now.uses[named] = self.view.now.uses.get(named, 0) + 1
 
     def stored_type(self, type_):
-        """(bytes, key of the named datatype to which they refer, or None)."""
+        """Returns (bytes of the type, key of the named datatype to which these bytes refer, or None)."""
         if type_ < extended.FIRST_TYPE or not self.types[type_ - extended.FIRST_TYPE].name:
             return self.datatype(type_), None
         key, view = self.type_key(type_), self.view
@@ -662,7 +662,7 @@ class Block:
         return struct.pack("<2BQ", 3, 2, view.before.addresses.get(key, 0)), key
 
     def size_in_file(self, type_):
-        """References to objects have 8 bytes, to regions 12."""
+        """Returns the size of a value in an HDF5 file: a reference to an object has 8 bytes, to a region 12."""
         if not self.c.extension.is_heap(type_):
             return self.c.extension.size_of(type_)
         t = self.types[type_ - extended.FIRST_TYPE]

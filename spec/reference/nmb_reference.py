@@ -1459,7 +1459,7 @@ def read_stored_body(file, entry, header, what):
 
 
 def scan_blocks(file):
-    """Finds block headers without the index (section 19). Returns {name: (position, generation)} of those that win."""
+    """Finds block headers without the index (section 19). Returns {name: (position, generation)} of the headers that win."""
     newest = {}
     at = file.data.find(BLOCK_MAGIC)
     while at >= 0:
@@ -1975,7 +1975,7 @@ def check_statistics(file, entry, c, told):
 
 
 def computed(entry, c, v, raw, fill_set, stored):
-    """Computes what a row of statistics about a variable must say. stored: what the row says."""
+    """Computes the row of statistics that a variable must have. stored: the row that it has."""
     if isinstance(stored, statistics.Row):
         return statistics.count(c, v, raw, fill_set, stored.histogram is not None)
     storage = c.extension and c.extension.storage.get(v.number)
@@ -1998,7 +1998,8 @@ class Piece:
         self.decoded = None  # decoded bytes of a coded piece, after it has been read
         self.file_number = 0
         self.original = False  # the piece lies in an original
-        self.data = None  # bytes of the other file that has the piece; None: there is none, or it cannot be read
+        # Bytes of the other file that has the piece; None: the piece is in this file, or the other file cannot be read.
+        self.data = None
 
 
 def read_extent(file, entry, header):
@@ -2088,7 +2089,7 @@ class MapWalk:
     def __init__(self, what, owner, of_original=False):
         self.what, self.owner, self.of_original = what, owner, of_original
         self.pieces, self.next = [], 0
-        self.taken = {}  # for each other file: its ranges that pieces have, in order
+        self.taken = {}  # for each other file: the ranges that pieces take, in order
 
     def takes(self, file_number, begin, end):
         """Returns whether no earlier piece has bytes of this range of another file (R-EX-17)."""

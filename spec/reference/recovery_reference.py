@@ -421,7 +421,7 @@ class MapWalk:
     def __init__(self, scan, owner, end, piece_size, first_length=0):
         self.scan, self.owner, self.end, self.piece_size = scan, owner, end, piece_size
         self.first_length = first_length
-        self.pieces, self.lost, self.broken = [], [], []  # broken: of growth rows
+        self.pieces, self.lost, self.broken = [], [], []  # broken: ranges of damaged growth rows
 
     def run(self, place):
         root = self.scan.page_at("DMAP", *place, owner=self.owner)
@@ -484,10 +484,10 @@ def joined(ranges):
 
 
 class FoundBlock:
-    """A block of which header and definitions are undamaged.
+    """A block whose header and definitions are undamaged.
 
-    `damaged`: ranges of its extent; `unverified`: ranges of which only the sums are lost; lacks_pieces: the pieces of some
-    damaged ranges are not known.
+    damaged: ranges of its extent. unverified: ranges whose values are in the file, but whose sums are lost.
+    lacks_pieces: whether the pieces of some damaged ranges are unknown.
     """
 
     def __init__(self, name, position, doubt):
@@ -495,7 +495,7 @@ class FoundBlock:
         self.damaged, self.body, self.extent, self.records = [], b"", bytearray(), 0
         self.holes, self.places = [], []
         self.unverified, self.lacks_pieces = [], False
-        self.in_originals = []  # like `places`: values in originals that have a row in the file table
+        self.in_originals = []  # like `places`, for values in originals that have a row in the file table
         self.in_other_files = False  # whether some values are in other files, which the file table names
         self.settled = None  # length of the extent without growth, if there is any
 

@@ -60,7 +60,7 @@ def superblock(file_length, extension, root):
     return head + struct.pack("<I", lookup3(head))
 
 
-# --- 2. Object headers -----------------------------------------------------------------------------
+# --- 12.2 Object headers ---------------------------------------------------------------------------
 
 
 def message(type_, body, flags=0, order=None):
@@ -127,7 +127,7 @@ def is_utf8(name):
     return True
 
 
-# --- 5. Attributes ---------------------------------------------------------------------------------
+# --- 12.5 Attributes -------------------------------------------------------------------------------
 
 
 def attribute_body(name, type_, space, data):
@@ -184,7 +184,7 @@ class View:
         self.scales = [0] * sum(len(c.dimensions) for _, _, c in file.blocks if c.kind != 6 and with_scales)
         self.make()
 
-    # --- 1. Order ----------------------------------------------------------------------------------
+    # --- 12.1 Order --------------------------------------------------------------------------------
 
     def append(self, structure):
         """Appends a structure and returns its address."""
@@ -238,7 +238,7 @@ class View:
         above, _, own = name.rpartition(b"/")
         groups[above].add(own, address)
 
-    # --- 3. Groups ---------------------------------------------------------------------------------
+    # --- 12.3 Groups -------------------------------------------------------------------------------
 
     def group(self, group):
         links, tracked = group.links, group.link_order & 1
@@ -289,7 +289,7 @@ class View:
             children.append((offsets[i - 1] if i else 0, self.append(leaf.ljust(8 + 40 * LEAF, b"\0"))))
         return names, self.tree(0, children, offsets[-1], NODE, lambda key, last: struct.pack("<Q", key))
 
-    # --- 6. Trees ----------------------------------------------------------------------------------
+    # --- 12.6 Trees --------------------------------------------------------------------------------
 
     def tree(self, type_, children, last_key, room, key_bytes):
         length = 24 + (room + 1) * len(key_bytes(0, False)) + room * 8
@@ -309,7 +309,7 @@ class View:
                 return nodes[0][1]
             children, level = nodes, level + 1
 
-    # --- 4. Dimensions and variables ---------------------------------------------------------------
+    # --- 12.4 Dimensions and variables -------------------------------------------------------------
 
     def block(self, entry, c, group):
         runs = runs_of(entry.pieces, self.file)
@@ -402,11 +402,11 @@ class View:
         return self.append(object_header(messages))
 
     def slices(self, entry, c, v):
-        """The offsets in the extent of the records of a variable, or of the whole variable."""
+        """Returns the offset in the extent of each record of a variable, or of the whole variable."""
         return [v.begin - c.base + i * c.record_size for i in range(entry["records"] if v.is_record else 1)]
 
     def piece_length(self, entry, c, v, runs):
-        """The length of the first coded piece of a variable, or 0."""
+        """Returns the length of the first coded piece of a variable, or 0."""
         if not v.slice_bytes or not any(run[3] for run in runs):
             return 0
         for start in self.slices(entry, c, v):

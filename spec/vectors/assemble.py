@@ -3,7 +3,7 @@
 
     assemble.py VECTOR.txt OUT
 
-The program is written only from format.md: it shares no code with the library or the reference reader.
+The program is written only from the specification: it shares no code with the library or the reference reader.
 """
 
 import hashlib
@@ -555,7 +555,7 @@ class Assembler:
         return self.stamps.get(self.generation, 0)
 
     def find_stamp(self, first):
-        """Computes the stamp (section 5.1) from the rows as they are written.
+        """Computes the stamp (section 18.5) from the rows as they are written.
 
         first: file length of the previous generation.
         """
@@ -861,7 +861,7 @@ class Assembler:
         if codec == 3:
             return zlib.compress(body)
         if codec > 3:
-            return body  # codecs of later versions are not known here either
+            return body  # codecs of later versions are not known, so the body stays as it is
         dictionary = zstandard.ZstdCompressionDict(self.dictionary) if codec == 2 else None
         return zstandard.ZstdCompressor(level=3, dict_data=dictionary).compress(body)
 
@@ -1493,7 +1493,8 @@ def change_columns(table, action, words, rows):
 
 class GenerationText:
     def __init__(self):
-        self.files = []  # (path, size, is an original, content); of an original: (bytes, bytes of a piece, codecs)
+        # (path, size, is an original, content); content of an original: (bytes, length of a piece, codecs)
+        self.files = []
         self.actions, self.blocks, self.extra, self.sections, self.view = [], [], [], None, None
         self.abandoned, self.rows, self.takes = None, [], {}
         self.growth = [[]]  # for each growth page its rows: (name, records, codec, bytes)

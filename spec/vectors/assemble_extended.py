@@ -1,6 +1,6 @@
 """Encodes bodies of kind 6 and their extents from the lines of a block (extended.md, section 15).
 
-assemble.py reads the lines. This module and assemble.py are based only on the text of format.md, not on the library.
+assemble.py reads the lines. This module and assemble.py are written only from the specification, not from the library.
 """
 
 import struct
