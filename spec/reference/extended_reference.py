@@ -629,7 +629,7 @@ class Values:
         return bytes(self.region[offset : offset + count * size])
 
     def value(self, type_, raw):
-        # Elements may have no bytes of their own, as those of a null sequence; the list is kept in memory.
+        # Values are counted, because even values without bytes, for example null sequences, take memory in the list.
         self.taken += 1
         if self.taken > MAX_VALUES:
             raise Unsupported("more values than this reader takes")
