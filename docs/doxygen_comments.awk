@@ -1,7 +1,7 @@
-# Doxygen's input filter for the public headers (docs/Doxyfile.in): `//` before a declaration becomes `///`, behind one
-# `///<`, and the paragraph at the head of a file describes the file. Code is left as it is.
+# Doxygen's input filter for the public headers (docs/Doxyfile.in): `//` before a declaration becomes `///`, `//` behind a
+# declaration becomes `///<`, and the paragraph at the head of a file describes the file. Code does not change.
 
-# Outside of `code`, which may go on in the next line, nothing is a command, a link or HTML.
+# Escapes all commands, links and HTML outside of `code`, which may continue in the next line.
 function plain(text,    parts, count, i, out) {
   count = split(text, parts, "`")
   for (i = 1; i <= count; i++) {
@@ -14,7 +14,8 @@ function plain(text,    parts, count, i, out) {
 
 FNR == 1 { print "/// @file" }
 
-# A comment alone. It goes on with the one behind the declaration above if it stands below that.
+# A comment on a line of its own. If it begins in the same column as a comment behind the declaration above, it continues
+# that comment.
 /^ *\/\/( |$)/ {
   at = index($0, "//")
   if (at != behind) behind = 0
@@ -24,7 +25,7 @@ FNR == 1 { print "/// @file" }
 
 { in_code = 0; behind = 0 }
 
-# A comment behind a declaration, but not that of a closing brace, a preprocessor line or the head of a body.
+# A comment behind a declaration, but not behind a closing brace, a preprocessor line or the head of a body.
 /^ *[^ }#].*[^{ ] +\/\/ / {
   match($0, / +\/\/ /)
   behind = RSTART + RLENGTH - 3
