@@ -1,4 +1,3 @@
-// Limits views that are made automatically (see commit/automatic_view.h).
 #include "commit/automatic_view.h"
 
 #include <span>

@@ -1,4 +1,3 @@
-// Commits the changes of a writer (see commit/commit.h).
 #include "commit/commit.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// A commit finishes the values, and writes data maps, blocks and the index. At the end, a commit
-// writes the superblock, so that the changes become the newest generation (spec/format.md, section
-// 5).
+// A commit finishes the values, and writes data maps, blocks and the index. At the end it writes
+// the superblock, with which the changes become the newest generation (spec/format.md, section 5).
 #pragma once
 
 #include "state/writer_core.h"

@@ -89,12 +89,11 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
-// Adds to the message of a failure that the new generation may be in the file. If writing the slot
-// fails, it is unknown whether the file has the new generation. The status is the same on all
-// ranks.
+// Adds to a failure's message that the new generation may be in the file, which is unknown if
+// writing the slot fails. The status is the same on all ranks.
 Status in_doubt(const WriterCore& w, const Status& status) {
-  // A new file has no name yet and is removed after a failure. kBusy: the file that has the name
-  // now is another one.
+  // A new file has no name yet and is removed after a failure. kBusy: another file has the name
+  // now.
   if (status.ok() || w.committed.superblock.generation == 0 || status.code() == Code::kBusy)
     return status;
   return status.with(
@@ -139,7 +138,7 @@ Status publish(WriterCore& w) {
   NMB_TRY(write_cover_and_mark(w, next, bytes));
   if (w.options.sync) NMB_TRY(w.file->sync());
   w.committed.superblock_bytes = bytes;
-  // Programs that respect the lock do not replace the file. Others may have done so.
+  // Programs that respect the lock do not replace the file, but others may have done so.
   if (w.committed.superblock.generation > 0) return w.file->check_held();
   if (w.options.before_publish && keeps_metadata(w.options, w.ranks.communicator()))
     NMB_TRY(w.options.before_publish(*written(*w.file, next.file_length)));
@@ -154,8 +153,8 @@ Status write_superblock(WriterCore& w) {
   auto begin = [&]() -> Status {
     NMB_TRY(write_sections(w));
     if (w.committed.superblock.generation > 0) return {};
-    // Writes zeros to the slots too, so that the file has no unallocated ranges. A file without
-    // unallocated ranges can be copied without a search for them.
+    // Writes zeros to the slots too, so that the file has no unallocated ranges, and copying it
+    // needs no search for them.
     std::vector<std::byte> head(w.committed.dictionary.empty() ? kBodyStart : kDictionaryPosition);
     w.committed.identity = Identity{w.committed.superblock.file_id, true}.encode();
     std::ranges::copy(w.committed.identity, head.begin() + kIdentityPosition);
@@ -175,8 +174,7 @@ Status write_superblock(WriterCore& w) {
     return waits ? w.file->sync() : Status();
   };
   NMB_TRY(w.ranks.agree(finish()));
-  // The status is made here, because there may be no memory to make it after the memory has run
-  // out.
+  // The status is made here, because later there may be no memory to make it.
   const Status out_of_memory = std::exchange(w.out_of_memory, in_doubt(w, w.out_of_memory));
   Status status;
   if (leads) status = publish(w);

@@ -16,12 +16,12 @@ namespace nmb {
 
 namespace {
 
-// Largest number of growth rows in a commit. Rank 0 must receive all rows of a growth page.
-// Therefore a commit with more rows writes no growth page, but changes data maps and index entries.
+// Largest number of growth rows in a commit, because rank 0 must receive all rows of a growth page.
+// A commit with more rows changes data maps and index entries instead.
 constexpr std::uint64_t kMostRowsOfACommit = 1 << 17;
 
-// Largest numbers of growth pages and growth rows in a file. These numbers are limited because a
-// reader reads all growth pages before it can read its first block.
+// Largest numbers of growth pages and growth rows in a file, because a reader reads all growth
+// pages before it can read its first block.
 constexpr std::uint64_t kMostPages = 512, kMostRows = 1 << 19;
 
 // Returns the number of records with values in the first `end` bytes of the extent.

@@ -87,8 +87,8 @@ class OwnChanges final : public IndexChanges {
     const BlockCommit* block;
   };
 
-  // Prefetches data that is needed soon: the changes are in the order of names, not in the order of
-  // blocks in memory.
+  // Prefetches data that is needed soon, because the changes are in the order of names, not in the
+  // order of blocks in memory.
   void prefetch(std::size_t i) const {
     constexpr std::size_t kSoon = 8;
     if (i + 2 * kSoon >= list_.size()) return;
@@ -147,7 +147,7 @@ class MergedChanges final : public IndexChanges {
  private:
   struct Item {
     std::string_view name;
-    std::size_t index;  // of this rank's change
+    std::size_t index;  // index of this rank's change
     const SentChange* sent;
   };
   const IndexChanges& own_;

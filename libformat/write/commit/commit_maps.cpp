@@ -67,8 +67,8 @@ class Trial final : public PageSink {
 
 }  // namespace
 
-// Writes data maps in the order of MapToWrite::order. The length of a page depends slightly on its
-// position. Therefore the ranks compute lengths and positions repeatedly until no length changes.
+// The length of a page depends slightly on its position, so the ranks compute lengths and positions
+// repeatedly until no length changes.
 Status write_maps_in_order(WriterCore& w, std::span<const MapToWrite> maps, const Status& so_far) {
   if (w.ranks.is_alone()) NMB_TRY(so_far);
   std::vector<OrderedRequest> parts;
@@ -104,8 +104,6 @@ Status write_maps_in_order(WriterCore& w, std::span<const MapToWrite> maps, cons
   return {};
 }
 
-// Writes the pages of data maps. Pages that have no room after their blocks lie after all values,
-// in the order in which the blocks were created.
 Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks) {
   std::vector<MapToWrite> maps;
   const auto choose = [&]() -> Status {

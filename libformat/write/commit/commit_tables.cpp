@@ -16,7 +16,7 @@ namespace nmb {
 
 namespace {
 
-// Returns rows <= 2 * total.
+// Returns rows <= 2 * total, without overflow.
 bool has_at_most_twice(std::uint64_t rows, std::uint64_t total) {
   return rows <= total || rows - total <= total;
 }
@@ -84,8 +84,8 @@ Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockT
     return {};
   };
   NMB_TRY(w.ranks.agree(take()));
-  // Sends each row to the rank that receives all rows of the row's block. The block's order
-  // determines the rank.
+  // Sends each row to the rank that receives all rows of its block, which follows from the block's
+  // order.
   Outbox<std::pair<std::size_t, SentRow>> sent;
   for (std::size_t i = 0; i < rows->count(); ++i)
     sent.add(static_cast<int>((*rows)[i].order % w.ranks.count()), {ages[i], (*rows)[i]});

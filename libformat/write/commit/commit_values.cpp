@@ -15,8 +15,8 @@
 
 namespace nmb {
 
-// Returns true if a file number refers to an original. If this commit adds a row that is not an
-// original, the row refers to an external file.
+// Returns true if a file number refers to an original. A row that this commit adds is either one of
+// its originals or an external file.
 Result<bool> is_original(const WriterCore& w, std::uint32_t number) {
   if (number == 0) return false;
   // The originals have ascending numbers.
@@ -27,7 +27,6 @@ Result<bool> is_original(const WriterCore& w, std::uint32_t number) {
   return number <= table->rows() && table->is_original(number - 1);
 }
 
-// Uses the block's pieces to set the fields of the BlockCommit that describe the extent.
 Status describe_extent(WriterCore& w, BlockCommit& c) {
   const BlockState& block = w.blocks[c.id];
   c.hole = std::ranges::all_of(c.pieces, [](const Piece& p) { return p.hole; });
@@ -56,7 +55,6 @@ Status describe_extent(WriterCore& w, BlockCommit& c) {
   return {};
 }
 
-// Copies the committed description of an extent that did not change.
 void keep_committed_extent(const WriterCore& w, BlockCommit& c) {
   const BlockEntry& entry = *w.blocks[c.id].committed;
   c.extent_position = entry.extent_position;
@@ -129,7 +127,6 @@ Status finish_extent(WriterCore& w, BlockCommit& c, std::uint64_t* kept_inline) 
 
 }  // namespace
 
-// Writes values to their positions. Reserved space after the last value becomes free again.
 Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks) {
   const bool first = w.committed.superblock.generation == 0;
   std::uint64_t used = first ? kBodyStart : round_up(w.committed.kept_length, 8);

@@ -1,4 +1,3 @@
-// Opens the head of an existing file for a writer (see commit/open_head.h).
 #include "commit/open_head.h"
 
 #include <algorithm>
@@ -52,7 +51,7 @@ Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
   return {};
 }
 
-// Reports how many bytes follow the newest generation, from which the writer continues.
+// Reports how many bytes follow the newest generation.
 void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
   const Superblock& newest = choice.newest.fields;
   const std::uint64_t size = choice.reading.size;
@@ -105,7 +104,8 @@ Status check_growth_chain(WriterCore& w) {
   return {};
 }
 
-// Checks that this version can read all existing pages to which a commit may add, and may add rows.
+// Checks that this version can read all existing pages to which a commit may add rows, and may add
+// rows to them.
 Status check_continued_pages(WriterCore& w) {
   const ByteSource& source = *w.committed.source;
   NMB_TRY(check_growth_chain(w));
@@ -120,8 +120,8 @@ Status check_continued_pages(WriterCore& w) {
   return check_may_change(*dead, source);
 }
 
-// Chooses the generation from which the writer continues, and repairs the head (spec/writer.md,
-// section 5.7). Must be called before anything else is written. Called only on rank 0.
+// Chooses the generation from which the writer continues, and repairs the head. Must be called
+// before anything else is written. Called only on rank 0.
 Result<Head> settle_head(WriterCore& w) {
   NMB_ASSIGN(Choice choice, choose_newest(*w.committed.source, Lookout::kAll));
   NMB_TRY(choice.lost);

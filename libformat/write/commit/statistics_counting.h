@@ -9,8 +9,7 @@
 namespace nmb {
 
 Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id);
-// Computes the statistics of a block. If the commit moved values without counting them, this
-// function counts them.
+// Counts values that the commit has moved without counting them.
 Result<CountedBlock> count_block(WriterCore& w, BlockId id);
 
 }  // namespace nmb

@@ -1,4 +1,3 @@
-// Definitions: changes blocks in define mode (see define/definitions.h).
 #include "define/definitions.h"
 
 #include <memory>
@@ -72,7 +71,7 @@ Status outside_define_mode() {
   return Status(Code::kUsage, "definitions need define mode; call redefine() first");
 }
 
-// Marks the bytes of the committed block as dead for the next commit.
+// Counts the bytes of the committed block as dead in the next generation.
 void Definitions::retire_header(BlockId id, EntryFate fate) {
   BlockState& block = w_.blocks[id];
   if (!block.committed) return;
@@ -93,9 +92,9 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   const BlockId id = w_.blocks.add(name);
   BlockState& block = w_.blocks[id];
   block.metadata = std::make_unique<Metadata>();
-  // Memory is reserved in advance because blocks of one file usually have similar definitions. Even
-  // if the first block is large, later blocks may be small. So at most this many bytes are
-  // reserved.
+  // Blocks of one file usually have similar definitions, so a new block reserves as much memory as
+  // the previous block uses. If that block uses more than this, it may be the only large one, and
+  // no memory is reserved.
   constexpr std::size_t kReserve = 64 << 10;
   const BlockState* const before = id > 0 ? defining_new(id - 1) : nullptr;
   w_.blocks.names_like = NamesLike(before && !definitions ? before->metadata.get() : nullptr);
@@ -154,8 +153,7 @@ Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, T
     NMB_TRY(check_new_name("attribute", name));
     const Metadata& before = block->old->metadata;
     if (name == "_FillValue" && variable < before.variable_count()) {
-      // Holes have the fill value when they are read, so the fill value must not change while there
-      // are holes.
+      // Holes are read as the fill value, so it must not change while there are holes.
       NMB_ASSIGN(VariableShape shape,
                  shape_of(before, block->old->layout, variable, block->old->records));
       std::uint64_t slice = before.slice_bytes(variable).value_or(0);

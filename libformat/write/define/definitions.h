@@ -18,8 +18,8 @@ class Definitions {
                                Metadata::Names names = Metadata::Names::kNew);
   // Returns a block whose definitions may be changed.
   Result<BlockState*> defining(BlockId id);
-  // Returns the block if it was defined since the last end_define() and is not packed; returns
-  // nullptr for other blocks. This function is a fast path of defining() for new blocks.
+  // The fast path of defining() for new blocks: returns the block if it was defined since the last
+  // end_define() and is not packed, else nullptr.
   BlockState* defining_new(BlockId id) {
     if (!w_.define_mode || !w_.failure.ok() || id >= w_.blocks.size()) return nullptr;
     BlockState& block = w_.blocks[id];

@@ -1,5 +1,3 @@
-// end_define(): chooses the rank that keeps each block, encodes bodies, and chooses the positions
-// of blocks (see define/end_define.h).
 #include "define/end_define.h"
 
 #include <algorithm>
@@ -56,7 +54,8 @@ Status EndDefine::choose_file_id(const std::vector<BlockId>& ids) {
 // definition.
 Status EndDefine::number_blocks(const std::vector<BlockId>& ids) {
   struct Sizes {
-    std::uint64_t count = 0, bytes = 0;  // new blocks; bytes of all blocks and values, at most
+    // Number of new blocks; upper limit for the bytes of all blocks and values.
+    std::uint64_t count = 0, bytes = 0;
     static std::uint64_t capped(std::uint64_t bytes) { return std::min(bytes, Placement::kLimit); }
     Sizes operator+(const Sizes& other) const {
       return {count + other.count, capped(capped(bytes) + capped(other.bytes))};
@@ -88,7 +87,7 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
                                           sum_of(w_.committed.dictionary)};
     w_.next.cursor += block_length(0, w_.committed.dictionary.size());
   }
-  // Places blocks, with their data maps and inline values, first, and all other values after them.
+  // Blocks, with their data maps and inline values, come first; all other values follow.
   const Superblock& superblock = w_.committed.superblock;
   Placement blocks, values;
   const auto alignment = [&](const BlockState& block, const ValueSpace& space) {

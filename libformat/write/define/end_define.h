@@ -22,7 +22,7 @@ class EndDefine {
   Status carry_values(BlockId id);
 
   WriterCore& w_;
-  // No value that this call places begins after this position of the file.
+  // Upper limit for the file position at which a value that this call places begins.
   std::uint64_t ahead_ = 0;
 };
 

@@ -1,4 +1,3 @@
-// Global IDs: positions of blocks in the order of their names (see define/global_ids.h).
 #include "define/global_ids.h"
 
 #include <algorithm>

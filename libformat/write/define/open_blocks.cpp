@@ -1,4 +1,3 @@
-// Opens blocks that other ranks have defined since the last commit (see define/open_blocks.h).
 #include "define/open_blocks.h"
 
 #include <algorithm>
@@ -36,7 +35,7 @@ struct OpenRequest {
   BlockId at_sender;
 };
 
-// The keeper's answer to an OpenRequest, which describes the block.
+// The keeper's answer to an OpenRequest: a description of the block.
 struct OpenedBlock {
   BlockId id;
   LaidBlock laid;
@@ -80,8 +79,8 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
 
   Outbox<OpenRequest> wanted;
   const auto find = [&]() -> Status {
-    // The answers are in the order of the names: answers come in the order of ranks, and higher
-    // ranks own later slices.
+    // The answers are in the order of the names, because they arrive in the order of ranks, and
+    // higher ranks own later slices.
     auto name = unknown.begin();
     for (const auto& [owner, keeper] : answers) {
       if (keeper.rank == kNobody || keeper.rank == w.ranks.own()) {

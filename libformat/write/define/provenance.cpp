@@ -1,4 +1,3 @@
-// Writes the provenance of generations in global sections (see define/provenance.h).
 #include "define/provenance.h"
 
 #include <string>

@@ -1,5 +1,3 @@
-// Sets the source of a new block's values if the values do not come from put() (see
-// writer/value_sources.h).
 #include "define/value_sources.h"
 
 #include <memory>

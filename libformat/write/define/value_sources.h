@@ -1,7 +1,6 @@
-// Functions that set where the values of a new block come from. The values may come from a packed
+// Sets where the values of a new block come from if the program does not put them: from a packed
 // block, from pieces in stored form, or from a source that the commit copies. The values may also
-// stay in other files. Values that the program puts are not handled here. To add a new origin,
-// change this file and writer/extent_origin.h.
+// stay in other files. A new origin changes this file and origins/extent_origin.h.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,6 @@
-// ExtentOrigin: the source of a block's values. There are several alternatives. Each alternative
-// has its own file. The file defines those steps of writer/origin_steps.h that differ from the
-// default steps. To add an alternative, write a file, a line in Alternatives, and a row in
-// tests/unit/extent_origin_test.cpp.
+// ExtentOrigin: where a block's values come from. Each alternative has its own file, which defines
+// the steps that differ from the defaults in origins/origin_steps.h. A new alternative needs a
+// file, a line in Alternatives, and a row in tests/unit/extent_origin_test.cpp.
 #pragma once
 
 #include <memory>
@@ -19,8 +18,8 @@
 
 namespace nmb {
 
-// A writer may have many blocks, but few of them need a large alternative. So an ExtentOrigin
-// contains only a pointer to a large alternative.
+// Large alternatives are held by pointer, because a writer may have many blocks, of which few need
+// them.
 class ExtentOrigin {
   template <class Ask>
   auto ask(Ask&& what) const {
@@ -69,7 +68,7 @@ class ExtentOrigin {
     return const_cast<ExtentOrigin*>(this)->as<Origin>();
   }
 
-  // --- as origin_steps.h has them ---
+  // --- the steps of origin_steps.h ---
   ValueSpace space(std::uint64_t extent_length) const {
     return ask([&](const auto& origin) { return origin.space(extent_length); });
   }
@@ -99,7 +98,7 @@ class ExtentOrigin {
     return ask([](const auto& origin) { return std::decay_t<decltype(origin)>::kTakesPuts; });
   }
 
-  // Returns the state of values that were put or opened, or nullptr if there are no such values.
+  // Returns the state of the values that were put or opened, or nullptr if there are none.
   ExtentState* extent() const {
     const auto* const put = as<PutValues>();
     return put ? put->extent() : nullptr;

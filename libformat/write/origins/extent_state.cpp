@@ -1,5 +1,3 @@
-// Implements the state of a block's values while they are being written (see
-// writer/extent_state.h).
 #include "origins/extent_state.h"
 
 #include <algorithm>
@@ -15,8 +13,8 @@ namespace nmb {
 namespace {
 constexpr std::size_t kBuffer = 1 << 20;
 constexpr std::uint64_t kWorthSumming = 64 << 10;
-// A gap with fewer bytes than this gets space too. Without the space, the gap would divide a piece,
-// and the additional rows of the data map would need about as many bytes.
+// A gap with fewer bytes than this gets space too. Otherwise it would divide a piece, and the
+// additional rows of the data map would need about as many bytes.
 constexpr std::uint64_t kSmallGap = 64;
 }  // namespace
 
@@ -126,9 +124,8 @@ Status ExtentState::write_fresh(const Segment& segment, std::uint64_t at,
   const std::uint64_t to = at + part.size();
   NMB_TRY(write(segment.position + (at - segment.logical), part));
   written_.add(at, to);
-  // Computes the sums of large pieces that `part` covers completely. The commit computes the sums
-  // of small pieces. Many blocks have only small pieces, and the commit soon reads these pieces
-  // anyway.
+  // Computes the sums of large pieces that `part` covers completely. The sums of small pieces are
+  // computed by the commit, which soon reads most of them anyway.
   for (std::uint64_t from = at; from < to;) {
     const FreshPiece piece = piece_of(segment, from);
     if (piece.logical == from && piece.end() <= to && piece.length >= kWorthSumming)
@@ -190,8 +187,7 @@ Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes
 }
 
 bool ExtentState::has_cut() const {
-  // Only the last committed segment can have been cut. All segments after the last committed
-  // segment are uncommitted.
+  // Only the last committed segment can have been cut; all segments after it are uncommitted.
   for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment)
     if (!segment->fresh) return segment->cut != 0;
   return false;
@@ -248,10 +244,9 @@ std::vector<Interval> ExtentState::without_fresh(std::span<const Interval> inter
   return wanted.all();
 }
 
-// Extends `intervals` by short gaps in which nothing is stored. A gap may lie between two
-// intervals. Among the new bytes, a gap may also lie before the first interval or after the last
-// interval. Such gaps are the padding of records, small variables without values, or elements that
-// a stride skips.
+// Extends `intervals` by short gaps in which nothing is stored: between two intervals and, among
+// the new bytes, also before the first and after the last interval. Such gaps are the padding of
+// records, small variables without values, or elements that a stride skips.
 std::vector<Interval> ExtentState::with_small_gaps(std::span<const Interval> intervals) const {
   std::vector<Interval> out;
   for (Interval interval : intervals) {
@@ -466,7 +461,7 @@ Status ExtentState::read_segment(const Segment& segment, std::uint64_t offset,
         "cannot change a part of a piece that is in another file; use nmcat without --link to "
         "copy the values to this file");
   if (segment.fresh) return file.read_at(segment.position + from, out);
-  // A committed piece is read whole, because its bytes may get a new sum.
+  // A committed piece is read whole, because its sum is that of all its bytes.
   if (decoded_position_ != segment.position) {
     decoded_position_ = 0;
     std::vector<std::byte> stored(segment.piece().stored_length());

@@ -1,6 +1,6 @@
-// ExtentState: the state of a block's values while they are being written. The state contains the
-// places of bytes and the bytes that were written since the last commit. It also contains the
-// pieces that the next commit makes (spec/format.md, section 10.1).
+// ExtentState: the state of a block's values while they are being written: where bytes are in the
+// file, which of them were written since the last commit, and which pieces the next commit makes
+// (spec/format.md, section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ class DeadPieces {
 // Writes bytes at a position of the file.
 using WriteAt = std::function<Status(std::uint64_t position, std::span<const std::byte> bytes)>;
 
-// Requests space in the file for values. If free space begins at `tail` (rounded up to a multiple
-// of 8), the space begins there. If no free space begins at `tail`, the space gets the alignment of
-// an extent of this length.
+// A request for space in the file for values. If free space begins at `tail`, rounded up to a
+// multiple of 8, the values are placed there; otherwise they are aligned as an extent of this
+// length.
 struct SpaceRequest {
   std::uint64_t length = 0;
   std::uint64_t tail = 0;  // end of the values that the request continues, or 0
@@ -40,10 +40,10 @@ struct SpaceRequest {
 using CommittedPieces = std::function<Status(std::uint64_t from, std::uint64_t to,
                                              const std::function<Status(const Piece&)>& visit)>;
 
-// Bytes that have uncommitted space in the file are written in place. Bytes without uncommitted
-// space wait in a stage. They wait until the keeper of the block has planned their places and
-// take_places() was called. Committed pieces are loaded only if they are read or changed, so an
-// extent that only grows does not need them. Not thread-safe.
+// Bytes that have uncommitted space in the file are written in place. Other bytes wait in a stage
+// until the keeper of the block has planned their places and take_places() was called. Committed
+// pieces are loaded only if they are read or changed, so an extent that only grows does not need
+// them. Not thread-safe.
 class ExtentState {
  public:
   ExtentState(std::uint32_t piece_size, CommittedPieces committed)
@@ -57,12 +57,11 @@ class ExtentState {
   Status load(std::uint64_t offset);
 
   std::uint64_t length() const { return length_; }
-  // Makes the extent longer. The new bytes are unwritten.
+  // Sets a larger length of the extent. The new bytes are unwritten.
   void add_unwritten(std::uint64_t length) { length_ = length; }
-  // Changes the length of the extent. If the extent becomes longer, the new bytes are unwritten. If
-  // the extent becomes shorter, the bytes after its end are lost. Lost bytes that are uncommitted
-  // become zero in the file. If the new end lies inside a committed piece, the rest of the piece
-  // gets a new place when places are planned.
+  // Changes the length of the extent. Added bytes are unwritten. Bytes after a smaller length are
+  // lost, and become zero in the file if they are uncommitted. If the new end lies inside a
+  // committed piece, the bytes before the end get a new place when places are planned.
   Status resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead);
   // Writes bytes at `offset` of the extent. `stage` holds the bytes for which the file has no
   // uncommitted space yet.
@@ -73,11 +72,10 @@ class ExtentState {
   bool needs_places() const {
     return !staged_.empty() || !wanted_.empty() || wants_records_ || has_cut();
   }
-  // Requests a place for [from, to), although the values follow later. The place is planned
-  // together with the places of waiting bytes.
+  // Requests a place for [from, to), whose values follow later. The place is planned together with
+  // the places of waiting bytes.
   void want_place(std::uint64_t from, std::uint64_t to) { wanted_.add(from, to); }
-  // Requests that the keeper receives the new number of records when the keeper places waiting
-  // bytes.
+  // Lets the keeper learn the new number of records when it places waiting bytes.
   void want_records() { wants_records_ = true; }
   // Returns whether all bytes of [from, to) have uncommitted space.
   bool is_fresh(std::uint64_t from, std::uint64_t to) const;
@@ -186,8 +184,7 @@ class ExtentState {
   std::uint64_t length_ = 0;
   bool is_committed_ = false;  // true if the extent was committed by the last generation
   std::uint64_t committed_length_ = 0;
-  // segments_ has no segments before this offset, because all bytes before this offset are
-  // committed.
+  // segments_ has no segments before this offset; all bytes there are committed.
   std::uint64_t loaded_from_ = 0;
   std::vector<Segment> segments_;  // disjoint, sorted by logical offset
   Written written_;                // the written bytes of uncommitted segments
@@ -196,8 +193,8 @@ class ExtentState {
   std::uint64_t first_new_ = 0;
   std::vector<Staged> staged_;  // runs of waiting bytes, in the order of the calls of write()
   std::vector<Planned> planned_;
-  // The decoded bytes of the committed piece that was read last. These bytes are kept until the
-  // last byte of the piece has been read.
+  // The decoded bytes of the committed piece that was read last. They are kept until the last byte
+  // of the piece has been read.
   mutable std::vector<std::byte> decoded_;
   mutable std::uint64_t decoded_position_ = 0;
 };

@@ -1,4 +1,3 @@
-// Values that stay in other files (spec/files.md, section 10.3).
 #include "origins/linked_pieces.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// LinkedPieces: the pieces of a block whose values stay in other files. Pieces that lie in none of
-// these files are copied (see origins/extent_origin.h).
+// LinkedPieces: the pieces of a block whose values stay in other files (spec/files.md,
+// section 10.3). Pieces that lie in none of these files are copied (see origins/extent_origin.h).
 #pragma once
 
 #include <cstdint>

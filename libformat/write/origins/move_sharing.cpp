@@ -1,4 +1,3 @@
-// Distributes moves among ranks (see origins/move_sharing.h).
 #include "origins/move_sharing.h"
 
 #include <algorithm>
@@ -42,7 +41,7 @@ void clip(const ValueRuns& run, std::uint64_t from, std::uint64_t to, std::vecto
   if (first + 1 < last) add(last - 1, 1);
 }
 
-// A part of a move that this rank has divided. The rank `to` performs this part.
+// A part of one of this rank's moves, which rank `to` performs.
 struct Loan {
   int to;
   Move* move;
@@ -96,7 +95,7 @@ class MoveSharing {
   // Determines how many bytes of this rank's surplus each other rank takes. The surplus bytes of
   // all ranks, in the order of ranks, form the sequence of given bytes. The free capacity of all
   // ranks, in the same order, forms the sequence of taken bytes. Given byte i goes to the rank that
-  // has taken byte i. Each rank compares only one section of the two sequences.
+  // takes byte i. Each rank compares only one section of the two sequences.
   Result<std::vector<Part>> deal(std::uint64_t own, std::uint64_t share) {
     struct Account {
       std::uint64_t above, below;
@@ -200,9 +199,8 @@ class MoveSharing {
     for (Loan& loan : loans_) loan.move->sums.assign(loan.move->windows(piece_size_), 0);
   }
 
-  // For each part that another rank performs, makes a description of the part's source. The other
-  // rank uses this description to open the source. If the source of a part cannot be described, the
-  // part stays on this rank.
+  // For each part that another rank performs, makes the description with which that rank opens the
+  // part's source. Parts whose source cannot be described stay on this rank.
   Status narrow_loans() {
     if (!options_.narrow_origin) return {};
     Status status;
@@ -280,8 +278,8 @@ class MoveSharing {
 }  // namespace
 
 Move part_of(const Move& move, std::uint64_t from, std::uint64_t to) {
-  // Converts an offset in the stored bytes to an offset in the extent. The two offsets differ,
-  // because holes have no stored bytes.
+  // Converts an offset in the stored bytes to an offset in the extent. They differ, because holes
+  // have no stored bytes.
   auto logical = [&](std::uint64_t stored, bool behind_hole) {
     for (const ByteRange& hole : move.holes) {
       if (hole.begin > stored || (hole.begin == stored && !behind_hole)) break;

@@ -16,11 +16,9 @@ namespace nmb {
 // `from`, and a window must end at `to`.
 Move part_of(const Move& move, std::uint64_t from, std::uint64_t to);
 
-// Performs the moves of all ranks with move_values(). Collective. A rank that has more bytes to
-// move than other ranks gives some of its moves to ranks that have fewer bytes. A move whose
-// `origin` is empty stays on its rank. moves: this rank's moves, in ascending order of position;
-// the call changes this list. status: this rank's status so far. If a rank has failed, the call
-// fails on all ranks.
+// Performs the moves of all ranks with move_values(). Collective. A move whose `origin` is empty
+// stays on its rank. moves: this rank's moves, in ascending order of position; the call changes
+// this list. status: this rank's status so far. If a rank has failed, the call fails on all ranks.
 Status share_moves(Communicator& ranks, std::vector<Move*>& moves, OutputFile& file,
                    std::uint32_t piece_size, const CoreOptions& options, Status status = {});
 

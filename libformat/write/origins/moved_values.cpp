@@ -1,4 +1,3 @@
-// Values that the commit copies from a source (spec/format.md, section 10.1).
 #include "origins/moved_values.h"
 
 #include <algorithm>
@@ -21,8 +20,8 @@ void MovedValues::digest(std::unique_ptr<OrderedDigest> digest) {
   move_.origin.clear();  // another rank could not add its bytes to the digest
 }
 
-// Reads inline values. The stamp includes the sum of inline values, so inline values must be read
-// before their block is written.
+// Reads inline values. Their sum is part of the stamp, so they must be read before their block is
+// written.
 Result<FinishedExtent> MovedValues::finish_inline(const FinishContext& context) {
   FinishedExtent out;
   std::uint64_t sum = kWidestSum;

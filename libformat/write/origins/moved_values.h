@@ -1,5 +1,5 @@
 // MovedValues: values that the commit moves from a source to their places (see
-// writer/extent_origin.h).
+// origins/extent_origin.h).
 #pragma once
 
 #include <memory>

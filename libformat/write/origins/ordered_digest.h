@@ -20,7 +20,7 @@
 
 namespace nmb {
 
-// A part of the file. The sum of this part is needed.
+// A part of the file whose sum is needed.
 struct WantedSum {
   std::uint64_t begin, length;
   std::uint64_t* sum;  // receives the sum
@@ -28,8 +28,8 @@ struct WantedSum {
 };
 
 // Threads must take ranges of the file in ascending order, and each thread must add its ranges in
-// that order. Under this condition, a thread waits only for threads that add earlier ranges. The
-// object needs little memory before the first byte is added and after the last byte was added.
+// that order, so that a thread waits only for threads that add earlier ranges. The object needs
+// little memory before the first byte is added and after the last byte was added.
 class OrderedDigest {
  public:
   // head: the first bytes of the file, or nullptr. length: number of bytes after the head.
@@ -45,9 +45,9 @@ class OrderedDigest {
     wanted_ = std::move(parts);
     return true;
   }
-  // Waits until all bytes before `offset` have been added, and then adds these bytes. `stop`
-  // becomes true when another thread fails. If `stop` becomes true during the wait, the bytes are
-  // not added. Fails if the head cannot be read.
+  // Waits until all bytes before `offset` have been added, and then adds `bytes`. If `stop`, which
+  // becomes true when another thread fails, is true during the wait, adds nothing. Fails if the
+  // head cannot be read.
   Status add(std::uint64_t offset, std::span<const std::byte> bytes,
              const std::atomic<bool>& stop) {
     const std::uint64_t end = offset + bytes.size();

@@ -1,5 +1,5 @@
 // OriginSteps: the functions that end_define() and a commit call on a value origin
-// (writer/extent_origin.h), with default implementations.
+// (origins/extent_origin.h), with default implementations.
 #pragma once
 
 #include <cstdint>
@@ -54,8 +54,8 @@ struct CountContext {
 };
 
 struct Counting {
-  // A counter, if only the values in chunks must still be counted. nullptr, if `counted` already
-  // has the complete results.
+  // The counter if values in chunks must still be counted; nullptr if `counted` has the complete
+  // results.
   std::unique_ptr<BlockCounter> counter;
   CountedBlock counted;
 };
@@ -64,8 +64,7 @@ struct Counting {
 // longer encoding.
 inline constexpr std::uint64_t kWidestSum = ~std::uint64_t{0};
 
-// Each origin must define finish() and count(). An origin may also replace any function of this
-// class.
+// Each origin must define finish() and count(), and may replace any function of this class.
 class OriginSteps {
  public:
   // Returns the space in this file that end_define() reserves.
@@ -73,7 +72,7 @@ class OriginSteps {
   // Describes the pieces for which end_define() reserves a data map. May have more pieces than
   // finish() returns.
   PieceForecast forecast(std::uint64_t, std::uint32_t) const { return {}; }
-  // Tells the origin the file position of the reserved space.
+  // Receives the file position of the reserved space.
   void place(std::uint64_t) {}
   // Returns the move that the commit performs to fill the space, or nullptr if there is none.
   Move* move() { return nullptr; }

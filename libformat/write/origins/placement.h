@@ -1,7 +1,7 @@
-// Placement: describes a sequence of allocations. end() computes the position where free space
-// begins after the allocations, from the position where free space begins before the allocations.
-// Two placements can be joined before the position of the first allocation is known. Therefore one
-// scan over the ranks computes the positions of all ranks (spec/format.md, section 8).
+// Placement: a sequence of allocations whose position is not known yet. From the position where
+// free space begins before the allocations, end() computes where it begins after them. Two
+// placements can be joined, so one scan over the ranks computes the positions of all ranks
+// (spec/format.md, section 8).
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ constexpr std::uint64_t extent_alignment(std::uint64_t length, std::uint64_t ask
   return length >= (1u << 20) ? 4096 : 8;
 }
 
-// Free space always begins at a multiple of 8. If an allocation ends after 2^62, all later
-// allocations also end after 2^62. Therefore it is enough to check the end of the last allocation.
+// Free space always begins at a multiple of 8. If an allocation ends after 2^62, all later ones do
+// too, so it is enough to check the end of the last allocation.
 class Placement {
  public:
   static constexpr std::uint64_t kLimit = std::uint64_t{1} << 62;
@@ -45,17 +45,16 @@ class Placement {
       both.behind_ = add(round_up(add(behind_, next.ahead_), next.alignment_), next.behind_);
       return both;
     }
-    // `between` bytes lie between the two aligned positions. `between` is rounded up to the smaller
-    // alignment. This does not change the second aligned position, which is also a multiple of the
-    // smaller alignment. The padding before the first aligned position need not be counted, because
-    // it is shorter than the smaller alignment.
+    // `between` bytes lie between the two aligned positions. Rounding `between` up to the smaller
+    // alignment does not change the second aligned position, which is also a multiple of the
+    // smaller alignment. The padding before the first aligned position is shorter than the smaller
+    // alignment and need not be counted.
     Placement both = next;
     const std::uint64_t between = alignment_ > 8 ? add(behind_, next.ahead_) : next.ahead_;
     both.ahead_ = add(ahead_, alignment_ > 8 ? round_up(between, alignment_) : between);
     return both;
   }
-  // Returns the position where free space begins after the allocations. start: the position where
-  // free space begins before the allocations.
+  // Returns where free space begins after the allocations, if it begins at `start` before them.
   std::uint64_t end(std::uint64_t start) const {
     const std::uint64_t at = add(start, ahead_);
     return alignment_ > 8 ? add(round_up(at, alignment_), behind_) : at;

@@ -1,4 +1,3 @@
-// Values that the program has put (spec/format.md, section 10.1).
 #include "origins/put_values.h"
 
 #include <algorithm>

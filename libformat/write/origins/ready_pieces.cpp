@@ -1,4 +1,3 @@
-// ReadyPieces: values that are given as pieces in their stored form (spec/format.md, section 10.1).
 #include "origins/ready_pieces.h"
 
 #include <algorithm>

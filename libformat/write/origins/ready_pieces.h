@@ -1,4 +1,5 @@
-// ReadyPieces: values that are given as pieces in their stored form (see origins/extent_origin.h).
+// ReadyPieces: values that are given as pieces in their stored form (spec/format.md, section 10.1;
+// see origins/extent_origin.h).
 #pragma once
 
 #include <cstdint>

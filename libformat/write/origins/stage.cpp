@@ -1,4 +1,3 @@
-// Stores values that wait for places in the file (see origins/stage.h).
 #include "origins/stage.h"
 
 #include "wire/joined_text.h"

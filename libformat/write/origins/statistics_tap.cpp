@@ -1,4 +1,3 @@
-// Counts values while they are moved (see origins/statistics_tap.h).
 #include "origins/statistics_tap.h"
 
 #include <utility>

@@ -19,8 +19,8 @@ namespace nmb {
 // A piece of linked values. StoredPiece::source_offset is an offset in LinkedValues::source.
 struct LinkedPiece : StoredPiece {
   static constexpr std::uint32_t kCopied = ~std::uint32_t{0};
-  // Index in LinkedValues::files of the file that contains the piece. The value kCopied means that
-  // the piece is copied.
+  // Index in LinkedValues::files of the file that contains the piece; kCopied if the piece is
+  // copied.
   std::uint32_t file = 0;
   std::uint64_t position = 0;          // position of the stored bytes in that file
   std::optional<std::uint64_t> sum{};  // expected sum of the stored bytes

@@ -1,5 +1,5 @@
 // UnchangedValues: the values of a committed block, if no caller has opened or put any of them (see
-// writer/extent_origin.h).
+// origins/extent_origin.h).
 #pragma once
 
 #include <cassert>

@@ -1,4 +1,3 @@
-// Moves values on several threads (see origins/value_mover.h).
 #include "origins/value_mover.h"
 
 #include <algorithm>
@@ -90,8 +89,8 @@ class JobQueue {
   std::uint64_t skipped_ = 0;
 };
 
-// Returns the source offset for `offset` in an extent. Treats the run at `offset` as if it had only
-// one element.
+// Returns the source offset for `offset` in an extent, as if the run at `offset` had only one
+// element.
 std::uint64_t source_of(const Move& move, std::uint64_t offset) {
   const auto run = run_at(move.runs, offset);
   return run == std::span(move.runs).end() ? 0 : run->source_offset + (offset - run->extent_offset);

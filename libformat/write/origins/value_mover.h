@@ -1,4 +1,4 @@
-// ValueMover: reads values from their sources, computes their sums and writes them to their places,
+// Moves values: reads them from their sources, computes their sums and writes them to their places,
 // in one pass on several threads (spec/format.md, section 10.1). A thread reads at most 1 MiB at a
 // time.
 #pragma once
@@ -18,8 +18,8 @@
 
 namespace nmb {
 
-// Interface: receives each value of one extent once, while the values are moved. Any of the threads
-// may call a ValueTap.
+// Interface: receives each value of one extent once, while the values are moved. Called by any of
+// the threads.
 class ValueTap {
  public:
   ValueTap() = default;
@@ -40,8 +40,8 @@ struct Move {
   std::vector<ValueRuns> runs{};
   std::uint64_t length = 0;    // length of the extent in bytes
   std::uint64_t position = 0;  // position of the extent in the output
-  // Holes: ranges of whole windows that are not stored in the output. The bytes after a hole
-  // directly follow the bytes before the hole. In ascending order.
+  // Holes: ranges of whole windows that are not stored in the output, in ascending order. In the
+  // output, the bytes after a hole directly follow the bytes before it.
   std::vector<ByteRange> holes{};
   // The offsets at which windows end, if the windows do not have the length piece_size; otherwise
   // empty. After each end, the next window begins at the next multiple of 8. Must be empty if there

@@ -1,4 +1,3 @@
-// Records which bytes of an extent were written (see origins/written.h).
 #include "origins/written.h"
 
 #include <iterator>

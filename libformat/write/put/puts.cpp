@@ -1,4 +1,3 @@
-// Puts values of one rank without communication with other ranks (see put/puts.h).
 #include "put/puts.h"
 
 #include <algorithm>
@@ -54,8 +53,9 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   return put;
 }
 
-// If a record was added since end_define() or the last commit, requests space for all variables of
-// the record. The program usually puts the other variables of this record soon.
+// Requests space for the bytes of a put that have no space. For a record that was added since
+// end_define() or the last commit, requests space for all variables of the record, because the
+// program usually puts the others soon.
 Status Puts::want_places(const Put& put) {
   const BlockState& block = w_.blocks[put.block];
   ExtentState& extent = *block.values.extent();
@@ -86,8 +86,8 @@ Status Puts::want_places(const Put& put) {
   return {};
 }
 
-// Makes room in the stage for `puts`. If the writer has a single rank and the stage is too small,
-// assigns places to all waiting values and to the values of `puts`.
+// If a single rank puts more than the stage can hold, assigns places to all waiting values and to
+// the values of `puts`. Several ranks can assign places only together.
 Status Puts::make_room(std::span<Put* const> puts) {
   if (!w_.ranks.is_alone()) return {};
   std::uint64_t bytes = w_.stage.size();
@@ -100,8 +100,7 @@ Status Puts::make_room(std::span<Put* const> puts) {
   return w_.keep(place_values(w_));
 }
 
-// Puts a run of `elements` values. index: index of the first value of the run among the values of
-// the put. offset: offset of this value in the extent.
+// Puts a run of `elements` values, from value `index` of the put to offset `offset` of the extent.
 Status Puts::put_run(Put& put, ExtentState& extent, std::uint64_t offset, std::uint64_t index,
                      std::uint64_t elements, std::vector<std::byte>& buffer) {
   const std::size_t from_size = memory_type_size(put.values.type());

@@ -38,7 +38,7 @@ class Puts {
                     ConstArray values);
   // Puts the values of all `puts`. If a value has no place in the file yet, the stage keeps it.
   Status put_all_of(std::span<Put*> puts);
-  // Requests places for those bytes of a put that have no place yet.
+  // Requests places for the bytes of a put that have no place yet.
   Status want_places(const Put& put);
   Status range_status(const Put& put) const;
 

@@ -1,4 +1,3 @@
-// Performs collective puts (see put/puts_together.h).
 #include "put/puts_together.h"
 
 #include <algorithm>
@@ -71,7 +70,7 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       // records, but this rank does not know which.
       const std::uint64_t behind = end - block.layout.header_length;
       if (extent.first_new() < behind) extent.want_place(extent.first_new(), behind);
-      // Also calls want_records(), because no space is requested for records that have no bytes.
+      // Records without bytes request no space, so the keeper learns their number in this way.
       if (more) extent.want_records();
       if (more || extent.first_new() < behind) w_.blocks.mark_dirty(id);
       return {};
@@ -81,7 +80,7 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
   });
 }
 
-// Divides puts to shared blocks into parts. Each part belongs to one piece.
+// Divides the puts to shared blocks into parts, one for each piece to which a put writes.
 std::vector<PiecePart> PutsTogether::parts_of(std::span<Put* const> puts) {
   std::vector<PiecePart> parts;
   for (std::size_t i = 0; i < puts.size(); ++i) {
@@ -121,7 +120,7 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
   };
   NMB_TRY(w_.ranks.agree(prepare()));
   NMB_TRY(w_.keep(place_values(w_)));
-  // Writes waiting values, which were put earlier, before other ranks write to the file.
+  // Writes the buffered values before other ranks write to the file.
   const Status flushed = w_.ranks.is_alone() ? Status() : w_.buffer.flush();
   std::vector<Put*> alone, shared;
   for (Put& put : puts)

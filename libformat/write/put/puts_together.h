@@ -1,6 +1,5 @@
-// PutsTogether: collective puts. In the first step, the values get places in the file. In the
-// second step, each byte is sent directly to the rank that writes it (spec/rationale.md, "Values
-// that ranks put together").
+// PutsTogether: collective puts. The values first get places in the file; then each byte is sent
+// directly to the rank that writes it (spec/rationale.md, "Values that ranks put together").
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,3 @@
-// Puts values when the program waits for them (see put/requests.h).
 #include "put/requests.h"
 
 #include <algorithm>

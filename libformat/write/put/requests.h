@@ -27,8 +27,8 @@ class Requests {
   WriterCore& w_;
 };
 
-// Fails if requests are open. open: total number of requests on all ranks that the program has not
-// yet passed to wait() or wait_all().
+// Fails if requests are open. open: number of requests on all ranks together that the program has
+// not yet passed to wait() or wait_all().
 Status check_none_open(std::uint64_t open, std::string_view operation);
 
 }  // namespace nmb

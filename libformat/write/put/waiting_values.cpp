@@ -1,4 +1,3 @@
-// Assigns places to values that wait for space (see put/waiting_values.h).
 #include "put/waiting_values.h"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ namespace {
 // rank would take longer.
 constexpr std::size_t kSmallRun = 64 << 10;
 
-// A message to the keeper of a block: the bytes of a rank that need places.
+// A message to the keeper of a block: which bytes of the sender need places.
 struct WaitingPart {
   BlockId at_keeper;
   BlockId at_sender;
@@ -68,7 +67,7 @@ class WaitingValues {
   }
 
  private:
-  // Bytes of one rank that need places, in a block whose keeper is this rank.
+  // The bytes for which one rank needs places, in a block that this rank keeps.
   struct Part {
     Sharing::Handle handle;
     std::vector<Interval> unplaced;
@@ -87,9 +86,9 @@ class WaitingValues {
     return !block.is_removed() && extent && extent->needs_places();
   }
 
-  // Determines the keepers of committed blocks, which have no keeper until values are put to them.
-  // The keeper is the rank that already has uncommitted values of the block. If no rank has such
-  // values, the keeper is the lowest rank that puts values.
+  // Chooses a keeper for each committed block to which values are put, because such a block has
+  // none yet. If a rank already has uncommitted values of the block, this rank is the keeper;
+  // otherwise the lowest rank that puts values is.
   Status match_values() {
     std::vector<NameRecord> records;
     for (BlockId id : w_.blocks.dirty) {
@@ -151,8 +150,8 @@ class WaitingValues {
     return {};
   }
 
-  // Takes space for the blocks in the order in which they were created. This order does not depend
-  // on which ranks are the keepers.
+  // Takes space for the blocks in the order of their creation, so that positions do not depend on
+  // which ranks are the keepers.
   Result<std::vector<std::uint64_t>> take_space() {
     std::vector<OrderedRequest> ordered;
     for (const auto& [id, list] : requests_)
@@ -197,8 +196,8 @@ class WaitingValues {
     return {};
   }
 
-  // Writes the values that have waited. If several ranks have values in a block, their elements may
-  // alternate. In this case, each small run is sent to the rank that writes this range of the file.
+  // Writes the waiting values. If several ranks have values in a block, their elements may
+  // alternate, so each small run is sent to the rank that writes this range of the file.
   Status write(const Inbox<PlacedPart>& places) {
     const Status taken = take_told(places);
     for (const auto& [id, parts] : kept_)

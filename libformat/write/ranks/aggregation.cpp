@@ -1,4 +1,3 @@
-// Chooses the ranks that write metadata and the index (see ranks/aggregation.h).
 #include "ranks/aggregation.h"
 
 #include <sys/vfs.h>

@@ -1,5 +1,5 @@
-// Aggregation: chooses the ranks that write metadata, the index and small collective puts. Also
-// chooses the length of the stripes that these ranks write (spec/rationale.md, "Aggregators").
+// Aggregation: chooses the ranks that write metadata, the index and small collective puts, and the
+// length of the stripes in which they write (spec/rationale.md, "Aggregators").
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@ struct FileSystem {
   int stripes = 0;
 };
 
-// The ranks that write. The writer with the number s % writers writes stripe s of the file.
+// The ranks that write: writer number s % writers writes stripe s of the file.
 struct Aggregation {
   int writers = 1;
   std::uint64_t stripe = 64 << 10;  // bytes
   int value_writers = 1;
-  // The ranks from which the writers are chosen, in ascending order. The list has one or more ranks
-  // of each node. If the list is empty, the writers are chosen from all ranks.
+  // The ranks from which the writers are chosen: one or more of each node, in ascending order. If
+  // the list is empty, the writers are chosen from all ranks.
   std::vector<int> candidates{};
 
   // Returns the aggregation for values, which has `value_writers` writers.
@@ -38,8 +38,7 @@ struct Aggregation {
   int rank_of(std::uint64_t at, int ranks) const {
     return writer(static_cast<int>(at / stripe % static_cast<std::uint64_t>(writers)), ranks);
   }
-  // Returns the ranks that write metadata, in ascending order. Returns an empty vector if all ranks
-  // write metadata.
+  // Returns the ranks that write metadata, in ascending order; an empty vector means all ranks.
   std::vector<int> writer_ranks(int ranks) const {
     std::vector<int> all;
     for (int i = 0; writers < ranks && i < writers; ++i) all.push_back(writer(i, ranks));
@@ -70,8 +69,8 @@ struct Aggregation {
 // set `candidates`.
 Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nodes);
 
-// Takes the number and size of stripes from `layout`. `layout` is the extended attribute
-// "lustre.lov" of a file or folder on Lustre. Changes nothing if the layout has an unknown format.
+// Takes the number and size of stripes from `layout`, the extended attribute "lustre.lov" of a file
+// or folder on Lustre. Changes nothing if the layout has an unknown format.
 void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_system);
 
 // Chooses the aggregation from the options and from the file system, which rank 0 queries.

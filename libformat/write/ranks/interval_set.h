@@ -13,8 +13,7 @@ struct Interval {
   std::uint64_t begin, end;
 };
 
-// An operation takes time proportional to the logarithm of the number of intervals. The time does
-// not depend on the order in which intervals are added.
+// An operation takes time proportional to the logarithm of the number of intervals.
 class IntervalSet {
  public:
   void add(std::uint64_t begin, std::uint64_t end) {

@@ -1,4 +1,3 @@
-// Recommends the striping of a file on a Lustre file system (see ranks/lustre_striping.h).
 #include "ranks/lustre_striping.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Sends metadata and the index to the ranks that write them (see ranks/stripe_writer.h).
 #include "ranks/stripe_writer.h"
 
 #include <algorithm>
@@ -69,8 +68,8 @@ Status StripeWriter::pass_on(Status status) {
     bool failed;
   };
   constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  // Each round covers one range of the file. Therefore a rank that writes receives at most
-  // kRoundBytes in a round, for any number of ranks that send.
+  // Each round covers one range of the file, so that a rank that writes receives at most
+  // kRoundBytes in a round, however many ranks send.
   const std::uint64_t stripes = std::max<std::uint64_t>(1, kRoundBytes / how_.stripe);
   const std::uint64_t range = stripes * how_.stripe * static_cast<std::uint64_t>(how_.writers);
   std::vector<Part> parts = in_file_order();

@@ -1,5 +1,5 @@
-// StripeWriter: writes metadata and the index to the file. If a commit has several ranks, only one
-// rank writes each stripe of the file (spec/rationale.md, "Aggregators").
+// StripeWriter: writes metadata and the index to the file. With several ranks, each stripe of the
+// file is written by one rank only (spec/rationale.md, "Aggregators").
 #pragma once
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class StripeWriter {
   // one stripe is longer than this, the rank receives one stripe.
   static constexpr std::size_t kRoundBytes = 8 << 20;
   static constexpr std::size_t kLeastRound = 64 << 10;
-  // After each further kPart bytes, the writer searches for whole stripes. After each kPart bytes,
+  // Number of bytes after which the writer searches for whole stripes again, and after which
   // write_all() checks whether full() is true.
   static constexpr std::size_t kPart = 128 << 10;
   Communicator& ranks_;

@@ -1,6 +1,5 @@
-// WriteBuffer: joins several writes into one write. The writes must be in file order, with no gap
-// or only a small gap between them. The joined write has at most `capacity` bytes, by default 1
-// MiB.
+// WriteBuffer: joins writes that follow each other in the file, with no gap or a small gap between
+// them, into one write of at most `capacity` bytes (1 MiB by default).
 #pragma once
 
 #include <algorithm>
@@ -79,7 +78,7 @@ class WriteBuffer {
 
   Status fill_gap(std::uint64_t gap) {
     if (ahead_.empty() || end() + gap > ahead_position_ + ahead_.size()) {
-      // Each read is longer than the previous read, because more gaps usually follow a gap.
+      // Each read is longer than the previous one, because a gap is usually followed by more gaps.
       ahead_.resize(std::min(
           {std::max(kFirstAhead, ahead_.size() * 8), capacity_ - bytes_.size(), kCapacity}));
       ahead_position_ = end();

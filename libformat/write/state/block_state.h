@@ -58,9 +58,9 @@ struct OldContent {
   std::unique_ptr<ExtentState> extent;
 };
 
-// The ranks that share a block. Several ranks share a block if all of them define it or have opened
-// it. One rank, the keeper, knows all definitions of the block, and places and writes the block.
-// Each other rank knows only its own definitions and the places of their values.
+// The ranks that share a block because all of them define it or have opened it. One rank, the
+// keeper, knows all definitions of the block, and places and writes the block. Each other rank
+// knows only its own definitions and the places of their values.
 struct Sharing {
   struct Handle {
     int rank;
@@ -144,7 +144,7 @@ struct BlockState {
   // Returns whether the packed block has statistics or tags from another file.
   bool keeps_rows() const { return packed() && packed()->kept; }
 
-  // --- what happens to a block ---
+  // --- transitions ---
   // Sets the state of a block that is in the file. `entry` is the block's index entry in
   // `generation`.
   void take_entry(BlockEntry entry, std::uint64_t generation) {

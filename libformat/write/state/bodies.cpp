@@ -1,5 +1,3 @@
-// Lays out, encodes and compresses the bodies of blocks and computes their sums (see
-// writer/bodies.h).
 #include "state/bodies.h"
 
 #include <algorithm>
@@ -13,7 +11,8 @@ namespace nmb {
 
 namespace {
 
-// A dictionary is trained on the first small bodies if there are enough of them.
+// A dictionary is trained on the first kTrainBlocks small bodies, if there are at least
+// kMinTrainBlocks.
 constexpr std::size_t kTrainBlocks = 128;
 constexpr std::size_t kMinTrainBlocks = 16;
 constexpr std::uint64_t kMaxTrainBody = 16 << 10;

@@ -1,7 +1,7 @@
-// The steps of a commit, in the order in which writer/commit.cpp calls them. Each step is
-// collective, and a step that fails on one rank fails on all ranks. The parameter `blocks` lists
-// the blocks that this rank commits. The steps store their results in `blocks` and in
-// WriterCore::next.
+// The steps of a commit, in the order in which commit/commit.cpp calls them. Each step is
+// collective unless stated otherwise, and a step that fails on one rank fails on all ranks. The
+// parameter `blocks` lists the blocks that this rank commits. The steps store their results in
+// `blocks` and in WriterCore::next.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ namespace nmb {
 // Reads the values of linked blocks and computes their sums. The threads of all ranks share this
 // work.
 Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// Makes the rows of the file table. The existing rows come first. The new rows follow, sorted by
-// rank. The new rows of a rank are in the order in which its blocks use the files. Rank 0 keeps the
-// rows, and each rank receives the numbers of its own files.
+// Makes the rows of the file table: the existing rows, and then the new rows, sorted by rank. The
+// new rows of one rank are in the order in which its blocks use the files. Rank 0 keeps the rows,
+// and each rank receives the numbers of its own files.
 Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks);
 Status write_file_table(WriterCore& w);
 

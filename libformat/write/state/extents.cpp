@@ -1,4 +1,3 @@
-// Manages the extent of a block while values are put to the block (see state/extents.h).
 #include "state/extents.h"
 
 #include <algorithm>
@@ -33,15 +32,12 @@ ExtentState* extent_of(WriterCore& w, BlockId id) {
   return extent;
 }
 
-// Sets the number of records of a block and updates the length of its extent.
 void set_records(BlockState& block, std::uint64_t records) {
   block.next.records = records;
   block.layout.records = records;
   block.next.extent_length = block.layout.end(records) - block.layout.header_length;
 }
 
-// Removes the bytes after the block's last record (the trailing bytes of a packed file), and then
-// adds records to the block.
 Status grow(WriterCore& w, BlockId id, std::uint64_t records) {
   BlockState& block = w.blocks[id];
   ExtentState* const extent = extent_of(w, id);
@@ -55,8 +51,6 @@ Status grow(WriterCore& w, BlockId id, std::uint64_t records) {
   return extent->resize(block.next.extent_length, w.buffer, w.next);
 }
 
-// Prepares a block for a put, and returns the state of its extent. Adds records if the block has
-// fewer than `records`.
 Result<ExtentState*> start_put(WriterCore& w, BlockId id, std::uint64_t records) {
   ExtentState* const extent = extent_of(w, id);
   BlockState& block = w.blocks[id];

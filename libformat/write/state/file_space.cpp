@@ -1,4 +1,3 @@
-// Distributes free space of the file among all ranks (see state/file_space.h).
 #include "state/file_space.h"
 
 namespace nmb {

@@ -1,4 +1,3 @@
-// Matches the names of blocks on all ranks (see state/name_matching.h).
 #include "state/name_matching.h"
 
 #include <algorithm>
@@ -36,8 +35,8 @@ struct Claimed {
   std::string_view name;
   Sharing::Handle handle;
   Claim claim;
-  // Number of added names minus the number of removed names. Only names of the slice that come
-  // before this name are counted.
+  // Number of names before this name in the slice that are added, minus the number of those that
+  // are removed.
   std::int64_t change = 0;
 };
 

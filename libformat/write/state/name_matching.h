@@ -1,7 +1,6 @@
 // Finds ranks that define, change or use blocks of the same name. The names are divided into
-// slices, and each slice has a rank that owns it. Each record is sent to the rank that owns its
-// name. There, records with equal names are next to each other ("Parallel Data Object Creation",
-// section 3.3).
+// slices, each owned by a rank. Each record is sent to the rank that owns its name, where records
+// with equal names come together ("Parallel Data Object Creation", section 3.3).
 #pragma once
 
 #include <cstdint>
@@ -39,8 +38,8 @@ void fields(Fields& all, NameRecord& record) {
 }
 
 struct NameMatch {
-  // Number of names that the ranks add, minus the number of names that the ranks remove. Only names
-  // before this name, in the order of names, are counted.
+  // Number of names before this name that the ranks add, minus the number of those that they
+  // remove.
   std::int64_t change = 0;
   // Handles of the ranks that share the block. The keeper receives the handles of all these ranks:
   // first its own handle, then the other handles in the order of ranks. Each other rank receives
@@ -72,10 +71,9 @@ class OwnedNames {
 };
 
 // Matches the records of all ranks and returns the match of each record. Collective. records:
-// sorted by name. A rank has only one record for each name. Exception: a kRemove record may come
-// before another record of the same name. *slices receives the slices, and *owned receives the
-// names that this rank owns; both may be null. Errors: kConflict if the claims of ranks contradict
-// each other.
+// sorted by name, with one record for each name, except that a kRemove record may precede another
+// record of the same name. *slices receives the slices, and *owned receives the names that this
+// rank owns; both may be null. Errors: kConflict if the claims of ranks contradict each other.
 Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
                                            NameSlices* slices = nullptr,
                                            OwnedNames* owned = nullptr);

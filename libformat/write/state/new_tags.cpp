@@ -1,4 +1,3 @@
-// Keeps tags until they are committed (see state/new_tags.h).
 #include "state/new_tags.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Collects the changes of the next commit (see state/next_generation.h).
 #include "state/next_generation.h"
 
 #include "wire/checked.h"

@@ -1,6 +1,6 @@
-// NextGeneration: collects the changes of the next commit. Examples are the position where free
-// space begins, the dead bytes and the new superblock. Definitions and calls of put() add changes.
-// The commit completes these changes, and begin_next() clears them after the commit.
+// NextGeneration: collects the changes of the next commit, for example where free space begins, the
+// dead bytes and the new superblock. Definitions and calls of put() add changes; the commit
+// completes them, and begin_next() clears them after the commit.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Assigns space in the order of blocks (see state/ordered_space.h). Some ranks, or all ranks, are
-// owners. Each owner has a range of order numbers, and sorts the requests for the blocks in this
-// range. A scan over the owners computes the position where the space of each range begins.
+// Some ranks, or all ranks, are owners: each owns a range of order numbers, and sorts the requests
+// for the blocks in this range. A scan over the owners computes the position where the space of
+// each range begins.
 #include "state/ordered_space.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 struct Demand {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;  // order numbers
   std::uint64_t count = 0;                                                    // number of requests
-  std::uint64_t cursor = 0;  // where free space begins, as rank 0 knows it
+  std::uint64_t cursor = 0;  // where free space begins; known to rank 0
 };
 
 // Divides the order numbers into equal ranges, one for each owner. All requests with the same order
@@ -43,8 +43,8 @@ class Owners {
   int ranks_;
 };
 
-// The placement of an owner's requests, in ascending order. `as_first` is the placement if no
-// requests of other owners precede these requests; otherwise `as_later` is the placement.
+// The placement of an owner's requests, in ascending order: `as_first` if no requests of other
+// owners precede them, else `as_later`.
 struct Stretch {
   bool any = false;
   Placement as_first, as_later;

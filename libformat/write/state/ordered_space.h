@@ -14,9 +14,9 @@ struct OrderedRequest {
   std::uint64_t order;  // number of the block in the order of creation
   std::uint64_t length;
   std::uint64_t alignment = 8;  // a power of 2
-  // The end of the existing values that the request continues, or 0 if the request continues no
-  // values. If free space begins directly after the existing values and their padding, the
-  // requested space begins at `tail`.
+  // The end of the existing values that the request continues, or 0 if there are none. If free
+  // space begins directly after these values and their padding, the requested space begins at
+  // `tail`.
   std::uint64_t tail = 0;
 };
 

@@ -1,4 +1,3 @@
-// Stores whole files (see state/originals.h).
 #include "state/originals.h"
 
 #include <algorithm>
@@ -32,8 +31,8 @@ Result<std::uint32_t> add_original(WriterCore& w, NewOriginal original) {
   return static_cast<std::uint32_t>(w.next.originals.size() - 1);
 }
 
-// The data map of an original lies before its bytes, so that a file that was cut has the map of the
-// bytes that are left.
+// The data map of an original lies before its bytes, so that a file that was cut off still has the
+// map for the remaining bytes.
 Status place_originals(WriterCore& w) {
   const Superblock& superblock = w.committed.superblock;
   const auto map_space = [&](const StoredOriginal& original) {

@@ -1,4 +1,3 @@
-// Writes values of collective puts (see state/piece_exchange.h).
 #include "state/piece_exchange.h"
 
 #include <algorithm>
@@ -47,9 +46,8 @@ class Coverage {
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
   static std::ptrdiff_t at(std::uint64_t i) { return static_cast<std::ptrdiff_t>(i / 64); }
   void set(std::uint64_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
-  // Searches from byte `i` to the end of the piece. Returns the first byte that has arrived or, if
-  // `there` is false, the first byte that has not arrived. If the search finds no byte, returns the
-  // length of the piece.
+  // Returns the first byte at or after `i` that has arrived or, if `there` is false, that has not
+  // arrived. If there is no such byte, returns the length of the piece.
   std::uint64_t next(std::uint64_t i, bool there) const {
     while (i < length_) {
       const std::uint64_t word = there ? words_[i / 64] : ~words_[i / 64];
@@ -158,8 +156,8 @@ Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart
   return round;
 }
 
-// Writes a whole piece directly to the file. If another rank also has bytes of this piece, this is
-// a conflict, which is found later.
+// Writes a whole piece directly to the file. If another rank also has bytes of this piece, the
+// conflict is found later.
 Status PieceExchange::write_piece(const PiecePart& part, std::span<const std::byte> bytes) {
   NMB_TRY(file_.write_at(part.piece.position, bytes));
   written_for(part.keeper).add_piece(part.piece.logical, part.piece.end(), sum_of(bytes));

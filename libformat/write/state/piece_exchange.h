@@ -1,5 +1,5 @@
 // PieceExchange: writes values of collective puts. Each piece of a shared extent is written by one
-// rank. This rank also computes the sum of the piece. Therefore no rank has to read the piece again
+// rank, which also computes its sum, so that no rank has to read the piece again
 // (spec/rationale.md, "Values that ranks put together").
 #pragma once
 

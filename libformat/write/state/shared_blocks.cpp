@@ -1,4 +1,3 @@
-// Handles blocks that several ranks define (see state/shared_blocks.h).
 #include "state/shared_blocks.h"
 
 #include <algorithm>
@@ -29,8 +28,6 @@ void SharedBlocks::take_match(BlockId id, NameMatch match) {
   block.sharing->others = std::move(match.handles);
 }
 
-// For each block, determines whether it is shared, which rank is its keeper, and the value of
-// BlockState::names_ahead.
 Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* any_shared,
                                        bool* any_originals) {
   constexpr BlockId kNoBlock = ~BlockId{0};
@@ -90,7 +87,7 @@ void fields(Fields& all, BlockDigest& told) {
   all.small(told.records, told.samples);
 }
 
-// With this message, the keeper asks another rank for the whole body of its definitions.
+// The keeper's request for the whole body of another rank's definitions.
 struct BodyWanted {
   BlockId id;
 };

@@ -1,4 +1,3 @@
-// Unites the definitions of several ranks (see shared_definitions.h).
 #include "state/shared_definitions.h"
 
 #include <algorithm>
@@ -47,9 +46,9 @@ Status SharedDefinitions::add_dimensions(int rank, const Metadata& definitions,
                                          std::vector<DimId>* ids) {
   const bool is_first = union_.dimension_count() == 0;
   ids->reserve(definitions.dimension_count());
-  // Before a search for a name, tries the object that follows the last match. Ranks usually define
-  // the same objects in the same order. A search in the table costs a cache miss if there are very
-  // many names.
+  // Before a search for a name, tries the object that follows the last match, because ranks usually
+  // define the same objects in the same order. A search in the table costs a cache miss if there
+  // are very many names.
   DimId next = 0;
   for (DimId local = 0; local < definitions.dimension_count(); ++local) {
     const Dimension found = definitions.dimension(local);

@@ -56,8 +56,7 @@ class SharedDefinitions {
   Metadata take() && { return std::move(union_); }
 
  private:
-  // The first objects that a rank has added. The rank has also added all later objects up to the
-  // next Start in `starts_`.
+  // Where the objects of one rank begin. They end where those of the next Start in `starts_` begin.
   struct Start {
     int rank;
     DimId dimension;

@@ -1,4 +1,3 @@
-// A writer opens blocks that are already in the file (see state/stored_blocks.h).
 #include "state/stored_blocks.h"
 
 #include <memory>
@@ -80,7 +79,6 @@ Result<BlockId> find_block(WriterCore& w, std::string_view name) {
   return id;
 }
 
-// The block must be committed or packed.
 Result<ClassicHeader> stored_header(WriterCore& w, BlockId id) {
   const BlockState& block = w.blocks[id];
   if (block.committed) {
@@ -90,7 +88,6 @@ Result<ClassicHeader> stored_header(WriterCore& w, BlockId id) {
   return decode_classic_header(*block.packed()->body, {.values_follow = false});
 }
 
-// Loads the metadata and layout of a block if they are not loaded yet.
 Status load_definitions(WriterCore& w, BlockId id) {
   BlockState& block = w.blocks[id];
   if (block.metadata) return {};

@@ -37,8 +37,7 @@ struct PutRequest {
   ConstArray values;
 };
 
-// The division of block names among ranks. The last end_define() on several ranks has made this
-// division.
+// The division of block names among ranks, as the last end_define() on several ranks made it.
 struct MatchedNames {
   NameSlices slices;
   OwnedNames owned;
@@ -62,15 +61,15 @@ struct WriterCore {
   WriterCore& operator=(const WriterCore&) = delete;
 
   // Runs a collective operation. If a failure has left the file in doubt on any rank, no rank
-  // begins the operation. If a collective operation on several ranks fails, it fails on all ranks.
-  // All later operations fail too, because the states of the ranks may differ after a failure.
+  // begins the operation. If the operation fails on one of several ranks, it fails on all ranks,
+  // and so do all later operations, because the states of the ranks may differ.
   template <class Work>
   Status together(std::string_view operation, Work work);
   // Returns `status`. If the file is in doubt after this status, stores the status as `failure`.
   Status keep(Status status);
   // Tells the other ranks that this rank's writer ends. Must be called in the destructor of each
-  // writer, closed or not. Without a call of leave(), the other ranks would wait for this rank in
-  // their next collective call.
+  // writer, closed or not, because the other ranks would wait for this rank in their next
+  // collective call.
   void leave();
   // Releases the file. Every later call fails with kUsage.
   void shut();
@@ -90,7 +89,7 @@ struct WriterCore {
   Status out_of_memory;
   // The failure that has left the file in doubt, or ok if no such failure has occurred.
   Status failure;
-  // True if all ranks know of the failure. If all ranks know of it, no rank waits for another rank.
+  // True if all ranks know of the failure, so that no rank waits for another.
   bool failed_together = false;
   // True if a collective operation failed because the ranks called different operations, perhaps of
   // different writers.
@@ -115,7 +114,7 @@ struct WriterCore {
   NewTags tags{ranks.own()};
   MatchedNames names;
   // Bodies in stored form, which the commit need not encode again. Compressed bodies may use more
-  // memory than other bodies. A compressed body is small compared with the block's definitions,
+  // memory than others, because a compressed body is small compared with the block's definitions,
   // which are in memory anyway.
   GrowArray<std::byte> retained;
   std::unique_ptr<BodyCompressor> compressor;

@@ -1,4 +1,3 @@
-// Reports times and counts of the writer on a rank (see nmb/writer.h).
 #include "writer/writer_report.h"
 
 #include <algorithm>
