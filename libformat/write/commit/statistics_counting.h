@@ -9,7 +9,7 @@
 namespace nmb {
 
 Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id);
-// Counts values that the commit has moved without counting them.
+// Returns the statistics of a block. Counts the values that the commit moved without counting them.
 Result<CountedBlock> count_block(WriterCore& w, BlockId id);
 
 }  // namespace nmb
