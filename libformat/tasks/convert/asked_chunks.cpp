@@ -1,5 +1,3 @@
-// Finds the requested chunk length of a dimension by the dimension's name (see
-// convert/asked_chunks.h).
 #include "convert/asked_chunks.h"
 
 #include <algorithm>
@@ -12,7 +10,7 @@ AskedChunks::AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is
                          const std::vector<Compression::ChunkLength>& asked) {
   for (std::size_t place = 0; place < asked.size(); ++place) {
     const std::string& name = asked[place].dimension;
-    // A name phony_dim_N is not compared with stored names, because each block numbers them anew.
+    // Names phony_dim_N are not compared with stored names, because each block has its own numbers.
     const bool is_shown =
         (is_numbered && is_made_up(name)) ||
         (view.is_netcdf &&

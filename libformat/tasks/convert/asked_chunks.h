@@ -15,8 +15,8 @@ namespace nmb {
 
 class AskedChunks {
  public:
-  // If netCDF or HDF5 dimension scales left marks in the file, compares each name in `asked` with
-  // the dimension names of the view. In the view, data sets of different lengths can share one
+  // Compares each name in `asked` with the dimension names of the view if the file has marks of
+  // netCDF or of HDF5 dimension scales. In the view, data sets of different lengths can share one
   // dimension. If the file has no marks or the view has no such name, compares the name with the
   // stored dimension names. `view` is the view of `dataset`. `is_numbered` is true if the view
   // names dimensions without a scale as netCDF-C does: phony_dim_N. In `asked`, a length for a

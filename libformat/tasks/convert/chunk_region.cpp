@@ -1,4 +1,3 @@
-// Writes regions of chunks (see convert/chunk_region.h).
 #include "convert/chunk_region.h"
 
 #include <span>

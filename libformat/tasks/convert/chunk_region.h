@@ -26,8 +26,8 @@ struct StoredChunk {
 // Returns chunk `number` if its stored bytes can be copied, or nullopt if it must be encoded.
 using FindStored = std::function<std::optional<StoredChunk>(std::uint64_t number)>;
 
-// Collects the parts of an extent. These parts become the runs of a form::Spliced. They must be
-// added in the order of their positions in the extent.
+// Collects the parts of an extent as the runs of a form::Spliced. They must be added in the order
+// of their positions in the extent.
 class ChunkRuns {
  public:
   // spool: index of the spool file among the sources of the extent.

@@ -1,4 +1,3 @@
-// Writes classic files on all ranks (see convert/classic_file.h; spec/format.md, section 8.1).
 #include "convert/classic_file.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// ClassicFile writes a new classic file on all ranks. Rank 0 writes the header, and each rank
-// writes a share of the values.
+// ClassicFile writes a new classic file on all ranks (spec/format.md, section 8.1). Rank 0 writes
+// the header, and each rank writes a share of the values.
 #pragma once
 
 #include <cstddef>

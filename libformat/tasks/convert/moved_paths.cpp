@@ -1,6 +1,6 @@
-// Changes paths in blocks of kind 6 (see convert/moved_paths.h). Writes values of variable length
-// in the order in which the HDF5 library returns them. A file that is written to HDF5 and then
-// converted again can therefore be compared with this file byte by byte.
+// Values of variable length are written in the order in which the HDF5 library returns them, so
+// that a file that was written to HDF5 and converted back can be compared with the new file byte by
+// byte.
 #include "convert/moved_paths.h"
 
 #include <algorithm>
@@ -138,8 +138,8 @@ class ValueMover {
     return {};
   }
 
-  // Returns the bytes that belong to the values which were moved since the last call. In the
-  // region, the bytes that the next call returns follow directly after these bytes.
+  // Returns the bytes to which the values that were moved since the last call refer. In the region,
+  // they directly follow the bytes that the last call returned.
   std::vector<std::byte> take() { return std::exchange(led_to_, {}); }
   std::uint64_t end() const { return end_; }
   std::size_t held() const { return led_to_.size(); }
@@ -169,7 +169,7 @@ class ValueMover {
   const bool drops_;
   bool is_lost_ = false;
   std::uint64_t end_;
-  std::uint64_t left_;  // number of bytes to which the next values may lead (R-XV-2)
+  std::uint64_t left_;  // number of bytes to which the next values may refer (R-XV-2)
   std::vector<std::byte> led_to_, window_;
   std::uint64_t window_begin_ = 0;
 };
@@ -316,9 +316,8 @@ class BlockMover {
     }
   }
 
-  // A property may belong to an attribute. Updates the attribute's number and length in the
-  // property after attributes or their elements were left out. Returns false if the property's own
-  // attribute was left out.
+  // Updates the number and the length of an attribute in a property that belongs to this attribute,
+  // after attributes or their elements were left out. Returns false if this attribute was left out.
   bool move_place(hdf5::Property* p) const {
     if (p->attribute == hdf5::kNoAttribute) return true;
     std::uint32_t before = 0;
@@ -453,7 +452,7 @@ class BlockMover {
   Status move_attribute(VarId owner, std::uint32_t number, const Attribute& attribute,
                         Metadata* to) {
     const VarId new_owner = *new_number(owner);
-    // netCDF reads no variable of which only some dimensions have a scale.
+    // netCDF does not read a variable if only some of its dimensions have a scale.
     if (drops_targets_ && (attribute.name == kList || attribute.name == kCoordinates)) {
       NMB_ASSIGN(const bool is_lost, has_lost_scales(owner));
       if (is_lost && attribute.name == kList) lost_.push_back(references_of(owner, attribute));

@@ -39,9 +39,8 @@ Result<bool> refers_to_objects(const Metadata& metadata);
 // the block contains no paths, or if `move` changes no name. Appends values that refer to objects
 // to `spool`. The result keeps block.extent, and reads from it the values that do not refer to
 // objects. Memory: a small window, plus the bytes to which one value refers (at most 256 MiB).
-// Errors: kDamaged; kIo; kNoSpace; kLimit; kUnsupported. The error is kLimit if values refer to far
-// more bytes than the region has, or if one value refers to more than 256 MiB. The error is
-// kUnsupported if references are in records.
+// Errors: kLimit if values refer to far more bytes than the region has, or if one value refers to
+// more than 256 MiB; kUnsupported if references are in records; kDamaged; kIo; kNoSpace.
 Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
                               const std::shared_ptr<SpoolFile>& spool);
 
@@ -54,10 +53,10 @@ Result<MovedBlock> map_paths(const Dataset& block, const PathMap& map,
                              const std::shared_ptr<SpoolFile>& spool);
 
 // Returns the block without hard links, references and sources of virtual data sets that lead to
-// objects for which exists(path) is false. Works like map_paths(), except that soft links stay as
-// they are. A variable that lost a scale loses its attributes DIMENSION_LIST (named in
-// MovedBlock::lost) and _Netcdf4Coordinates, because netCDF reads no variable of which only some
-// dimensions have a scale.
+// objects for which exists(path) is false. Works like map_paths(), except that soft links do not
+// change. A variable that lost a scale loses its attributes DIMENSION_LIST (named in
+// MovedBlock::lost) and _Netcdf4Coordinates, because netCDF does not read a variable if only some
+// of its dimensions have a scale.
 Result<MovedBlock> drop_lost_targets(const Dataset& block,
                                      const std::function<bool(std::string_view path)>& exists,
                                      const std::shared_ptr<SpoolFile>& spool);

@@ -1,4 +1,3 @@
-// Writes values in other chunks or with other filters (see convert/recode.h).
 #include "convert/recode.h"
 
 #include <algorithm>
@@ -254,7 +253,7 @@ class Recoder {
     return {};
   }
 
-  // Returns the length of a stored chunk of a variable, or 0 if the variable has no chunks.
+  // Returns the length of a variable's stored chunks, or 0 if the variable has no chunks.
   std::uint64_t source_bytes(VarId variable) const {
     const Storage* const now = block_.metadata.extension()->storage_of(variable);
     if (!is_chunked(now)) return 0;

@@ -56,17 +56,17 @@ struct RecodeOptions {
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// Encodes values again and writes them to `spool`. Does this for all values that are stored in
-// chunks. Also does this for an array of fixed-length values if the array is larger than 64 KiB or
-// compression.chunk names one of its dimensions. Values of variable length and values that were
-// never written get the requested chunks later, when the block is written as HDF5. All other
-// variables stay unchanged. Chunks also stay unchanged if NMB cannot decode their filters. If a
-// variable stays unchanged although the options cover it, *left gets a line with the reason. *uses
-// must have one element for each element of compression.chunk; the function adds the outcome to
-// each element. Returns nullopt if nothing changes. The result shares ownership of block.extent.
-// The encoded bytes do not depend on the number of threads. Memory: 64 MiB of chunks in total, or
-// one chunk for each thread if that is more. Errors: kDamaged if chunks cannot be decoded; kUsage
-// for a chunk of more than 2^32 - 1 bytes; kIo; kNoSpace.
+// Encodes values again and writes them to `spool`: all values that are stored in chunks, and arrays
+// of fixed-length values that are larger than 64 KiB or have a dimension that compression.chunk
+// names. Values of variable length and values that were never written get the requested chunks
+// later, when the block is written as HDF5. All other variables stay unchanged, and so do chunks
+// whose filters NMB cannot decode. If a variable stays unchanged although the options cover it,
+// *left gets a line with the reason. *uses must have one element for each element of
+// compression.chunk, to which the function adds the outcome. Returns nullopt if nothing changes.
+// The result shares ownership of block.extent. The encoded bytes do not depend on the number of
+// threads. Memory: 64 MiB of chunks in total, or one chunk for each thread if that is more. Errors:
+// kDamaged if chunks cannot be decoded; kUsage for a chunk of more than 2^32 - 1 bytes; kIo;
+// kNoSpace.
 Result<std::optional<RecodedBlock>> recode_values(const Dataset& block,
                                                   const RecodeOptions& options,
                                                   std::shared_ptr<SpoolFile> spool,

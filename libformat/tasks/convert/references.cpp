@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostNested = 65536;
 constexpr auto kMostTime = std::chrono::minutes(5);
 
-// Finds the files that an HDF5 file names. Searches for these files by the rules of the HDF5
-// library.
+// Finds the files that an HDF5 file names, by the rules by which the HDF5 library searches for
+// them.
 class Hdf5Names {
  public:
   // `input` is the input file that refers to `file`, directly or through other files. Messages name
@@ -236,10 +236,10 @@ class ReferenceWalk {
     return status;
   }
 
-  // Returns the same path for all spellings of the path. Returns nullopt if no regular file has
-  // this path. If a file names other files, HDF5 searches for them in the folder of the path that
-  // was used to open the file. Symbolic links in the folder are therefore resolved, but not a link
-  // in the last part of the path.
+  // Returns the same path for all spellings of the path, or nullopt if no regular file has this
+  // path. HDF5 searches for the files that a file names in the folder of the path with which it
+  // opened the file. So symbolic links in the folder are resolved, but a link in the last part of
+  // the path is not.
   static std::optional<std::string> in_its_folder(const fs::path& path) {
     std::error_code none;
     if (!fs::is_regular_file(path, none)) return std::nullopt;

@@ -136,8 +136,8 @@ class DefinitionsInOrder {
   }
 
  private:
-  // A dimension without a scale: the variable and the position of the dimension in its shape. A
-  // dimension with a scale: kGlobal and 0.
+  // Identifies a dimension without a scale by a variable and the position of the dimension in the
+  // variable's shape. For a dimension with a scale, these are kGlobal and 0.
   struct Place {
     DimId dimension = 0;
     VarId variable = kGlobal;
@@ -169,8 +169,8 @@ class DefinitionsInOrder {
   }
 
   // Returns the new number of each attribute of an object. If HDF5 does not track the order of
-  // attributes, they get the order of their names: the order in which a file has them then depends
-  // on the gaps that HDF5 finds in object headers.
+  // attributes, they are numbered by name, because their order in a file depends on the gaps that
+  // HDF5 finds in object headers.
   const std::vector<std::uint32_t>& new_numbers(std::uint32_t owner) {
     const auto [place, is_new] = attribute_numbers_.try_emplace(owner);
     if (!is_new) return place->second;
@@ -592,8 +592,8 @@ class ResultCheck {
     NMB_ASSIGN(std::vector<std::byte> found_body, encoded(group));
     NMB_ASSIGN(std::vector<std::byte> expected_body, encoded(named));
     if (found_body == expected_body) return {};
-    // If a file was divided, some of its objects are absent here. Ignore the links to these
-    // objects. Also ignore the types and dimensions that only these objects used.
+    // If a file was divided, some of its objects are absent here. Ignores links to these objects,
+    // and types and dimensions that only these objects used.
     NMB_TRY(leave_out_implied(&group));
     NMB_TRY(leave_out_implied(&named));
     NMB_ASSIGN(group.metadata, DefinitionsInOrder(group).run());
@@ -716,9 +716,9 @@ Status make_output(const std::string& path, const Hdf5Options& options, ResultCh
   return output->publish();
 }
 
-// Finds the variables of which chunks cannot be decoded. Checks the chunks if options.check is set;
-// otherwise, only the marks of variables are read. Sets `damaged`, and adds a line to `changes` for
-// each filter with which chunks could not be checked.
+// Finds the variables with chunks that cannot be decoded. Decodes the chunks if options.check is
+// set; otherwise reads only the marks that an earlier conversion or merge has set. Sets `damaged`,
+// and adds a line to `changes` for each filter with which chunks could not be checked.
 Status find_damage(const hdf5::NamedBlocks& blocks, const ConvertOptions& options,
                    Hdf5Losses* found) {
   NotDecoded not_decoded;
@@ -747,8 +747,8 @@ Status find_damage(const hdf5::NamedBlocks& blocks, const ConvertOptions& option
   return {};
 }
 
-// Returns the form of the HDF5 file, after all checks that come before it is written. damage: a
-// result of find_damage().
+// Makes all checks that come before the HDF5 file is written, and returns the form of the file.
+// damage: a result of find_damage().
 Result<hdf5::Hdf5Form> checked_form(const Reader& reader, const std::string& input,
                                     const ConvertOptions& options, Hdf5Losses damage) {
   NMB_TRY(check_ranges(options));
