@@ -1,4 +1,3 @@
-// Determines the content of a block (see block_content.h).
 #include "compare/block_content.h"
 
 #include <algorithm>

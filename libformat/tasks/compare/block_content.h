@@ -71,9 +71,9 @@ class BlockContent {
 
   const std::string& name() const { return name_; }
   const Dataset& dataset() const { return *dataset_; }
-  // Returns the same failure, and names the file of the block.
+  // Adds the file of the block to a failure.
   Status in_file(const Status& status) const { return status.in_file(dataset_->extent->name()); }
-  // Returns the same failure, and names the file and a variable.
+  // Adds the file of the block and a variable to a failure.
   Status of_variable(const Status& status, std::size_t number) const;
   const CanonicalTypes& types() const { return types_; }
   const std::vector<DimensionContent>& dimensions() const { return dimensions_; }

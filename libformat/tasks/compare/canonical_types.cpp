@@ -1,4 +1,3 @@
-// Canonical types and values (see canonical_types.h).
 #include "compare/canonical_types.h"
 
 #include <algorithm>

@@ -70,7 +70,8 @@ class TypeTexts {
  public:
   // `types` must outlive this object; nullptr for a block that has only classic types.
   explicit TypeTexts(const TypeTable* types) : types_(types) {}
-  // Errors: kLimit if the text is too long, or if the texts of all types of the block are.
+  // Errors: kLimit if the text is too long, or if the texts of all types of the block together are
+  // too long.
   Result<std::string> of(Type type);
 
  private:

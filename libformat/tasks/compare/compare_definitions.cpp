@@ -1,4 +1,3 @@
-// Compares definitions (see compare_definitions.h).
 #include "compare/compare_definitions.h"
 
 #include <algorithm>
@@ -62,7 +61,7 @@ std::string attribute_value_text(const AttributeContent& attribute) {
     }
     return text;
   }
-  // Any code of the block's own types: the bytes are shown.
+  // Values of any of the block's own types are shown as bytes, so one type code stands for all.
   return canonical_text(static_cast<Type>(TypeTable::kFirst), attribute.values);
 }
 

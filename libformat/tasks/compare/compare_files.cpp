@@ -31,7 +31,7 @@ struct VariablePair {
   CommonVariable numbers;
   ContentValues::Extent extent;
   ValueRule rule;
-  // Opened before if several jobs need them.
+  // Opened in advance if several jobs need them.
   std::shared_ptr<const ContentValues> first, second;
   std::optional<DifferentValues> found;  // set if values differ
 };
@@ -61,7 +61,8 @@ class BlockComparer {
     }
     return pairs_.size() >= kMostBlocksTogether ? finish() : Status();
   }
-  // Reports a difference between earlier and later pairs of blocks.
+  // Reports a difference in the order of the pairs: after the differences of the pairs that were
+  // added.
   Status report(const DefinitionDifference& difference) {
     NMB_TRY(finish());
     is_same_ = false;
@@ -201,8 +202,8 @@ class BlockComparer {
   const ComparisonOptions& options_;
   const ComparisonVisitor& visitor_;
   ValueBudget budget_;
-  std::deque<BlockPair> pairs_;  // the pairs of variables_, and perhaps pairs without variables
-  std::deque<VariablePair> variables_;  // DifferentValues refer to the rules
+  std::deque<BlockPair> pairs_;  // pairs whose values are not compared yet
+  std::deque<VariablePair> variables_;  // a deque, because DifferentValues refer to the rules
   std::vector<ValueJob> jobs_;
   std::shared_ptr<ChunkCache> first_cache_, second_cache_;
   std::mutex found_mutex_;

@@ -1,4 +1,3 @@
-// Loads the content of blocks (see content_blocks.h).
 #include "compare/content_blocks.h"
 
 #include <algorithm>
@@ -20,7 +19,8 @@ Status with_block_name(const Status& status, const std::string& name) {
 
 ValueBudget::ValueBudget(std::uint64_t file_size) {
   constexpr std::uint64_t kLeast = std::uint64_t{16} << 30;
-  constexpr std::uint64_t kMostGrowth = 131072;  // of a stored piece that is decoded
+  // Largest ratio of the decoded length of a piece to its stored length.
+  constexpr std::uint64_t kMostGrowth = 131072;
   if (!checked_mul(file_size, kMostGrowth, &left_))
     left_ = std::numeric_limits<std::uint64_t>::max();
   left_ = std::max(left_, kLeast);

@@ -12,7 +12,8 @@
 
 namespace nmb {
 
-// Most blocks and variables whose values are read together. Threads share the work on all of them.
+// Largest numbers of blocks and of variables whose values are read together. Threads share the work
+// on all of them.
 inline constexpr std::size_t kMostBlocksTogether = 64, kMostVariablesTogether = 4096;
 
 // Limits the values that the variables of a file may claim. Without a limit, values that were never
@@ -31,8 +32,8 @@ class ValueBudget {
 // once as the cache for chunks holds. files: the number of files that are read.
 ContentValues::Room room_of(const ContentOptions& options, unsigned files);
 
-// Returns the lengths of the dimensions of a file. Loads all blocks from HDF5. Errors: those of the
-// functions in `blocks`.
+// Returns the lengths of the dimensions of a file. Loads all blocks that came from HDF5. Errors:
+// those of the functions in `blocks`.
 Result<DimensionLengths> dimension_lengths(const FileBlocks& blocks);
 
 // Loads the content of a block. Errors: those of the functions in `blocks`; kDamaged. The message
@@ -40,7 +41,7 @@ Result<DimensionLengths> dimension_lengths(const FileBlocks& blocks);
 Result<BlockContent> content_of(const ContentFile& file, const BlockEntry& entry,
                                 const DimensionLengths& lengths);
 
-// Returns the same failure, and names the block in its message.
+// Adds the name of the block to a failure.
 Status of_block(const Status& status, const BlockContent& block);
 
 }  // namespace nmb

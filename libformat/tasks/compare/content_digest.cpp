@@ -90,8 +90,8 @@ class WindowDigests {
   std::uint64_t here_ = 0;  // number of elements of the window that were added
 };
 
-// A block, and the sequence of which its digest is computed. The sequence has the first `done`
-// variables.
+// A block, and the sequence whose digest is the digest of the block. So far, the sequence has the
+// first `done` variables.
 struct DigestedBlock {
   BlockContent content;
   ContentStream stream{"nmb/digest/1 block"};
@@ -103,7 +103,7 @@ struct DigestedVariable {
   DigestedBlock* block = nullptr;
   std::size_t number = 0;
   ContentValues::Extent extent;
-  std::shared_ptr<const ContentValues> values;  // opened before if several jobs need it
+  std::shared_ptr<const ContentValues> values;  // opened in advance if several jobs need it
   std::vector<Digest> windows;
 };
 
@@ -114,7 +114,7 @@ class BlockDigester {
                 const std::function<Status(const BlockDigest&)>& visit)
       : options_(options), visit_(visit), budget_(file_size), cache_(new_cache()) {}
 
-  // Later blocks must not be added before earlier ones.
+  // Adds a block. Blocks must be added in the order in which their digests are visited.
   Status add(BlockContent content) {
     DigestedBlock& block = blocks_.emplace_back(DigestedBlock{std::move(content)});
     const Status status = add_definitions(block.content, &block.stream);
@@ -234,7 +234,7 @@ class BlockDigester {
     return {};
   }
 
-  // Adds a variable whose windows have their digests.
+  // Adds a variable. The digests of its windows must be complete.
   static Status put_variable(const DigestedVariable& variable, BlockContent* block,
                              ContentStream* stream) {
     const std::size_t number = variable.number;
@@ -266,8 +266,7 @@ class BlockDigester {
   const ContentOptions& options_;
   const std::function<Status(const BlockDigest&)>& visit_;
   ValueBudget budget_;
-  std::deque<DigestedBlock>
-      blocks_;  // the blocks of variables_, and perhaps blocks without variables
+  std::deque<DigestedBlock> blocks_;  // blocks whose digests are not complete yet
   std::vector<DigestedVariable> variables_;
   std::vector<ValueJob> jobs_;
   std::shared_ptr<ChunkCache> cache_;

@@ -1,4 +1,3 @@
-// Reads values as content (see content_values.h).
 #include "compare/content_values.h"
 
 #include <algorithm>
@@ -56,7 +55,7 @@ Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block
       extent.at_once = std::max<std::uint64_t>(1, kBytesAtOnce / bytes);
     }
     NMB_ASSIGN(const std::vector<AxisContent> axes, block.axes(number));
-    // The product of all lengths but 0 is checked, so that positions fit into 64 bits.
+    // Checks the product of all lengths that are not 0, so that positions fit into 64 bits.
     std::uint64_t bytes = block.types().stored_bytes(type);
     bool is_empty = block.is_null(number);
     for (const AxisContent& axis : axes) {
@@ -183,7 +182,7 @@ Status ContentValues::read(std::uint64_t first, std::uint64_t count,
 Status ContentValues::parts(std::uint64_t element,
                             const std::function<void(std::span<const std::byte>)>& take) const {
   const CanonicalTypes& types = block_.types();
-  // The values of an array are the units that are read and converted together.
+  // Values are read and converted in units. An element that is an array has many units.
   Type unit = array_.type;
   while (TypeTable::is_extended(unit) && types.table()->at(unit).type_class == TypeClass::kArray)
     unit = types.table()->at(unit).base;

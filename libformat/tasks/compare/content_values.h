@@ -1,5 +1,6 @@
-// ContentValues: the values of a variable as content: all elements in row-major order, in canonical
-// form, with fill values in place of elements that were never written (spec/digest.md, section 4).
+// ContentValues: the content of a variable's values, that is all elements in row-major order, in
+// canonical form, with fill values in place of elements that were never written (spec/digest.md,
+// section 4).
 #pragma once
 
 #include <cstddef>
@@ -30,9 +31,9 @@ class ContentValues {
   struct Extent {
     std::uint64_t elements = 0, window = 1;
     std::uint64_t bytes = 0;  // bytes of all elements as they are stored, without compression
-    // Number of elements that are read together. They fit into a core's cache, unless a row of
-    // chunks does not fit into the cache for chunks. They are then many windows, because a chunk is
-    // decoded once for each of these reads.
+    // Number of elements that are read together. Usually they fit into a core's cache. But if a row
+    // of chunks does not fit into the cache for chunks, many windows are read together, because
+    // each read decodes its chunks again.
     std::uint64_t at_once = 1;
     std::uint64_t windows() const { return elements / window + (elements % window != 0 ? 1 : 0); }
   };

@@ -1,4 +1,3 @@
-// Compares values (see different_values.h).
 #include "compare/different_values.h"
 
 #include <algorithm>

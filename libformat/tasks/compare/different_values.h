@@ -40,7 +40,7 @@ class DifferentValues {
   // in row-major order. Positions must ascend from call to call.
   void compare(std::uint64_t position, std::span<const std::byte> first,
                std::span<const std::byte> second, std::size_t size);
-  // Compares a single value, whose numbers of bytes may differ.
+  // Compares a single value, which may have different numbers of bytes in the two files.
   void compare_one(std::uint64_t position, std::span<const std::byte> first,
                    std::span<const std::byte> second);
   // Adds the differences of another part of the same variable.

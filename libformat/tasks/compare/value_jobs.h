@@ -15,8 +15,8 @@ namespace nmb {
 
 // Some windows of a variable.
 struct ValueJob {
-  // Windows of a job, unless more of them are read together. The number is small, so that threads
-  // work on neighbouring chunks of a variable.
+  // Number of windows in a job, unless more windows are read together. The number is small, so that
+  // threads work on neighbouring chunks of a variable.
   static constexpr std::uint64_t kUsualWindows = 4;
 
   std::size_t item = 0;  // number of the variable in the caller's list
