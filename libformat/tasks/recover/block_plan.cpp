@@ -1,4 +1,3 @@
-// Plans the recovery of each block (see recover/block_plan.h).
 #include "recover/block_plan.h"
 
 #include <algorithm>
@@ -26,7 +25,7 @@ namespace {
 // A version of a block that may be recovered.
 struct Candidate {
   const ScannedBlock* block = nullptr;
-  // Several entries may point to the block. This one has the newest generation.
+  // If several entries point to the block, this is the one with the newest generation.
   const BlockEntry* entry = nullptr;
   BlockDoubt doubt = BlockDoubt::kNone;
   // The version to take if this version is not whole; nullptr if there is none.
@@ -67,8 +66,8 @@ bool is_legal(std::string_view name) {
   return true;
 }
 
-// Returns the variable whose damaged values have no fill value that a reader would return: chunks,
-// and values of variable length.
+// Returns a variable with damaged chunks or damaged values of variable length, because readers
+// return no fill value in their place; nullopt if there is none.
 std::optional<VarId> unfillable(const Metadata& metadata, const ClassicLayout& layout,
                                 std::span<const ByteRange> damaged) {
   if (!metadata.extension()) return std::nullopt;
@@ -119,7 +118,8 @@ class BlockPlanner {
   // --- which version of each block is taken ---
 
   void choose() {
-    // The newest committed header of each name, and the newest header that may not be committed.
+    // The newest committed header of each name, and the newest header that is perhaps not
+    // committed.
     std::map<std::string_view, const ScannedBlock*> newest, later;
     std::map<std::uint64_t, const ScannedBlock*> by_position;
     for (const ScannedBlock& block : evidence_.blocks) {
@@ -315,7 +315,7 @@ class BlockPlanner {
     for (const PlannedBlock& block : plans_.blocks)
       for (const ByteRange& range : block.places) places.push_back({range, block.found.position});
     std::ranges::sort(places, {}, [](const Place& place) { return place.range.begin; });
-    // For each place, the greatest end of this place and all places before it.
+    // For each place, the greatest end among this place and all places before it.
     std::vector<std::uint64_t> ends;
     for (const Place& place : places)
       ends.push_back(std::max(ends.empty() ? 0 : ends.back(), place.range.end));

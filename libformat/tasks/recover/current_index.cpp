@@ -1,4 +1,3 @@
-// Reads the undamaged pages of an index (see recover/current_index.h).
 #include "recover/current_index.h"
 
 #include <algorithm>

@@ -25,7 +25,7 @@ class CurrentIndex {
   // Errors: kIo.
   static Result<CurrentIndex> read(const ByteSource& file, const Evidence& evidence);
 
-  // Returns whether a page says whether there is a block of this name.
+  // Returns whether an undamaged page covers the name, and so shows whether a block has this name.
   bool covers(std::string_view name) const;
   // Returns the block's entry, or nullptr if no page has one.
   const BlockEntry* find(std::string_view name) const;

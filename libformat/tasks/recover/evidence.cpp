@@ -1,4 +1,3 @@
-// Chooses which structures count (see recover/evidence.h).
 #include "recover/evidence.h"
 
 #include <algorithm>
@@ -82,8 +81,8 @@ class Weighing {
           file_.size() > evidence_.newest->file_length && !has_slots_of(*evidence_.newest);
   }
 
-  // Returns whether both slots are as a settled state requires. A later commit would have
-  // overwritten one of them.
+  // Returns whether one slot has the newest generation and the other slot the generation before it.
+  // A later commit would have overwritten one of them.
   bool has_slots_of(const Superblock& newest) const {
     const std::uint64_t generation = newest.generation;
     const SlotReading& own = head_.slots[(generation - 1) % 2];
@@ -247,7 +246,7 @@ class Weighing {
 
   const ByteSource& file_;
   Scan scan_;
-  HeadReading head_;  // without bytes if they do not show an NMB file, or are cut
+  HeadReading head_;  // empty if the head is cut off or shows no NMB file
   std::map<std::uint64_t, std::uint64_t> stamps_;  // stamps of generations with a superblock
   Evidence evidence_;
 };

@@ -23,7 +23,7 @@ struct Evidence {
   // The newest generation that is known to be committed, from superblocks and mark; 0 if none is
   // known.
   std::uint64_t generation = 0;
-  // Whether a later generation may have been committed, and its superblocks and the mark are lost.
+  // Whether a later generation, whose superblocks and mark are lost, may have been committed.
   // Structures of later generations then count too.
   bool may_be_later = false;
   std::vector<ScannedBlock> blocks;  // without the dictionary's block

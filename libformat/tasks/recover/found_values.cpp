@@ -1,4 +1,3 @@
-// Finds pieces of values and checks their sums (see recover/found_values.h).
 #include "recover/found_values.h"
 
 #include <algorithm>
@@ -273,8 +272,8 @@ class ValueFinder {
 
   // --- growth ---
 
-  // A row that begins elsewhere than at the end of the extent was folded into a data map, or occurs
-  // in a newer growth page too.
+  // Skips a row that does not begin at the end of the extent: it was folded into a data map, or
+  // occurs in a newer growth page too.
   Status add_growth(std::uint64_t generation) {
     NMB_ASSIGN(const std::span<const GrowthRow> rows, pages_.growth_of(entry_.order));
     for (const GrowthRow& row : rows) {
@@ -312,7 +311,7 @@ class ValueFinder {
   Status check_pieces() {
     for (Piece& piece : found_.pieces) {
       if (piece.hole) continue;
-      // Values in other files are limited by what the caller allows to be opened.
+      // Values in other files are limited by which files the caller allows to be opened.
       if (piece.file == 0) NMB_TRY(pages_.spend(piece.stored_length() + piece.length / kDecoding));
       find_in_original(&piece);
       const Status status = check(piece);
@@ -335,7 +334,8 @@ class ValueFinder {
     return {};
   }
 
-  // Without the row of the file table, the data map of an original says where its bytes lie.
+  // Finds a piece of an original whose row of the file table is lost. The data map of the original
+  // says where the bytes of the piece lie.
   void find_in_original(Piece* piece) {
     if (piece->file == 0 || core_.external().name_of(piece->file).ok()) return;
     const std::uint64_t at =
@@ -423,7 +423,7 @@ class ValueFinder {
     found_.damaged.push_back(range);
   }
 
-  // Marks a growth row that does not describe a piece.
+  // Marks the range of a growth row that does not describe a piece.
   void lose_piece(const Piece& piece, std::string why) {
     lose({piece.logical, piece.end()}, std::move(why));
     found_.has_lost = true;
@@ -486,14 +486,14 @@ class ValueFinder {
   }
 
   static constexpr std::uint64_t kPart = 1 << 20;
-  // Decoded bytes that count as one byte of the file.
+  // This many decoded bytes count as one byte that is read.
   static constexpr std::uint64_t kDecoding = 256;
   const ReaderCore& core_;
   const Superblock& superblock_;
   const ValuePages& pages_;
   BlockEntry& entry_;
   FoundValues found_;
-  // Where the extent lies in one run, as the newest data map has it; 0: not known.
+  // The position of an extent that the newest data map describes as one run; 0 if it is not known.
   std::uint64_t run_ = 0;
   bool has_lost_map_ = false;        // whether no root of the extent's data map was found
   std::vector<ByteRange> lost_map_;  // ranges of the extent without pieces

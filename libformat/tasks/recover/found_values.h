@@ -37,8 +37,8 @@ class ValuePages {
   std::uint64_t place_in_original(std::uint32_t number, std::uint64_t position,
                                   std::uint64_t length) const;
   // Counts bytes of the file that are read to check values. In an undamaged file, no two blocks
-  // have the same values, so their number is limited. Errors: kLimit if it is much larger than the
-  // file.
+  // have the same values, so these bytes are at most as many as the file has. Errors: kLimit if
+  // they are many times more.
   Status spend(std::uint64_t bytes) const;
   // Returns whether all growth pages of the newest generation could be read.
   bool has_whole_growth() const { return has_whole_growth_; }
@@ -71,7 +71,7 @@ struct FoundValues {
   std::vector<ByteRange> damaged, unverified{};
   bool has_lost = false;            // whether the pieces of some damaged ranges are not known
   bool has_moved = false;           // whether some pieces replace pieces in an original
-  std::string reason{};             // what is wrong with the first range
+  std::string reason{};             // what is wrong with the first damaged range
   std::vector<ByteRange> places{};  // ranges of the file that hold the pieces
   std::uint64_t needs = 0;          // needs that follow from the pieces
   std::uint64_t length = 0;         // length of the extent

@@ -1,4 +1,3 @@
-// Makes a new head and a new index for a damaged file (see recover/mended_file.h).
 #include "recover/mended_file.h"
 
 #include <algorithm>
@@ -75,7 +74,7 @@ Result<std::shared_ptr<const ByteSource>> mend_file(std::shared_ptr<const ByteSo
   std::vector<std::byte> tail_bytes;
   Tail tail(tail_begin, tail_bytes);
   Superblock newest = evidence.reading;
-  // The generation before the new one is empty. It exists because the other slot must have it.
+  // An empty generation comes before the new one, because the other slot must have a generation.
   Superblock before;
   before.generation = newest.generation - 1;
   before.file_id = newest.file_id;

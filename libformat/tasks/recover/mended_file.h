@@ -14,7 +14,7 @@
 
 namespace nmb {
 
-// The structures besides blocks to which the new generation leads.
+// Statistics and originals of the damaged file that blocks of the mended file do not have.
 struct MendedParts {
   // Blocks for which statistics of the damaged file are not valid: their orders, ascending.
   std::vector<std::uint64_t> without_statistics;

@@ -25,7 +25,7 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kMostKeptProvenance = 64 << 20;  // what a generation may have at most
+constexpr std::uint64_t kMostKeptProvenance = 64 << 20;  // limit for one generation
 
 class Recoverer {
  public:
@@ -141,7 +141,7 @@ class Recoverer {
     for (const PlannedBlock& block : plans_.blocks)
       if (block.found.state != FoundBlock::State::kLeftOut)
         recovered.emplace(block.entry.order, block.found.name);
-    // Without a superblock, nobody knows whether the file had a file table.
+    // Without a superblock, it is unknown whether the file had a file table.
     bool may_be_missing = has_lost_file_table() || !evidence_.newest;
     std::set<std::string_view> kept;  // blocks whose originals are kept
     for (std::uint32_t i = 0; i < files.size(); ++i) {
@@ -177,8 +177,8 @@ class Recoverer {
   // Returns whether a reader can open the damaged file.
   bool can_be_opened() const { return Reader::open(file_, {.external = options_.external}).ok(); }
 
-  // Finds values that no kept original has, and that may have been in a lost original whose block
-  // is not known. The merge finds values of originals whose blocks are known.
+  // Finds values that are in no kept original, and that may have been in a lost original whose
+  // block is not known. If the block of an original is known, the merge finds its values.
   Status find_values_without(const std::set<std::string_view>& kept, const Reader& reader) {
     const auto is_known = [&](std::string_view block) {
       return has_at_or_above(kept, block) || has_at_or_above(lost_originals_, block);
@@ -254,7 +254,7 @@ class Recoverer {
       names += !std::ranges::binary_search(recovery_.blocks, lost.name, {}, &FoundBlock::name);
     if (current->totals.blocks > names)
       recovery_.lost_without_name = current->totals.blocks - names;
-    // If some of these names are those of removed blocks, more blocks are lost.
+    // If some of these names belong to removed blocks, more blocks are lost than were counted.
     recovery_.may_lack_blocks =
         names > 0 && (std::ranges::any_of(recovery_.blocks,
                                           [](const FoundBlock& block) {

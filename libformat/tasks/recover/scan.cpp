@@ -1,4 +1,3 @@
-// Searches a file for magics at multiples of 8 (see recover/scan.h).
 #include "recover/scan.h"
 
 #include <algorithm>
@@ -17,13 +16,13 @@ namespace {
 
 constexpr std::uint64_t kScanPart = 4 << 20;
 constexpr std::uint64_t kSumPart = 1 << 20;
-// A window has this many bytes after its part, so that it holds all bytes of a header without a
-// name, and of a superblock.
+// A window has this many bytes after its part, so that it holds a superblock, or a header without
+// its name, that begins at the end of the part.
 constexpr std::uint64_t kOverlap = kSlotUnit;
 
 // Structures of an undamaged file do not overlap, so all their sums together take at most as long
-// as one sum of the file. Damaged bytes rarely contain a magic with the right position. Only a file
-// that was made to take long exceeds this limit.
+// as one sum of the file. Damaged bytes rarely contain a magic with the right position, so only a
+// file that was made to take long exceeds this limit.
 constexpr std::uint64_t kMostSums = 64, kFreeSums = 64 << 20;
 
 class FileScanner {

@@ -21,7 +21,7 @@ struct ScannedBlock {
   std::string name;
 };
 
-// A superblock in its slot, or at the end of its own file length.
+// A superblock that lies in its slot, or as the trailer at the position that it states.
 struct ScannedSuperblock {
   std::uint64_t position = 0;
   Superblock fields;
