@@ -1,4 +1,3 @@
-// Runs a merge on all ranks (see merge/packer.h).
 #include "merge/packer.h"
 
 #include <algorithm>
@@ -427,8 +426,8 @@ class Packer : public MergeStep {
     return writer;
   }
 
-  // Verifies the output. If the output is not compressed, its values are not verified again: they
-  // were already compared when they were written.
+  // Verifies the output, but not values that were written without compression, because these were
+  // compared when they were written.
   Status check_result(const ByteSource& file) {
     FirstFinding first;
     VerifyOptions verify_options;
@@ -439,8 +438,8 @@ class Packer : public MergeStep {
     return first.status(file.name());
   }
 
-  // Returns the text from which another rank opens the values. If the values lie in an input file,
-  // the text contains only their position.
+  // Returns the text from which another rank opens the values: only their position if they lie in
+  // an input file.
   Result<std::string> narrow_origin(std::string_view origin, ByteRange wanted) const {
     const ByteSource* const source = blocks_->sent_by(origin);
     if (!source) return kOfInput + std::string(origin);

@@ -1,4 +1,3 @@
-// Plans the inputs of a rank (see merge/rank_inputs.h).
 #include "merge/rank_inputs.h"
 
 #include <algorithm>
@@ -147,9 +146,8 @@ bool RankInputs::open_and_plan(std::size_t index, BlockSink& sink, InputOutcome*
     plan_source(options_.source.bytes, sink, input);
     return true;
   }
-  // The file stays open, because another process may add data to an NMB file between two openings.
-  // While the kind of the file is unknown, data that another process adds would count as a change
-  // of the file.
+  // The file stays open, because another process may append to an NMB file, and a larger file would
+  // count as changed while its kind is unknown.
   Result<std::shared_ptr<PooledFile>> file =
       PooledFile::open_and_keep(from_.files, [path] { return FileSource::open(path); });
   if (!file.ok()) {

@@ -1,4 +1,3 @@
-// Applies rules that divide inputs into blocks (see merge/dividing/block_assigner.h).
 #include "merge/dividing/block_assigner.h"
 
 #include <algorithm>

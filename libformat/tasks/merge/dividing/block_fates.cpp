@@ -1,4 +1,3 @@
-// Decides what happens to blocks that are divided (see merge/dividing/block_fates.h).
 #include "merge/dividing/block_fates.h"
 
 #include <algorithm>
@@ -114,8 +113,8 @@ bool BlockFates::is_linked(std::string_view path) const {
 std::optional<std::string> BlockFates::moved(std::string_view path) const {
   if (!path.starts_with('/')) return std::string(path);
   std::string_view rest = path.substr(1);
-  // If a named datatype has no link, a number replaces its path. Paths with the same number refer
-  // to the same type of a file.
+  // If a named datatype has no link, a number replaces its path. Within a file, equal numbers mean
+  // the same type.
   if (rest.starts_with('/')) {
     const auto root = fates_.find("");
     const std::string place = root == fates_.end() ? "" : root->second.name;

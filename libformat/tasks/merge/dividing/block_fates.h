@@ -1,6 +1,6 @@
-// BlockFates decides what happens to each block of an input that is divided. BlockFates decides
-// this before the first block is taken. Blocks of kind 6 refer by path to dimension scales, groups
-// and reference targets in other blocks.
+// BlockFates decides what happens to each block of an input that is divided, before the first block
+// is taken, because blocks of kind 6 refer by path to dimension scales, groups and reference
+// targets in other blocks.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,3 @@
-// Plans the blocks of an input (see merge/dividing/input_planner.h).
 #include "merge/dividing/input_planner.h"
 
 #include <algorithm>
@@ -68,7 +67,8 @@ void InputPlanner::prepare_reader(BlockChooser* chooser) {
   read.needs_originals = options_.originals == Originals::kNone && !options_.hdf5;
   // Other outputs have their own losses.
   read.lists_undecoded = !options_.hdf5 && !options_.classic;
-  // Other programs read an HDF5 output, and `source` is a file that is recovered.
+  // Chunks are checked for an HDF5 output, which other programs read, and for `source`, a file that
+  // is recovered.
   read.checks_chunks = (options_.hdf5 && options_.hdf5->check) || options_.source.bytes != nullptr;
   read.origins = ranks_.size() > 1;
   // Groups may share dimensions. The lengths of shared dimensions are needed to divide or unite
@@ -130,7 +130,8 @@ Status InputPlanner::plan(std::size_t index, Source file, BlockSink& sink) {
   return {};
 }
 
-// Reports conflicts between groups that become one block. A file may have very many groups.
+// Reports conflicts between groups that become one block. They are reported together, because a
+// file may have very many groups.
 void InputPlanner::tell_conflicts_of_groups() {
   for (auto& [key, conflict] : in_groups_) {
     auto& [note, more] = conflict;

@@ -27,8 +27,7 @@ namespace nmb {
 
 class InputPlanner : public MergeStep {
  public:
-  // A function that receives a block name. No other input may use this name (see
-  // SharedNames::note_group()).
+  // Receives a block name that no other input may use (see SharedNames::note_group()).
   using NoteGroup = std::function<void(const std::string& group)>;
 
   // views: the pool of open sources that show blocks of kind 6 as classic files. chooser: chooses
@@ -117,8 +116,8 @@ class InputPlanner : public MergeStep {
   bool is_surveying_ = false;  // true during the survey, which records no conflicts because
                                // divide() finds them again
   std::optional<DatasetUnion> united_;  // for kOne: the dataset that unites all groups of the input
-  // For kOne: conflicts between the groups of the input; of each kind about an object, the first
-  // one and the number of further ones.
+  // For kOne: conflicts between the groups of the input. For each kind and object: the first
+  // conflict, and the number of further ones.
   std::map<std::pair<ConflictKind, std::string>, std::pair<UnionNote, std::uint64_t>> in_groups_;
 };
 

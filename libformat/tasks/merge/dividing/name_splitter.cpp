@@ -1,4 +1,3 @@
-// Divides names by a regular expression, with PCRE2's JIT (see merge/dividing/name_splitter.h).
 #include "merge/dividing/name_splitter.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -1,4 +1,3 @@
-// Divides a dataset (see merge/dividing/split_dataset.h).
 #include "merge/dividing/split_dataset.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// SplitDataset: divides one classic dataset into several blocks. The class makes the definitions of
-// each block and finds where the block's values are. The class does not use files, writers or
-// ranks.
+// SplitDataset: divides one classic dataset into several blocks. It makes the definitions of each
+// block and finds where the block's values are, and uses no files, writers or ranks.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +60,8 @@ class SplitDataset {
                                     // empty
   };
 
-  // keep_unmatched: whether variables without a group stay in the dataset. If false, variables
-  // without a group are reported as conflicts.
+  // keep_unmatched: whether variables without a group stay in the dataset; otherwise they are
+  // reported as conflicts.
   SplitDataset(BlockAssigner rule, bool keep_unmatched, TakePart take, TakeConflict conflict)
       : rule_(std::move(rule)),
         keep_unmatched_(keep_unmatched),
@@ -74,9 +73,9 @@ class SplitDataset {
   // Decides to which part each variable goes. Returns false if the dataset stays undivided; make()
   // then has nothing to do. Errors: kLimit.
   Result<bool> sort(const Input& input);
-  // Makes the parts. The first part stays in the dataset. The first part has the variables that are
-  // not moved, the dimensions that no variable uses, and the global attributes. The moved parts
-  // follow in the order of their first variables. `input` must be the input of the last sort().
+  // Makes the parts. The first part stays in the dataset: it has the variables that are not moved,
+  // the dimensions that no variable uses, and the global attributes. The moved parts follow in the
+  // order of their first variables. `input` must be the input of the last sort().
   Status make(const Input& input);
 
  private:
@@ -97,8 +96,8 @@ class SplitDataset {
 
   Result<bool> sort_variables(const Input& input);
   void order_by_group();
-  // Returns the new values of an attribute. If the attribute names variables of the same part, it
-  // gets their new names.
+  // Returns the new values of an attribute. Names of variables of the same part are replaced by
+  // their new names.
   std::string renamed(const Metadata& from, VarId owner, const Attribute& attribute) const;
   void find_shared_paths();
   Result<bool> sort_along_dimension(const Input& input);

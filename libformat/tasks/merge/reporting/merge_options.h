@@ -17,17 +17,17 @@
 
 namespace nmb {
 
-// The rest of a damaged file.
+// The undamaged rest of a damaged file.
 struct MendedSource {
   std::shared_ptr<const ByteSource> bytes{};  // must not change while it is read
-  // Whether some objects of the file may be lost. Hard links, references and sources of virtual
-  // data sets that lead to objects which `bytes` does not have are then left out. Soft and external
-  // links stay.
+  // Whether some objects of the file may be lost. If so, hard links, references and sources of
+  // virtual data sets that lead to objects which `bytes` does not have are left out; soft and
+  // external links stay.
   bool lacks_objects = false;
   std::set<std::string> lost_originals{};  // names of the blocks whose originals are lost
 };
 
-// The options of pack(), and what only callers inside the library set.
+// The options of pack(), and those that only callers inside the library set.
 struct MergeOptions : PackOptions {
   // If source.bytes is set, the only input is read from it, and `inputs` has only its name.
   MendedSource source{};

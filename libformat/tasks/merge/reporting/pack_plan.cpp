@@ -1,4 +1,3 @@
-// Gathers plans of ranks (see merge/reporting/pack_plan.h).
 #include "merge/reporting/pack_plan.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Makes the report of a dry run. The report has the number of ranks, the memory, the striping and
-// the blocks (see PackPlan in nmb/merge.h).
+// Makes the report of a dry run: the number of ranks, the memory, the striping and the blocks (see
+// PackPlan in nmb/merge.h).
 #pragma once
 
 #include <cstddef>

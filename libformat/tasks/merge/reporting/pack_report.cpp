@@ -1,4 +1,3 @@
-// Gathers reports of ranks (see merge/reporting/pack_report.h).
 #include "merge/reporting/pack_report.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Computes tags of blocks (see merge/storing/block_tagger.h).
 #include "merge/storing/block_tagger.h"
 
 #include <algorithm>

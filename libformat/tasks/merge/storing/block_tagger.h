@@ -25,8 +25,8 @@ TagValue tag_of_text(std::string text);
 // Not thread-safe.
 class BlockTagger : public MergeStep {
  public:
-  // Errors: kUsage if a template or the expression is
-  // invalid, if a template uses a capture that does not exist, or if two rules have one name.
+  // Errors: kUsage if a template or the expression is invalid, if a template uses a capture that
+  // does not exist, or if two rules have one name.
   static Result<BlockTagger> make(const MergeStep& step);
 
   // The parts of a block from which rules make tags.

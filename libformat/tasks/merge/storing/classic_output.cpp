@@ -1,4 +1,3 @@
-// Writes the result of a merge as a classic file (see merge/storing/classic_output.h).
 #include "merge/storing/classic_output.h"
 
 #include <algorithm>

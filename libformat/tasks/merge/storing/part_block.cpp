@@ -1,4 +1,3 @@
-// Finds the values of new blocks in their sources (see merge/storing/part_block.h).
 #include "merge/storing/part_block.h"
 
 namespace nmb {

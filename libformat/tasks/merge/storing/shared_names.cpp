@@ -1,4 +1,3 @@
-// Compares names that inputs share (see merge/storing/shared_names.h).
 #include "merge/storing/shared_names.h"
 
 #include <string_view>

@@ -1,4 +1,3 @@
-// Encodes values as pieces (see merge/storing/value_coder.h).
 #include "merge/storing/value_coder.h"
 
 #include <algorithm>

@@ -40,8 +40,9 @@ struct CodedValues {
   Source stored;
 };
 
-// Divides extents into windows and encodes each window by itself. So the result does not depend on
-// the number of threads. Windows have the piece size, unless ValuesToCode::for_view is set.
+// Divides extents into windows and encodes each window by itself, so that the result does not
+// depend on the number of threads. Windows have the piece size, unless ValuesToCode::for_view is
+// set.
 class ValueCoder {
  public:
   ValueCoder(std::uint32_t piece_size, unsigned threads, const std::atomic<bool>* cancel)

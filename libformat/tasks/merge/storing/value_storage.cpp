@@ -1,4 +1,3 @@
-// Stores the values of a merge (see merge/storing/value_storage.h).
 #include "merge/storing/value_storage.h"
 
 #include <algorithm>

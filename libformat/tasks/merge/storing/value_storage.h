@@ -31,9 +31,9 @@ class ValueStorage {
   // Checks that the options allow a block whose values are not stored in chunks. Call this before
   // the block is stored. Errors: kUnsupported.
   Status check_codec(const Metadata& metadata);
-  // Prepares a block that is taken unchanged. Call this before the block is packed. If the block's
-  // values must be encoded in chunks, this call encodes them. If the values need not be encoded in
-  // chunks, pass *later to note() after the call. first_made_up: as for netcdf_view().
+  // Prepares a block that is taken unchanged. Call this before the block is packed. If the values
+  // must be encoded in chunks, this call encodes them; otherwise pass *later to note() after the
+  // call. first_made_up: as for netcdf_view().
   Status prepare(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                  std::vector<ExtentPiece> coded, CodedFiles coded_in, PackedBlock* block,
                  ValuesToCode* later);

@@ -1,4 +1,3 @@
-// Chooses pieces for HDF5 views (see merge/storing/view_pieces.h).
 #include "merge/storing/view_pieces.h"
 
 #include <algorithm>
@@ -9,8 +8,9 @@ namespace nmb {
 
 namespace {
 
-// A variable of fewer bytes, and a record of a variable of fewer bytes, is not encoded. A record
-// needs a piece of its own, so the second limit also limits the number of pieces.
+// Variables of fewer bytes than the first limit, and records in which a variable has fewer bytes
+// than the second limit, are not encoded. Each record needs a piece of its own, so the second limit
+// also limits the number of pieces.
 constexpr std::uint64_t kLeastVariable = 1024, kLeastRecord = 16 * 1024;
 // The minimum length of a piece that does not have a whole variable or record.
 constexpr std::uint64_t kLeastPiece = 4096;

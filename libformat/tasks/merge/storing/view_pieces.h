@@ -17,9 +17,9 @@ struct EqualPieces {
 };
 
 // Returns a range for each variable and, in variables with records, for each record. The ranges
-// ascend and do not overlap. Small values have no range, and neither do values that cannot be
-// divided into equal pieces of a suitable length: bytes outside of all ranges should not be
-// encoded. `records` is the number of records; `length` is the length of the extent.
+// ascend and do not overlap. Bytes outside of all ranges should not be encoded: small values, and
+// values that cannot be divided into equal pieces of a suitable length. `records` is the number of
+// records; `length` is the length of the extent.
 std::vector<EqualPieces> pieces_for_view(const Metadata& metadata, const ClassicLayout& layout,
                                          std::uint64_t records, std::uint64_t length,
                                          std::uint32_t piece_size);

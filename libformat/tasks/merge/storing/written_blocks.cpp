@@ -1,4 +1,3 @@
-// Passes blocks to a Writer (see merge/storing/written_blocks.h).
 #include "merge/storing/written_blocks.h"
 
 #include <algorithm>
@@ -149,7 +148,8 @@ Status WrittenBlocks::take_empty(const BlockName& name) {
 
 namespace {
 
-// Returns whether a block of an NMB file gets its old name, or this name after a new part in UTF-8.
+// Returns whether the new name of a block of an NMB file is its old name, or its old name after a
+// prefix in UTF-8.
 bool keeps_name(const BlockName& name) {
   const std::string_view whole = name.name;
   return whole.ends_with(name.group) && is_utf8(whole.substr(0, whole.size() - name.group.size()));
@@ -266,7 +266,7 @@ Status WrittenBlocks::finish_input() {
   return {};
 }
 
-// Returns an origin that consists of a 4-byte number. The text of a ValueOrigin is longer.
+// Returns an origin of four bytes, which hold a number. The text of a ValueOrigin is longer.
 std::string WrittenBlocks::origin_of(Source values) {
   if (ranks_.size() == 1) return {};
   const auto number = static_cast<std::uint32_t>(sent_.size());
