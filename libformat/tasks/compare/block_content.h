@@ -80,10 +80,8 @@ class BlockContent {
   const std::vector<LinkContent>& links() const { return links_; }
   // Errors of the functions below: kDamaged, kLimit. The message names the object.
   Result<std::vector<TypeContent>> named_types();
-  // Returns the attributes of the block.
   Result<std::vector<AttributeContent>> attributes() { return attributes_of(kGlobal); }
   std::string comment() const { return comment_of(kGlobal); }
-  // Returns whether the block has no content.
   bool is_empty() const;
 
   // Variables are numbered from 0 in the order of their names.

@@ -16,8 +16,8 @@
 
 namespace nmb {
 
-// Whether bytes after the first byte 0 of a null-terminated string of fixed length count. They
-// count in blocks of netCDF, which stores characters as such strings.
+// Whether the bytes after the first zero byte belong to the value of a null-terminated string of
+// fixed length. They do in blocks of netCDF, which stores characters as such strings.
 enum class AfterNul : std::uint8_t { kCounts, kIsZero };
 
 // Appends the canonical bytes of values. Thread-safe.

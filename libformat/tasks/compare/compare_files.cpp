@@ -25,7 +25,6 @@ struct BlockPair {
   std::size_t done = 0;
 };
 
-// Two variables whose values are compared.
 struct VariablePair {
   BlockPair* blocks = nullptr;
   CommonVariable numbers;
@@ -202,7 +201,7 @@ class BlockComparer {
   const ComparisonOptions& options_;
   const ComparisonVisitor& visitor_;
   ValueBudget budget_;
-  std::deque<BlockPair> pairs_;  // pairs whose values are not compared yet
+  std::deque<BlockPair> pairs_;         // pairs whose values are not compared yet
   std::deque<VariablePair> variables_;  // a deque, because DifferentValues refer to the rules
   std::vector<ValueJob> jobs_;
   std::shared_ptr<ChunkCache> first_cache_, second_cache_;

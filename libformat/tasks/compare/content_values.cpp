@@ -16,7 +16,7 @@ namespace {
 
 // A window has about this many canonical bytes.
 constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 20;
-// Bytes that are read together.
+// Number of bytes that are read together.
 constexpr std::uint64_t kBytesAtOnce = 128 << 10;
 // Number of elements of variable length in a window.
 constexpr std::uint64_t kWindowValues = 65536;

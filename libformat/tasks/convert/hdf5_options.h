@@ -1,4 +1,4 @@
-// Hdf5Options: the options with which an HDF5 file is written.
+// Hdf5Options: the options of write_hdf5(), and those that only callers inside the library set.
 #pragma once
 
 #include <functional>

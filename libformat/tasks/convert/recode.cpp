@@ -297,8 +297,8 @@ class Recoder {
   std::vector<ChunkUse>& uses_;
   std::vector<bool> is_shown_;  // by VarId; false if netCDF shows the data set only as a dimension
   bool needs_plugin_ = false;
-  std::vector<hdf5::Property> properties_;  // properties of the block
-  std::uint64_t end_ = 0;                   // length of the new extent so far
+  std::vector<hdf5::Property> properties_;
+  std::uint64_t end_ = 0;  // length of the new extent so far
   ChunkRuns runs_{1};
 };
 

@@ -100,7 +100,7 @@ std::string key_text(const std::string& resume_key) {
   return joined_text("{\"resume_key\":\"", sum_of(std::as_bytes(std::span(resume_key))), "\"}");
 }
 
-// Describes the temporary NMB file that an earlier run finished.
+// Makes the report from the temporary NMB file that an earlier run has finished.
 Status describe_finished(const MergeOptions& options, const Reader& between, PackReport* report) {
   report->totals = between.totals();
   report->inputs = options.inputs.size();

@@ -96,7 +96,7 @@ class RankInputs : public MergeStep {
   std::optional<BlockChooser> chooser_;  // set if PackMode::choice is set
   // BlockChooser::position() after the last input, if number_blocks() has counted the blocks.
   std::optional<std::uint64_t> last_position_;
-  std::vector<std::shared_ptr<PooledFile>> files_;  // the files that were opened
+  std::vector<std::shared_ptr<PooledFile>> files_;
   // The index and the extras of each NMB input.
   std::vector<std::pair<std::size_t, InputExtras>> extras_;
 };

@@ -217,7 +217,7 @@ class BlockPlanner {
     auto checked = core_.check(entry, false, first);
     if (checked.status().code() == Code::kIo) return checked.status();
     if (!checked.ok()) return lost(checked.status().message());
-    // The header, which has the name, lies within the file.
+    // The header was read, so its name lies within the file.
     const std::uint64_t body = entry.position + block_body_offset(entry.name.size());
     if (entry.stored_length > core_.file().size() - body)
       return lost("the file ends before its definitions end");

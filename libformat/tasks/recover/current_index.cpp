@@ -26,7 +26,7 @@ Status CurrentIndex::read_tree() {
   const Superblock& newest = *evidence_.current();
   is_whole_ = true;
   if (!newest.usable_root()) {
-    spans_.push_back({});  // there are no blocks
+    spans_.push_back({});  // covers all names: there are no blocks
     return {};
   }
   PageExpectation expect =

@@ -137,7 +137,8 @@ class Recoverer {
     if (has_lost_file_table())
       add_loss("the file table, which names originals and files that hold values");
     NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
-    std::unordered_map<std::uint64_t, std::string_view> recovered;  // names by orders of blocks
+    // The name of each recovered block, by the block's order.
+    std::unordered_map<std::uint64_t, std::string_view> recovered;
     for (const PlannedBlock& block : plans_.blocks)
       if (block.found.state != FoundBlock::State::kLeftOut)
         recovered.emplace(block.entry.order, block.found.name);
@@ -337,10 +338,12 @@ class Recoverer {
   std::shared_ptr<const OutputSet> outputs_;
   Evidence evidence_;
   bool has_whole_index_ = false;
-  std::unordered_map<std::uint64_t, std::string> names_;  // by order, if the index is whole
+  // If the index is whole: names of blocks, by the orders of the blocks.
+  std::unordered_map<std::uint64_t, std::string> names_;
   BlockPlans plans_;
   MendedParts parts_;
-  std::set<std::string, std::less<>> lost_originals_;  // names of their blocks, as far as known
+  // Names of the blocks of lost originals, as far as they are known.
+  std::set<std::string, std::less<>> lost_originals_;
   std::shared_ptr<const ByteSource> mended_;
   Recovery recovery_;
 };

@@ -1,4 +1,4 @@
-// Views that are made automatically (Hdf5View::kAuto, Hdf5View::kSmall) have limits.
+// Limits of views that are made automatically (Hdf5View::kAuto, Hdf5View::kSmall).
 #pragma once
 
 #include <atomic>

@@ -253,7 +253,7 @@ Status replace_growth(WriterCore& w) {
   next.growth = {};
   next.readonly_compatible &= ~kFeatureGrowth;
   const auto replace = [&]() -> Status {
-    std::map<std::uint64_t, StayingGrowth> staying;  // by order
+    std::map<std::uint64_t, StayingGrowth> staying;  // by the order of the block
     for (const auto& [rank, block] : arrived) staying.emplace(block.order, block);
     const Growth& growth = w.committed.reader->index().growth();
     NMB_ASSIGN(const std::span<const std::shared_ptr<const Page>> pages, growth.pages());

@@ -104,7 +104,7 @@ Status check_growth_chain(WriterCore& w) {
   return {};
 }
 
-// Checks that this version can read all existing pages to which a commit may add rows, and may add
+// Checks that this version can read and extend all existing pages to which a commit may add rows.
 // rows to them.
 Status check_continued_pages(WriterCore& w) {
   const ByteSource& source = *w.committed.source;

@@ -46,7 +46,7 @@ Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
   if (static_cast<Kind>(entry.kind) != Kind::kExtended) return {};
   const Result<StoredBlock> stored = core.load(entry, false);
   if (!stored.ok() || stored->body.size() < kHeaderLengthOffset + 8)
-    return {};  // the block may still be removed
+    return {};  // such a block may still be removed
   const std::uint64_t size = stored->body.size();
   const std::uint64_t begin =
       round_up(std::min(load_be<std::uint64_t>(&stored->body[kHeaderLengthOffset]), size), 8);

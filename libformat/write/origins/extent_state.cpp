@@ -125,7 +125,7 @@ Status ExtentState::write_fresh(const Segment& segment, std::uint64_t at,
   NMB_TRY(write(segment.position + (at - segment.logical), part));
   written_.add(at, to);
   // Computes the sums of large pieces that `part` covers completely. The sums of small pieces are
-  // computed by the commit, which soon reads most of them anyway.
+  // computed by the commit, which reads them soon anyway.
   for (std::uint64_t from = at; from < to;) {
     const FreshPiece piece = piece_of(segment, from);
     if (piece.logical == from && piece.end() <= to && piece.length >= kWorthSumming)
@@ -461,7 +461,8 @@ Status ExtentState::read_segment(const Segment& segment, std::uint64_t offset,
         "cannot change a part of a piece that is in another file; use nmcat without --link to "
         "copy the values to this file");
   if (segment.fresh) return file.read_at(segment.position + from, out);
-  // A committed piece is read whole, because its sum is that of all its bytes.
+  // A committed piece is read whole, because its sum is checked before its bytes go to a new piece
+  // with a new sum.
   if (decoded_position_ != segment.position) {
     decoded_position_ = 0;
     std::vector<std::byte> stored(segment.piece().stored_length());

@@ -50,7 +50,6 @@ class LinkedPieces : public OriginSteps {
     for (std::size_t i = 0; i < used_.size(); ++i)
       if (used_[i]) visit(i, values_.files[i]);
   }
-  // Returns LinkedValues::original.
   std::optional<std::uint32_t> original() const { return values_.original; }
   // Sets the number of file i in the file table. Numbers count from 1.
   void set_number(std::size_t i, std::uint32_t number) {

@@ -135,8 +135,7 @@ class MoveSharing {
       Stretch at;
       int rank;
     };
-    // `givers` and `takers` are in ascending order of position, and also in ascending order of
-    // rank.
+    // `givers` and `takers` are in ascending order of position and of rank.
     std::vector<Told> givers, takers;
     for (const auto& [rank, stretch] : told)
       (stretch.gives ? givers : takers).push_back({stretch, rank});

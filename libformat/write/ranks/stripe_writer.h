@@ -39,7 +39,7 @@ class StripeWriter {
   template <class Step>
   Status in_rounds(std::size_t count, Step step);
 
-  // Writes any number of bytes of this rank. Collective.
+  // Writes bytes of this rank, and passes them on as often as its memory is full. Collective.
   Status write_all(std::uint64_t offset, std::span<const std::byte> bytes);
 
   // Writes all bytes that wait on any rank to the file. Collective. Bytes in small gaps between the

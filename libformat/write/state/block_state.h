@@ -64,7 +64,7 @@ struct OldContent {
 struct Sharing {
   struct Handle {
     int rank;
-    BlockId id;  // on that rank
+    BlockId id;  // the block's ID on that rank
   };
   Handle keeper{0, 0};
   std::vector<Handle>

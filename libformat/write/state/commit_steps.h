@@ -68,7 +68,6 @@ NewGrowth growth_of(const WriterCore& w, const std::vector<BlockCommit>& blocks)
 Status write_growth(WriterCore& w, NewGrowth growth);
 
 // --- commit_maps.cpp ---
-// A data map to be written.
 struct MapToWrite {
   std::uint64_t order;
   // Writes the pages and returns the place of the root. It may be called several times, and must

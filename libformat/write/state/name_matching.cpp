@@ -30,7 +30,7 @@ std::string_view text_of(Claim claim) {
   return "values put";
 }
 
-// A record, as stored on the rank that owns its name.
+// A NameRecord on the rank that owns its name.
 struct Claimed {
   std::string_view name;
   Sharing::Handle handle;

@@ -35,8 +35,8 @@ struct PiecePart {
   };
 
   ExtentState::FreshPiece piece;
-  Sharing::Handle keeper;  // keeper of the block
-  std::size_t put;         // index of the put
+  Sharing::Handle keeper;
+  std::size_t put;  // index of the put
   // This part has the bytes [first, first + bytes) of the put's selected values in external form.
   std::uint64_t first, bytes = 0;
   std::vector<Runs> runs{};  // ascending
@@ -94,7 +94,7 @@ class PieceExchange {
   static constexpr std::uint64_t kRoundBytes = 4 << 20;
   Communicator& ranks_;
   OutputFile& file_;
-  const Aggregation how_;  // the given aggregation, but no stripe is shorter than a piece
+  const Aggregation how_;  // has stripes at least as long as a piece
   WrittenFor& written_;
 };
 

@@ -92,7 +92,7 @@ struct BodyWanted {
   BlockId id;
 };
 
-// A message to the keeper: the whole body.
+// The answer to BodyWanted.
 struct BlockBody {
   BlockId at_keeper;
   BlockId at_sender;

@@ -17,8 +17,8 @@ class SharedBlocks {
   explicit SharedBlocks(WriterCore& writer) : w_(writer) {}
 
   // For each block, determines whether it is shared, which rank is its keeper, and the value of
-  // BlockState::names_ahead. Before the call, *any_originals must be true if this rank stores
-  // originals. After the call, it is true if at least one rank stores originals.
+  // BlockState::names_ahead. *any_originals: before the call, whether this rank stores originals;
+  // after the call, whether any rank does.
   Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared, bool* any_originals);
   // Unites the definitions of all ranks on the keepers of the blocks. Errors: kConflict if
   // definitions contradict each other.

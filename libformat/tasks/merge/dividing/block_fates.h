@@ -56,8 +56,7 @@ class BlockFates {
     bool is_extended = false;
     bool is_divided = false;
     std::optional<std::string> torn_by{};
-    std::vector<Use> uses{};                       // dimensions of other blocks that this block
-                                                   // uses
+    std::vector<Use> uses{};                       // used dimensions of other blocks
     std::map<std::int64_t, std::string> scales{};  // names of the block's own dimensions, by number
     bool is_whole() const { return !is_divided && !torn_by; }
     // Returns whether the block keeps kind 6.

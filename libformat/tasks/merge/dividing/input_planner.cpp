@@ -65,7 +65,7 @@ void InputPlanner::prepare_reader(BlockChooser* chooser) {
   read.originals = stores_originals(options_);
   if (read.originals) read.digests = options_.pack().digests;
   read.needs_originals = options_.originals == Originals::kNone && !options_.hdf5;
-  // Other outputs have their own losses.
+  // HDF5 and classic outputs have other losses.
   read.lists_undecoded = !options_.hdf5 && !options_.classic;
   // Chunks are checked for an HDF5 output, which other programs read, and for `source`, a file that
   // is recovered.

@@ -50,7 +50,6 @@ class InputPlanner : public MergeStep {
   // Calls InputReader::take_extras().
   InputExtras take_extras() { return reader_->take_extras(); }
 
-  // Returns the counts of all inputs.
   InputCounts& counts() { return reader_->counts(); }
 
  private:

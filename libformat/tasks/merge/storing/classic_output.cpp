@@ -149,7 +149,6 @@ void ClassicOutput::count() const {
   totals.records = only_->records;
 }
 
-// Describes the finished file in the report.
 Status ClassicOutput::describe() const {
   count();
   report_.value_bytes = only_->extent->size();

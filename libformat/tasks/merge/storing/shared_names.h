@@ -1,5 +1,5 @@
-// SharedNames: names that several inputs may use, on this rank or on others. The names are names of
-// blocks, groups and parents. A parent is a block that has only attributes.
+// SharedNames: names of blocks, groups and parents that several inputs may use, on this rank or on
+// others. A parent is a block that has only attributes.
 #pragma once
 
 #include <cstdint>
