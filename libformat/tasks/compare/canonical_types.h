@@ -65,7 +65,7 @@ class CanonicalTypes {
 // unless the type is kFloat or kDouble.
 void make_nans_canonical(Type type, std::span<std::byte> values);
 
-// Makes the texts of a block's types. Keeps each text. Not thread-safe.
+// Makes the texts of a block's types, and keeps each text. Not thread-safe.
 class TypeTexts {
  public:
   // `types` must outlive this object; nullptr for a block that has only classic types.

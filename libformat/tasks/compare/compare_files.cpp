@@ -60,7 +60,7 @@ class BlockComparer {
     }
     return pairs_.size() >= kMostBlocksTogether ? finish() : Status();
   }
-  // Reports a difference in the order of the pairs: after the differences of the pairs that were
+  // Reports a difference after the differences of all pairs that were added.
   // added.
   Status report(const DefinitionDifference& difference) {
     NMB_TRY(finish());

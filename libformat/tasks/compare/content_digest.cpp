@@ -98,7 +98,7 @@ struct DigestedBlock {
   std::size_t done = 0;
 };
 
-// The digest of a variable's values is the digest of the digests of its windows.
+// The digest of the values is computed from the digests of the windows.
 struct DigestedVariable {
   DigestedBlock* block = nullptr;
   std::size_t number = 0;

@@ -182,7 +182,7 @@ Status ContentValues::read(std::uint64_t first, std::uint64_t count,
 Status ContentValues::parts(std::uint64_t element,
                             const std::function<void(std::span<const std::byte>)>& take) const {
   const CanonicalTypes& types = block_.types();
-  // Values are read and converted in units. An element that is an array has many units.
+  // An element that is an array is read and converted in units, which are the values of the array.
   Type unit = array_.type;
   while (TypeTable::is_extended(unit) && types.table()->at(unit).type_class == TypeClass::kArray)
     unit = types.table()->at(unit).base;

@@ -412,9 +412,8 @@ class BlockMover {
     std::vector<bool> leads_nowhere;
     NMB_ASSIGN(std::vector<std::byte> out, move_all(*count, &leads_nowhere));
     if (!is_list || is_sequence || !*is_lost) return out;
-    // The bytes to which elements refer begin after the last element. If elements were left out,
-    // the bytes to which the remaining elements refer begin earlier. The remaining elements are
-    // therefore moved again.
+    // The bytes to which elements refer begin after the last element, so they begin earlier if
+    // elements were left out. Therefore the remaining elements are moved again.
     const auto left = static_cast<std::uint64_t>(std::ranges::count(leads_nowhere, false));
     NMB_ASSIGN(out, move_all(left, &leads_nowhere));
     *count = left;

@@ -31,16 +31,16 @@ struct MovedBlock {
 // Errors: kDamaged.
 Result<bool> has_paths(const Metadata& metadata);
 
-// Returns whether the block refers to objects. Besides paths, this includes links to groups below
-// the block and relative soft links. If false, map_paths() changes nothing. Errors: kDamaged.
+// Returns whether the block refers to objects: by paths, by links to groups below the block, or by
+// relative soft links. If not, map_paths() changes nothing. Errors: kDamaged.
 Result<bool> refers_to_objects(const Metadata& metadata);
 
 // Returns the block with the paths that its objects have after the move. The result has no body if
-// the block contains no paths, or if `move` changes no name. Appends values that refer to objects
-// to `spool`. The result keeps block.extent, and reads from it the values that do not refer to
-// objects. Memory: a small window, plus the bytes to which one value refers (at most 256 MiB).
-// Errors: kLimit if values refer to far more bytes than the region has, or if one value refers to
-// more than 256 MiB; kUnsupported if references are in records; kDamaged; kIo; kNoSpace.
+// the block contains no paths, or if `move` changes no name. Appends to `spool` the values that
+// refer to objects; the result reads all other values from block.extent, which it keeps. Memory: a
+// small window, plus the bytes to which one value refers (at most 256 MiB). Errors: kLimit if
+// values refer to far more bytes than the region has, or if one value refers to more than 256 MiB;
+// kUnsupported if references are in records; kDamaged; kIo; kNoSpace.
 Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
                               const std::shared_ptr<SpoolFile>& spool);
 

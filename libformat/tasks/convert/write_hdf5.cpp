@@ -518,8 +518,8 @@ class ResultCheck {
     return found == expected ? Status() : differs("", "its user block is different");
   }
 
-  // Removes the links to groups without a block of their own. Such groups exist only because blocks
-  // lie below them. If the remaining links are the default list, removes the whole list.
+  // Removes the links to groups without a block of their own, which exist only because blocks lie
+  // below them. If the remaining links are the default list, removes the whole list.
   Status leave_out_implied(Block* group) const {
     NMB_ASSIGN(std::vector<hdf5::Property> properties,
                hdf5::decode_properties(group->metadata.extension()->hdf5));
@@ -568,8 +568,8 @@ class ResultCheck {
     return true;
   }
 
-  // A named datatype without a link has a number in place of a path. The source and the written
-  // file may use different numbers for a type. Within one file, equal numbers mean the same type.
+  // A named datatype without a link has a number in place of a path. Within one file, equal numbers
+  // mean the same type, but the source and the written file may number their types differently.
   Status compare_definitions(const Block& written, const Block& expected) {
     Block group = written, named = expected;
     auto extension = std::make_shared<Extension>(*expected.metadata.extension());
@@ -716,9 +716,9 @@ Status make_output(const std::string& path, const Hdf5Options& options, ResultCh
   return output->publish();
 }
 
-// Finds the variables with chunks that cannot be decoded. Decodes the chunks if options.check is
-// set; otherwise reads only the marks that an earlier conversion or merge has set. Sets `damaged`,
-// and adds a line to `changes` for each filter with which chunks could not be checked.
+// Finds the variables with chunks that cannot be decoded. Decodes the chunks if options.check is set; otherwise reads
+// only the properties that mark such variables. Sets `damaged`, and adds a line to `changes` for each filter with which
+// chunks could not be checked.
 Status find_damage(const hdf5::NamedBlocks& blocks, const ConvertOptions& options,
                    Hdf5Losses* found) {
   NotDecoded not_decoded;

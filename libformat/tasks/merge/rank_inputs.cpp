@@ -39,8 +39,8 @@ Status RankInputs::prepare() {
   return {};
 }
 
-// Reports inputs that are given twice, even under different names. Mode tiles reports a conflict.
-// The other modes report a warning.
+// Reports inputs that are given twice, even under different names: as a conflict in mode tiles, as
+// a warning in the other modes.
 void RankInputs::tell_repeated() {
   for (const auto& [first, second] : repeated_files(options_.inputs)) {
     if (options_.has_tiles())

@@ -58,8 +58,8 @@ class RankInputs : public MergeStep {
   // Reads an input that was read before, perhaps by another rank, and passes its blocks to `sink`.
   // No conflict or warning is reported a second time.
   Status read_again(std::size_t index, BlockSink& sink);
-  // Adds the results of an input to the report. This rank or another rank has read the input. An
-  // error is returned only if the whole run must stop.
+  // Adds the results of an input, which this rank or another rank has read, to the report. An error
+  // is returned only if the whole run must stop.
   Status settle(InputOutcome input);
   // Reports which contents of NMB inputs the output does not keep. blocks: the blocks that were
   // taken; nullptr if there are none.

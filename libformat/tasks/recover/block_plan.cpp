@@ -66,8 +66,8 @@ bool is_legal(std::string_view name) {
   return true;
 }
 
-// Returns a variable with damaged chunks or damaged values of variable length, because readers
-// return no fill value in their place; nullopt if there is none.
+// Returns a variable with damaged values that readers cannot replace by fill values, because they
+// are in chunks or have variable length; nullopt if there is none.
 std::optional<VarId> unfillable(const Metadata& metadata, const ClassicLayout& layout,
                                 std::span<const ByteRange> damaged) {
   if (!metadata.extension()) return std::nullopt;

@@ -139,7 +139,7 @@ class Weighing {
     for (std::uint32_t row = 0; row < (*page)->rows(); ++row) {
       const std::uint64_t begin = (*page)->value(row, kPosition);
       const std::uint64_t length = (*page)->value(row, kStoredLength);
-      // The writer that lists an abandoned range writes after that range.
+      // A writer writes this page after the abandoned ranges that the page lists.
       if ((*page)->value(row, kState) == kStateAbandoned && begin < header.position &&
           length <= header.position - begin)
         ranges->push_back({begin, begin + length});

@@ -215,9 +215,9 @@ class ValueFinder {
     return {};
   }
 
-  // Adds the pieces below a page, whose first piece begins at `begin`. Before the call, *end is
-  // where the last piece must end, or kMostEnd if this is not known. After the call, *end is where
-  // it ends.
+  // Adds the pieces below a page. The first piece begins at `begin`. Before the call, *end is where
+  // the last piece must end, or kMostEnd if this is not known. After the call, *end is where it
+  // ends.
   Status walk(const DataMap& map, const Page& page, std::uint64_t begin, std::uint64_t* end) {
     const bool is_end_known = *end != kMostEnd;
     if (page.value(0, kLogicalOffset) != begin) {

@@ -32,13 +32,14 @@ class ValuePages {
   Result<const PageHeader*> root_of(std::uint64_t owner) const;
   // Returns the growth rows of a block, the oldest first. Errors: as for spend().
   Result<std::span<const GrowthRow>> growth_of(std::uint64_t order) const;
-  // Returns where bytes of an original lie in the file, or 0 if its data map does not say so. The
-  // file table is not needed. Bytes of coded pieces are not found.
+  // Returns where bytes of an original lie in the file, according to the original's data map; the
+  // file table is not needed. Returns 0 if the map does not have these bytes, or has them in a
+  // coded piece.
   std::uint64_t place_in_original(std::uint32_t number, std::uint64_t position,
                                   std::uint64_t length) const;
   // Counts bytes of the file that are read to check values. In an undamaged file, no two blocks
   // have the same values, so these bytes are at most as many as the file has. Errors: kLimit if
-  // they are many times more.
+  // many times more bytes are read.
   Status spend(std::uint64_t bytes) const;
   // Returns whether all growth pages of the newest generation could be read.
   bool has_whole_growth() const { return has_whole_growth_; }

@@ -1,6 +1,6 @@
-// mend_file() makes a mended file: a damaged file as a reader can open it. It has the bytes of the
-// damaged file, a new head, and two new generations after the end of the damaged file. The last
-// generation has a new index, which leads to the blocks that are recovered.
+// mend_file() makes a mended file, which readers can open: the bytes of the damaged file with a new
+// head before them, and two new generations after them. The last generation has a new index, which
+// leads to the blocks that are recovered.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ struct MendedParts {
   std::vector<std::uint32_t> damaged_originals;
 };
 
-// Makes a mended file, which is thread-safe. The new bytes are in memory; `base`, the damaged file,
-// is not changed. `blocks` are sorted by name; a left-out block is not written. The entries of the
-// blocks get their new data maps. Errors: kLimit, kIo.
+// Makes a mended file. The result is thread-safe, and has its new bytes in memory; `base`, the
+// damaged file, is not changed. `blocks` are sorted by name; a block that is left out is not
+// written. The entries of the blocks get their new data maps. Errors: kLimit, kIo.
 Result<std::shared_ptr<const ByteSource>> mend_file(std::shared_ptr<const ByteSource> base,
                                                     const Evidence& evidence,
                                                     std::vector<PlannedBlock>& blocks,

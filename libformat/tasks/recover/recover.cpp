@@ -342,7 +342,7 @@ class Recoverer {
   std::unordered_map<std::uint64_t, std::string> names_;
   BlockPlans plans_;
   MendedParts parts_;
-  // Names of the blocks of lost originals, as far as they are known.
+  // Names of the blocks of lost originals, if they are known.
   std::set<std::string, std::less<>> lost_originals_;
   std::shared_ptr<const ByteSource> mended_;
   Recovery recovery_;

@@ -16,7 +16,7 @@ namespace nmb {
 namespace {
 
 // The message of each rank to rank 0: the rank's dead ranges, whose sums are known, and its rows
-// for the growth page. It has few bytes, because rank 0 receives a message from each rank.
+// for the growth page. It is short, because rank 0 receives one from each rank.
 struct DeadAndGrown {
   std::vector<DeadRange> dead;
   NewGrowth growth;

@@ -132,9 +132,8 @@ Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   };
   NMB_TRY(w.ranks.agree(tell()));
   NMB_ASSIGN(const Inbox<Known> told, w.ranks.exchange(known));
-  // The rank that is chosen to fold the growth rows of a block: the rank that commits the block in
-  // any case, or else the first rank that knows the block. Each rank chooses for the blocks whose
-  // orders it owns.
+  // The rank that folds the growth rows of a block: a rank that commits the block in any case, or
+  // else the first rank that knows it. The rank that owns the block's order makes the choice.
   struct Chosen {
     int rank;
     Known known;

@@ -84,8 +84,8 @@ Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockT
     return {};
   };
   NMB_TRY(w.ranks.agree(take()));
-  // Sends each row to the rank that receives all rows of its block, which follows from the block's
-  // order.
+  // Sends each row to a rank that is chosen by the order of the row's block, so that one rank
+  // receives all rows of a block.
   Outbox<std::pair<std::size_t, SentRow>> sent;
   for (std::size_t i = 0; i < rows->count(); ++i)
     sent.add(static_cast<int>((*rows)[i].order % w.ranks.count()), {ages[i], (*rows)[i]});

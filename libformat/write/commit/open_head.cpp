@@ -64,10 +64,10 @@ void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
                          "--repack removes them"));
 }
 
-// Fails if the trailer at the end of the newest generation may belong to another file. In this
-// case, the writer must not overwrite anything. For example, two files with the same definitions
-// have the same file id. If only the head of one file was copied over the other file, the bytes
-// after the head still belong to the other file.
+// Fails if the trailer at the end of the newest generation may belong to another file, whose bytes
+// the writer must not overwrite. For example, two files with the same definitions have the same
+// file id. If only the head of one was copied over the other, the bytes after the head still belong
+// to the other.
 Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading,
                               const FoundSuperblock& newest) {
   const std::uint64_t trailer = newest.fields.trailer_position();
@@ -182,8 +182,8 @@ Result<Head> settle_head(WriterCore& w) {
   return head;
 }
 
-// The head, and the length of the file. Rank 0 sends them to the ranks that do not read the file;
-// these ranks decode the superblock again.
+// The head and the length of the file, which rank 0 sends to the ranks that do not read the file.
+// These ranks decode the superblock again.
 struct SentHead {
   Head head;
   std::uint64_t size = 0;

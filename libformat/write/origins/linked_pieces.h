@@ -58,8 +58,6 @@ class LinkedPieces : public OriginSteps {
   }
 
  private:
-  // Compares the computed sums with the expected sums (LinkedPiece::sum). Errors: kDamaged if a sum
-  // differs.
   Status check_sums() const;
 
   LinkedValues values_;

@@ -70,7 +70,7 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       // records, but this rank does not know which.
       const std::uint64_t behind = end - block.layout.header_length;
       if (extent.first_new() < behind) extent.want_place(extent.first_new(), behind);
-      // Records without bytes request no space, so the keeper learns their number in this way.
+      // Lets the keeper learn the number of records, even if the records have no bytes.
       if (more) extent.want_records();
       if (more || extent.first_new() < behind) w_.blocks.mark_dirty(id);
       return {};

@@ -86,9 +86,9 @@ class WaitingValues {
     return !block.is_removed() && extent && extent->needs_places();
   }
 
-  // Chooses a keeper for each committed block to which values are put, because such a block has
-  // none yet. If a rank already has uncommitted values of the block, this rank is the keeper;
-  // otherwise the lowest rank that puts values is.
+  // Chooses a keeper for each committed block to which values are put. If a rank already has
+  // uncommitted values of the block, that rank is the keeper; otherwise the lowest rank that puts
+  // values is.
   Status match_values() {
     std::vector<NameRecord> records;
     for (BlockId id : w_.blocks.dirty) {

@@ -16,9 +16,9 @@ namespace nmb {
 struct CoreOptions : WriterOptions {
   // For new files: see CreateOptions::resume_key. Not allowed in a dry run or with kMpiIo (kUsage).
   std::string resume_key{};
-  // Whether commits read values that stay in other files to compute their checksums. Readers refuse
-  // such values without checksums unless ReadOptions::unverified is Unverified::kLinkedValues, so
-  // set this to false only for temporary files.
+  // Whether commits compute checksums of values that stay in other files, for which they must read
+  // these values. Readers refuse such values without checksums unless ReadOptions::unverified is
+  // Unverified::kLinkedValues, so set this to false only for temporary files.
   bool sum_links = true;
   // Called by a commit on every rank, after everything except the superblock has been written. If
   // the function fails, the commit fails.
@@ -27,9 +27,9 @@ struct CoreOptions : WriterOptions {
   // If the function fails, no new file remains. In a dry run of one process, the file has all
   // metadata, but no values; in a dry run of several processes, the function is not called.
   std::function<Status(const ByteSource&)> before_publish{};
-  // With several ranks: opens a source of values that another rank has described by `origin`
-  // (PackedBlock::origin, take_values()), so that ranks with few values to move can move some of
-  // another rank. Must be set on all ranks or on none.
+  // With several ranks: opens a source of values that another rank has described by `origin` (PackedBlock::origin,
+  // take_values()), so that ranks with few values to move can move values of other ranks. Must be set on all ranks or
+  // on none.
   std::function<Result<std::shared_ptr<const ByteSource>>(std::string_view origin)> open_values{};
   // Returns a shorter origin, with which open_values() opens only the range `wanted` of a source.
   // If the result is empty, the rank that has the source moves this range itself. If the function

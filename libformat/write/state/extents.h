@@ -8,7 +8,7 @@
 
 namespace nmb {
 
-// Returns the state of a block's extent. Creates the state if there is none. Never returns nullptr.
+// Returns the state of a block's extent, and creates it if there is none; never returns nullptr.
 // The origin of the values must accept puts.
 ExtentState* extent_of(WriterCore& w, BlockId id);
 std::unique_ptr<ExtentState> new_extent(WriterCore& w, BlockId id);

@@ -13,8 +13,8 @@ namespace nmb {
 // rank's space begins. Moves NextGeneration::cursor to the end of the reserved space. Collective.
 Result<std::uint64_t> take_space(WriterCore& w, const Placement& own);
 
-// Extends the file to the end of the reserved space, if the file is shorter. The file is then long
-// enough even if a rank does not write to its space. Not collective.
+// Extends the file to the end of the reserved space, because a rank need not write to all its
+// space. Not collective.
 Status set_length(WriterCore& w);
 
 }  // namespace nmb

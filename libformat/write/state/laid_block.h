@@ -1,5 +1,5 @@
-// LaidBlock: the layout of a block and the place of its values. The keeper sends a LaidBlock to the
-// other ranks that share the block.
+// LaidBlock: the layout of a block and the place of its values, which the keeper sends to the other
+// ranks that share the block.
 #pragma once
 
 #include <cstdint>

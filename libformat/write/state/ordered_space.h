@@ -21,10 +21,10 @@ struct OrderedRequest {
 };
 
 // Returns the positions of this rank's requests. Requests for the same block get space in the order
-// of the list. Collective. *cursor: the position where free space begins. *cursor must be set on
-// rank 0 before the call. The call sets *cursor on all ranks to the new position. The requests are
-// divided among ranks by their order numbers, so that no rank receives all requests. Errors, on all
-// ranks: kLimit if space would end after byte 2^62 of the file.
+// of the list. Collective. *cursor: the position where free space begins; must be set on rank 0
+// before the call, and is set on all ranks by the call. The requests are divided among ranks by
+// their order numbers, so that no rank receives all requests. Errors, on all ranks: kLimit if space
+// would end after byte 2^62 of the file.
 Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
                                                       std::span<const OrderedRequest> requests,
                                                       std::uint64_t* cursor);

@@ -34,9 +34,8 @@ WriterCore::~WriterCore() {
   // abandoned range.
   if (!next.slot_begun && next.cursor != round_up(committed.kept_length, 8))
     (void)file->truncate(committed.kept_length).ok();
-  // Other ranks may still write values to their places in the file. Therefore the file stays locked
-  // until the other ranks know that this rank has left. Without the lock, another writer could use
-  // the places of these values.
+  // Other ranks may still write values to their places in the file. The file stays locked until
+  // they know that this rank has left; otherwise another writer could use these places.
   if (!others_go_on) return;
   try {
     ranks.communicator().keep(std::move(file));

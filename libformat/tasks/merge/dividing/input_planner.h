@@ -1,5 +1,5 @@
 // InputPlanner: decides for each input whether its blocks stay unchanged, are divided, or are
-// united to one block. The planner also gives the resulting blocks their names.
+// united to one block, and names the resulting blocks.
 #pragma once
 
 #include <cstddef>

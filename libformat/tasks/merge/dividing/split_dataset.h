@@ -132,8 +132,8 @@ class SplitDataset {
   std::uint64_t indexes_ = 0;             // length of the dimension along which variables are
                                           // divided
 
-  // For each dimension of the dataset: the number of a part. The dimension's entry in dim_local_ is
-  // valid only for this part.
+  // For each dimension of the dataset: the number of the part for which its entry in dim_local_ is
+  // valid.
   std::vector<std::uint32_t> dim_stamp_;
   std::vector<DimId> dim_local_;
   std::uint32_t stamp_ = 0;

@@ -41,8 +41,8 @@ class BlockTagger : public MergeStep {
   // Returns the tags of a block. Adds a conflict for each tag that cannot be made.
   Result<std::vector<Tag>> tags_of(const Block& block);
 
-  // For each of PackOptions::tags: the number of blocks that got the tag, and of blocks that did
-  // not get it for lack of an attribute or a match.
+  // For each of PackOptions::tags: the number of blocks that got the tag, and the number of blocks
+  // that did not get it, because they lack an attribute or their names do not match.
   struct Count {
     std::uint64_t with = 0, without = 0;
   };

@@ -104,9 +104,9 @@ Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name, const Sam
 
 namespace {
 
-// Returns whether the block is empty. An empty block has no dimensions, variables, values, samples
-// or named datatypes. Its only attribute may be _NCProperties. Its HDF5 properties may contain only
-// the order of objects and links to groups.
+// Returns whether the block is empty: it has no dimensions, variables, values, samples or named
+// datatypes. Its only attribute may be _NCProperties, and its HDF5 properties may contain only the
+// order of objects and links to groups.
 Result<bool> is_empty(const InputBlock& block) {
   const Metadata& metadata = block.dataset.metadata;
   if (metadata.dimension_count() + metadata.variable_count() > 0 ||
