@@ -716,9 +716,9 @@ Status make_output(const std::string& path, const Hdf5Options& options, ResultCh
   return output->publish();
 }
 
-// Finds the variables with chunks that cannot be decoded. Decodes the chunks if options.check is set; otherwise reads
-// only the properties that mark such variables. Sets `damaged`, and adds a line to `changes` for each filter with which
-// chunks could not be checked.
+// Finds the variables with chunks that cannot be decoded. Decodes the chunks if options.check is
+// set; otherwise reads only the properties that mark such variables. Sets `damaged`, and adds a
+// line to `changes` for each filter with which chunks could not be checked.
 Status find_damage(const hdf5::NamedBlocks& blocks, const ConvertOptions& options,
                    Hdf5Losses* found) {
   NotDecoded not_decoded;
