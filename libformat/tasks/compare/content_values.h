@@ -44,7 +44,7 @@ class ContentValues {
   };
   static Result<Extent> extent_of(const BlockContent& block, std::size_t number, Room room);
 
-  // Number of canonical bytes of an element; 0 if elements differ in their numbers of bytes.
+  // Number of canonical bytes of an element; 0 if it differs between elements.
   std::uint64_t element_bytes() const { return element_bytes_; }
   // Type of the elements: a classic type if their canonical bytes are the external form of this
   // type, otherwise one of the block's own types.
@@ -52,8 +52,8 @@ class ContentValues {
 
   // Reads the canonical bytes of `count` elements. element_bytes() must not be 0.
   Status read(std::uint64_t first, std::uint64_t count, std::vector<std::byte>* out) const;
-  // Calls take() with successive parts of the canonical bytes of one element. An array that is one
-  // element may be larger than memory should hold at once. element_bytes() must not be 0.
+  // Calls take() with successive parts of the canonical bytes of one element, for elements that are
+  // arrays too large to hold in memory at once. element_bytes() must not be 0.
   Status parts(std::uint64_t element,
                const std::function<void(std::span<const std::byte>)>& take) const;
   // Calls take() with the canonical bytes of each of `count` elements.

@@ -68,7 +68,7 @@ std::string canonical_text(Type type, std::span<const std::byte> value) {
 
 void DifferentValues::compare(std::uint64_t position, std::span<const std::byte> first,
                               std::span<const std::byte> second, std::size_t size) {
-  // Most values are the same. Therefore groups of values are compared first.
+  // Compares groups of values first, because most values are the same.
   const std::size_t group = std::max<std::size_t>(1, 4096 / size) * size;
   for (std::size_t at = 0; at < first.size(); at += group) {
     const std::size_t here = std::min(group, first.size() - at);

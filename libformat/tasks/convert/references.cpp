@@ -28,8 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostNested = 65536;
 constexpr auto kMostTime = std::chrono::minutes(5);
 
-// Finds the files that an HDF5 file names, by the rules by which the HDF5 library searches for
-// them.
+// Finds the files that an HDF5 file names, and searches for them as the HDF5 library does.
 class Hdf5Names {
  public:
   // `input` is the input file that refers to `file`, directly or through other files. Messages name

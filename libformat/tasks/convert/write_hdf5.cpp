@@ -611,7 +611,7 @@ class ResultCheck {
     return encode_extended_body(metadata, metadata.record_dimension() ? block.records : 0);
   }
 
-  // Compares a written group with its source. Their values may be stored in different chunks.
+  // Compares a written group with its source, whose values may be stored in different chunks.
   Status compare_relaid(const Block& written, const Block& expected) {
     Block group = written, named = expected;
     NMB_ASSIGN(group.metadata, without_storage(group.metadata));

@@ -171,7 +171,7 @@ class Packer : public MergeStep {
     try {
       return unions_->finish(usable, classic_ ? static_cast<BlockSink&>(*classic_) : *blocks_);
     } catch (const std::bad_alloc&) {
-      // The other ranks wait for helpers_.end().
+      // The exception must not leave this rank, because the other ranks wait for helpers_.end().
       return Status(Code::kLimit, "out of memory");
     }
   }

@@ -25,7 +25,7 @@ struct CountedBlock {
   BlockStatistics statistics;
   std::vector<std::string> names;
 
-  // Returns the number of variables whose name is not empty, but whose statistics could not be
+  // Returns the number of variables that may have statistics, but whose statistics could not be
   // computed.
   std::uint64_t not_computed() const {
     std::uint64_t count = 0;

@@ -20,8 +20,7 @@ namespace nmb {
 class WriteBuffer {
  public:
   static constexpr std::size_t kCapacity = 1 << 20;
-  // Capacity of a buffer if several ranks write the file. Each of these ranks writes only a part of
-  // the file.
+  // Capacity of a buffer if several ranks write the file, each of them a part.
   static constexpr std::size_t kOfSeveral = 256 << 10;
 
   explicit WriteBuffer(OutputFile& file, std::size_t capacity = kCapacity)

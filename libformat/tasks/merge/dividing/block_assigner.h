@@ -23,8 +23,8 @@ class BlockAssigner {
   static Result<BlockAssigner> make(BlockRule rule);
 
   By by() const { return rule_.by; }
-  // Returns whether the rule names a dimension or an attribute. At least one variable must have
-  // this dimension or attribute.
+  // Returns whether the rule names a dimension or an attribute, which at least one variable must
+  // have.
   bool names_object() const { return by() == By::kDimension || by() == By::kAttribute; }
   const std::string& name() const { return rule_.name; }
 

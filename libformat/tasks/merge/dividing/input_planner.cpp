@@ -130,7 +130,7 @@ Status InputPlanner::plan(std::size_t index, Source file, BlockSink& sink) {
   return {};
 }
 
-// Reports conflicts between groups that become one block. They are reported together, because a
+// Reports conflicts between groups that become one block, once for each kind and object, because a
 // file may have very many groups.
 void InputPlanner::tell_conflicts_of_groups() {
   for (auto& [key, conflict] : in_groups_) {

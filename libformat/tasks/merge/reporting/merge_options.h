@@ -55,7 +55,8 @@ struct MergeOptions : PackOptions {
   bool joins() const { return std::holds_alternative<JoinMode>(mode); }
   bool has_tiles() const { return std::holds_alternative<TilesMode>(mode); }
 
-  // Returns the rules of a mode; the defaults, which change nothing, if the merge has another mode.
+  // Returns the rules of a mode, or its defaults, which change nothing, if the merge has another
+  // mode.
   template <class Mode>
   const Mode& rules() const {
     static const Mode kDefaults{};
