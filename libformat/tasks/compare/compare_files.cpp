@@ -61,7 +61,6 @@ class BlockComparer {
     return pairs_.size() >= kMostBlocksTogether ? finish() : Status();
   }
   // Reports a difference after the differences of all pairs that were added.
-  // added.
   Status report(const DefinitionDifference& difference) {
     NMB_TRY(finish());
     is_same_ = false;

@@ -105,7 +105,6 @@ Status check_growth_chain(WriterCore& w) {
 }
 
 // Checks that this version can read and extend all existing pages to which a commit may add rows.
-// rows to them.
 Status check_continued_pages(WriterCore& w) {
   const ByteSource& source = *w.committed.source;
   NMB_TRY(check_growth_chain(w));
