@@ -1,6 +1,5 @@
 // Values of variable length are written in the order in which the HDF5 library returns them, so
-// that a file that was written to HDF5 and converted back can be compared with the new file byte by
-// byte.
+// that the output can be written to HDF5, converted back and compared byte by byte.
 #include "convert/moved_paths.h"
 
 #include <algorithm>
