@@ -29,7 +29,7 @@ struct ValuesToCode {
   PieceCodec codec = PieceCodec::kNone;
   int level = 0;
   std::vector<ExtentPiece> coded;  // if `codec` is kNone: the existing coded pieces, in order
-  CodedFiles files;                // the files in which the coded pieces are stored
+  CodedFiles files;
   // If set, each window is a piece of these ranges, and bytes outside of all ranges are not coded.
   // An HDF5 view can then show the pieces.
   std::optional<std::vector<EqualPieces>> for_view{};

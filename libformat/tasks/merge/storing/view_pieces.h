@@ -18,8 +18,8 @@ struct EqualPieces {
 
 // Returns a range for each variable and, in variables with records, for each record. The ranges
 // ascend and do not overlap. Bytes outside of all ranges should not be encoded: small values, and
-// values that cannot be divided into equal pieces of a suitable length. `records` is the number of
-// records; `length` is the length of the extent.
+// values that cannot be divided into equal pieces of a suitable length. length: the length of the
+// extent.
 std::vector<EqualPieces> pieces_for_view(const Metadata& metadata, const ClassicLayout& layout,
                                          std::uint64_t records, std::uint64_t length,
                                          std::uint32_t piece_size);
