@@ -16,8 +16,8 @@ namespace nmb {
 // on all of them.
 inline constexpr std::size_t kMostBlocksTogether = 64, kMostVariablesTogether = 4096;
 
-// Limits the values that the variables of a file may claim. Without a limit, values that were never
-// written could keep the program busy for years, although the file has only a few bytes.
+// Limits the values that the variables of a file may claim, because values that were never written
+// could keep the program busy for years, although the file has only a few bytes.
 class ValueBudget {
  public:
   explicit ValueBudget(std::uint64_t file_size);

@@ -267,7 +267,7 @@ Result<Metadata> without_storage(const Metadata& from) {
 }
 
 // Returns whether HDF5 stores a variable in chunks although the block has no chunks of it, for
-// example values that were copied from other files into a data set that may grow.
+// example because its values were copied from other files into a data set that may grow.
 Result<bool> gets_chunks(const Metadata& metadata) {
   NMB_ASSIGN(const std::vector<hdf5::Property> properties,
              hdf5::decode_properties(metadata.extension()->hdf5));

@@ -59,9 +59,10 @@ class ExtentState {
   std::uint64_t length() const { return length_; }
   // Sets a larger length of the extent. The new bytes are unwritten.
   void add_unwritten(std::uint64_t length) { length_ = length; }
-  // Changes the length of the extent. Added bytes are unwritten. Bytes after a smaller length are
-  // lost, and become zero in the file if they are uncommitted. If the new end lies inside a
-  // committed piece, the bytes before the end get a new place when places are planned.
+  // Changes the length of the extent. Added bytes are unwritten. If the new length is smaller, the
+  // bytes after it are lost, and become zero in the file if they are uncommitted. If the new end
+  // lies inside a committed piece, the bytes before the end get a new place when places are
+  // planned.
   Status resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead);
   // Writes bytes at `offset` of the extent. `stage` holds the bytes for which the file has no
   // uncommitted space yet.
