@@ -1,4 +1,3 @@
-// Chooses chunks by the rules of CMIP7 (see client/cmip7_layout.h).
 #include "client/cmip7_layout.h"
 
 #include <algorithm>
@@ -15,8 +14,8 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint64_t kLeastChunk = 4 << 20;  // bytes of values
-// A variable of at most this many bytes keeps its filters if its chunks need not change. If it is
-// contiguous, it stays contiguous.
+// An array of at most this many bytes keeps its filters if its chunks need not change. A contiguous
+// one that cannot grow stays contiguous.
 constexpr std::uint64_t kSmallArray = 64 << 10;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
 constexpr std::uint32_t kDeflate = word_of(PieceCodec::kDeflate).hdf5_filter;
@@ -85,7 +84,6 @@ bool are_wanted(const std::vector<Filter>& filters, std::uint64_t value_size) {
          filters.size() == 2 + (has(kShuffle) ? 1u : 0u);
 }
 
-// Returns whether the values may grow.
 bool may_grow_in(const Dataset& block, VarId variable, std::span<const Property> properties) {
   bool grows = false;
   for (const DimId d : block.metadata.variable(variable).dimensions)

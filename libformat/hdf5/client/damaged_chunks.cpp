@@ -1,4 +1,3 @@
-// Finds and marks damaged chunks (see client/damaged_chunks.h).
 #include "client/damaged_chunks.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// DamagedChunks: chunks of values from HDF5 that cannot be decoded. NMB copies chunks without
-// decoding them, so the hdf5 section marks the variables that have such chunks
+// DamagedChunks: the chunks of a variable from HDF5 that cannot be decoded. NMB copies chunks
+// without decoding them, so the hdf5 section marks the variables that have such chunks
 // (spec/hdf5_section.md, property 14).
 #pragma once
 
@@ -12,7 +12,6 @@
 
 namespace nmb::hdf5 {
 
-// The damaged chunks of a variable.
 struct DamagedChunks {
   VarId variable = 0;
   std::uint64_t chunks = 0;  // number of chunks; 0 if the variable is marked, but was not decoded

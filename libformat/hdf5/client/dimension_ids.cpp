@@ -1,4 +1,3 @@
-// Chooses the numbers of dimensions (see client/dimension_ids.h).
 #include "client/dimension_ids.h"
 
 #include <algorithm>
@@ -17,9 +16,9 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Returns the names of all blocks. Each block comes before the blocks below it. Within a group,
-// subgroups are in the order of their links if HDF5 tracks that order. Otherwise, they are in the
-// order of their names. Reads the hdf5 sections of all blocks of kind 6. Errors: kDamaged, kIo.
+// Returns the names of all blocks, each before the blocks below it. The subgroups of a group are in
+// the order of their links if HDF5 tracks that order, and otherwise in the order of their names.
+// Reads the hdf5 sections of all blocks of kind 6. Errors: kDamaged, kIo.
 Result<std::vector<std::string>> group_order(const NamedBlocks& blocks) {
   GroupTree tree;
   NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
@@ -109,9 +108,9 @@ Status DimensionIds::gather() {
   });
 }
 
-// Some scales store no number, so netCDF-C chose their numbers in the source file. Finds these
-// numbers where variables state them. Counting again might give other numbers, because some groups
-// of the source file may be absent here.
+// Finds the numbers that netCDF-C chose in the source file for scales that store no number.
+// Variables state these numbers. Counting again might give other numbers, because some groups of
+// the source file may be absent here.
 void DimensionIds::take_counted(const Block& block) {
   const auto known = blocks_.find(block.name);
   if (known == blocks_.end() ||
@@ -252,10 +251,10 @@ Status DimensionIds::count_anew() {
   return Status(Code::kLimit, "found more than 2^31 - 1 dimensions");
 }
 
-// Numbers the dimensions of one source, beginning with `first`. Returns the next free number. For a
-// scale that stores no number, netCDF-C chooses a number when it reads the result. If netCDF-C
-// would choose another number than this function, the function numbers all dimensions of the source
-// in the order in which netCDF-C reads them.
+// Numbers the dimensions of one source, beginning with `first`. Returns the next free number. When
+// netCDF-C reads the result, it chooses the numbers of scales that store no number. If its choice
+// would differ from the numbers given here, all dimensions of the source are numbered in the order
+// in which netCDF-C reads them.
 std::int64_t DimensionIds::count_source(const std::vector<Scales*>& blocks, std::int64_t first) {
   struct Item {
     std::int64_t in_source;
@@ -297,7 +296,7 @@ std::int64_t DimensionIds::first_of(std::string_view block) const {
 }
 
 // Returns the name of the uppermost block of kind 6 above `block`, or `block` itself if there is
-// none. This block was the root group of the file from which `block` came.
+// none. That block was the root group of the file from which `block` came.
 std::string DimensionIds::source_of(const std::string& block) const {
   std::string root = block;
   for (std::string above = block; !above.empty();) {
@@ -333,8 +332,8 @@ std::optional<DimensionIds::Dimension> DimensionIds::in_source(const std::string
   const Numbers& numbers = numbers_of_source(block);
   const auto known = numbers.find(id);
   if (known == numbers.end()) return std::nullopt;
-  // Variables use dimensions of their own group and of the groups above it. Choose the nearest of
-  // these groups.
+  // Variables use dimensions of their own group and of the groups above it. If several of these
+  // groups have a dimension with this number, the nearest one counts.
   const std::pair<std::string, std::size_t>* nearest = nullptr;
   for (const auto& place : known->second)
     if (is_at_or_below(block, place.first) &&
@@ -368,9 +367,9 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
                 known->second.first + *id, true, may_grow(classic_->metadata, *id)});
 }
 
-// Finds a dimension by its name in the classic blocks above `block`. Some numbers belong to no
-// scale of the source, because a block of the source became a classic block. The dimensions of such
-// a block kept their names.
+// Finds a dimension by its name in the classic blocks above `block`. If a block of the source
+// became a classic block, its dimensions kept their names, but no scale of the source has their
+// numbers.
 Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_name(const Block& block,
                                                                      DimId dimension) const {
   const nmb::Dimension used = block.metadata.dimension(dimension);

@@ -1,10 +1,10 @@
 // DimensionIds chooses the numbers by which netCDF identifies dimensions, when an NMB file is
 // written as HDF5. A scale has its number in _Netcdf4Dimid; variables that use the scale repeat the
-// number in _Netcdf4Coordinates. For netCDF, two dimensions with the same number are one dimension.
-// Dimensions from different sources may have the same number, so they get new numbers. A block may
-// use dimensions of a classic block above it. In the HDF5 file, these dimensions have other numbers
-// than in the source. If a scale has no number, netCDF-C chooses one: the largest number that it
-// has read so far, plus 1.
+// number in _Netcdf4Coordinates. If a scale has no number, netCDF-C chooses one: the largest number
+// that it has read so far, plus 1. For netCDF, two dimensions with the same number are one
+// dimension, so dimensions from different sources get new numbers if they have the same number. The
+// dimensions of a classic block, which blocks below it may use, also have other numbers in the HDF5
+// file than in the source.
 #pragma once
 
 #include <cstddef>
@@ -59,20 +59,19 @@ class DimensionIds {
     bool is_classic = false;  // whether it belongs to a classic block
     bool may_grow = false;    // whether the dimension belongs to a classic block and may grow
   };
-  // A dimension of a classic dataset may represent a dimension of a group above. Returns the
-  // represented dimension for each dimension of the dataset, or nullopt if the dataset defines the
-  // dimension itself. The two dimensions have the same name and length, and either both may grow or
-  // neither may grow. Errors: kDamaged; kIo.
+  // For each dimension of a classic dataset, returns the dimension of a group above that it
+  // represents, or nullopt if the dataset defines the dimension itself. Both dimensions have the
+  // same name and length, and both or neither may grow. Errors: kDamaged; kIo.
   NMB_EXPORT Result<std::vector<std::optional<Dimension>>> dimensions_above(
       const Block& block) const;
   // Returns whether a group below a classic dataset uses a certain dimension of the dataset. `path`
   // is the path of the dimension without the first '/'.
   bool is_shared(const std::string& path) const { return shared_.contains(path); }
-  // For a variable in a block of kind 6, returns the dimensions that the variable's marks in the
-  // source state. Returns nullopt for dimensions without marks.
+  // Returns the dimensions of a variable in a block of kind 6, as the attributes DIMENSION_LIST and
+  // _Netcdf4Coordinates of the source state them. A dimension that they do not state is nullopt.
   Result<std::vector<std::optional<Dimension>>> dimensions_of(const Block& block,
                                                               VarId variable) const;
-  // Returns the dimension that has number `id` in the source file of the block. Returns nullopt if
+  // Returns the dimension that has number `id` in the source file of the block, or nullopt if
   // variables of the block can use no dimension with this number. `block` must be of kind 6.
   std::optional<Dimension> in_source(const std::string& block, std::int64_t id) const;
 
@@ -99,7 +98,7 @@ class DimensionIds {
         places;  // maps the name of a scale to its index in `scales`
   };
   // Maps each number to the scales that have it. A scale is given by the name of its block and its
-  // index in the block.
+  // index in that block.
   using Numbers = std::map<std::int64_t, std::vector<std::pair<std::string, std::size_t>>>;
 
   explicit DimensionIds(const NamedBlocks& blocks) : source_blocks_(blocks) {}

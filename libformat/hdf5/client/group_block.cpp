@@ -1,4 +1,3 @@
-// Decodes groups of HDF5 files (see group_block.h).
 #include "client/group_block.h"
 
 #include <utility>

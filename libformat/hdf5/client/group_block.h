@@ -28,10 +28,10 @@ struct Undecoded {
   std::string why;       // see why_absent()
   bool is_lost = false;  // whether no original has the values either
 };
-// Returns these variables of a block. Errors: kDamaged (R-H5-1).
+// Returns the undecoded variables of a block. Errors: kDamaged (R-H5-1).
 NMB_EXPORT Result<std::vector<Undecoded>> undecoded_variables(const Dataset& dataset);
-// Notes that no original has the values of these variables any more. Returns whether the metadata
-// changed. Errors: kDamaged (R-H5-1).
+// Records in the metadata that no original has the values of the undecoded variables any more.
+// Returns whether the metadata changed. Errors: kDamaged (R-H5-1).
 Result<bool> forget_originals(Metadata* metadata);
 
 // Does the same as open_hdf5(), and adds the GroupBlock::lost_references of all groups to *lost.

@@ -1,5 +1,5 @@
-// Runs nmb-hdf5 and receives its results (see hdf5_file.h). The results are not trusted: bodies are
-// decoded like bodies from any file, and values must lie in the file or in the spool.
+// Runs nmb-hdf5 and receives its results, which are not trusted: bodies are decoded like bodies
+// from any file, and values must lie in the file or in the spool.
 #include "client/hdf5_file.h"
 
 #include <algorithm>

@@ -14,14 +14,13 @@
 
 namespace nmb::hdf5 {
 
-// A range of an extent. The HDF5 file stores the same bytes at `position`.
+// A range of an extent whose bytes the HDF5 file stores at `position`.
 struct RunInFile {
   std::uint64_t offset = 0;  // offset in the extent
   std::uint64_t length = 0;
-  std::uint64_t position = 0;  // position in the HDF5 file
+  std::uint64_t position = 0;
 };
 
-// A group of an HDF5 file.
 struct GroupBlock {
   std::string name;  // the group's path without the first '/'
   std::vector<std::byte> body;
@@ -34,9 +33,9 @@ struct GroupBlock {
   std::vector<std::string> lost_references{};
 };
 
-// How values of external and virtual data sets are treated. With `kLeft`, such values stay in their
-// files. With `kCopied`, such values are copied to the spool. HDF5 then opens the other files
-// without limits of time and space.
+// How values of external and virtual data sets are treated. kLeft leaves them in their files.
+// kCopied copies them to the spool; HDF5 then opens the other files without limits of time and
+// space.
 enum class OtherFiles : std::uint8_t { kLeft, kCopied };
 
 struct ReadOptions {
@@ -48,7 +47,7 @@ struct ReadOptions {
 
 class Hdf5Process;
 
-// A file that another process already reads while this process does other work.
+// A file that another process reads while this process does other work.
 class StartedFile {
  public:
   // Starts to read a file. `spool` receives the values whose bytes in the file differ from their
@@ -60,8 +59,8 @@ class StartedFile {
   // Ends the other process.
   ~StartedFile();
 
-  // Does the same as read_file(). Call this function only once. `file` is the file whose path was
-  // passed to start().
+  // Does the same as read_file(). Call this function only once. `file` must be the file at the path
+  // that start() got.
   Status read(std::shared_ptr<const ByteSource> file,
               const std::function<Status(GroupBlock)>& visit);
 

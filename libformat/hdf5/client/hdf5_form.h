@@ -47,9 +47,9 @@ class Hdf5Form {
   std::vector<Loss> changes_;
 };
 
-// Drops the filter parameters that HDF5 replaces when it creates a data set. These are all but the
-// first two parameters of a scaleoffset filter with an unknown scale type. HDF5 cannot decode the
-// chunks with the old parameters or with the new ones.
+// Drops the filter parameters that HDF5 replaces when it creates a data set: all but the first two
+// parameters of a scaleoffset filter with an unknown scale type. HDF5 cannot decode the chunks with
+// the old or the new parameters.
 NMB_EXPORT void drop_replaced_parameters(Extension* extension);
 
 // Returns the bytes of a block's user block, or no bytes if it has none. Errors: kDamaged.

@@ -1,4 +1,3 @@
-// Runs a process of nmb-hdf5 (see hdf5_process.h).
 #include "client/hdf5_process.h"
 
 #include <fcntl.h>
@@ -30,8 +29,8 @@ Result<std::unique_ptr<Hdf5Process>> Hdf5Process::start(const std::vector<std::s
 Hdf5Process::~Hdf5Process() {
   if (server_ && server_->is_ours()) {
     server_.reset();
-    // The process may be creating a file. It is gone when its end of the pipe is closed, and only
-    // then can the caller remove all its files.
+    // The process may be creating a file. Its end of the pipe is closed only when the process is
+    // gone, and only then can the caller remove all its files.
     std::byte rest[4096];
     for (ssize_t n = 1; n > 0 || (n < 0 && errno == EINTR);) n = ::read(pipe_, rest, sizeof rest);
   }

@@ -29,15 +29,14 @@ class Hdf5Process {
 
   using TakeBlock = std::function<Status(std::vector<std::byte> content)>;
   // Receives the messages of the process (see hdf5_stream.h) up to the last one, and waits until
-  // the process has ended. Passes each message kBlock to take(). Call this only once. Errors: the
-  // failure that the process reports; the first failure of take(); kIo "interrupted" if *cancel
-  // becomes true, which may be nullptr; kLimit if the process took too much time; kDamaged if it
-  // ended without a last message or by a signal, or sent a message of another kind; kIo. After an
-  // error, the destructor ends the process.
+  // the process has ended. Passes each message kBlock to take(). Call this only once. `cancel` may
+  // be nullptr. Errors: the failure that the process reports; the first failure of take(); kIo
+  // "interrupted" if *cancel becomes true; kLimit if the process took too much time; kDamaged if it
+  // was ended by a signal, ended without a last message, or sent a message of another kind; kIo.
+  // After an error, the destructor ends the process.
   Status receive(const TakeBlock& take, const std::atomic<bool>* cancel = nullptr);
 
  private:
-  // A message that the process sent.
   struct Received {
     Message kind;
     std::vector<std::byte> content;

@@ -1,4 +1,3 @@
-// Starts servers, and keeps idle servers for the next request (see hdf5_server.h).
 #include "client/hdf5_server.h"
 
 #include <fcntl.h>

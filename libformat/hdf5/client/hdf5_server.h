@@ -1,6 +1,6 @@
 // Hdf5Server is a running `nmb-hdf5 serve`. The server handles each request in a new process, which
-// is a fork of itself. This saves time: to start the program and load the HDF5 library takes longer
-// than to read a small file.
+// is a fork of itself. This saves time, because starting the program and loading the HDF5 library
+// takes longer than reading a small file.
 #pragma once
 
 #include <sys/types.h>
@@ -54,17 +54,16 @@ class Hdf5Server {
   Hdf5Server(const Hdf5Server&) = delete;
   Hdf5Server& operator=(const Hdf5Server&) = delete;
 
-  // Sends a request. The new process writes its messages to the descriptor `output` and gets the
-  // descriptor `shared`. If `shared` is -1, the process gets no such descriptor. The caller may
-  // close both descriptors after the call. Errors: kIo; kLimit for arguments of more than 128 KiB;
-  // as ended_early().
+  // Sends a request. The new process writes its messages to the descriptor `output`, and gets the
+  // descriptor `shared` unless this is -1. The caller may close both descriptors after the call.
+  // Errors: kIo; kLimit for arguments of more than 128 KiB; those of ended_early().
   Status ask(const std::vector<std::string>& arguments, int output, int shared);
-  // Waits until the process ends and returns its status, as waitpid gives it. Errors: kIo and as
+  // Waits until the process ends and returns its status, as waitpid gives it. Errors: kIo; those of
   // ended_early() if the server ended too.
   Result<int> answer();
 
-  // Returns the failure of a process or server that ended by itself: kLimit if the memory of this
-  // process is limited, which is then the likely reason, and otherwise `code`.
+  // Returns the failure of a process or server that ended by itself. The code is kLimit if the
+  // memory of this process is limited, which is then the likely reason, and otherwise `code`.
   static Status ended_early(Code code, std::string text);
 
   // Returns whether this process started the server. If false, the destructor does not end it.

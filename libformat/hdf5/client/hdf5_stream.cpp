@@ -1,4 +1,3 @@
-// Decodes failures in messages of nmb-hdf5 (see hdf5_stream.h).
 #include "client/hdf5_stream.h"
 
 namespace nmb::hdf5 {

@@ -1,7 +1,6 @@
 // Defines the messages that nmb-hdf5 writes to its standard output: a MessageHead, and the content.
-// If the bytes of values in the HDF5 file differ from their bytes in the extent, nmb-hdf5 writes
-// these values to the spool, and not into a message. The spool is a file whose descriptor nmb-hdf5
-// receives at its start.
+// Values whose bytes in the HDF5 file differ from their bytes in the extent are written to the
+// spool, a file whose descriptor nmb-hdf5 receives at its start.
 #pragma once
 
 #include <cstddef>

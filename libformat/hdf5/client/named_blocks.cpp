@@ -1,4 +1,3 @@
-// Finds blocks by name (see client/named_blocks.h).
 #include "client/named_blocks.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Checks the dimensions that netCDF sees (see client/netcdf_check.h).
 #include "client/netcdf_check.h"
 
 #include <algorithm>

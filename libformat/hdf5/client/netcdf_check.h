@@ -31,9 +31,8 @@ class NetcdfCheck {
   // Adds a group that was made from the classic block `source`. Errors: kDamaged if a variable has
   // other dimensions in the group than in `source`.
   Status add_classic(const Block& written, const Block& source, bool plain);
-  // Makes the checks that need all groups. Call this function after all groups were added. Errors:
-  // kIo; kDamaged, with the name of the variable, if netCDF sees other dimensions for a variable
-  // than in its source.
+  // Makes the checks that need all groups, so all must have been added. Errors: kIo; kDamaged, with
+  // the name of the variable, if netCDF sees other dimensions for a variable than in its source.
   Status finish() const;
 
  private:
@@ -50,7 +49,7 @@ class NetcdfCheck {
   const Hdf5Form& form_;
   std::map<std::int64_t, std::string>
       scales_;  // path of the scale for each number; if several scales have the same number,
-                // netCDF-C takes the last scale
+                // netCDF-C takes the last one
   std::int64_t next_ = 0;
   std::vector<Use> uses_;
 };

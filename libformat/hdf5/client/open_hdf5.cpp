@@ -1,4 +1,3 @@
-// Opens HDF5 files as blocks (see nmb/hdf5.h).
 #include <algorithm>
 #include <iterator>
 #include <utility>

@@ -1,4 +1,3 @@
-// Reads the places of chunks (see chunk_index_in.h).
 #include "decoding/chunk_index_in.h"
 
 #include <algorithm>
@@ -16,8 +15,8 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// Every structure begins with a signature, its version and the kind of its elements. A block of an
-// array then has the address of the array's header.
+// Every structure begins with a signature, its version and the kind of its elements. In a block of
+// an array, the address of the array's header follows.
 constexpr std::size_t kHead = 6, kBlockHead = kHead + 8;
 constexpr unsigned kMostLevel = 16;  // maximum height of a B-tree
 
@@ -61,7 +60,7 @@ class ChunkIndexReader {
     return false;
   }
 
-  // Returns the places of all chunks. Returns nullopt if a chunk is missing or occurs twice.
+  // Returns the places of all chunks, or nullopt if a chunk is missing or occurs twice.
   std::optional<std::vector<ChunkPlace>> finish() {
     if (places_.size() != count_) return std::nullopt;
     if (!std::ranges::is_sorted(places_, {}, &ChunkPlace::number))
@@ -123,8 +122,8 @@ class ChunkIndexReader {
     return true;
   }
 
-  // Reads bytes of the index. An index has no bytes twice. Therefore all bytes together are at most
-  // as many as the file has; a malicious index would need more.
+  // Reads bytes of the index. The parts of a valid index do not share bytes, so it has at most as
+  // many bytes as the file; a malicious index could have more.
   bool read_bytes(std::uint64_t address, std::uint64_t length, std::vector<std::byte>* out) {
     if (length > budget_ || !file_.has(address, length)) return false;
     budget_ -= length;
@@ -146,7 +145,6 @@ class ChunkIndexReader {
            (*out)[4] == kVersion && (*out)[5] == kind_;
   }
 
-  // Reads a block of an array.
   bool read_block(std::uint64_t address, std::uint64_t length, const char* signature,
                   std::vector<std::byte>* out) {
     return read_structure(address, length, signature, out) &&
@@ -199,7 +197,7 @@ class ChunkIndexReader {
                  layout_.is_filtered ? layout_.mask : 0});
   }
 
-  // The chunks of the maximum lengths are stored one after the other.
+  // The file has a place for each chunk of the maximum shape, one after the other.
   bool read_implicit() {
     std::uint64_t chunks = 1;
     for (const std::uint64_t n : counts_)
@@ -234,7 +232,6 @@ class ChunkIndexReader {
     return unlimited == (is_extensible ? 1 : 0);
   }
 
-  // Reads the header of an array.
   bool read_header(std::size_t contents, const char* signature, std::vector<std::byte>* out) {
     constexpr std::byte kPlain{0}, kFiltered{1};
     kind_ = shape_.has_filters ? kFiltered : kPlain;
@@ -375,8 +372,8 @@ class ChunkIndexReader {
     const std::uint64_t values = super.pages.count > 0 ? 0 : super.elements * element_;
     const std::uint64_t before = super.first + number * super.elements;
     if (!read_block(address, begin + values + kSum, "EADB", &block)) return false;
-    // If the index block has the address of the data block, the HDF5 library states another number:
-    // it counts data blocks from the beginning of the array, not of the super block.
+    // If the index block has the address of the data block, the HDF5 library states another number,
+    // because it numbers data blocks from the beginning of the array, not of the super block.
     const std::uint64_t stated = stated_offset(block);
     if (stated != before && stated != before + super.first_block * super.elements) return false;
     if (super.pages.count == 0)
@@ -444,8 +441,8 @@ class ChunkIndexReader {
     return true;
   }
 
-  // Adds a chunk. Its record consists of its address, with filters its length and the filter mask,
-  // and its position.
+  // Adds a chunk. Its record has the chunk's address, then (only with filters) its length and
+  // filter mask, and then its position.
   bool take_tree_2(Bytes record) {
     const std::size_t middle = element_ - 8 - 8 * rank();
     Stored chunk{load_le<std::uint64_t>(record.data()), chunk_bytes_, 0};

@@ -1,4 +1,3 @@
-// Reads the global heap (see global_heap_in.h).
 #include "decoding/global_heap_in.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Decodes layout messages (see layout_message_in.h).
 #include "decoding/layout_message_in.h"
 
 #include "decoding/file_bytes.h"
@@ -22,7 +21,7 @@ struct MessageNumbers {
   }
 };
 
-// Takes the lengths of a chunk, and the size of an element. `count` is the number of all of them.
+// Takes the lengths of a chunk and the size of an element, together `count` numbers.
 void take_lengths(MessageNumbers& from, std::uint64_t count, std::size_t width,
                   LayoutMessage* out) {
   from.ok = from.ok && count >= 2 && count <= kMostRank + 1 && width >= 1 && width <= 8;
@@ -30,7 +29,8 @@ void take_lengths(MessageNumbers& from, std::uint64_t count, std::size_t width,
   out->element = from.take(width);
 }
 
-// Takes the parameters of an index. Except for a single chunk, the index itself repeats them.
+// Takes the kind of an index and the parameters of a single chunk. Skips the parameters of other
+// indexes, because these indexes repeat them.
 void take_index(MessageNumbers& from, bool is_filtered, LayoutMessage* out) {
   const std::uint64_t index = from.take(1);
   out->index = static_cast<ChunkIndex>(index);

@@ -1,4 +1,3 @@
-// Reads object headers of data sets (see object_header_in.h).
 #include "decoding/object_header_in.h"
 
 #include <algorithm>
@@ -13,11 +12,11 @@ namespace {
 
 constexpr std::size_t kMostHeader = 64 << 10;  // maximum size of a header in bytes
 constexpr std::size_t kMostChunks = 16;        // maximum number of chunks after the first chunk
-// The same if only the layout is read. Attributes may make the header long.
+// The limits if only the layout is read. Attributes may make such a header long.
 constexpr std::size_t kMostHeaderOfLayout = 16 << 20, kMostChunksOfLayout = 4096;
 constexpr std::size_t kFirstRead = 512;  // most headers are shorter
 
-// Returns a set of messages, as bits, that has one message.
+// Returns the bit that stands for a message in a set of messages.
 constexpr unsigned message_bit(HeaderMessage message) {
   return 1u << static_cast<unsigned>(message);
 }

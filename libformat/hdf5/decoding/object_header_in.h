@@ -1,7 +1,7 @@
 // Reads object headers of data sets from the bytes of the file (HDF5 File Format Specification 3.0,
-// IV.A). The reader understands only headers of simple data sets. The values of such a data set are
-// stored as one run, unchanged and without filters. The data set has no named datatype, no comment,
-// and only a few attributes. The HDF5 library must read all other headers.
+// IV.A). The reader understands only headers of simple data sets: the values are stored as one run,
+// unchanged and without filters, and the data set has no named datatype, no comment, and only a few
+// attributes. The HDF5 library must read all other headers.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +33,7 @@ class ObjectHeaderIn {
   bool read(std::uint64_t address);
 
   // Returns the layout of a data set in chunks. `address` is the address of any object header.
-  // Returns nullopt if the header has no such layout, or if this class does not know the form of
-  // the header.
+  // Returns nullopt if the header has no such layout or an unknown form.
   std::optional<LayoutMessage> chunk_layout(std::uint64_t address);
 
   // Returns the header without the parts in which similar data sets differ. These parts are the

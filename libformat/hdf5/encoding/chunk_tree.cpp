@@ -1,4 +1,3 @@
-// Writes the chunk trees of data sets (see chunk_tree.h).
 #include "encoding/chunk_tree.h"
 
 namespace nmb {

@@ -12,7 +12,6 @@
 
 namespace nmb {
 
-// A stored chunk.
 struct ViewChunk {
   std::uint64_t number = 0;  // chunk number in row-major order, from 0
   std::uint64_t address = 0;

@@ -1,4 +1,3 @@
-// Writes datatypes (see datatype_message.h).
 #include "encoding/datatype_message.h"
 
 #include "encoding/object_header.h"

@@ -1,4 +1,3 @@
-// Adds the messages of dimensions (see dimension_messages.h).
 #include "encoding/dimension_messages.h"
 
 #include <span>

@@ -1,4 +1,3 @@
-// Writes global heaps (see dimension_references.h).
 #include "encoding/dimension_references.h"
 
 #include <algorithm>

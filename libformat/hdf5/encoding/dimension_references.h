@@ -1,5 +1,5 @@
-// DimensionReferences writes the global heaps of a view. The heaps contain a reference to the data
-// set of each dimension. The attributes DIMENSION_LIST refer to these heaps (spec/hdf5_view.md,
+// DimensionReferences writes the global heaps of a view, which contain a reference to the data set
+// of each dimension. The attributes DIMENSION_LIST refer to these heaps (spec/hdf5_view.md,
 // "Dimensions and variables").
 #pragma once
 

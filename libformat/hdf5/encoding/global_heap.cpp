@@ -1,4 +1,3 @@
-// Writes global heaps (see global_heap.h).
 #include "encoding/global_heap.h"
 
 #include <algorithm>

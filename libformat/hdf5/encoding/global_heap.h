@@ -28,7 +28,6 @@ class GlobalHeap {
     std::uint64_t heap = 0;   // address
     std::uint32_t index = 0;  // index of the object in the heap
   };
-  // Adds an object.
   Result<Place> add(std::span<const std::byte> object);
   // Writes the last heap. Returns the position after it.
   Result<std::uint64_t> finish();

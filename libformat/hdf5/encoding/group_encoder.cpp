@@ -1,4 +1,3 @@
-// Writes groups (see group_encoder.h).
 #include "encoding/group_encoder.h"
 
 #include <algorithm>
@@ -94,8 +93,7 @@ void add_links(const ViewGroup& group, ObjectHeader& header) {
   }
 }
 
-// Appends the heap with the names of a symbol table. Adds the offset of each link's name to
-// *offsets.
+// Appends the heap with the names of a symbol table. Adds the offset of each name to *offsets.
 Result<std::uint64_t> append_names(const LinkList& links, std::span<const std::uint32_t> order,
                                    std::vector<std::uint64_t>* offsets, ViewOutput& out) {
   constexpr std::size_t kHeader = 32;
@@ -137,8 +135,8 @@ Result<std::uint64_t> append_symbols(const LinkList& links, std::span<const std:
     }
     bytes.zeros_to(8 + 2 * kLeafRank * kSymbol);
     NMB_ASSIGN(const std::uint64_t address, out.append(bytes.bytes()));
-    // All names below a child are greater than the key of the child. They are at most the key of
-    // the next child.
+    // All names below a child are greater than the key of the child, and at most the key of the
+    // next child.
     level.push_back({i == 0 ? 0 : offsets[i - 1], address});
   }
   const auto put_key = [](Hdf5Bytes& to, std::uint64_t key, bool) { to.put64(key); };

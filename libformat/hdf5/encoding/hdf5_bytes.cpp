@@ -1,4 +1,3 @@
-// Appends HDF5 metadata to a buffer (see encoding/hdf5_bytes.h).
 #include "encoding/hdf5_bytes.h"
 
 namespace nmb {

@@ -1,5 +1,5 @@
-// Computes the hash lookup3 (see lookup3.h). The input is read as little-endian words of four
-// bytes; an incomplete last word is filled with zeros.
+// The input is read as little-endian words of four bytes; an incomplete last word is filled with
+// zeros.
 #include "encoding/lookup3.h"
 
 #include <array>

@@ -1,4 +1,3 @@
-// Writes object headers and parts of their messages (see object_header.h).
 #include "encoding/object_header.h"
 
 #include <algorithm>

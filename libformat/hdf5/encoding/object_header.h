@@ -35,8 +35,8 @@ enum class HeaderMessage : std::uint16_t {
   kTreeRanks = 0x13,
   kAttributeInfo = 0x15,
   kReferenceCount = 0x16,
-  // A number that HDF5 does not define. HDF5 refuses to open a file for writing if the file has
-  // this unknown message.
+  // A number that HDF5 does not define. HDF5 opens a file with this unknown message only for
+  // reading.
   kReadOnly = 0xE0,
 };
 

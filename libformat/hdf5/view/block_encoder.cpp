@@ -1,4 +1,3 @@
-// Writes the data sets of a block (see block_encoder.h).
 #include "view/block_encoder.h"
 
 #include <algorithm>
@@ -190,12 +189,12 @@ Status BlockEncoder::add_contiguous(VarId id, std::uint64_t bytes) {
   return {};
 }
 
-// Returns the number of slices of a variable: its records, or 1 if it has no record dimension.
+// Returns the number of a variable's slices: its records, or 1 if it has no record dimension.
 std::uint64_t BlockEncoder::slices(VarId id) const {
   return metadata_.is_record_variable(id) ? entry_.records : 1;
 }
 
-// Returns the offset in the extent of a slice of a variable.
+// Returns the offset of a variable's slice in the extent.
 std::uint64_t BlockEncoder::offset(VarId id, std::uint64_t slice) const {
   return metadata_.begin(id) - layout_.header_length + slice * layout_.record_size;
 }
@@ -210,8 +209,9 @@ std::uint64_t BlockEncoder::piece_length(VarId id) const {
   return 0;
 }
 
-// Checks the pieces of a variable in a block with coded pieces: coded pieces must be chunks, and
-// other values must be contiguous in the file. Errors: kUnsupported.
+// Checks the pieces of a variable. If some are coded, all of them must have the form of HDF5 chunks
+// (see piece_chunks()); otherwise the values must be contiguous in the file, slice by slice.
+// Errors: kUnsupported.
 Status BlockEncoder::check_pieces(VarId id) const {
   if (const std::uint64_t piece = piece_length(id); piece > 0)
     return piece_chunks(id, piece).status();
@@ -238,10 +238,9 @@ Status BlockEncoder::find_shown() {
   return {};
 }
 
-// Returns the chunks of a variable with coded pieces, of which the first has `piece` bytes. All
-// pieces must be chunks of the same shape: along the first dimensions a chunk has length 1, along
-// the next dimension its length divides that of the variable, and it has the remaining dimensions
-// completely.
+// Returns the chunks of a variable with coded pieces; the first piece has `piece` bytes. All pieces
+// must be chunks of the same shape: before some dimension, the lengths of a chunk are 1; along that
+// dimension, the length divides the variable's; after it, the lengths equal the variable's.
 Result<BlockEncoder::Chunks> BlockEncoder::piece_chunks(VarId id, std::uint64_t piece) const {
   const Variable variable = metadata_.variable(id);
   const std::size_t rank = variable.dimensions.size();

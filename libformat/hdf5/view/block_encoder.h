@@ -41,9 +41,10 @@ class BlockEncoder {
         layout_(header.layout),
         places_(places),
         shared_(shared) {}
-  // Writes the data sets. Leaves out variables whose compressed pieces are not chunks. `group` gets
-  // the attributes of the block and a link to each data set. Errors: kUnsupported for contents that
-  // a view cannot show; kDamaged if there are more dimensions than the superblock's totals say.
+  // Writes the data sets. Leaves out variables whose compressed pieces do not have the form of HDF5
+  // chunks. `group` gets the attributes of the block and a link to each data set. Errors:
+  // kUnsupported for contents that a view cannot show; kDamaged if there are more dimensions than
+  // the superblock's totals say.
   Status encode(ViewGroup* group);
 
  private:

@@ -1,4 +1,3 @@
-// Converts values (see converted_values.h).
 #include "view/converted_values.h"
 
 #include <algorithm>
@@ -100,7 +99,7 @@ std::uint64_t ConvertedValues::address_of(std::string_view path) {
 
 Result<std::vector<std::byte>> ConvertedValues::bytes_of(const std::byte* value,
                                                          std::uint64_t size) {
-  // A reader of HDF5 holds an object of a heap in memory.
+  // Programs that read the value with HDF5 hold the whole object of the heap in memory.
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;
   const HeapValue found = HeapValue::load(value);
   const std::uint64_t there = region_->size();

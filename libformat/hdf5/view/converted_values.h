@@ -20,9 +20,9 @@ class ConvertedValues {
   // All arguments must outlive the object.
   ConvertedValues(const TypeTable& types, const KnownObjects& objects, GlobalHeap& heap)
       : types_(types), objects_(objects), heap_(heap) {}
-  // Starts the conversion of values that refer to bytes of `region`, which must outlive it. If
-  // `adds_to_heap` is false, the heap does not change, and the result has zeros in place of
-  // addresses in the heap.
+  // Starts the conversion of values that refer to bytes of `region`, which must outlive the
+  // conversion. If `adds_to_heap` is false, the heap does not change, and the result has zeros in
+  // place of addresses in the heap.
   void start(const ByteSource& region, bool adds_to_heap);
   // Appends values in the form of an HDF5 file. Errors: kDamaged (R-XV-1); kUnsupported, with the
   // reason, if values refer to the same bytes too often, if a value is too long, or if a reference
@@ -32,8 +32,8 @@ class ConvertedValues {
   Status put(Type type, std::span<const std::byte> values, std::uint64_t count, Hdf5Bytes& out);
   // Returns the reason why convert() returned kUnsupported.
   LeftOutReason reason() const { return reason_; }
-  // Returns the number of references since start() to objects that the view does not show. These
-  // references become null references.
+  // Returns how many references since start() lead to objects that the view does not show. They
+  // become null references.
   std::uint64_t lost_references() const { return lost_references_; }
 
  private:

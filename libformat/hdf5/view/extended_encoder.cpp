@@ -1,4 +1,3 @@
-// Writes the objects of a block from HDF5 (see extended_encoder.h).
 #include "view/extended_encoder.h"
 
 #include <algorithm>
@@ -75,9 +74,9 @@ void ExtendedEncoder::add_to_known(std::vector<std::optional<std::int64_t>> numb
                         std::move(groups));
 }
 
-// If the view has several sources, netCDF-C might choose the same number for two dimensions. A
-// scale without a number then gets the number that netCDF-C chose in the source. Returns this
-// number, or nullopt if the view adds no number.
+// Returns the number that the view adds to a scale without a number, or nullopt if it adds none. In
+// a view of several sources, netCDF-C might choose the same number for two dimensions, so the scale
+// gets the number that netCDF-C chose in its source.
 std::optional<std::uint64_t> ExtendedEncoder::added_number(VarId id) const {
   if (!shared_.before.renumbers() || !is_dimension_scale(metadata_, id) ||
       metadata_.find_attribute(id, kDimensionId))
@@ -137,7 +136,8 @@ Creation ExtendedEncoder::creation_of(VarId id) const {
   return creation;
 }
 
-// Computes the view of netCDF programs. Variables without values that the view shows do not count.
+// Computes which dimensions netCDF programs see, and how long. Variables of variable length do not
+// count, because the view may leave them out.
 Status ExtendedEncoder::look_at_dimensions() {
   NetcdfLengths seen{netcdf_view(block_), {}, {}};
   seen.lengths.resize(seen.view.dimensions.size());
@@ -156,8 +156,8 @@ Status ExtendedEncoder::look_at_dimensions() {
   return {};
 }
 
-// NetCDF takes the length of an unlimited dimension from the variables that it sees. Returns what
-// netCDF programs see differently if the view leaves out the variable, or nothing.
+// NetCDF takes the length of an unlimited dimension from the variables that it sees. Returns a text
+// about the dimensions that look shorter if the view leaves out the variable, or an empty text.
 Result<std::string> ExtendedEncoder::shorter_dimensions(VarId id, const Space& space) {
   std::string text;
   if (!shared_.on_left_out) return text;
@@ -233,8 +233,8 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   return {};
 }
 
-// Encodes only the dimension of a scale, because the view leaves out the scale's values. Other
-// variables may use the dimension.
+// Encodes a scale as a dimension only, because the view leaves out its values. Other variables may
+// use the dimension.
 Status ExtendedEncoder::encode_dimension(VarId id, const Space& space, LinkList* links) {
   constexpr std::uint64_t kMostLength = std::uint64_t{1} << 60;
   if (space.lengths.empty() || space.lengths[0] > kMostLength) return {};

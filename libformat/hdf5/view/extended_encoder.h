@@ -66,7 +66,7 @@ class ExtendedEncoder {
   // The dimensions that netCDF programs see. Set when the first variable is left out.
   struct NetcdfLengths {
     NetcdfView view;
-    std::vector<std::uint64_t> lengths;                  // by dimension: longest shown variable
+    std::vector<std::uint64_t> lengths;                  // by dimension: greatest length shown
     std::vector<std::vector<std::uint32_t>> dimensions;  // by VarId
   };
   std::optional<NetcdfLengths> seen_;

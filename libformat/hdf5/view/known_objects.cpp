@@ -1,4 +1,3 @@
-// Collects facts about the objects of a view (see known_objects.h).
 #include "view/known_objects.h"
 
 #include <algorithm>
@@ -90,9 +89,10 @@ Status KnownObjects::settle(std::uint64_t heap_position) {
   return number_sources();
 }
 
-// A source keeps the number that it has in the earlier view if its dimensions still have room
-// there. All other sources get numbers after all earlier ones, in the order of their creation. So
-// numbers stay the same when blocks are added, replaced or removed.
+// Gives each source its range of dimension numbers. A source keeps its range of the earlier view if
+// its dimensions still fit in it. The ranges of all other sources follow the earlier ones, in the
+// order of the sources' creation. So numbers stay the same when blocks are added, replaced or
+// removed.
 Status KnownObjects::number_sources() {
   constexpr std::uint64_t kMostDimensions = 0x7FFFFFFF, kMostOrder = 0xFFFFFFFF;
   const ViewNumbers none;

@@ -1,7 +1,7 @@
-// KnownObjects keeps facts about the objects of an HDF5 view. An object may refer to objects that
-// are written later. The sizes of some messages depend on these later objects. So the blocks are
-// encoded several times, and each pass collects the facts that the next pass needs
-// (spec/hdf5_view.md, "Blocks of kind 6").
+// KnownObjects keeps facts about the objects of an HDF5 view. Objects may refer to objects that are
+// written later, and the sizes of some messages depend on these. So the blocks are encoded several
+// times, and each pass collects the facts that the next pass needs (spec/hdf5_view.md, "Blocks of
+// kind 6").
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class KnownObjects {
   void count_hard_link(const Digest& target) { ++hard_links_[target]; }
   // Counts a message that refers to a named datatype.
   void count_type_use(const Digest& type) { ++type_uses_[type]; }
-  // Notes that a link of property 4 at `path` leads to a named datatype.
+  // Records that the link at `path`, listed in the hdf5 section, leads to a named datatype.
   void link_type(const Digest& type, const Digest& path) { type_links_[type].push_back(path); }
   void count_tree(std::uint64_t chunks, std::size_t rank);
   // Adds a source and returns its index. Each source has its own range of dimension numbers.
@@ -101,8 +101,8 @@ class KnownObjects {
   std::uint64_t first_dimension(std::size_t source) const {
     return source < sources_.size() ? sources_[source].first : 0;
   }
-  // Returns whether a dimension may have another number in the view than netCDF-C gives it when it
-  // reads the source alone.
+  // Returns whether dimensions may have other numbers in the view than the ones that netCDF-C uses
+  // when it reads the source alone.
   bool renumbers() const { return sources_.size() > 1 || has_other_first_; }
   // The numbers for the table of the view, set by number_sources().
   const ViewNumbers& numbers() const { return numbers_; }

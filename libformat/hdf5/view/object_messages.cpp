@@ -1,4 +1,3 @@
-// Adds comments, attributes and named datatypes (see object_messages.h).
 #include "view/object_messages.h"
 
 #include <algorithm>
@@ -198,7 +197,7 @@ Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t n
   out.put(values.bytes());
   if (header.end()) {
     if (*named) shared_.now.count_type_use(**named);
-    // The list of the variables that use a dimension names only variables that are shown.
+    // In REFERENCE_LIST, null references in place of left-out variables do not count as lost.
     const std::uint64_t lost = values_.lost_references();
     if (lost == 0 || attribute.name == kReferenceList) return {};
     return left_out(LeftOutReason::kReference, null_references_text(lost));
@@ -209,9 +208,9 @@ Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t n
 }
 
 // Returns the attribute with the dimension numbers of the view. NetCDF identifies the dimensions of
-// a file by their numbers, and each source has its own range of numbers. So this function adds the
+// a file by their numbers, and each source has its own range of numbers, so this function adds the
 // first number of the source's range. A variable uses dimensions of its block and of the blocks
-// above it. The nearest of these blocks that has the number defines the dimension.
+// above it; the nearest block that has the number defines the dimension.
 Attribute ObjectMessages::renumbered(VarId owner, const Attribute& attribute,
                                      std::vector<std::byte>* bytes) const {
   const bool is_list = attribute.name == kCoordinates;

@@ -39,7 +39,6 @@ class ObjectMessages {
   // Reports an object that the view leaves out. `name` is the name of the object in the block; it
   // is empty for the block itself.
   Status leave_out(LeftOutKind kind, std::string_view name, LeftOutReason reason, std::string why);
-  // Returns the path of an object of the block.
   std::string path_of(std::string_view name) const;
   // Returns the kind and path of an object as text for error messages.
   std::string object(std::string_view kind, std::string_view name) const;

@@ -1,4 +1,3 @@
-// Adds fill values, layouts and filters (see storage_encoder.h).
 #include "view/storage_encoder.h"
 
 #include <algorithm>

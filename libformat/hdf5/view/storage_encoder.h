@@ -35,8 +35,7 @@ class StorageEncoder {
   // if it has chunks. Adds the layout. Errors: kDamaged; kUnsupported if there are more chunks than
   // allowed; kIo.
   Result<Refused> add_layout(VarId id, const hdf5::Space& space, const hdf5::Creation& creation);
-  // Returns the number of references in the copy of the variable's values that lead to objects that
-  // the view does not show.
+  // Returns how many references in the copied values lead to objects that the view does not show.
   std::uint64_t lost_references() const { return copy_ ? values_.lost_references() : 0; }
   Refused add_filters(const std::vector<Filter>& filters);
 

@@ -1,4 +1,3 @@
-// Finds the positions of values (see value_places.h).
 #include "view/value_places.h"
 
 #include <algorithm>

@@ -14,8 +14,8 @@ namespace nmb {
 class ValuePlaces {
  public:
   // Reads the pieces of a block. of_copy: the places are those in a copy of the file, in which
-  // stored values are contiguous; positions then mean nothing but "stored". Errors: kUnsupported,
-  // with the reason, if a piece lies in another file.
+  // stored values are contiguous. A position other than 0 then only means that the bytes are
+  // stored. Errors: kUnsupported, with the reason, if a piece lies in another file.
   static Result<ValuePlaces> of(const ReaderCore& core, const BlockEntry& entry, bool of_copy);
   // Returns where bytes [offset, offset + length) of the extent lie in the file, or 0 if none of
   // these bytes is stored. `length` must not be 0. Errors: kUnsupported if only some of the bytes

@@ -1,4 +1,3 @@
-// Encodes the blocks of a file one after another (see view_encoder.h).
 #include "view/view_encoder.h"
 
 #include <algorithm>
@@ -306,7 +305,7 @@ class ViewPass {
   KnownObjects* now_ = nullptr;
   LostRecords lost_;
   std::vector<ViewGroup>
-      open_groups_;  // the root group, then all others by the length of their names
+      open_groups_;  // the root group, then all others in the order of the lengths of their names
 };
 
 }  // namespace
@@ -357,7 +356,7 @@ Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how,
   quiet.on_left_out = nullptr;
   known = KnownObjects(how.numbers);
   bool settled = false;
-  // Sizes depend on facts that the first pass does not have. Later passes have these facts.
+  // Sizes depend on facts that the first pass does not have yet.
   for (int pass = 0; pass < 3 && !settled; ++pass) {
     KnownObjects now(how.numbers);
     NMB_TRY(ViewPass(core, quiet, kinds, known, nullptr).encode(&now).status());

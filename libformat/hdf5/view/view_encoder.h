@@ -19,8 +19,8 @@ namespace nmb {
 struct ViewEncoding {
   std::uint64_t position = 0;  // position at which the view begins, a multiple of 8
   ViewOptions options{};
-  // The numbers of the earlier view, which stay; nullptr if there is none. If a view is checked:
-  // its own numbers.
+  // The numbers of the earlier view, which the new view keeps; nullptr if there is no earlier view.
+  // When a view is checked, these are its own numbers.
   const ViewNumbers* numbers = nullptr;
   // The maximum number of chunks in the view; a record of a variable is one chunk. If there are
   // more, encode_view() returns kUnsupported.
