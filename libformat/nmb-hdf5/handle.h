@@ -1,4 +1,4 @@
-// An HDF5 handle of any kind that closes itself.
+// Handle: owns an HDF5 identifier of any kind, and closes it at the end of its life.
 #pragma once
 
 #include <hdf5.h>
@@ -36,8 +36,8 @@ class Handle {
   hid_t id_ = H5I_INVALID_HID;
 };
 
-// Makes properties for access to a file. Later versions of HDF5 refuse numbers that leave most of
-// their bits unused, unless they are told that such numbers are no damage.
+// Makes properties for access to a file. By default, later versions of HDF5 refuse number types
+// that leave most of their bits unused.
 inline hid_t file_access() {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
 #ifdef H5F_RFIC_ALL

@@ -1,4 +1,3 @@
-// HDF5's error stack (see hdf5_error.h).
 #include "hdf5_error.h"
 
 #include <cerrno>
@@ -19,7 +18,7 @@ struct ErrorStack {
   bool of_memory = false;  // whether there was no memory
 };
 
-// Returns what HDF5's error stack says, and clears the stack.
+// Returns the contents of HDF5's error stack, and clears the stack.
 Result<ErrorStack> take_stack() {
   ErrorStack stack;
   Hdf5Visitor<unsigned, const H5E_error2_t*> visitor(

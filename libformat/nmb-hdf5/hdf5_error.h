@@ -56,7 +56,7 @@ inline Result<Handle> new_object_properties(hid_t property_class, std::string_vi
 
 Status damaged(const auto&... parts) { return failure(Code::kDamaged, parts...); }
 Status unsupported(const auto&... parts) { return failure(Code::kUnsupported, parts...); }
-// Returns the failure of `status` with "OBJECT, " before the message.
+// Returns a failure like `status` with "OBJECT, " before the message.
 Status within(const std::string& object, const Status& status);
 
 // Returns an object's name in the form for messages, for example "data set \"a/b\"".

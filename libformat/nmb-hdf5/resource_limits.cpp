@@ -1,4 +1,3 @@
-// Limits the resources of this process (see resource_limits.h).
 #include "resource_limits.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,3 @@
-// Writes messages to standard output (see send_message.h).
 #include "send_message.h"
 
 #include <unistd.h>

@@ -1,4 +1,3 @@
-// Starts a process for each request (see serve.h).
 #include "serve.h"
 
 #include <fcntl.h>
@@ -79,8 +78,8 @@ bool receive(int socket, std::span<std::byte> bytes, Request* request) {
 
 namespace {
 
-// Returns whether the client ended. Its file must then not be made, because the next run may have
-// removed what the client left behind.
+// Returns whether the client ended. The file that it asked for must then not be made, because the
+// next run may already have removed what the client left behind.
 bool hung_up(int socket) {
   pollfd client{socket, 0, 0};
   return poll(&client, 1, 0) > 0 && (client.revents & (POLLHUP | POLLERR)) != 0;

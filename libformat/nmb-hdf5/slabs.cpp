@@ -1,4 +1,3 @@
-// Divides arrays into slabs (see slabs.h).
 #include "slabs.h"
 
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace nmb::hdf5 {
 // A box of elements that are adjacent in row-major order.
 struct Slab {
   std::vector<hsize_t> start, count;
-  // Where the slab begins in the array (number of elements before it), and its number of elements.
+  // Number of elements before the slab in the array, and number of elements in it.
   std::uint64_t first = 0, elements = 1;
 };
 

@@ -1,4 +1,3 @@
-// Writes attributes of HDF5 (see attributes_out.h).
 #include "export/attributes_out.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Makes data sets (see data_set_out.h).
 #include "export/data_set_out.h"
 
 #include <algorithm>
@@ -21,9 +20,9 @@ constexpr std::uint64_t kMostFilled = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostExpansion = 1024;
 constexpr std::uint64_t kMostFillValue = 64 << 20;
 
-// Returns default lengths of chunks. A chunk has at most 1 MiB. Along an unlimited dimension, its
-// length is 1. If the chunk would then have less than 64 KiB, it gets more records, because each
-// chunk has a fixed cost.
+// Returns default lengths of chunks. A chunk has at most 1 MiB, and length 1 along an unlimited
+// dimension. If it would then have less than 64 KiB, it gets more records, because each chunk has a
+// fixed cost.
 std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_size) {
   constexpr std::uint64_t kMost = 1 << 20, kLeast = 64 << 10, kEnough = 256 << 10;
   std::vector<std::uint64_t> chunk(space.lengths.size(), 1);
@@ -57,7 +56,7 @@ void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& s
   if (space.space_class != SpaceClass::kSimple) return;
   const Variable v = source.metadata().variable(variable);
   for (std::size_t i = 0; i < v.dimensions.size(); ++i) {
-    // A length for a single variable comes before lengths for all variables.
+    // A length for a single variable takes precedence over lengths for all variables.
     for (const Compression::ChunkLength& asked : source.style().chunk) {
       if (!asked.is_for(v.name) ||
           asked.dimension != source.metadata().dimension(v.dimensions[i]).name)
@@ -125,9 +124,8 @@ Status set_external(const Property& p, hid_t dcpl) {
   return {};
 }
 
-// Returns the number of elements of a selection. If the selection is unlimited, counts only the
-// elements of its first block. If a pattern names the source files, this block corresponds to the
-// first file.
+// Returns the number of elements of a selection. If it is unlimited, counts only the first block,
+// which corresponds to the first file if a pattern names the source files.
 hsize_t elements_of_block(hid_t space) {
   const hssize_t all = H5Sget_select_npoints(space);
   if (static_cast<hsize_t>(all) != H5S_UNLIMITED) return static_cast<hsize_t>(all);
@@ -145,7 +143,7 @@ hsize_t elements_of_block(hid_t space) {
 }
 
 // Sets the dataspace of a source data set that is selected completely. HDF5 does not store this
-// dataspace, but requires that it has the right number of elements.
+// dataspace, but requires it to have the right number of elements.
 Status set_lengths_of_whole(hid_t here, Handle* there) {
   if (H5Sget_select_type(there->get()) != H5S_SEL_ALL ||
       H5Sget_simple_extent_type(there->get()) != H5S_SCALAR)

@@ -1,5 +1,5 @@
-// Copies chunks beside the HDF5 library (see deferred_chunks.h). The driver passes all calls to
-// HDF5's usual driver. It leaves out only the writes of the bytes of deferred chunks.
+// The driver that DeferredChunks sets passes all calls to HDF5's usual driver, except the writes of
+// the bytes of deferred chunks, which it leaves out.
 #include "export/deferred_chunks.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace {
 
 // Bytes that a thread copies at a time. Larger buffers do not fit in the caches of processors.
 constexpr std::uint64_t kPart = 1 << 20;
-// If more chunks are deferred, their bytes are copied at once. This limits memory.
+// If more chunks are deferred, their bytes are copied at once, which limits memory.
 constexpr std::size_t kMostDeferred = 65536;
 constexpr haddr_t kMostAddress = (haddr_t{1} << 62) - 1;
 
@@ -77,7 +77,7 @@ H5FD_class_t driver_class() {
   out.close = close_file;
   out.cmp = [](const H5FD_t* a, const H5FD_t* b) { return H5FDcmp(base(a), base(b)); };
   out.query = [](const H5FD_t* file, unsigned long* flags) -> herr_t {
-    // HDF5 also asks without a file.
+    // HDF5 also calls this without a file.
     if (file) return H5FDquery(base(file), flags) < 0 ? -1 : 0;
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
              H5FD_FEAT_AGGREGATE_SMALLDATA;
@@ -119,7 +119,7 @@ Status DeferredChunks::set_driver(hid_t fapl) {
   if (driver < 0) return hdf5_failure("driver");
   DeferredChunks* const self = this;
   const herr_t set = H5Pset_driver(fapl, driver, &self);
-  H5FDunregister(driver);  // the properties keep the driver
+  H5FDunregister(driver);  // the property list keeps the driver
   return check_hdf5(set, "driver");
 }
 

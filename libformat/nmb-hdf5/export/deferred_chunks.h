@@ -26,8 +26,8 @@ class DeferredChunks {
   // Sets the driver with which HDF5 writes the file. This object must outlive the open file.
   Status set_driver(hid_t fapl);
 
-  // Writes a chunk with H5Dwrite_chunk. Its bytes are the `length` bytes of `source` at `offset`.
-  // They are copied by copy_all() or by a later call of this function.
+  // Writes a chunk with H5Dwrite_chunk. Its bytes are the `length` bytes of `source` at `offset`;
+  // copy_all() or a later call of this function copies them.
   Status write(hid_t data_set, const hsize_t* start, std::uint32_t mask,
                std::shared_ptr<const ByteSource> source, std::uint64_t offset,
                std::uint64_t length);

@@ -1,9 +1,8 @@
-// Sets the filters of data sets (see filters_out.h). HDF5 refuses a mandatory filter that is not
-// installed, and lets installed filters change their parameters. Therefore, if chunks are written
-// in filtered form, each filter that is not HDF5's own is replaced by a stand-in. A stand-in has
-// the number of the filter but does nothing. HDF5 passes only fill values through a stand-in, and
-// only if it allocates space when it makes the data set. The chunks later replace these fill
-// values.
+// HDF5 refuses a mandatory filter that is not installed, and lets installed filters change their
+// parameters. Therefore, if chunks are written in filtered form, each filter that is not HDF5's own
+// is replaced by a stand-in, which has the number of the filter but does nothing. HDF5 passes only
+// fill values through a stand-in, and only if it allocates space when it makes the data set. The
+// chunks later replace these fill values.
 #include "export/filters_out.h"
 
 #include <list>

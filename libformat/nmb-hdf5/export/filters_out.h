@@ -19,7 +19,7 @@ enum class FilterUse : std::uint8_t {
 
 // Adds filters to a creation property list. `file` is the file to which the data sets belong.
 Status add_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file, hid_t dcpl);
-// Selects the filters. Call this function before values are written through these filters.
+// Makes HDF5 apply the filters as `use` says. Call this before values are written through them.
 Status use_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file);
 
 }  // namespace nmb::hdf5

@@ -1,6 +1,6 @@
-// Writes an NMB file as HDF5 (see hdf5_export.h), in two passes over its blocks. The first pass
-// writes objects, links, attributes and most values. The second pass writes values that refer to
-// objects, because all objects exist by then.
+// Writes an NMB file as HDF5 in two passes over its blocks. The first pass writes objects, links,
+// attributes and most values. The second pass writes values that refer to objects, because all
+// objects exist by then.
 #include "export/hdf5_export.h"
 
 #include <fcntl.h>
@@ -56,8 +56,8 @@ class Hdf5Export {
   }
 
  private:
-  // An attribute or a variable whose values refer to objects and are therefore written in the
-  // second pass. With WriteStyle::relayout, all variables are written in the second pass.
+  // An attribute or a variable that is written in the second pass because its values refer to
+  // objects. With WriteStyle::relayout, all variables are written in the second pass.
   struct LaterItem {
     std::uint32_t owner = kGlobal;
     // Index of the attribute; kNoAttribute if the item is the values of a variable.
@@ -76,8 +76,8 @@ class Hdf5Export {
     NMB_ASSIGN(const std::string name, c_text(source.name(), "block"));
     std::size_t begin = 0;
     NMB_ASSIGN(Handle group, maker_.object_at("/"));
-    // Only hard links are accepted. If a link gave a second name to a group, the definitions of two
-    // groups would be merged.
+    // Only hard links are accepted: another link might lead to a group that has its own name, and
+    // the definitions of two groups would be merged.
     while (true) {
       const std::size_t slash = name.find('/', begin);
       const bool last = slash == name.npos;
@@ -320,7 +320,7 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
 }
 
 // Returns the failure of an HDF5 call. error: the value of errno after the call, because HDF5's
-// messages about metadata do not have the reason of the system.
+// messages about metadata do not include the system's reason.
 Status failed_call(std::string_view what, int error) {
   const Status status = hdf5_failure(what);
   if (error != ENOSPC && error != EDQUOT && error != EFBIG) return status;
@@ -343,7 +343,6 @@ Result<std::shared_ptr<SourceBlock>> root_of(const NamedBlocks& blocks, NamedTyp
   return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
 }
 
-// Makes a file with the access properties `fapl`.
 Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle style, hid_t fapl) {
   NamedTypes none;
   NMB_ASSIGN(const std::shared_ptr<SourceBlock> root, root_of(blocks, none));
@@ -374,7 +373,7 @@ Result<std::uint64_t> metadata_bytes(const NamedBlocks& blocks, WriteStyle style
   NMB_ASSIGN(const std::shared_ptr<SpoolFile> metadata, SpoolFile::create());
   NMB_ASSIGN(const std::shared_ptr<SpoolFile> values, SpoolFile::create());
   NMB_ASSIGN(const Handle fapl, access_properties(kEnough));
-  // HDF5 appends the endings, here the descriptors, to the name of the file.
+  // HDF5 appends these endings, here the numbers of the descriptors, to the name of the file.
   NMB_TRY(check_hdf5(
       H5Pset_fapl_split(fapl.get(), std::to_string(metadata->descriptor()).c_str(), H5P_DEFAULT,
                         std::to_string(values->descriptor()).c_str(), H5P_DEFAULT),
@@ -444,9 +443,9 @@ bool has_mixed_pieces(const Block& block) {
   return record_variables > 1 && !metadata.extension();
 }
 
-// Opens the input. Variables are read one after the other, and each of them would read the pieces
-// with records of all variables again. If there are such pieces, all values are verified here, each
-// piece once, and parts of pieces are then read unverified.
+// Opens the input. If pieces hold records of several variables, verifies all values here, each
+// piece once, and later reads of parts of pieces are not verified. Variables are written one after
+// the other, and each of them would otherwise read such pieces as a whole again.
 Result<std::unique_ptr<Reader>> open_to_export(const std::string& input) {
   NMB_ASSIGN(std::unique_ptr<Reader> reader, Reader::open(input));
   bool is_mixed = false;

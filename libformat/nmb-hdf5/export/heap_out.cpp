@@ -1,4 +1,3 @@
-// Converts a region to HDF5's form in memory (see heap_out.h).
 #include "export/heap_out.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// Converts values of variable length. The form in a region of a block is described in
-// spec/extended.md, section 15.1. In the memory of HDF5, values of variable length are pointers,
-// hvl_t and references.
+// Converts values of variable length from the form in a region of a block (spec/extended.md,
+// section 15.1) to the form in the memory of HDF5: pointers, hvl_t and references.
 #pragma once
 
 #include <cstddef>

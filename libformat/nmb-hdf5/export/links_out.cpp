@@ -1,4 +1,3 @@
-// Makes links (see links_out.h).
 #include "export/links_out.h"
 
 #include <set>

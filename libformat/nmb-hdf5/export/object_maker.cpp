@@ -1,4 +1,3 @@
-// Makes objects by path (see object_maker.h).
 #include "export/object_maker.h"
 
 #include "export/data_set_out.h"

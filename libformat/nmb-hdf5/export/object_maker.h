@@ -32,16 +32,15 @@ class ObjectMaker {
   // without a link. Errors: kDamaged if no block, variable or named datatype has that path.
   Result<Handle> object_at(std::string_view path);
   const FindObject& find_object() const { return find_object_; }
-  // Returns the object if it was made early; otherwise makes it. The caller must then link the
-  // object.
+  // Each of these functions returns the object if it was made early, and otherwise makes it. The
+  // caller must then link the object.
   Result<Handle> data_set(SourceBlock& source, VarId variable);
   Result<Handle> group(SourceBlock& source);
   Result<Handle> empty_group(const std::string& name);
 
  private:
   Result<Handle> make(const std::string& path);
-  // Returns the object that was made early for this path, or an empty handle if there is no such
-  // object.
+  // Returns the object that was made early for this path, or an empty handle.
   Handle take_waiting(const std::string& path);
   Result<Handle> make_data_set_of(SourceBlock& source, VarId variable);
   Result<Handle> make_group_of(SourceBlock& source);

@@ -1,7 +1,6 @@
-// Makes dataspaces and selections (see space_out.h). An encoded selection has these parts: id,
-// version, size of lengths, length of the extent message (u32), extent message, selection. The
-// extent message and the selection are described in the HDF5 File Format Specification, IV.A.2.b
-// and "Dataset Region Reference".
+// An encoded selection has these parts: id, version, size of lengths, length of the extent message
+// (u32), extent message, selection. The extent message and the selection are described in the HDF5
+// File Format Specification, IV.A.2.b and "Dataset Region Reference".
 #include "export/space_out.h"
 
 #include <string>
@@ -63,8 +62,8 @@ Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
 }
 
 // Returns whether a hyperslab ends before 2^63 along one dimension, or is unlimited along it. The
-// end may be outside the space, because the sources of a virtual data set may grow. If the end must
-// be inside the space, the caller checks it.
+// end may be outside the space, because the sources of a virtual data set may grow; callers check
+// it where it must be inside.
 bool has_end(std::uint64_t start, std::uint64_t stride, std::uint64_t count, std::uint64_t block) {
   if (count == H5S_UNLIMITED || block == H5S_UNLIMITED) return true;
   std::uint64_t end = 0;

@@ -1,6 +1,5 @@
-// Converts types to datatypes of HDF5 (see types_out.h). If a type contains another type, HDF5
-// makes a copy of the inner type. Types are therefore made on demand, and their total number is
-// limited.
+// If a type contains another type, HDF5 makes a copy of the inner type. Types are therefore made on
+// demand, and their total number is limited.
 #include "export/types_out.h"
 
 #include <string_view>
@@ -27,8 +26,8 @@ H5T_norm_t norm_of(Normalization normalization) {
                                                                : H5T_NORM_NONE;
 }
 
-// Sets the properties of a float. HDF5 checks each property against the current values of the other
-// properties. The type is therefore made wider than needed at first.
+// Sets the properties of a float. HDF5 checks each property against the current values of the
+// others, so the type is made wider than needed at first.
 bool set_float(hid_t id, const ExtendedType& t) {
   const std::size_t wide = t.size + 64;
   return H5Tset_size(id, wide) >= 0 && H5Tset_precision(id, wide * 8) >= 0 &&

@@ -17,7 +17,6 @@ namespace nmb::hdf5 {
 // The named datatypes of a file, by path without the first '/'.
 using NamedTypes = std::map<std::string, Handle, std::less<>>;
 
-// Returns the datatype of a classic type.
 hid_t classic_datatype(Type type);
 
 std::string path_of(const ExtendedType& type);
@@ -33,13 +32,12 @@ class TypesOut {
   // elements of other types. The result is valid as long as this TypesOut exists. Errors:
   // kUnsupported if HDF5 has no datatype for `type`.
   Result<hid_t> plain(Type type);
-  // Returns the HDF5 datatype of data sets and attributes in the file. For a named type, the result
-  // is the file's named datatype. If the file does not have this named datatype yet, it is made
-  // without a link. Errors: kDamaged if an existing named datatype differs.
+  // Returns the HDF5 datatype of data sets and attributes in the file. For a named type, this is
+  // the file's named datatype, which is made without a link if the file does not have it yet.
+  // Errors: kDamaged if an existing named datatype differs.
   Result<hid_t> stored(Type type);
   // Return the size of a value in memory, and the offsets of its fields in memory
-  // (memory_layout.h). plain() computes the size and the offsets, so plain() must be called for
-  // `type` first.
+  // (memory_layout.h). Call plain() for `type` first, because it computes them.
   std::size_t memory_bytes(Type type) const {
     return TypeTable::is_extended(type) ? of(type).bytes : type_size(type);
   }

@@ -1,6 +1,5 @@
-// Writes values (see values_out.h). Arrays are written in slabs, in the data set's own type, so
-// that no byte changes. Values of variable length are converted to HDF5's form in memory. Chunks
-// are written in their stored form.
+// Arrays are written in slabs, in the data set's own type, so that no byte changes. Values of
+// variable length are converted to HDF5's form in memory. Chunks are written in their stored form.
 #include "export/values_out.h"
 
 #include <algorithm>
@@ -247,7 +246,7 @@ class ValuesOut {
   }
 
   // Allocates only the first chunk. With late allocation, HDF5 allocates all chunks when the first
-  // one is written, so the data set is made small meanwhile. Chunks that the source lacks stay
+  // one is written, so the data set is made small meanwhile; chunks that the source lacks stay
   // absent.
   Status allocate_first(const Storage& storage) {
     const std::size_t rank = storage.chunk.size();
@@ -295,7 +294,7 @@ class ValuesOut {
     constexpr std::uint64_t kRows = 4096;  // number of rows that are read at a time
     const ByteSource& extent = *source_.block().extent;
     std::vector<std::byte> rows;
-    // `place` is the number of chunks before this chunk in each dimension.
+    // `place` is the position of the chunk in each dimension, in chunks.
     std::vector<hsize_t> place(rank, 0), start(rank);
     for (std::uint64_t n = 0; n < chunks; ++n) {
       if (n % kRows == 0) {
@@ -344,10 +343,9 @@ class ValuesOut {
     return put_chunk(start, row.filter_mask, *bytes);
   }
 
-  // Makes HDF5 forget the filter mask of a chunk. If an allocated chunk is overwritten with a chunk
-  // of the same length, HDF5 keeps the old filter mask. Therefore, if the chunk already has `bytes`
-  // bytes, this function first writes a chunk of another length. This write may also allocate the
-  // chunk.
+  // Makes HDF5 forget the filter mask of a chunk: if an allocated chunk is overwritten with a chunk
+  // of the same length, HDF5 keeps the old mask. Therefore, if the chunk already has `bytes` bytes,
+  // this function first writes a chunk of another length, which may also allocate the chunk.
   Status forget_mask(const std::vector<hsize_t>& start, std::size_t bytes) {
     hsize_t allocated = 0;
     // The call fails if the chunk is not allocated.

@@ -15,8 +15,8 @@ Status write_values(SourceBlock& source, VarId variable, hid_t data_set,
                     const FindObject& find_object);
 
 // Returns whether a variable has only a small part of each record, because the records contain
-// values of several variables. If these variables were read one after another, all records would be
-// read once for each variable.
+// values of several variables. If such variables were written one after another, each of them would
+// read all records.
 bool is_column(const SourceBlock& source, VarId variable);
 // Writes all values of several variables, record by record. The function is for variables for which
 // is_column() is true. The data sets of the variables must be open.

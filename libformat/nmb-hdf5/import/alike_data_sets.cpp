@@ -1,4 +1,3 @@
-// Reads data sets that are similar to earlier ones (see alike_data_sets.h).
 #include "import/alike_data_sets.h"
 
 #include <cstring>
@@ -17,9 +16,9 @@ namespace {
 // Maximum number of kinds of data sets that are learned from a file. The number is limited because
 // a header of each kind is kept in memory. If a file has more kinds, learning saves no time.
 constexpr std::size_t kMostKinds = 256;
-// Number of bytes that the file stores for a value of variable length. These bytes are the number
-// of elements (4), the address of a collection of the global heap (8), and the index of the object
-// in that collection (4).
+// Number of bytes that the file stores for a value of variable length: the number of elements (4),
+// the address of a collection of the global heap (8), and the index of the object in that
+// collection (4).
 constexpr std::uint64_t kHeapId = 16;
 
 bool has_variable_length(const TypeTable& types, Type type) {
@@ -89,7 +88,7 @@ Result<AlikeDataSets::Kind> AlikeDataSets::kind_of(hid_t data_set, const DataSet
     NMB_ASSIGN(const Handle opened,
                read_handle(H5Aopen(data_set, a.name.c_str(), H5P_DEFAULT), object));
     NMB_ASSIGN(attribute.type, read_handle(H5Aget_type(opened.get()), object));
-    // A list of which entries were left out says nothing about the lists of other data sets.
+    // A list from which entries were left out is no model for the lists of other data sets.
     NMB_ASSIGN(const Handle space, read_handle(H5Aget_space(opened.get()), object));
     NMB_ASSIGN(const hssize_t elements,
                read_value(H5Sget_simple_extent_npoints(space.get()), object));

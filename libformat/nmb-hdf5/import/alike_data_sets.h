@@ -1,8 +1,8 @@
 // Reads data sets of the same kind: their object headers differ only in lengths, in values of
 // attributes, and in the position of the data set's values. The HDF5 library reads the first data
-// set of a kind. For later data sets, this class reads the differences from the bytes of the
-// headers. For a data set, this class needs one thirteenth of the instructions that the HDF5
-// library needs (spec/rationale.md, "Bodies of kind 6").
+// set of a kind. For later ones, this class reads the differences from the bytes of the headers,
+// with one thirteenth of the instructions that the HDF5 library needs (spec/rationale.md, "Bodies
+// of kind 6").
 #pragma once
 
 #include <cstdint>
@@ -36,15 +36,14 @@ struct DataSetIn {
 
 class AlikeDataSets {
  public:
-  // `bytes` are the bytes of `file`.
   AlikeDataSets(const FileIn& file, const FileBytes& bytes)
       : file_(file), header_(bytes), heap_(bytes) {}
 
   // Begins another block. Type codes are valid only within one block.
   void begin_block() { ++block_; }
 
-  // Returns the data set whose header is at `address`, if the kind of the data set is known. If the
-  // kind is not known, returns nullopt, and the HDF5 library must read the data set.
+  // Returns the data set whose header is at `address`. Returns nullopt if the kind of the data set
+  // is not known, and the HDF5 library must read it.
   Result<std::optional<DataSetIn>> read(std::uint64_t address, TypesIn& types);
 
   // Stores the kind of the data set for which read() was called last, so that read() knows this

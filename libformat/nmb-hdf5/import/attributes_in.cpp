@@ -1,4 +1,3 @@
-// Reads attributes of HDF5 (see attributes_in.h).
 #include "import/attributes_in.h"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// The attribute of a scale that lists the data sets that use it.
+// The attribute in which a scale lists the data sets that use it.
 constexpr std::string_view kUserList = "REFERENCE_LIST";
 
 bool is_object_reference(const TypeTable& types, Type type) {

@@ -1,4 +1,3 @@
-// Converts groups, data sets and attributes of HDF5 to a block (see block_in.h).
 #include "import/block_in.h"
 
 #include <algorithm>
@@ -65,7 +64,8 @@ std::optional<std::vector<ChunkPlace>> chunk_places(const FileIn& file, hid_t da
 }
 
 // Returns the filters that HDF5 does not apply to partial chunks, as a filter mask. A partial chunk
-// reaches beyond the end of the data set. The masks that HDF5 stores for chunks lack these filters.
+// reaches beyond the end of the data set, and its stored filter mask does not show that these
+// filters were left out.
 Result<std::uint32_t> partial_mask(hid_t plist, std::size_t filters, const std::string& object) {
   unsigned options = 0;
   NMB_TRY(check_read(H5Pget_chunk_opts(plist, &options), object));
@@ -98,8 +98,8 @@ void set_layout_of_copy(const Space& space, Creation* creation) {
     creation->chunk.push_back(std::clamp<std::uint64_t>(n, 1, kMost));
 }
 
-// Returns the first filter that the HDF5 library cannot decode, or nullptr. Only values that it
-// must read need all filters: other chunks are copied as they are stored.
+// Returns the first filter that the HDF5 library cannot decode, or nullptr. Only values that the
+// library must read need all filters; other chunks are copied in their stored form.
 const Filter* missing_filter(const std::vector<Filter>& filters) {
   const OpeningAllowed plugins;
   for (const Filter& filter : filters)
@@ -587,7 +587,7 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
     end += place.length;
     ++found;
   }
-  // Only if chunk_places() found no places, the HDF5 library finds the chunks.
+  // The HDF5 library finds the chunks if chunk_places() found no places.
   const bool misplaced = has_misplaced_chunks(space);
   const bool copied = misplaced || costs_less_to_copy(data_set, present);
   for (std::uint64_t n = 0; n < chunks && found < present; ++n) {
@@ -664,8 +664,8 @@ Status BlockIn::add_virtual(VarId variable, const std::string& object, hid_t pli
   return {};
 }
 
-// Returns whether the block needs no property for its links, because a reader assumes the same
-// links.
+// Returns whether the block needs no property for its links, because readers assume the same links
+// without it.
 bool BlockIn::has_default_links() const {
   VarId variable = 0;
   const std::string* last_group = nullptr;

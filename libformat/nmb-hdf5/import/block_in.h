@@ -26,24 +26,22 @@ struct MissingChunks;
 
 class BlockIn {
  public:
-  // `name` is the name of the block.
   BlockIn(FileIn& file, std::string name);
 
   // Adds the attributes and properties of the group itself.
   Status add_group(hid_t group);
   Status add_variable(const std::string& name, hid_t data_set);
   // Adds the data set whose header is at `address` without opening it, and returns true. This is
-  // possible only if a data set of the same kind was added before. If it is not possible, returns
-  // false; the caller must then open the data set and call add_variable().
+  // possible only if a data set of the same kind was added before; otherwise returns false, and the
+  // caller must open the data set and call add_variable().
   Result<bool> add_alike(const std::string& name, std::uint64_t address);
   void add_link(Link link) { links_.push_back(std::move(link)); }
   void add_user_block(std::vector<std::byte> bytes);
   // Adds a named datatype with its attributes, and returns the type code.
   Result<Type> add_named_type(hid_t type);
-  // Returns the id that the next variable gets.
   VarId next_variable() const { return metadata_.variable_count(); }
 
-  // Returns the message that sends the block. Call no other function after finish().
+  // Returns the message that sends the block. No other call may follow.
   struct Content {
     BlockMessage block;
     std::vector<std::byte> body;
@@ -55,8 +53,8 @@ class BlockIn {
 
   Status add_attributes(std::vector<AttributeIn> attributes, VarId owner, Metadata* to,
                         bool keep_properties);
-  // Names the attributes, or else the values, of the object at `path` that have references to
-  // deleted objects.
+  // Records that the object at `path` has references to deleted objects, in attributes or else in
+  // its values.
   void name_lost(const std::string& path);
   Status add_comment(hid_t object, VarId owner, const std::string& text);
   Result<std::vector<DimId>> dimensions_of(const std::string& path,
@@ -88,7 +86,8 @@ class BlockIn {
                          unsigned* mask);
   void add_run(const Run& run);
   // Adds the values of variable length of a data set whose chunks cannot be decoded. Either
-  // `filter` is not installed, or its number is 0 and its name says why no original has the values.
+  // `filter` is not installed, or it has the number 0 and a name that says why no original has the
+  // values.
   std::uint64_t add_undecoded(VarId variable, const Filter& filter);
   // Adds values that have no bytes in the file. Returns the offset in the extent at which the
   // values begin.

@@ -1,4 +1,3 @@
-// Reads creation properties of data sets (see creation_in.h).
 #include "import/creation_in.h"
 
 #include <algorithm>

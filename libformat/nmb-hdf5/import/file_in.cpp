@@ -1,4 +1,3 @@
-// Implements the spool, and computes paths of objects below a renamed root group (see file_in.h).
 #include "import/file_in.h"
 
 #include <sys/stat.h>

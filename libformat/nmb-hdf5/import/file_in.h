@@ -18,7 +18,7 @@
 namespace nmb::hdf5 {
 
 // A temporary file for values that the HDF5 file does not store in the form that a block needs. New
-// values are appended to the values of earlier HDF5 files.
+// values follow the values of earlier HDF5 files.
 class Spool {
  public:
   // Opens the spool. New bytes will follow the bytes that the file already has. Errors: kIo.
@@ -42,7 +42,7 @@ class Spool {
 // References to deleted objects. A block stores them as null references.
 struct LostReferences {
   std::uint64_t count = 0;              // since the last object that was named
-  std::vector<std::string> attributes;  // names of the attributes that have them
+  std::vector<std::string> attributes;  // names of the attributes with such references
 };
 
 class AlikeDataSets;

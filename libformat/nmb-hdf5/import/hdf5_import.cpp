@@ -1,7 +1,6 @@
-// Reads an HDF5 file, group by group (see hdf5_import.h). Objects are visited in the order of
-// links; all objects of a group are visited before the objects of its subgroups
-// (spec/hdf5_section.md). The first link to an object gives the object's path. Later links to the
-// object refer to this path.
+// Reads an HDF5 file, group by group. Objects are visited in the order of links; all objects of a
+// group are visited before the objects of its subgroups (spec/hdf5_section.md). The first link to
+// an object gives the object's path, and later links to the object refer to this path.
 #include "import/hdf5_import.h"
 
 #include <fcntl.h>
@@ -175,7 +174,7 @@ class Importer {
       link->name.clear();
       return {};
     }
-    // Open the object by the address from its link. To open an object by name, HDF5 would look up
+    // Open the object by the address in its link, because to open it by name, HDF5 would look up
     // the link again.
     NMB_ASSIGN(const Handle object, read_handle(H5Oopen_by_addr(group, address), path));
     switch (H5Iget_type(object.get())) {
@@ -226,8 +225,10 @@ class Importer {
     return {};
   }
 
-  // --- targets of references --- Returns the path of an object. If no link leads to the object,
-  // the path is "//" and a number. The number counts the objects to which no link leads, from 0.
+  // --- targets of references ---
+
+  // Returns the path of an object. If no link leads to the object, the path is "//" and a number.
+  // The number counts the objects to which no link leads, from 0.
   Result<std::string> path_of(hid_t object) {
     NMB_ASSIGN(const haddr_t address, address_of(object, "object"));
     NMB_ASSIGN(std::string path, path_at(address));
@@ -364,8 +365,8 @@ class Importer {
           "split or multi), expected one file; h5repack makes it");
     return file;
   }
-  // Returns whether a superblock of version 0 names a driver that stores several files. The names
-  // begin with NCSAfami and NCSAmult.
+  // Returns whether a superblock of version 0 names a driver that divides a file into several
+  // files. The names of these drivers begin with NCSAfami and NCSAmult.
   static bool is_one_of_several(const std::string& path) {
     constexpr std::size_t kDriverAddress = 48, kDriverName = 8;
     std::array<char, 4096> bytes{};
@@ -409,8 +410,8 @@ class Importer {
   }
 
   // Returns whether metadata can be read without the HDF5 library. The file must store each address
-  // and each length in 8 bytes. It must have no image of HDF5's cache, because the image may have
-  // newer metadata than the places where the metadata belong.
+  // and each length in 8 bytes. It must have no image of HDF5's cache, which may have newer
+  // metadata than the rest of the file.
   Result<bool> has_readable_metadata(hid_t plist) const {
     std::size_t address = 0, length = 0;
     NMB_TRY(check_read(H5Pget_sizes(plist, &address, &length), "file"));
@@ -441,7 +442,7 @@ int import_file(const std::string& path, int spool, const std::string& place,
                 OtherFiles other_files) {
   silence_hdf5();
   try {
-    // The importer is not destroyed, because the process ends soon. To close HDF5's objects would
+    // The importer is not destroyed, because the process ends soon. Closing HDF5's objects would
     // take a tenth of the time that reading the file takes.
     static Importer* importer;
     importer = new Importer(path, place, other_files);

@@ -1,5 +1,5 @@
-// The commands `nmb-hdf5 import FILE SPOOL PLACE` and `materialise FILE SPOOL PLACE`. The commands
-// send the groups of an HDF5 file as blocks. With each block, they send the positions of its values
+// The commands `nmb-hdf5 import FILE SPOOL PLACE` and `materialise FILE SPOOL PLACE` send the
+// groups of an HDF5 file as blocks, each with the positions of its values
 // (hdf5/client/hdf5_stream.h).
 #pragma once
 

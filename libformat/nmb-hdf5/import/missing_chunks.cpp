@@ -1,4 +1,3 @@
-// Reads data sets some of whose chunks HDF5 cannot read (see missing_chunks.h).
 #include "import/missing_chunks.h"
 
 #include <algorithm>
@@ -27,7 +26,7 @@ Status select_box(hid_t space, const std::vector<hsize_t>& start, const std::vec
 }  // namespace
 
 Result<bool> has_storage(hid_t data_set, const std::string& object) {
-  // This call returns 0 for a data set without storage, and if it fails.
+  // A result of 0 means that there is no storage, or that the call failed.
   if (H5Dget_storage_size(data_set) > 0) return true;
   H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
   NMB_TRY(check_read(H5Dget_space_status(data_set, &status), object));

@@ -1,6 +1,6 @@
 // MissingChunks: chunks that HDF5 cannot read, because they were never written and their fill value
-// has variable length. To read such a chunk, the HDF5 library would write the fill value to the
-// file.
+// has variable length. To read such a chunk, the HDF5 library would have to write the fill value to
+// the file.
 #pragma once
 
 #include <hdf5.h>
@@ -38,21 +38,21 @@ Result<bool> has_storage(hid_t data_set, const std::string& object);
 bool has_misplaced_chunks(const Space& space);
 
 // Returns the failure of a data set whose index has `present` chunks, of which only `found` are at
-// positions of the data set.
+// positions inside the data set.
 Status chunks_elsewhere(const std::string& object, std::uint64_t found, std::uint64_t present);
 
-// Returns the number of chunks that a data set has.
+// Returns the number of chunks of a data set that are stored.
 Result<std::uint64_t> chunks_present(hid_t data_set, const std::string& object);
 
-// Finds the chunks that HDF5 cannot read, of a data set with values of variable length. Returns
+// Finds the chunks that HDF5 cannot read in a data set with values of variable length. Returns
 // nullopt if HDF5 can read the whole data set. Errors: kLimit for more than kMostChunksOfDataSet
 // chunks.
 Result<std::optional<MissingChunks>> missing_chunks(hid_t data_set, hid_t plist, const Space& space,
                                                     const Creation& creation,
                                                     const std::string& object);
 
-// Reads the elements of a slab that are in stored chunks. `to` has zeros, and room for the whole
-// slab. Returns for each element of the slab whether its chunk is missing.
+// Reads the elements of a slab that are in stored chunks into `to`, which must have zeros for the
+// whole slab. Returns for each element of the slab whether its chunk is missing.
 Result<std::vector<bool>> read_stored_chunks(const MissingChunks& missing, hid_t data_set,
                                              hid_t type, const Slab& slab, std::byte* to,
                                              const std::string& object);

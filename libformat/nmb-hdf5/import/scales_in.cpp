@@ -1,4 +1,3 @@
-// Finds the scales of dimensions (see scales_in.h).
 #include "import/scales_in.h"
 
 #include <algorithm>

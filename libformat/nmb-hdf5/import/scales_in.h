@@ -13,12 +13,11 @@
 
 namespace nmb::hdf5 {
 
-// Returns the paths of the scales of a data set's dimensions. The data set has `rank` dimensions,
-// and `path` is its path. If a dimension has no scale, the path of its scale is an empty string. If
-// the data set is a scale with one dimension, it is the scale of this dimension. `types` are the
-// types of the attributes. If the data set is a scale, its path and its netCDF-4 dimension number
-// are added to `file.scales`. Attributes are ignored unless they have the form that HDF5 and netCDF
-// write.
+// Returns the paths of the scales of a data set's dimensions; the path is empty if a dimension has
+// no scale. The data set has `rank` dimensions and the path `path`; `types` are the types of its
+// attributes. A data set that is a scale with one dimension is the scale of this dimension. If the
+// data set is a scale, its path and its netCDF-4 dimension number are added to `file.scales`.
+// Attributes are ignored unless they have the form that HDF5 and netCDF write.
 std::vector<std::string> scales_of(FileIn& file, const std::string& path,
                                    const std::vector<AttributeIn>& attributes,
                                    const TypeTable& types, std::size_t rank);

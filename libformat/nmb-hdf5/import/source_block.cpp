@@ -1,4 +1,3 @@
-// Prepares blocks for writing (see source_block.h).
 #include "import/source_block.h"
 
 #include "hdf5_error.h"

@@ -1,5 +1,5 @@
-// A block of an NMB file, prepared for writing to HDF5. It has the block's definitions, and their
-// properties from the hdf5 section (spec/hdf5_section.md).
+// A block of an NMB file, prepared for writing to HDF5: its definitions, and their properties from
+// the hdf5 section (spec/hdf5_section.md).
 #pragma once
 
 #include <memory>
@@ -28,8 +28,7 @@ struct Relayout {
 
 class DeferredChunks;
 
-// How blocks are written. All members except `relayout` and `deferred` apply to classic blocks
-// only.
+// All members except `relayout` and `deferred` apply to classic blocks only.
 struct WriteStyle {
   int deflate = 0;  // deflate level for values, 1 to 9; 0 for no compression
   bool shuffle = false;
@@ -65,7 +64,7 @@ class SourceBlock {
   const Storage* storage_of(VarId variable) const {
     return metadata().extension() ? metadata().extension()->storage_of(variable) : nullptr;
   }
-  // Returns a property, or nullptr if the property is not set and has its default value.
+  // Returns a property, or nullptr if it is not set and has its default value.
   const Property* find(Property::Number number, std::uint32_t owner = kGlobal,
                        std::uint32_t attribute = kNoAttribute) const {
     return properties_.find(number, owner, attribute);

@@ -1,4 +1,3 @@
-// Reads dataspaces of HDF5 (see space_in.h).
 #include "import/space_in.h"
 
 #include "hdf5_error.h"
@@ -18,8 +17,7 @@ Status check_parts(hsize_t count, const std::string& object) {
 }
 
 // Returns the same dataspace without its selection. If all maximum lengths equal the lengths, the
-// new dataspace has no maximum lengths. A dataspace without maximum lengths has the same meaning,
-// but HDF5 encodes it in another way.
+// new dataspace has no maximum lengths: this has the same meaning, but another encoding in HDF5.
 Result<Handle> same_extent(hid_t from, Extent extent, const std::string& object) {
   if (H5Sget_simple_extent_type(from) != H5S_SIMPLE) return read_handle(H5Scopy(from), object);
   NMB_ASSIGN(const int rank, read_value(H5Sget_simple_extent_ndims(from), object));

@@ -1,4 +1,3 @@
-// Writes attributes of named datatypes (see type_attributes.h).
 #include "import/type_attributes.h"
 
 #include "hdf5_error.h"

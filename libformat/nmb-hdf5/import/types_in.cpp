@@ -1,4 +1,3 @@
-// Converts datatypes of HDF5 to types of a block (see types_in.h).
 #include "import/types_in.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Encodes values of variable length from HDF5's form in memory (see values_in.h).
 #include "import/values_in.h"
 
 #include <cstring>

@@ -1,4 +1,3 @@
-// Checks the sources of virtual data sets (see virtual_sources.h).
 #include "import/virtual_sources.h"
 
 #include <filesystem>
@@ -15,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr unsigned kMostLevels = 8;
 
-// Returns the name of the file or of the data set of source `number`, as `get` says.
+// Returns a name of source `number`: that of its file or of its data set, depending on `get`.
 Result<std::string> name_of(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), hid_t plist,
                             std::size_t number, const std::string& object) {
   NMB_ASSIGN(const ssize_t length, read_value(get(plist, number, nullptr, 0), object));
@@ -25,7 +24,8 @@ Result<std::string> name_of(ssize_t (*get)(hid_t, std::size_t, char*, std::size_
   return name;
 }
 
-// Where HDF5 looks for a source file: first in the folder of the file with the virtual data set.
+// Returns the path of a source file, or nullopt if it does not exist. HDF5 looks for it first in
+// the folder of the virtual data set's file.
 std::optional<std::string> find_file(const std::string& source, const std::string& path) {
   std::error_code none;
   for (const fs::path& place : {fs::path(path).parent_path() / source, fs::path(source)})
@@ -37,7 +37,7 @@ std::optional<std::string> find_file(const std::string& source, const std::strin
 struct Mapping {
   const std::string& data_set;  // path of the source
   hid_t selection;              // the elements of the source that are used
-  hssize_t elements;            // number of elements for which they are used
+  hssize_t elements;            // number of elements of the virtual data set that they fill
 };
 
 class SourceChecker {
@@ -99,10 +99,9 @@ class SourceChecker {
     return check(file, path, plist.get(), level + 1);
   }
 
-  // Checks that the source has all selected elements.
   Status check_elements(const std::string& what, hid_t source, const Mapping& mapping) {
     NMB_ASSIGN(const Handle space, read_handle(H5Dget_space(source), object_));
-    // A selection of all elements does not say how many there are.
+    // If all elements are selected, the selection does not state their number.
     if (H5Sget_select_type(mapping.selection) == H5S_SEL_ALL) {
       const hssize_t found = H5Sget_simple_extent_npoints(space.get());
       if (found == mapping.elements) return {};
@@ -113,7 +112,7 @@ class SourceChecker {
                read_value(H5Sget_simple_extent_ndims(mapping.selection), object_));
     if (rank != expected)
       return missing(what, joined_text("it has ", rank, " dimensions, expected ", expected));
-    // An unlimited selection takes what there is.
+    // An unlimited selection takes all elements that exist.
     const hssize_t selected = H5Sget_select_npoints(mapping.selection);
     if (rank == 0 || selected == 0 || selected == static_cast<hssize_t>(H5S_UNLIMITED)) return {};
     std::vector<hsize_t> lengths(static_cast<std::size_t>(rank)), first(lengths), last(lengths);

@@ -1,4 +1,3 @@
-// The sources of virtual data sets.
 #pragma once
 
 #include <hdf5.h>
