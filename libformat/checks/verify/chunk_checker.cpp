@@ -1,4 +1,3 @@
-// Checks chunks on several threads (see verify/chunk_checker.h).
 #include "verify/chunk_checker.h"
 
 #include <algorithm>
@@ -16,8 +15,7 @@ namespace nmb {
 namespace {
 
 constexpr std::uint64_t kRowsAtOnce = 4096;
-// All threads together decode at most this many bytes at a time, unless a single chunk has more
-// bytes.
+// All threads together decode at most this many bytes at a time; a single chunk may have more.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
 // Limits the decoded bytes: a few stored bytes may decode to a large chunk.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;

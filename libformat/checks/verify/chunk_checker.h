@@ -42,9 +42,9 @@ class ChunkChecker {
 
   // Checks the chunks in order, and calls tell() for every chunk that has an error. Fails if the
   // chunk table cannot be read. Returns the number of chunks that were only read: an unknown filter
-  // was applied to them, and no checksum behind it can be checked. All decoded chunks together may
-  // have at most 1 GiB plus 1100 times the stored size of the variable. *left_out counts the chunks
-  // that were not checked because of this limit.
+  // was applied to them, and no checksum was added after it. All decoded chunks together may have
+  // at most 1 GiB plus 1100 times the stored size of the variable; *left_out counts the chunks that
+  // were not checked because of this limit.
   Result<std::uint64_t> check(const Dataset& block, const Storage& storage, const Tell& tell,
                               std::uint64_t* left_out);
 
@@ -59,8 +59,8 @@ class ChunkChecker {
 using OnChunksLeftOut = std::function<void(VarId variable, std::uint64_t chunks)>;
 
 // Checks all chunks of a block on several threads. Returns the variables with damaged chunks, in
-// the order of the storage section; of these variables, at most one chunk is described. Also
-// returns marked variables whose chunks were not all decoded. Counts chunks with unknown filters in
+// the order of the storage section, and describes the first damaged chunk of each. Also returns
+// marked variables whose chunks were not all decoded. Counts chunks with unknown filters in
 // *not_decoded. Errors: kDamaged (R-H5-1), kIo.
 Result<std::vector<hdf5::DamagedChunks>> find_damaged_chunks(const Dataset& block, unsigned threads,
                                                              const OnChunksLeftOut& on_left_out,

@@ -1,4 +1,3 @@
-// Walks through an NMB file and verifies its structures (see nmb_verifier.h).
 #include "verify/nmb_verifier.h"
 
 #include <utility>

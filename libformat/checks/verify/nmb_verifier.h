@@ -1,6 +1,5 @@
 // NmbVerifier: walks through an NMB file and reports each violation of a rule in spec/format.md.
-// The functions of NmbVerifier are in the files verify_*.cpp, one file for each part of the
-// specification.
+// Its functions are in the files verify_*.cpp, one file for each part of the specification.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +33,7 @@ namespace nmb {
 class NmbVerifier {
  public:
   // If `regions` is given, the verifier adds all regions of the file to the list. It then also
-  // walks through data maps at level kIndex, and does not check the sums of bytes at a place.
+  // walks through data maps at level kIndex, and does not read structures only to check their sums.
   NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings,
               RegionList* regions = nullptr);
   // Fails if nothing could be read.
@@ -68,7 +67,7 @@ class NmbVerifier {
     std::string object;
     std::uint64_t owner = 0;
     bool is_original = false;
-    OriginalDigests* digests = nullptr;  // of a file whose digests are checked
+    OriginalDigests* digests = nullptr;  // set if the file's digests are checked
     std::uint64_t pieces = 0;            // number of pieces so far
     std::uint64_t not_digested = 0;      // bytes of pieces since the last part of the digests
     bool pages_only = false;             // true for a block with unknown needs
@@ -148,8 +147,8 @@ class NmbVerifier {
   void find_stray_statistics();
   void count_again(const BlockEntry& entry);
 
-  // These functions in verify_extent.cpp check values (section 10).
-  // These functions return the number of pieces that were found.
+  // These functions in verify_extent.cpp check values (section 10). check_extent() and
+  // check_data_map() return the number of pieces that were found.
   std::uint64_t check_extent(const EntryRow& row);
   std::uint64_t check_data_map(const EntryRow& row);
   void add_to_stamp(std::uint64_t position, std::uint64_t sum);
@@ -208,7 +207,7 @@ class NmbVerifier {
                                                         const std::string& object);
   std::optional<Page> decode_page(std::vector<std::byte> bytes, PageExpectation expect);
   PageExpectation expectation(PageUse use, std::uint64_t position, std::uint16_t level = 0) const;
-  // Checks structures that only later versions know. The rows of the page refer to these structures
+  // Checks the structures that only later versions know and to which rows of the page refer
   // (section 6).
   void check_later_places(const Page& page);
   // Returns the pages of a chain, the oldest first. Returns nullopt if a page cannot be read.
@@ -277,8 +276,8 @@ class NmbVerifier {
   bool metadata_known_ = false;  // true if the current block obeys the rules R-BK
   // Number of valid statistics rows of each block. The key is the block's order field.
   std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;
-  // For each block that has a statistics row for an unknown variable: the names of the block's
-  // variables. The key is the block's order field.
+  // The names of the variables of each block that has a statistics row for an unknown variable. The
+  // key is the block's order field.
   std::unordered_map<std::uint64_t, std::set<std::string, std::less<>>> variables_of_;
   // True until the verifier finds a structure that it cannot check. If all structures are known,
   // all other bytes must be zero.
@@ -296,16 +295,16 @@ class NmbVerifier {
   std::unique_ptr<ReaderCore> core_;
   std::shared_ptr<const FileTable> files_;             // file table, or nullptr if it is unknown
   std::unordered_set<std::uint64_t> original_orders_;  // column 31 of all originals
-  std::unordered_set<std::uint64_t> live_orders_;      // those of them that a block has
-  // The orders of these blocks, by name.
+  std::unordered_set<std::uint64_t> live_orders_;      // those that a block of the file has
+  // Maps the name of each block of live_orders_ to its order.
   std::map<std::string, std::uint64_t, std::less<>> blocks_of_originals_;
   std::unordered_set<std::uint32_t> used_files_;  // file numbers of pieces of blocks
   std::vector<std::pair<std::uint32_t, bool>> checked_originals_;  // row, whether it is whole
   // External files that cannot be checked: the number of each file, and the reason.
   std::map<std::uint32_t, Status> external_;
   ValueChecker values_;
-  // The definitions of the block whose damaged pieces were described last, and its position. The
-  // header is nullopt if it cannot be read.
+  // Position and definitions of the block whose damaged pieces were described last. The header is
+  // nullopt if it cannot be read.
   std::optional<std::pair<std::uint64_t, std::optional<ClassicHeader>>> described_;
   // Number of variables that were compared with damaged pieces.
   std::uint64_t compared_variables_ = 0;

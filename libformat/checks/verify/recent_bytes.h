@@ -1,6 +1,6 @@
-// RecentBytes: keeps the bytes of originals that were read last. Checks read the bytes of an
-// original several times: for the sums of its pieces, for its digest, for the sums of the blocks
-// that refer to it, and to decode chunks.
+// RecentBytes: keeps the bytes of originals that were read last, because checks read them several
+// times: for the sums of the original's pieces, for its digest, for the sums of the blocks that
+// refer to it, and to decode chunks.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,8 @@ class RecentBytes {
       runs_.try_emplace(begin, end);
   }
 
-  // Copies a range to `out`, and reads the windows that are not in memory with
-  // read(position, bytes). Returns nullopt if the range is not in the kept ranges.
+  // Copies a range to `out`. Windows that are not in memory are read with read(position, bytes).
+  // Returns nullopt if the range is not in the kept ranges.
   template <class Read>
   std::optional<Status> copy(std::uint64_t offset, std::span<std::byte> out, const Read& read) {
     const std::optional<Run> run = run_of(offset, out.size());

@@ -1,4 +1,3 @@
-// Verifies generations that the head of the file does not name (see verify/sound_generation.h).
 #include "verify/sound_generation.h"
 
 #include <memory>

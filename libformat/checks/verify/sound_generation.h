@@ -6,8 +6,8 @@
 namespace nmb {
 
 // Verifies the file, including its values, as if `generation` were committed. Structures that only
-// a later version can read do not count as damage. reading: the bytes that were read from the head
-// of the file. Errors: kIo or kLimit if the file could not be checked.
+// a later version can read do not count as damage. reading: what was read from the head of the
+// file. Errors: kIo or kLimit if the file could not be checked.
 Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
                       const FoundSuperblock& generation);
 

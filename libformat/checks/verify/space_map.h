@@ -11,8 +11,8 @@ namespace nmb {
 
 class SpaceMap {
  public:
-  // Claims the bytes [begin, end). If a claimed range already contains one of these bytes, claims
-  // nothing, and returns the begin of the range that begins later in the file.
+  // Claims the bytes [begin, end). If another range has claimed one of them, claims nothing, and
+  // returns the begin of the later of the two ranges.
   std::optional<std::uint64_t> claim(std::uint64_t begin, std::uint64_t end) {
     if (begin >= end) return std::nullopt;
     auto next = ends_.upper_bound(begin);

@@ -1,4 +1,3 @@
-// Converts failures of decoders to findings (see status_finding.h).
 #include "verify/status_finding.h"
 
 #include <string>

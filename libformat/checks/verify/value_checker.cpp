@@ -1,4 +1,3 @@
-// Computes sums of ranges of a file (see value_checker.h).
 #include "verify/value_checker.h"
 
 #include <algorithm>

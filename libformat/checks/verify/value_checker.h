@@ -24,7 +24,7 @@ namespace nmb {
 struct DigestedFile {
   BlockEntry entry;
   std::uint64_t xxh3_at = 0, sha256_at = 0;  // offsets of the recorded digests
-  // Has read a part of the file, if the block has a data map.
+  // Set if the block has a data map. The digests then already include a part of the file.
   std::unique_ptr<OriginalDigests> digests{};
 };
 
@@ -44,9 +44,8 @@ struct BlockVerdict {
   std::optional<DigestedFile> file{};
 };
 
-// A range of bytes with one recorded sum. The range lies inside its file. In the NMB file, padding
-// to a multiple of 8 follows the range; in another file there is no padding. If the range has a
-// codec, its lengths obey R-EX-12.
+// A range of bytes with one recorded sum. The range lies inside its file; in the NMB file, padding
+// to a multiple of 8 follows it. If the range has a codec, its lengths obey R-EX-12.
 struct ValueRange {
   std::uint64_t position = 0;
   std::uint64_t length = 0;
@@ -89,8 +88,8 @@ class ValueChecker {
     batch_.push_back(std::move(range));
     return batch_.size() >= kBatch;
   }
-  // Checks the added ranges and reports each range, in the order in which the ranges were added.
-  // Does not read ranges of VerifyOptions::checked.
+  // Checks the added ranges and reports each of them, in the order in which they were added. Does
+  // not read ranges of VerifyOptions::checked.
   void run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell);
 
  private:
@@ -108,9 +107,9 @@ class ValueChecker {
   Communicator* const ranks_;
   std::vector<ValueRange> batch_;
   std::uint64_t checked_ = 0;   // number of ranges before the batch
-  std::size_t next_fault_ = 0;  // in VerifyOptions::checked
+  std::size_t next_fault_ = 0;  // index in VerifyOptions::checked
   // Whether a range could not be read, or lies in another file. A later check reads such ranges
-  // again: the other file may have changed.
+  // again, because the other file may have changed.
   bool has_unread_ = false;
 };
 

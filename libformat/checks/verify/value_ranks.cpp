@@ -1,4 +1,3 @@
-// Checks values on several ranks (see verify/value_ranks.h).
 #include "verify/value_ranks.h"
 
 #include <memory>

@@ -1,4 +1,3 @@
-// Determines the kind of a file and verifies it (see nmb/verify.h).
 #include "nmb/verify.h"
 
 #include <vector>

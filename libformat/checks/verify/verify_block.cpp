@@ -29,7 +29,7 @@ class SumsAlone final : public Findings {
 };
 
 // The body of a block that has been checked. A large body that is not compressed is removed from
-// memory and read from the file again, because its metadata take as much memory as the body.
+// memory and read again from the file, because its metadata take as much memory as the body.
 class BodyToDecode {
  public:
   BodyToDecode(const BlockEntry& entry, StoredBlock& stored, const ByteSource& file) {

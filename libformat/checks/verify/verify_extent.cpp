@@ -16,8 +16,8 @@ namespace nmb {
 // where the extent ends.
 static constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
 
-// The digests of an original are computed after the sums of at least so many bytes were checked.
-// These bytes are then still in memory (verify/recent_bytes.h).
+// The digests of an original are computed in parts, each after the sums of at least this many bytes
+// were checked. These bytes are then still in memory (verify/recent_bytes.h).
 static constexpr std::uint64_t kDigestedAtOnce = 32 << 20;
 
 // Returns whether a range of the extent has values of a variable.

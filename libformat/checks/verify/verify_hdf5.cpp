@@ -1,7 +1,7 @@
 // Verifies HDF5 files group by group, in the order in which the groups are read
 // (docs/reference/hdf5.md). The HDF5 library must be able to read each group, and the body of each
-// group must be valid. No two values may share bytes. All chunks must be decodable. The HDF5
-// library checks the sums of metadata. Values have sums only in chunks with the fletcher32 filter.
+// group must be valid. No two values may share bytes, and all chunks must be decodable. The HDF5
+// library checks the sums of metadata; values have sums only in chunks with the fletcher32 filter.
 #include "verify/verify_hdf5.h"
 
 #include <algorithm>
@@ -131,7 +131,7 @@ class Hdf5Verifier {
     return overlap;
   }
 
-  // Reports values that a block does not have because they are damaged, and counts variables
+  // Reports values that a block does not have because they are damaged, and counts the variables
   // whose values it does not have for other reasons.
   void check_absent(const Block& block, const std::string& object) {
     const Result<std::vector<hdf5::Property>> properties =

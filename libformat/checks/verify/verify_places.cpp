@@ -153,7 +153,7 @@ bool NmbVerifier::is_dead_original(std::uint32_t row) const {
   return all_walked_ && !live_orders_.contains(files_->row(row).order);
 }
 
-// Dead originals cannot be written again and do not count.
+// Dead originals do not count, because they cannot be written again.
 void NmbVerifier::count_originals() {
   for (const auto& [row, whole] : checked_originals_) {
     if (is_dead_original(row)) continue;

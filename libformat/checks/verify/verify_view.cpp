@@ -15,8 +15,8 @@ namespace nmb {
 namespace {
 
 constexpr const char* kObject = "HDF5 view";
-// Smallest number of bytes that a view stores for one chunk (a key and an address). If the length
-// of the view is too small for this number of bytes per chunk, the view is not encoded.
+// The minimum number of bytes that a view stores for one chunk (a key and an address). A view that
+// is too short for the number of chunks is not encoded again.
 constexpr std::uint64_t kBytesOfChunk = 24;
 
 // Compares the written bytes with the bytes of the file. Stops at the first difference.
@@ -75,9 +75,9 @@ void NmbVerifier::check_view() {
   if (summary_.findings == 0 && summary_.incomplete.ok()) compare_view(*shown, decoded, *numbers);
 }
 
-// Returns the superblock of the generation that the view shows. Finds the superblock by following
-// the trailers, which were checked before. Returns nullopt if a finding about the view's generation
-// or a trailer was reported.
+// Returns the superblock of the generation that the view shows, which it finds by following the
+// trailers that were checked before. Returns nullopt if a finding about the view's generation or a
+// trailer was reported.
 std::optional<Superblock> NmbVerifier::shown_generation(std::uint64_t generation) {
   const Place& view = superblock().view;
   const auto wrong = [&](std::string found, std::string expected) {
