@@ -1,6 +1,5 @@
-// Implements a file that each rank reads and writes independently with MPI-IO. A call counts as
-// successful only if its byte count is right, because OMPIO may return success although it wrote
-// nothing.
+// A file that each rank reads and writes independently with MPI-IO. A call counts as successful
+// only if its byte count is right, because OMPIO may return success although it wrote nothing.
 #include "mpi_file.h"
 
 #include <fcntl.h>
@@ -118,9 +117,9 @@ class MpiFile final : public OutputFile {
                       }));
   }
 
-  // MPI_File_preallocate() is not used. In Open MPI and in MPICH, MPI_File_preallocate() reads the
-  // whole file, writes it again (OMPIO at another position), and writes zeros after it. A system
-  // call that reserves space does not change any byte that MPI-IO may cache.
+  // MPI_File_preallocate() is not used: in Open MPI and in MPICH, it reads the whole file, writes
+  // it again (OMPIO at another position), and writes zeros after it. A system call that reserves
+  // space does not change any byte that MPI-IO may cache.
   Status reserve(std::uint64_t offset, std::uint64_t length) override {
     const std::lock_guard lock(mutex_);
     return file_->reserve(offset, length);

@@ -1,6 +1,6 @@
-// Implements the network between the processes of an MPI job. This plug-in is built once for each
-// MPI library. The plug-in only sends messages from one rank to another. A Communicator therefore
-// counts exactly the messages that MPI sends.
+// The network between the processes of an MPI job. This plug-in is built once for each MPI library.
+// It only sends messages from one rank to another, so a Communicator counts exactly the messages
+// that MPI sends.
 #include <mpi.h>
 #include <sched.h>
 
@@ -27,14 +27,14 @@ constexpr int kMessageTag = 0;
 // tag, a rank sends no other messages.
 constexpr int kFailureTag = 1;
 
-// Finished sends are collected when the number of sends, or the number of their bytes, reaches a
-// limit. Each limit is twice the number that remained after the last collection, but at least the
-// constant below.
+// Finished sends are collected when the number of sends, or of their bytes, reaches a limit. Each
+// limit is twice the number that remained after the last collection, but at least the constant
+// below.
 constexpr std::size_t kSweepSends = 16;
 constexpr std::size_t kSweepBytes = 1 << 20;
 
-// How long a rank waits for the other ranks when it ends its network. After a failure, the rank
-// waits for this time for each further message.
+// How long a rank waits for the other ranks when it ends its network. After a failure, it waits
+// this long for each further message.
 constexpr std::chrono::seconds kEndWait{2};
 
 using Clock = std::chrono::steady_clock;
@@ -351,8 +351,8 @@ Status MpiTransport::look_for_failure() {
 void MpiTransport::fail(const Status& why) {
   if (!failure_.ok()) return;
   failure_ = why;
-  // If the message cannot be sent to a rank, that rank does not learn the reason, because no other
-  // way to inform it exists.
+  // A rank to which the message cannot be sent does not learn the reason; there is no other way to
+  // inform it.
   for (int to = 0; to < size_; ++to)
     if (to != rank_) static_cast<void>(post(to, kFailureTag, bytes_of_fields(why)).ok());
 }
