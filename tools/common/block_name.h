@@ -17,7 +17,6 @@ inline std::string_view name_for_user(std::string_view block) {
   return block.empty() ? "/" : block;
 }
 
-// Returns the full name of an object.
 inline std::string full_name(std::string_view block, std::string_view variable) {
   std::string out(block);
   if (!out.empty()) out += '/';

@@ -1,4 +1,4 @@
-// Formats completions (see completion.h). The scripts need no functions of other packages.
+// The scripts need no functions of other packages.
 #include "common/completion.h"
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 namespace nmb::tools {
 namespace {
 
-constexpr std::size_t kDescriptionWidth = 72;  // of a description
+constexpr std::size_t kDescriptionWidth = 72;
 
-// What completes the value of an option.
+// How the value of an option is completed.
 struct Value {
   enum class Kind { kNone, kFlag, kFile, kFolder, kWords };  // kNone: nothing completes the value
   Kind kind = Kind::kNone;
@@ -27,7 +27,7 @@ struct Option {
 
 // The arguments of a tool or of a subcommand.
 struct Command {
-  std::string name;  // of a subcommand
+  std::string name;  // name of a subcommand
   std::string description;
   std::vector<Option> options;
   bool takes_files = false;

@@ -1,4 +1,3 @@
-// Parses compression options (see compression_option.h).
 #include "common/compression_option.h"
 
 namespace nmb::tools {

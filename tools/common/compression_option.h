@@ -9,7 +9,7 @@
 
 namespace nmb::tools {
 
-// The options as the user gave them. An empty text means that the option was not given.
+// The texts of the options. A text is empty if the option was not given.
 struct CompressionTexts {
   std::string codec, chunk;
   bool shuffle = false;

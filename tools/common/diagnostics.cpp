@@ -1,4 +1,3 @@
-// Writes messages to standard error (see diagnostics.h).
 #include "common/diagnostics.h"
 
 #include <unistd.h>
@@ -17,8 +16,8 @@ void Diagnostics::line(std::string_view kind, std::string_view text) {
   std::string out = coloured(tool_ + ":", Colour::kBold, colour_) + " ";
   if (!kind.empty()) out += coloured(kind, Colour::kYellow, colour_) + " ";
   out += printable(with_option_names(std::string(text))) + "\n";
-  // Writes a line with one call, so that lines of several processes do not mix. A failure of this
-  // call cannot be reported anywhere.
+  // Writes a line with one call, so that lines of several processes do not mix. If this fails, the
+  // failure cannot be reported anywhere.
   std::string_view rest = out;
   while (!rest.empty()) {
     const ssize_t done = ::write(STDERR_FILENO, rest.data(), rest.size());
@@ -34,7 +33,7 @@ void Diagnostics::error(const Status& status) {
 }
 
 void Diagnostics::warning(std::string_view file, std::string_view text) {
-  // A warning of a newer generation.
+  // A warning that a newer generation may be missing.
   warning(file, text, text.ends_with("(R-SB-13)"));
 }
 

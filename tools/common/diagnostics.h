@@ -20,11 +20,11 @@ class Diagnostics {
 
   void set_colour(bool on) { colour_ = on; }
   // Hides warnings and notes, except losses; hidden warnings are still counted. Warnings that a
-  // newer generation may be missing (R-SB-13) are not hidden. Without such a warning, a user would
-  // not notice that the tool shows an older state of the file.
+  // newer generation may be missing (R-SB-13) are shown, because without them a user would not
+  // notice that the tool shows an older state of the file.
   void set_quiet(bool on) { quiet_ = on; }
-  // Hides all messages; the exit code is still determined. If a program has several ranks, all
-  // ranks except one are silent.
+  // Hides all messages; the exit code is still determined. If a program has several ranks, all but
+  // one are silent.
   void set_silent(bool on) { silent_ = on; }
   // `call` is called before a message is written; nullptr: nothing is called.
   void set_before_writing(std::function<void()> call) { before_writing_ = std::move(call); }
@@ -33,14 +33,13 @@ class Diagnostics {
 
   // Shows `status` and raises the exit code accordingly. Does nothing if `status` is ok.
   void error(const Status& status);
-  // Shows the warning if it is one of the first kMostWarnings warnings. A warning that a newer
-  // generation may be missing is always shown.
+  // Shows a warning if it is one of the first kMostWarnings warnings, or if it says that a newer
+  // generation may be missing.
   void warning(std::string_view file, std::string_view text);
   void warning(std::string_view file, const Finding& finding) { warning(file, finding.text()); }
   // Shows a warning about content of an input that the output lacks, even with -q.
   void loss(std::string_view file, std::string_view text);
-  // Shows a text that is neither an error nor a warning. With -q, shows it only if `asked_for` is
-  // true.
+  // Shows a text that is neither an error nor a warning; with -q, only if `asked_for` is true.
   void note(std::string_view text, bool asked_for = false);
   // Reports how many warnings were not shown.
   void finish();

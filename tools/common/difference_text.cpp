@@ -1,4 +1,3 @@
-// Texts of differences (see difference_text.h).
 #include "common/difference_text.h"
 
 #include <fmt/format.h>

@@ -9,7 +9,6 @@
 
 namespace nmb::tools {
 
-// Returns the text of ComparedVariable::largest_difference.
 std::string largest_difference_text(const ComparedVariable& variable);
 
 // Returns the line for a difference, without a line end. first, second: the names of both files.

@@ -1,4 +1,3 @@
-// Reads lists of file names (see file_list.h).
 #include "common/file_list.h"
 
 #include <fcntl.h>

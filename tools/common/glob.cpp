@@ -1,4 +1,4 @@
-// Translates name patterns into regular expressions and compiles them with PCRE2 (see glob.h).
+// Translates name patterns into regular expressions and compiles them with PCRE2.
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "common/glob.h"
 
@@ -123,9 +123,9 @@ class GlobTranslator {
   std::size_t at_ = 0;
 };
 
-// Returns a literal text that is the beginning of every match of the expression. The text consists
-// of the plain characters after "^". If a quantifier follows a character, the text ends before this
-// character. Returns an empty text if the expression has alternatives.
+// Returns a literal text with which every match of the expression begins: the plain characters
+// after "^", without the last one if a quantifier follows it. Returns an empty text if the
+// expression has alternatives.
 std::string literal_prefix_of(std::string_view expression) {
   if (expression.empty() || expression[0] != '^' || expression.find('|') != expression.npos)
     return {};

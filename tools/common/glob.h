@@ -10,12 +10,12 @@
 namespace nmb::tools {
 
 // A glob matches whole names. `?` matches one character except '/'. `*` matches any number of
-// characters except '/'. `[...]` matches one character of a set; the set consists of ASCII
-// characters and ranges of ASCII characters. `[!...]` or `[^...]` matches one character that is not
-// in the set. `**` matches any number of any characters. `**/` at the beginning of a component
-// matches any number of whole components of a name, including none. `\` makes the next character
-// literal. A regular expression has the syntax of PCRE2 with UTF-8. A regular expression may match
-// any part of a name, unless it has an anchor (^ or $).
+// characters except '/'. `[...]` matches one character of a set, which consists of ASCII characters
+// and ranges of them; `[!...]` or `[^...]` matches one character that is not in the set. `**`
+// matches any number of any characters. `**/` at the beginning of a component matches any number of
+// whole components of a name, including none. `\` makes the next character literal. A regular
+// expression has the syntax of PCRE2 with UTF-8, and may match any part of a name unless it has an
+// anchor (^ or $).
 //
 // A NamePattern is thread-safe; its copies share their state.
 class NamePattern {
@@ -30,11 +30,11 @@ class NamePattern {
   // this name.
   Result<bool> matches(std::string_view name) const;
 
-  // Returns a text; every matching name begins with this text.
+  // Returns a text with which every matching name begins.
   const std::string& literal_prefix() const { return prefix_; }
-  // Returns true if only one name matches, and this name is the literal prefix.
+  // Returns whether only the literal prefix itself matches.
   bool is_literal() const { return literal_; }
-  // Returns true if all names with the literal prefix match.
+  // Returns whether all names with the literal prefix match.
   bool is_whole_prefix() const { return whole_prefix_; }
 
  private:

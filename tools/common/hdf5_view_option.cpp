@@ -1,4 +1,3 @@
-// Options of the HDF5 view (see hdf5_view_option.h).
 #include "common/hdf5_view_option.h"
 
 #include "common/tool.h"

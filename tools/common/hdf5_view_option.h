@@ -15,12 +15,12 @@ struct ViewChoice {
   std::optional<Hdf5View> view{};
   std::optional<bool> dimensions{}, copies{};
 
-  // Returns whether the user chose what the view shows. If so, and if the user did not choose
-  // `view`, a view is made as with Hdf5View::kAuto.
+  // Returns whether the user chose what the view shows. Unless the user also chose `view`, a view
+  // is then made as with Hdf5View::kAuto.
   bool has_options() const { return dimensions || copies; }
   // Checks that the output can have the options. Errors: kUsage.
   Status check(bool can_have_view) const;
-  // Sets the options of the view, but not whether there is a view.
+  // Sets what the view shows, but not whether there is a view.
   void set(WriterOptions* options) const {
     options->view_dimensions = dimensions;
     options->view_copies = copies;

@@ -1,4 +1,3 @@
-// Formats help (see help_formatter.h).
 #include "common/help_formatter.h"
 
 #include <algorithm>

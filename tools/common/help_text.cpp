@@ -1,4 +1,3 @@
-// Parts of help and manual pages (see help_text.h).
 #include "common/help_text.h"
 
 #include <algorithm>

@@ -29,13 +29,13 @@ std::string names_of(const CLI::Option& option);
 std::string value_of(const CLI::Option& option);
 
 // Shortens `text` to at most `width` characters. First tries to omit a parenthesis at the end of
-// the text. If the text is still too long, returns its first clause. If the first clause is too
-// long, returns as many words as fit. A first clause shorter than 12 characters is not used: in
-// "join: the dimension of ...", the clause "join" is only the mode of the option.
+// the text. If that is not enough, returns the first clause, or as many words as fit. A first
+// clause shorter than 12 characters is not used: in "join: the dimension of ...", the clause "join"
+// is only the mode of the option.
 std::string brief(const std::string& text, std::size_t width);
 
-// Returns "NAME [OPTIONS] FILE [GLOB]". `name` is the name of the command, after the name of the
-// tool.
+// Returns "NAME [OPTIONS] FILE [GLOB]". `name` is the name of the command, with the name of the
+// tool before it.
 std::string usage_of(const CLI::App& command, const std::string& name);
 
 }  // namespace nmb::tools

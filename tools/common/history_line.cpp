@@ -1,4 +1,3 @@
-// Makes lines for the attribute `history` (see history_line.h).
 #include "common/history_line.h"
 
 #include <filesystem>

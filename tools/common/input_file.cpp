@@ -1,4 +1,3 @@
-// Opens files and determines their kinds (see input_file.h).
 #include "common/input_file.h"
 
 #include <algorithm>

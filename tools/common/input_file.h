@@ -23,7 +23,6 @@ class InputFile final : public ByteSourceLayer {
                                                        std::shared_ptr<ReadMeter> meter = nullptr);
 
   FileKind kind() const { return kind_; }
-  // Returns the counts of reads from the file.
   IoCounts counts() const { return file_->counts(); }
   const FileSource& file() const { return *file_; }
 

@@ -1,4 +1,3 @@
-// Opens files of all kinds for inspection (see inspected_file.h).
 #include "common/inspected_file.h"
 
 #include <algorithm>

@@ -40,7 +40,7 @@ class InspectedFile {
   Result<std::shared_ptr<const Dataset>> dataset(const BlockEntry& entry) const;
   // Errors: kNotFound if there is no such block.
   Result<std::shared_ptr<const Dataset>> dataset(std::string_view block) const;
-  // Returns these functions for calls of the library. The result refers to this object.
+  // Returns the functions above for calls of the library. The result refers to this object.
   FileBlocks blocks() const;
   ContentFile content() const { return {blocks(), file_->size()}; }
 

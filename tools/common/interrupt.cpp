@@ -1,4 +1,3 @@
-// Catches SIGHUP, SIGINT and SIGTERM (see interrupt.h).
 #include "common/interrupt.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
-// Interrupts: SIGHUP, SIGINT and SIGTERM set a flag. Long operations check this flag; if it is set,
-// they clean up and stop.
+// Interrupts: SIGHUP, SIGINT and SIGTERM set a flag. Long operations check this flag, and clean up
+// and stop if it is set.
 #pragma once
 
 #include <atomic>
@@ -11,9 +11,9 @@ namespace nmb::tools {
 // this; other tools should end at once.
 const std::atomic<bool>* catch_interrupts();
 
-// Returns the exit code for the received signal (129, 130 or 143), or 0 if there was none. If the
-// tool has already done all its work, the caller ignores this exit code. For example, the signal
-// may arrive after the output has received its name.
+// Returns the exit code for the received signal (129, 130 or 143), or 0 if there was none. The
+// caller ignores the exit code if the tool has already done all its work, for example if the signal
+// arrives after the output has received its name.
 int interrupted_exit();
 
 }  // namespace nmb::tools

@@ -39,7 +39,6 @@ Json json_messages(const List& list, TextOf text_of = {}) {
                     [&](const auto& one) { return with_option_names(std::invoke(text_of, one)); });
 }
 
-// Returns the totals of a file.
 inline Json totals_json(const Totals& totals) {
   return {{"blocks", totals.blocks},         {"objects", totals.variables},
           {"dimensions", totals.dimensions}, {"attributes", totals.attributes},

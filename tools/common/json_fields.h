@@ -7,8 +7,8 @@
 //     all.if_any("name", point.name);  // optional: the object lacks the key without a value
 //   }
 //
-// A field is a number, a text, a Status, a struct with such a function, or a list or an optional
-// value of these.
+// A field is a number, a text, a Status, a struct with such a function, or a list or an optional of
+// one of these types.
 #pragma once
 
 #include <concepts>
@@ -25,9 +25,9 @@
 
 namespace nmb::tools {
 
-// How texts are stored, which may have any bytes.
+// How texts, which may have any bytes, are stored.
 enum class JsonBytes : std::uint8_t {
-  kEscaped,  // as json_text()
+  kEscaped,  // in the form of json_text()
   kRaw,      // unchanged, for MessagePack
 };
 
@@ -96,7 +96,7 @@ class JsonIn {
   void if_any(const char* key, std::optional<T>& value) {
     if (json_.contains(key)) (*this)(key, value);
   }
-  // Returns whether no field was missing or had another type.
+  // Returns whether all fields were present and had the right types.
   bool is_whole() const { return is_whole_; }
 
  private:

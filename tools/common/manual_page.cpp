@@ -1,4 +1,3 @@
-// Formats manual pages (see manual_page.h).
 #include "common/manual_page.h"
 
 #include <algorithm>

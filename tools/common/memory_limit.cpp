@@ -1,4 +1,3 @@
-// The limit of --mem (see memory_limit.h).
 #include "common/memory_limit.h"
 
 #include <pthread.h>

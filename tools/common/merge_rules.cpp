@@ -1,4 +1,3 @@
-// Options and messages of merges (see merge_rules.h).
 #include "common/merge_rules.h"
 
 #include <fmt/format.h>
@@ -17,12 +16,12 @@ namespace nmb::tools {
 
 namespace {
 
-// Largest number of conflicts of the same kind that are shown. Further conflicts are only counted;
-// --json shows all.
+// Largest number of conflicts of one kind that are shown. Further ones are only counted; --json
+// shows all.
 constexpr std::size_t kShownConflicts = 10;
 
-// Returns the texts of conflicts. Conflicts that are the same in several inputs have one text. At
-// most `shown_of_kind` conflicts of each kind are shown.
+// Returns the texts of conflicts; one that occurs in several inputs has one text. At most
+// `shown_of_kind` conflicts of each kind are shown.
 std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts, std::size_t inputs,
                                  std::size_t shown_of_kind) {
   struct Group {
@@ -85,7 +84,6 @@ void MergeRules::offer_mode(CLI::App& app) {
       ->type_name("TEMPLATE");
 }
 
-// Adds options that control which differences are allowed between blocks of the same name.
 void MergeRules::offer_agreement(CLI::App& app) {
   app.add_option("--along", join_.along,
                  "join: the dimension along which values are concatenated (default: the record "

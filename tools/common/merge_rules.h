@@ -24,7 +24,6 @@ class MergeRules {
   void offer_blocks(CLI::App& app);
   // Checks the options and completes *options. Errors: kUsage.
   Status take(const CLI::App& app);
-  // The text of --mode.
   const std::string& mode() const { return mode_; }
   // Adds the inputs of --files-from, and sorts the inputs if --sort name is given.
   Status gather_inputs(const CommonOptions& common);
@@ -36,7 +35,7 @@ class MergeRules {
 
   PackOptions* const options_;
   std::string mode_ = "pack";
-  JoinMode join_;  // the rules that several modes have too
+  JoinMode join_;  // rules of mode join; other modes have some of them too
   bool first_values_ = false;
   std::string split_names_, sort_ = "given", samples_;
   std::string atts_ = "first";
@@ -45,10 +44,11 @@ class MergeRules {
 
 // Shows the inputs that could not be read.
 void tell_unreadable(Tool& tool, const PackReport& report);
-// Shows the conflicts. Conflicts that are the same in several inputs are one message. inputs: the
-// number of inputs.
+// Shows the conflicts; one that occurs in several inputs is shown once. `inputs` is the number of
+// inputs.
 void tell_conflicts(Tool& tool, const PackReport& report, std::size_t inputs);
-// Returns the errors of inputs; if there is neither an error nor a conflict, the failure `status`.
+// Returns the errors of inputs. If there is neither an error nor a conflict, returns the failure
+// `status`.
 Json errors_json(const PackReport& report, const Status& status);
 // Returns the lists of conflicts and differences.
 Json agreement_json(const PackReport& report);

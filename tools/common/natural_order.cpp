@@ -1,4 +1,3 @@
-// Natural order (see natural_order.h).
 #include "common/natural_order.h"
 
 #include <cstddef>

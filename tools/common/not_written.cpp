@@ -1,4 +1,3 @@
-// Messages about content that a netCDF or HDF5 output cannot keep (see not_written.h).
 #include "common/not_written.h"
 
 #include <fmt/format.h>

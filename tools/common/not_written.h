@@ -28,22 +28,21 @@ std::string no_place_for_originals(std::uint64_t count, const std::string& file)
 std::string no_place_for_addition(const std::string& addition, const std::string& file);
 
 // Returns messages about the losses of pack() for an output that is not an NMB file. Each message
-// consists of the path of the input and a text. All originals of one input are reported in one
-// message. Each other loss has its own message.
+// consists of the path of the input and a text. All originals of one input are in one message; each
+// other loss has its own.
 std::vector<std::pair<std::string, std::string>> not_written_lines(
     const std::vector<PackLoss>& losses);
 
-// Shows messages about lost content, each of which consists of the path of a file and a text: as
-// losses if they are accepted, otherwise as errors. If objects lose the same, shows only 10 of them
-// and the number of the others.
+// Shows messages about lost content, as losses if they are accepted, otherwise as errors. A message
+// consists of the path of a file and a text. If many objects lose the same content, shows only 10
+// of them and how many others there are.
 void tell_losses(const std::vector<std::pair<std::string, std::string>>& lines, bool accepted,
                  Diagnostics& diagnostics);
 
-// Returns these messages: one message for the tags of all blocks, one message for all originals,
-// and one message for each addition of a later version of the format. A file without tags,
-// originals and additions gets no message. A damaged table is reported by a message. Statistics,
-// provenance and views are derived from other content, so they get no message. Reads all pages of
-// the file's tables. Errors: kIo.
+// Returns messages about the content of an NMB file that a netCDF or HDF5 output cannot keep: one
+// for the tags of all blocks, one for all originals, one for each addition of a later version of
+// the format, and one for a damaged table. Statistics, provenance and views get no message, because
+// they are derived from other content. Reads all pages of the file's tables. Errors: kIo.
 Result<std::vector<std::string>> not_written_lines(const Reader& reader);
 
 }  // namespace nmb::tools

@@ -1,4 +1,3 @@
-// Spells the options of the library as options of the tools (see option_names.h).
 #include "common/option_names.h"
 
 #include <string_view>

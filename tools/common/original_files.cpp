@@ -1,4 +1,3 @@
-// Finds and describes originals of an NMB file (see original_files.h).
 #include "common/original_files.h"
 
 #include <fmt/format.h>

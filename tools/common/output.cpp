@@ -1,4 +1,3 @@
-// Checked standard output (see output.h).
 #include "common/output.h"
 
 #include <fcntl.h>
@@ -17,8 +16,7 @@ namespace nmb::tools {
 namespace {
 
 // Opens /dev/null for each closed standard descriptor. If descriptor 1 stayed closed, a file that
-// is opened later could get this number, and text for standard output would be written to that
-// file.
+// is opened later could get this number, and text for standard output would be written to it.
 void take_closed_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)

@@ -1,5 +1,5 @@
-// Output: buffered standard output; every write is checked. Long text for a terminal goes to the
-// user's pager.
+// Output: buffered standard output, of which every write is checked. Long text for a terminal goes
+// to the user's pager.
 #pragma once
 
 #include <atomic>
@@ -40,7 +40,6 @@ class Output {
   // Returns whether a write failed because the reader closed the pipe, as `head` does. A closed
   // pipe is not an error.
   bool pipe_closed() const { return pipe_closed_; }
-  // Returns whether `status` is the failure of this output.
   bool is_failure(const Status& status) const { return status.is_copy_of(status_); }
   bool terminal() const { return terminal_; }
   // Returns write() as a TextSink; the Output must outlive it.

@@ -1,4 +1,3 @@
-// Determines the kinds of outputs from the endings of their names (see output_kind.h).
 #include "common/output_kind.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Determines the kind of an output from the ending of its name, in the same way in all tools.
+// Determines the kind of an output from the ending of its name.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace nmb::tools {
 
 // Returns "nmb", "cdf2", "nc4" or "hdf5", which are values of --to. Returns "classic" for .cdf (a
 // classic netCDF file of any kind), "netcdf" for .nc (any netCDF file), and an empty text for an
-// unknown ending. Capital and small letters are equal.
+// unknown ending. Ignores case.
 std::string_view kind_by_ending(std::string_view output);
 
 // Returns whether the last part of the path contains a dot after its first character.

@@ -1,4 +1,3 @@
-// Runs the user's pager (see pager.h).
 #include "common/pager.h"
 
 #include <fcntl.h>

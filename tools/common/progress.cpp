@@ -1,4 +1,3 @@
-// Shows one line of progress on a terminal (see progress.h).
 #include "common/progress.h"
 
 #include <fmt/format.h>

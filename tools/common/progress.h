@@ -32,8 +32,8 @@ class Progress {
   // Returns a function that the library calls with the bytes done and the total bytes
   // (kUnknownTotal is allowed). Returns nullptr if nothing is to be shown.
   std::function<void(std::uint64_t, std::uint64_t)> callback();
-  // Shows the seconds that have passed, until the callback shows bytes or the tool writes. For work
-  // that begins with a long wait, as for the process that reads HDF5 files.
+  // Shows the seconds that have passed, until the callback shows bytes or the tool writes. Use this
+  // for work that begins with a long wait, for example for the process that reads HDF5 files.
   void show_time();
   // Clears the line.
   void finish();
@@ -49,7 +49,7 @@ class Progress {
   const bool on_;
   std::mutex mutex_;
   bool shown_ = false;
-  bool only_time_ = true;  // neither bytes have been shown, nor has anything else been written
+  bool only_time_ = true;  // whether no bytes have been shown, and nothing else has been written
   const std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point last_;
   std::condition_variable_any stopped_;

@@ -1,4 +1,3 @@
-// Runs a tool on several ranks (see ranks.h).
 #include "common/ranks.h"
 
 #include <algorithm>

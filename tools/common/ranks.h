@@ -16,11 +16,10 @@ namespace nmb::tools {
 enum class Needs { kAnyRanks, kMpi };
 
 // Runs `body` on all ranks. `parts` is the number of parts into which the work can be divided. If
-// ranks are threads, the number of ranks is the smaller of `parts` and the value of -j, and with
-// --mem at most one for each 64 MiB. `body` gets the number of threads that its rank may use. If
-// ranks are processes, a rank may use 1 thread unless -j is given. If there are several processes,
-// only rank 0 shows messages. Errors: kUsage if MPI is needed and no MPI launcher started this
-// process.
+// ranks are threads, there are as many as `parts` or the value of -j, whichever is smaller, and
+// with --mem at most one for each 64 MiB. `body` gets the number of threads that its rank may use;
+// if ranks are processes, this is 1 unless -j is given, and only rank 0 shows messages. Errors:
+// kUsage if MPI is needed and no MPI launcher started this process.
 Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts, Needs needs,
                     const std::function<Status(Communicator& ranks, unsigned threads)>& body);
 

@@ -1,4 +1,3 @@
-// Reads and writes reports line by line (see report_file.h).
 #include "common/report_file.h"
 
 #include <fcntl.h>
@@ -23,7 +22,7 @@ ReportFile::~ReportFile() { ::close(fd_); }
 
 Result<std::unique_ptr<ReportFile>> ReportFile::open(const std::string& path,
                                                      const std::string& schema) {
-  // O_NONBLOCK: opening a named pipe must not wait for the pipe's other end.
+  // O_NONBLOCK, so that opening a named pipe does not wait for the pipe's other end.
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (fd < 0) return io_failure(path, "open for writing");
   std::unique_ptr<ReportFile> file(new ReportFile(path, fd));
@@ -106,14 +105,14 @@ Status ReportFile::for_each_line(const std::function<void(std::string_view)>& vi
 
 Status ReportFile::append(std::string_view line) {
   const std::string text = std::string(line) + "\n";
-  // Writes the line with one call. Therefore a program that reads the report at the same time sees
+  // Writes the line with one call, so that a program that reads the report at the same time sees
   // only whole lines.
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t put = ::write(fd_, text.data() + done, text.size() - done);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       Status status = io_failure(path_, "write");
-      // Removes the incomplete line. If ftruncate() fails, the next run removes the line.
+      // Removes the incomplete line. If this fails, the next run removes it.
       [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(length_));
       return status;
     }

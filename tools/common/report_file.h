@@ -1,6 +1,6 @@
-// ReportFile: a report that is also the journal of a run. Each line is one JSON document about one
-// step of the work, and is written when this step is done. If the run is killed, a later run can
-// continue from the report.
+// ReportFile: a report that is also the journal of a run, so that a later run can continue from it
+// if the run is killed. Each line is one JSON document about one step of the work, and is written
+// when the step is done.
 #pragma once
 
 #include <cstdint>

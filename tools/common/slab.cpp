@@ -1,4 +1,3 @@
-// Parses hyperslabs (see slab.h).
 #include "common/slab.h"
 
 #include <charconv>

@@ -10,13 +10,12 @@
 namespace nmb::tools {
 
 // Parses `text`, which has one selection "START:COUNT:STRIDE" for each dimension, separated by
-// commas. `lengths` has the length of each dimension. By default START is 0, STRIDE is 1, and COUNT
-// includes all elements up to the end. If a selection is only one number, it selects the element
-// with this index. Errors: kUsage for any other text, a wrong number of dimensions, a STRIDE of 0,
-// or a START or COUNT beyond the end.
+// commas. By default START is 0, STRIDE is 1, and COUNT includes all elements up to the end. A
+// selection that is only one number selects the element with this index. `lengths` has the length
+// of each dimension. Errors: kUsage for any other text, a wrong number of dimensions, a STRIDE of
+// 0, or a START or COUNT beyond the end.
 Result<Hyperslab> parse_slab(std::string_view text, std::span<const std::uint64_t> lengths);
 
-// Selects all elements.
 Hyperslab whole_slab(std::span<const std::uint64_t> lengths);
 
 }  // namespace nmb::tools

@@ -1,4 +1,3 @@
-// Tables (see table.h).
 #include "common/table.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Terminals and colour (see terminal.h).
 #include "common/terminal.h"
 
 #include <sys/ioctl.h>

@@ -1,4 +1,3 @@
-// Parts that all tools share (see tool.h).
 #include "common/tool.h"
 
 #include <unistd.h>
@@ -201,9 +200,8 @@ std::vector<std::string> Tool::arguments(int argc, const char* const* argv) cons
 
 namespace {
 
-// Throws if an option has an empty value. A script that uses a variable without a value passes an
-// empty value, and does not mean that the option has no effect. Only the name of a block may be
-// empty, because the root block has an empty name.
+// Throws if an option has an empty value, which a script passes by mistake if one of its variables
+// is not set. Only the name of a block may be empty, because the root block has an empty name.
 void refuse_empty_values(const CLI::App& app) {
   for (const CLI::Option* const option : app.get_options())
     if (!option->get_positional() && option->get_type_name() != "BLOCK" &&
@@ -246,8 +244,8 @@ int Tool::finish() {
   const Status closed = out_.close();
   if (!closed.ok() && !out_.pipe_closed()) diagnostics_.error(closed);
   diagnostics_.finish();
-  // If a signal arrives after all work was done and the output was published, it does not change
-  // the exit code.
+  // A signal that arrives after all work was done and the output was published does not change the
+  // exit code.
   const int by_signal = interrupted_exit();
   return by_signal != 0 && diagnostics_.exit() != Exit::kDone
              ? by_signal

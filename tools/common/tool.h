@@ -1,5 +1,5 @@
-// Tool: parts that all tools share: arguments, help, output, diagnostics and exit code. The main
-// program of a tool only defines its options and calls the library.
+// Tool: the parts that all tools share: arguments, help, output, diagnostics and exit code. The
+// main program of a tool only defines its options and calls the library.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -33,16 +33,13 @@ struct CommonOptions {
   bool nul_separated = false;
 };
 
-// Returns a validator. The validator checks that the value of an option is one of `words`. `words`
-// must not be empty.
+// Returns a validator: the value of an option must be one of `words`, which must not be empty.
 CLI::Validator one_of(std::vector<std::string> words);
 
-// Returns the words of one_of() if this validator checks the option's value, otherwise an empty
-// list.
+// Returns the words of one_of() if it made the option's validator, otherwise an empty list.
 std::vector<std::string> words_of(CLI::Option& option);
 
-// Returns a validator. The validator checks that the value of an option is a whole number of at
-// least 0 that fits into 64 bits.
+// Returns a validator: the value of an option must be a whole number from 0 to 2^64 - 1.
 CLI::Validator whole_number();
 
 // Adds an option whose value is one of `words`. *word must outlive the command.
@@ -56,8 +53,8 @@ void offer_size(CLI::App& command, const std::string& option,
                 std::function<void(std::uint64_t)> take, std::uint64_t least, std::uint64_t most,
                 const std::string& help);
 
-// Adds an option whose argument must be one of `words`. Each word is paired with a T. The option
-// sets *value to the T of the given word. *value must outlive the command.
+// Adds an option whose value is one of `words`. Sets *value to the T that is paired with the word
+// that the user gives. *value must outlive the command.
 template <class T, class Value>
 void offer_choice(CLI::App& command, const std::string& option, Value* value,
                   const std::string& type_name, std::vector<std::pair<std::string, T>> words,
@@ -85,12 +82,12 @@ class Tool {
   CLI::App& app() { return app_; }
   // Adds a subcommand with -h, --help, -q and --color. Users must then give exactly one subcommand.
   CLI::App& add_command(const std::string& name, const HelpText& help);
-  // Sets the default subcommand. The default subcommand is used if the arguments name no
-  // subcommand: the first argument that does not begin with '-' is something else.
+  // Sets the subcommand that is used if the arguments name none, that is, if the first argument
+  // that does not begin with '-' is something else.
   void set_default_command(std::string name) { default_command_ = std::move(name); }
 
-  // Each of the following functions adds an option. The option has the same name and the same help
-  // text in all tools. The value of the option is in options().
+  // Each of the following functions adds an option, with the same name and help text in all tools.
+  // The value of the option is in options().
   void offer_json(CLI::App& command);
   void offer_jsonl(CLI::App& command);
   void offer_bytes(CLI::App& command);
@@ -110,9 +107,9 @@ class Tool {
   // Parses the arguments, runs `body` and returns the exit code of the process. Writes the status
   // of `body` to standard error. The exit code is the worst of three codes: the code for the status
   // of `body`, the code for the messages in diagnostics(), and the code for a failed write to
-  // standard output. After an interrupt that catch_interrupts() caught, the exit code is 129,
-  // 130 or 143. --manual-page prints the manual page, and --completion SHELL prints the completions
-  // for a shell. Only the build uses these two, so help does not list them.
+  // standard output. After an interrupt that catch_interrupts() caught, it is 129, 130 or 143.
+  // --manual-page prints the manual page, and --completion SHELL prints the completions for a
+  // shell; help does not list these two, because only the build uses them.
   int main(int argc, const char* const* argv, const std::function<Status()>& body);
 
   const CommonOptions& options() const { return options_; }

@@ -1,4 +1,3 @@
-// Formats and parses numbers (see units.h).
 #include "common/units.h"
 
 #include <fmt/format.h>
