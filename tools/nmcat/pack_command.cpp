@@ -1,4 +1,3 @@
-// Implements nmcat (see pack_command.h).
 #include "nmcat/pack_command.h"
 
 #include <fmt/format.h>
@@ -66,7 +65,6 @@ void PackCommand::offer_files(CLI::App& app) {
   rules_.offer_mode(app);
 }
 
-// Adds options for tags.
 void PackCommand::offer_tags(CLI::App& app) {
   app.add_option(
          "--tag", tags_,
@@ -84,7 +82,6 @@ void PackCommand::offer_tags(CLI::App& app) {
       ->type_name("REGEX");
 }
 
-// Adds options that choose blocks of the inputs.
 void PackCommand::offer_choice_of_blocks(CLI::App& app) {
   tool_.offer_list(app, "--blocks-from", &blocks_from_,
                    "pack: take only the blocks that FILE lists (-: standard input), as nminspect "
@@ -236,7 +233,7 @@ Status PackCommand::take_output() {
 }
 
 // Records content that the HDF5 output cannot keep. `between` is the NMB file that is converted to
-// the output. It still contains all tags and records.
+// the output, and still contains all tags and records.
 Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
                                   PackReport* report) {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
@@ -280,14 +277,13 @@ Json PackCommand::decisive_options() const {
   return json;
 }
 
-// Returns the text that identifies the run for --resume.
 std::string PackCommand::resume_text() const {
   return "nmcat " NMB_VERSION " " + to_ + " " + decisive_options().dump(-1, ' ', true);
 }
 
-// Returns the provenance of OUT. The provenance does not depend on the folder, the time or the
-// number of processes. If the provenance would be too long, it is shortened: the inputs' own
-// provenance is left out first, and then, if necessary, the list of inputs.
+// Returns the provenance of OUT, which does not depend on the folder, the time or the number of
+// processes. If it would be too long, the inputs' own provenance is left out and then, if
+// necessary, the list of inputs.
 std::string PackCommand::provenance(const std::vector<PackSource>& sources) const {
   constexpr int kMostDepth = 128;
   constexpr std::size_t kMostBytes = 4 << 20;
@@ -336,14 +332,14 @@ void PackCommand::tell_what_stays() {
                              " and its journal" + then);
 }
 
-// Called after all other options are known.
+// Call this after all other options are known.
 Status PackCommand::gather_inputs() {
   NMB_TRY(rules_.gather_inputs(tool_.options()));
   NMB_TRY(read_block_list());
   return check_options(options_);
 }
 
-// Checks that options of mode pack are only given with this mode.
+// Checks that options of mode pack are given only with this mode.
 Status PackCommand::check_mode() const {
   if (packs()) return {};
   for (const char* option :
@@ -375,8 +371,8 @@ Status PackCommand::read_block_list() {
   return {};
 }
 
-// Determines the inputs on the first process, because only this process has standard input. Sends
-// the inputs to the other processes. Collective.
+// Determines the inputs on the first process, which alone has standard input, and sends them to the
+// other processes. Collective.
 Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   NMB_TRY(ranks.first([&] { return gather_inputs(); }));
   NMB_TRY(send_names(ranks, &options_.inputs));
@@ -386,7 +382,6 @@ Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   return send_names(ranks, &*blocks);
 }
 
-// Declares the files that will be written.
 Status PackCommand::add_outputs() {
   const auto outputs = std::make_shared<OutputSet>();
   options_.outputs = outputs;
@@ -395,7 +390,7 @@ Status PackCommand::add_outputs() {
 }
 
 // Checks that no output is also an input, and that the report can be written. Called before
-// anything is written. The function pack() checks the files to which inputs refer.
+// anything is written. pack() itself checks the files to which inputs refer.
 Status PackCommand::check_files() {
   for (const std::string& input : options_.inputs)
     NMB_TRY(options_.outputs->check_input(input, "input"));
@@ -403,8 +398,7 @@ Status PackCommand::check_files() {
   NMB_TRY(check_file_list(*options_.outputs, blocks_from_, "list of blocks"));
   if (report_path_.empty()) return {};
   if (!pack_.append) return start_report();
-  // With --append, OUT is also an input. Therefore the report must not be a file to which OUT
-  // refers.
+  // With --append, OUT is also an input, so the report must not be a file to which OUT refers.
   OutputSet report;
   NMB_TRY(report.add(report_path_, "report"));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader,
@@ -441,9 +435,9 @@ Status PackCommand::take_io() {
   return {};
 }
 
-// Returns which HDF5 view to make. If --hdf5-view is not given, the default depends on the output.
-// With --append, a file that has a view gets a new view. Any other NMB output gets a view only if
-// the view is small.
+// Returns which HDF5 view to make. Without --hdf5-view, the default depends on the output: with
+// --append, a file that has a view gets a new one; any other NMB output gets a view only if the
+// view is small.
 Result<Hdf5View> PackCommand::view_to_make() const {
   NMB_TRY(view_.check(to_ == "nmb" && !pack_.link));
   if (view_.view) return *view_.view;
@@ -622,8 +616,8 @@ Status PackCommand::tell_report(const PackReport& report, const Status& status) 
   return report.plan ? write_plan(tool_.out(), options_, report) : Status();
 }
 
-// Returns one message for each part of an input that OUT does not contain. A message consists of
-// the path of the input and a text.
+// Returns one message, with the path of the input and a text, for each part of an input that OUT
+// does not contain.
 std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
     const std::vector<PackLoss>& losses) const {
   if (to_ != "nmb") return not_written_lines(losses);
@@ -705,7 +699,6 @@ void PackCommand::tell(const PackReport& report) {
   tell_conflicts(tool_, report, options_.inputs.size());
 }
 
-// Returns the SHA-256 of a file's current content.
 Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
   NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
   NMB_ASSIGN(const Sha256 digest, sha256(*file));

@@ -1,4 +1,3 @@
-// Formats plans as text and JSON (see plan_text.h).
 #include "nmcat/plan_text.h"
 
 #include <fmt/format.h>
