@@ -1,4 +1,3 @@
-// Converts many files (see batch_command.h).
 #include "nmconvert/batch_command.h"
 
 #include <fmt/format.h>
@@ -37,12 +36,12 @@ namespace {
 namespace fs = std::filesystem;
 using Outcome = ConversionRecord::Outcome;
 
-// Ranks exchange the results of finished files in rounds. These constants are the lengths of the
-// first and of the longest round.
+// Ranks exchange the results of finished files in rounds. These are the lengths of the first and of
+// the longest round.
 constexpr std::chrono::milliseconds kFirstRound{5}, kLongestRound{100};
 
-// Number of files for each core that are converted at the same time, if a conversion waits for the
-// device (spec/rationale.md, "Many conversions").
+// Number of files for each core that are converted at the same time, because conversions wait for
+// the device (spec/rationale.md, "Many conversions").
 constexpr unsigned kWaiting = 4;
 
 std::uint64_t length_of(const std::string& path) {
@@ -91,7 +90,7 @@ class Batch {
   }
 
  private:
-  // Determines which conversions must be done. Called only on rank 0, before anything is written.
+  // Determines which conversions must be done. Called on rank 0 only, before anything is written.
   Status prepare() {
     const CommonOptions& common = tool_.options();
     NMB_ASSIGN(std::vector<std::string> inputs,
@@ -143,8 +142,8 @@ class Batch {
   }
 
   // Checks that no output replaces a file to which an input refers. Called before the first output
-  // is replaced, because an output could replace a file that a later input needs. The check reads
-  // the metadata of all inputs once more.
+  // is replaced, because that could replace a file that a later input needs. The check reads the
+  // metadata of all inputs once more.
   Status check_references_of(const std::vector<Conversion>& conversions, bool replaces) const {
     OutputSet replaced;
     std::error_code none;

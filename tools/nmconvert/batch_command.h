@@ -22,9 +22,8 @@ struct BatchArguments {
 };
 
 // Converts all files of the list (tool.options().files_from), continues after failures, and shows
-// the results in the order of the list. The report has the results in the order in which the
-// conversions were finished. Therefore the report contains every finished conversion, even if the
-// run is killed.
+// the results in the order of the list. The report has them in the order in which the conversions
+// were finished, so that it contains every finished conversion even if the run is killed.
 Status run_batch(Tool& tool, const BatchArguments& arguments, const ConversionOptions& options);
 
 }  // namespace nmb::tools

@@ -1,4 +1,3 @@
-// Converts one file (see conversion.h).
 #include "nmconvert/conversion.h"
 
 #include <algorithm>
@@ -62,8 +61,8 @@ class Converter {
                     "the ending of OUTPUT does not determine its kind for an HDF5 input; use --to "
                     "with nc4, hdf5, cdf1, cdf2 or cdf5");
     NMB_TRY(check_options(kind));
-    // With --digest, the input must not change during the conversion. Otherwise the digest would
-    // not be the digest of an existing file.
+    // With --digest, the input must not change during the conversion, because the digest would then
+    // not be that of an existing file.
     if (kind == FileKind::kNmb && !options_.digest) watch_generation();
     if (options_.folders) NMB_TRY(make_folders());
     std::error_code none;
@@ -181,9 +180,8 @@ class Converter {
     return status.with("INPUT has a view; use --hdf5-view off to write OUTPUT without a view");
   }
 
-  // First writes a temporary NMB file, and then converts it to the HDF5 output. Used in three
-  // cases: the input is not an NMB file, only one block is written, or the compression of values
-  // changes.
+  // First writes a temporary NMB file, and then converts it to the HDF5 output. Used if the input
+  // is not an NMB file, if only one block is written, or if the compression of values changes.
   Status through_nmb() {
     PackOptions options = pack_options();
     PackReport report;
@@ -283,9 +281,8 @@ class Converter {
     return classic_from_nmb(*reader, entry);
   }
 
-  // If exactly one block matches the glob of --extract, replaces the glob by the name of this
-  // block. If several blocks match, sets `pattern_`. A text that is the exact name of a block is
-  // not used as a glob.
+  // If exactly one block matches the glob of --extract, replaces the glob by its name; if several
+  // match, sets `pattern_`. A text that is the exact name of a block is not used as a glob.
   Status find_blocks(const Reader& reader) {
     std::optional<std::string>& block = record_.of.block;
     if (!block) return {};
@@ -399,8 +396,8 @@ class Converter {
   }
 
   // Writes `dataset` as a classic file. `losses` lists lost content outside the dataset.
-  // `dimensions` must be given if the lengths of some dimensions of the dataset are known only from
-  // groups that are left out.
+  // `dimensions` is needed only if groups that are left out determine the lengths of some
+  // dimensions of the dataset.
   Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
                     const FileDimensions& dimensions = {}) {
     const ConvertOptions options = extract_options();
@@ -449,9 +446,8 @@ class Converter {
     return to_classic(std::move(dataset), kind, {});
   }
 
-  // Returns true if the output must be an HDF5 file. HDF5 may be required by --to, by the ending of
-  // the output, or by blocks that came from HDF5. Such blocks require HDF5 only if the ending names
-  // no other kind.
+  // Returns whether the output must be an HDF5 file, because --to or the ending of the output says
+  // so, or because the blocks came from HDF5 and no other kind is given.
   bool wants_hdf5(const Reader& reader) const {
     const Conversion& what = record_.of;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
@@ -496,8 +492,7 @@ ConversionRecord convert(const Conversion& what, const ConversionOptions& option
                    : interrupted && record.status.code() == Code::kIo ? Outcome::kInterrupted
                                                                       : Outcome::kFailed;
   if (record.outcome == Outcome::kDone && ranks.rank() == 0) {
-    // It is not a failure if the output has already disappeared: --resume will convert the file
-    // again.
+    // It is no failure if the output has already disappeared: --resume will convert the file again.
     if (const auto output = FileSource::open(what.output); output.ok())
       record.modified_out = (*output)->stamp().modified_ns;
   }

@@ -37,7 +37,7 @@ struct ConversionOptions : OutputOptions {
       ExternalPaths::kBeneath;  // for an NMB input: which external files may be opened
   std::optional<std::uint32_t> inline_limit;  // for an NMB output, in bytes
   // For an NMB output: whether to add a view. Without a choice, the output gets a view if the NMB
-  // input has a view; if this view cannot be made, the conversion fails.
+  // input has one, and the conversion fails if this view cannot be made.
   ViewChoice hdf5_view{};
   bool keep_statistics = true;  // keeps statistics of an NMB input in an NMB output, unless others
                                 // are requested

@@ -1,4 +1,3 @@
-// Collects the warnings and losses of a conversion (see conversion_notes.h).
 #include "nmconvert/conversion_notes.h"
 
 #include <algorithm>
@@ -44,13 +43,13 @@ Status ConversionNotes::accept_losses(const Hdf5Losses& lost) {
 
 void ConversionNotes::take_report(PackReport* report) {
   const std::vector<std::string> warnings = std::exchange(report->warnings, {});
-  // The warnings of pack() repeat the warnings from the opening of an NMB file. Removes the copies
-  // that were recorded earlier.
+  // The warnings of pack() repeat the warnings from the opening of an NMB file, so the earlier
+  // copies are removed.
   std::erase_if(record_.warnings, [&](const std::string& warning) {
     return std::ranges::find(warnings, warning) != warnings.end();
   });
   record_.warnings.insert(record_.warnings.end(), warnings.begin(), warnings.end());
-  // The output has the stored bytes of damaged chunks, so they are warnings.
+  // The output has the stored bytes of damaged chunks, so these are warnings, not losses.
   std::erase_if(report->losses, [&](const PackLoss& loss) {
     if (loss.kind == PackLoss::Kind::kDamage) lose(loss.line());
     return loss.kind == PackLoss::Kind::kDamage;

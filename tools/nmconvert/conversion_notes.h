@@ -21,7 +21,6 @@ class ConversionNotes {
   ConversionNotes(const ConversionOptions& options, ConversionRecord* record)
       : options_(options), record_(*record) {}
 
-  // Adds a warning about the input.
   void warn(const std::string& text) { record_.warnings.push_back(record_.of.input + ": " + text); }
   // Adds a warning about content that the output lacks.
   void lose(const std::string& text) {
@@ -29,9 +28,8 @@ class ConversionNotes {
   }
   Status warn_of_tags(const Result<TagCounts>& counts);
   Status warn_of_what_stays(const Reader& reader);
-  // Errors: kConflict if the option --strict is given and the conversion has warnings or losses
-  // that
-  // --lossy accepts.
+  // Errors: kConflict if --strict is given and the conversion has warnings, or losses that --lossy
+  // accepts.
   Status check_warnings() const;
 
   // Records content that the output will not have. Errors: kConflict if content is lost and --lossy

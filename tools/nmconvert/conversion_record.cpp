@@ -1,4 +1,3 @@
-// Writes and parses records of conversions (see conversion_record.h).
 #include "nmconvert/conversion_record.h"
 
 #include <array>

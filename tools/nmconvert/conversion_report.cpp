@@ -1,4 +1,3 @@
-// Writes messages about conversions (see conversion_report.h).
 #include "nmconvert/conversion_report.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Implements nmconvert (see convert_command.h).
 #include "nmconvert/convert_command.h"
 
 #include <algorithm>
@@ -239,7 +238,7 @@ std::string ConvertCommand::deciding_options() const {
     out += (out.empty() ? "" : " ") + std::string(name);
     if (option.get_items_expected_max() > 0) out += "=" + option.as<std::string>();
   }
-  // --digest sha256 is proved by the digests in the report.
+  // The digests in the report show whether --digest sha256 was given.
   if (digest_ == RecordedDigests::kXxh3)
     out += (out.empty() ? "" : " ") + std::string("--digest=xxh128");
   // Without --stats, statistics of an NMB input are kept.

@@ -1,4 +1,3 @@
-// Runs threads for many files (see file_workers.h).
 #include "nmconvert/file_workers.h"
 
 #include <sys/resource.h>

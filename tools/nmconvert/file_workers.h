@@ -23,15 +23,14 @@ class FileWorkers {
   // Pairs of a file's index in the list and its result.
   using Finished = std::vector<std::pair<std::size_t, ConversionRecord>>;
 
-  // If a file has at least this many bytes, several threads may move its values. With a single
-  // thread for a large file, this thread might still be busy when all other files are done, and the
-  // other cores would be idle.
+  // If a file has at least this many bytes, several threads may move its values. A single thread
+  // might still be busy with it when all other files are done, and the other cores would be idle.
   static constexpr std::uint64_t kLarge = 64 << 20;
 
-  // `lengths` are the lengths of the files in bytes. `at_a_time` is the number of files to convert
-  // at the same time. If the process cannot open enough files, fewer files are converted at the
-  // same time. `threads` is the number of threads that all large files share for moving their
-  // values. When *cancel becomes true, no more files are begun.
+  // `lengths` are the lengths of the files in bytes. `at_a_time` files are converted at the same
+  // time, or fewer if the process cannot open enough files. `threads` is the number of threads that
+  // all large files share for moving their values. When *cancel becomes true, no more files are
+  // begun.
   FileWorkers(std::vector<std::uint64_t> lengths, unsigned at_a_time, unsigned threads, Work work,
               const std::atomic<bool>* cancel);
   // Calls stop(), and waits until the conversions that have begun are finished.
@@ -44,8 +43,7 @@ class FileWorkers {
   Status start();
 
   // Returns the files that were finished since the last call. If `wait` is true, first waits until
-  // a file is finished. Does not wait if no conversion is running and no further conversion will
-  // begin.
+  // a file is finished, unless no conversion is running and none will begin.
   Finished take_finished(bool wait);
   // Returns true if all conversions have ended and take_finished() has returned all results.
   bool is_done();

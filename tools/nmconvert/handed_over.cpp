@@ -1,4 +1,3 @@
-// Checks outputs before they get their names (see handed_over.h).
 #include "nmconvert/handed_over.h"
 
 #include <algorithm>

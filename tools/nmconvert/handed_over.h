@@ -1,6 +1,5 @@
-// HandedOverFile: an output that is checked again before it gets its name. Before an output gets
-// its name, no other program sees it. When another program sees the output, all statements of the
-// report about this output are already true.
+// HandedOverFile: an output that is checked again before it gets its name. No other program sees it
+// until then, so the report's statements about an output are true before any program can see it.
 #pragma once
 
 #include <atomic>
@@ -14,11 +13,11 @@ namespace nmb::tools {
 
 struct HandOver {
   const FileSource* input = nullptr;
-  // Checks that the input, opened again as `now`, still has the content that was read. If this
-  // function is empty, the size and time of the input are compared instead of the content.
+  // Checks that the input, opened again as `now`, still has the content that was read. If this is
+  // empty, the size and time of the input are compared instead.
   std::function<Status(const ByteSource& now)> unchanged{};
   bool digest = false;   // whether to compute SHA-256 of input and output
-  bool compare = false;  // keeps the existing target; the output must equal the target
+  bool compare = false;  // whether to keep the existing target, which the output must equal
   unsigned threads = 1;
   const std::atomic<bool>* cancel = nullptr;
   ConversionRecord* record = nullptr;  // receives the length and the digests

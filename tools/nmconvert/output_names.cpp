@@ -1,4 +1,3 @@
-// Forms names of outputs (see output_names.h).
 #include "nmconvert/output_names.h"
 
 #include <filesystem>

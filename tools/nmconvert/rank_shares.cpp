@@ -1,4 +1,3 @@
-// Distributes files to ranks (see rank_shares.h).
 #include "nmconvert/rank_shares.h"
 
 #include <algorithm>
@@ -35,8 +34,8 @@ Result<ConversionRecord> read_message(const Message& message, Head* head) {
   return record_from({begin + sizeof *head, begin + bytes.size()});
 }
 
-// Returns the rank that converts each file. Files are assigned to ranks in descending order of
-// size. Each file goes to the rank that has the least work so far.
+// Returns the rank that converts each file. In descending order of size, each file goes to the rank
+// that has the least work so far.
 std::vector<int> ranks_of(const std::vector<FileShare>& files, int ranks) {
   std::vector<std::size_t> order(files.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -19,9 +19,8 @@ struct FileShare {
                                           // the conversion is not done again
 };
 
-// Distributes the files that rank 0 passes in `files`. Returns the files that this rank must
-// convert, in the order of the list. All ranks get files with about the same total number of bytes.
-// Collective.
+// Distributes the files that rank 0 passes in `files`, so that all ranks get about the same number
+// of bytes. Returns the files that this rank must convert, in the order of the list. Collective.
 Result<std::vector<FileShare>> deal_files(Communicator& ranks, std::vector<FileShare> files);
 
 // Returns the finished files of all ranks on rank 0, and nothing on other ranks. Collective.

@@ -1,4 +1,3 @@
-// Checks proofs in a report (see resume_proofs.h).
 #include "nmconvert/resume_proofs.h"
 
 #include <unordered_set>
@@ -24,8 +23,8 @@ bool is_asked_for(const ConversionRecord& done, const Conversion& what) {
          done.of.statistics == what.statistics && done.of.options == json_text(what.options);
 }
 
-// Returns whether a conversion with or without --digest, as `digest` says, would record the same
-// SHA-256 as the earlier conversion. The report and the output have SHA-256.
+// Returns whether a conversion would record the same SHA-256 in the report and in the output as the
+// earlier conversion did. `digest` is whether --digest is given.
 bool records_same_sha256(const ConversionRecord& done, bool digest) {
   const bool recorded = !done.sha256_in.empty() && !done.sha256_out.empty();
   return digest ? recorded : !recorded || done.originals + done.digested == 0;

@@ -16,12 +16,12 @@ namespace nmb::tools {
 class ResumeProofs {
  public:
   // Reads the records of `conversions` from the report. If several lines report that the same
-  // output was made, only the last of these lines is used.
+  // output was made, only the last one is used.
   static Result<ResumeProofs> read(const ReportFile& report,
                                    const std::vector<Conversion>& conversions);
 
-  // Returns the record of a conversion if, according to the report, this conversion was done with
-  // the same options; otherwise returns nullopt.
+  // Returns the record of a conversion if the report says that it was done with the same options,
+  // otherwise nullopt.
   std::optional<ConversionRecord> claimed(const Conversion& what) const;
 
  private:
@@ -36,16 +36,17 @@ enum class Proof : std::uint8_t {
   kNone,      // the output is missing, or may have another origin
 };
 
-// Compares a record with the files. The proof holds if neither file has changed. The output is
-// unchanged if it has the recorded length and, if the record has a SHA-256, this SHA-256. The input
-// is unchanged if it has the recorded length and the recorded modification time. If the
-// modification time differs, the input still counts as unchanged if its length and its SHA-256 are
-// the recorded ones. kOutdated is returned only if the output has the recorded SHA-256 or, if the
-// record has no SHA-256, the recorded modification time. If `digest` is true, kHolds is returned
-// only if the record has the SHA-256 of both files. If `digest` is false, kHolds is not returned
-// for a record that has a SHA-256 and an output that has originals: such an output also has the
-// SHA-256 of its originals. If a file cannot be read or the check is interrupted, kHolds is not
-// returned.
+// Compares a record with the files. The output is unchanged if it has the recorded length, and the
+// recorded SHA-256 if there is one. The input is unchanged if it has the recorded length, and
+// either the recorded modification time or the recorded SHA-256.
+//
+// kHolds: both files are unchanged. If `digest` is true, the record must have the SHA-256 of both
+// files. If `digest` is false and the output has originals, the record must have no SHA-256,
+// because such an output also has the SHA-256 of its originals. kHolds is not returned if a file
+// cannot be read or the check is interrupted.
+//
+// kOutdated: the output is unchanged, but kHolds does not apply. Without a recorded SHA-256, the
+// output must also have the recorded modification time.
 Proof check_proof(const ConversionRecord& done, const Conversion& what, bool digest,
                   const std::atomic<bool>* cancel);
 

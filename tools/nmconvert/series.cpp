@@ -1,4 +1,3 @@
-// Writes time series of single variables (see series.h).
 #include "nmconvert/series.h"
 
 #include <fcntl.h>

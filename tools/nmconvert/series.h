@@ -1,5 +1,5 @@
-// write_series: writes the time series of each variable to a file. Each input file has many
-// variables, but only a short time.
+// write_series: writes the time series of each variable to its own file, from input files that each
+// have many variables, but only a short time.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ namespace nmb::tools {
 struct SeriesOptions {
   std::vector<std::string> inputs;  // paths of the inputs, in the order of their times
   std::string folder;               // an existing folder, for the outputs
-  // Pattern for the name of an output, without '/'. {variable} stands for the name of the variable.
-  // {first} and {last} stand for the first and the last time as YYYYMMDD. Hours, minutes and
-  // seconds follow if a day has several times. For variables without the time dimension, {first}
-  // and {last} stand for "fx".
+  // Pattern for the name of an output, without '/'. {variable} stands for the name of the variable,
+  // {first} and {last} for its first and last time as YYYYMMDD. Hours, minutes and seconds follow
+  // if a day has several times. For variables without the time dimension, {first} and {last} are
+  // "fx".
   std::string name = "{variable}_{first}-{last}.nc";
   std::optional<Kind> classic{};  // kind of the outputs; netCDF-4 if not set
   // For netCDF-4 outputs: filters of the variables. If not set, variables keep the chunks and
@@ -45,12 +45,12 @@ struct SeriesFile {
 };
 
 // Joins the inputs along their record dimension, as pack() does in mode join with `monotonic`.
-// Writes each variable to its own file. The file also has the coordinates of the variable, and the
+// Writes each variable to its own file, which also has the coordinates of the variable and the
 // variables to which its attributes refer (docs/guides/convert.md, "One file for each variable").
-// At the end, either all outputs get their names or no output does. A failure does not change
-// existing files. Errors: those of pack() and of write_classic() or write_hdf5(); kUsage for a
-// wrong pattern, and for an output that is an input; kConflict if the inputs have no variable that
-// gets a file; kUnsupported for times that have no date. Not collective.
+// At the end, either all outputs get their names or none does; a failure does not change existing
+// files. Not collective. Errors: those of pack() and of write_classic() or write_hdf5(); kUsage for
+// a wrong pattern, and for an output that is an input; kConflict if the inputs have no variable
+// that gets a file; kUnsupported for times that have no date.
 Status write_series(const SeriesOptions& options, PackReport* report,
                     std::vector<SeriesFile>* files);
 

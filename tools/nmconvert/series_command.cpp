@@ -1,4 +1,3 @@
-// Writes time series (see series_command.h).
 #include "nmconvert/series_command.h"
 
 #include <algorithm>
@@ -27,8 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder and the folders above it. Makes those that do not exist. If keep() was not called, the
-// destructor removes the folders that were made, unless they contain files by then.
+// Makes a folder and the folders above it where they do not exist. Unless keep() was called, the
+// destructor removes the folders that it made and that contain no files.
 class NewFolders {
  public:
   explicit NewFolders(fs::path folder) : folder_(std::move(folder)) {}
@@ -56,8 +55,8 @@ class NewFolders {
   std::vector<fs::path> made_;  // the deepest folder first
 };
 
-// Sets the kind of the outputs: the value of --to, or the kind that the ending of --name means. For
-// other endings, the outputs have the kind of the first input.
+// Sets the kind of the outputs: the value of --to, or the kind that the ending of --name means, or
+// else the kind of the first input.
 Status set_kind(const SeriesArguments& arguments, SeriesOptions* options) {
   static const std::map<std::string_view, Kind> kKinds{
       {"cdf1", Kind::kCdf1}, {"cdf2", Kind::kCdf2}, {"cdf5", Kind::kCdf5}};
