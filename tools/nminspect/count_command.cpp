@@ -1,4 +1,3 @@
-// nminspect count (see count_command.h).
 #include "nminspect/count_command.h"
 
 #include "common/json_document.h"

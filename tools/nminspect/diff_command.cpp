@@ -1,4 +1,3 @@
-// nminspect diff (see diff_command.h).
 #include "nminspect/diff_command.h"
 
 #include <fmt/format.h>

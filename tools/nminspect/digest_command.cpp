@@ -1,4 +1,3 @@
-// nminspect digest (see digest_command.h).
 #include "nminspect/digest_command.h"
 
 #include "common/block_name.h"

@@ -1,4 +1,3 @@
-// nminspect dump (see dump_command.h).
 #include "nminspect/dump_command.h"
 
 #include <functional>
@@ -14,9 +13,8 @@ namespace nmb::tools {
 
 namespace {
 
-// Searches for a variable by its name in the view. If no variable has this name in the view,
-// searches by the stored name. If the name of a variable ends with NULs, users omit these NULs,
-// because arguments cannot contain NULs.
+// Searches for a variable by its name in the view, and then by its stored name. If a name ends with
+// NULs, users omit them, because arguments cannot contain NULs.
 std::optional<VarId> find_variable(const Metadata& metadata, const NetcdfView* view,
                                    std::string_view name) {
   if (view)
@@ -51,8 +49,8 @@ std::string longer_shape(const NetcdfView& view, VarId id,
   return {};
 }
 
-// Writes the JSON document. The values are the last member of the document, and are written in
-// parts, because they may not fit into memory.
+// Writes the JSON document. The values are its last member, and are written in parts, because they
+// may not fit into memory.
 Status write_with_values(Output& out, const Json& json,
                          const std::function<Status(const TextSink&)>& write) {
   std::string head = json.dump(-1, ' ', true);

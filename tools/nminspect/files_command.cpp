@@ -1,4 +1,3 @@
-// nminspect files (see files_command.h).
 #include "nminspect/files_command.h"
 
 #include "common/block_name.h"

@@ -1,4 +1,3 @@
-// nminspect find (see find_command.h).
 #include "nminspect/find_command.h"
 
 #include <fmt/format.h>

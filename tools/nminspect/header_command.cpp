@@ -1,4 +1,3 @@
-// nminspect header (see header_command.h).
 #include "nminspect/header_command.h"
 
 #include <utility>

@@ -1,4 +1,3 @@
-// Parts that all subcommands of nminspect share (see inspect_command.h).
 #include "nminspect/inspect_command.h"
 
 #include <fmt/format.h>

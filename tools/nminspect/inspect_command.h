@@ -30,10 +30,10 @@ class InspectCommand {
   // How much of its files a subcommand reads.
   enum class Reads : std::uint8_t { kAll, kPart };
 
-  // Adds --no-progress. Then the bytes that are read of the files are shown as progress, with
-  // kAll also how many remain.
+  // Adds --no-progress, and shows progress: the bytes that were read, and with kAll also how many
+  // remain.
   void offer_progress(Reads reads);
-  // Returns the names of the files that are read besides FILE.
+  // Returns the names of files other than FILE that are read.
   virtual std::vector<std::string> other_files() const { return {}; }
   // The meter of all files that are read; may be nullptr.
   const std::shared_ptr<ReadMeter>& meter() const { return meter_; }

@@ -1,4 +1,3 @@
-// nminspect layout (see layout_command.h).
 #include "nminspect/layout_command.h"
 
 #include <fmt/format.h>
@@ -77,7 +76,6 @@ Status LayoutCommand::execute() {
   return InspectCommand::execute();
 }
 
-// Returns the number of bytes of the file.
 static std::uint64_t size_of(const Layout& layout) {
   return layout.regions.empty() ? 0 : layout.regions.back().end();
 }

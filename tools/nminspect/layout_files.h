@@ -9,7 +9,7 @@
 
 namespace nmb::tools {
 
-// What a map says about its file.
+// The facts about a file that its map states.
 struct MappedFile {
   std::string name;
   std::string format;  // "NMB", "CDF-5"
@@ -20,7 +20,6 @@ struct MappedFile {
 // Writes an SVG picture of at most some 200 KB with the map, the kinds and the largest blocks.
 Status write_layout_svg(const MappedFile& file, const LayoutTotals& totals, const TextSink& sink);
 
-// A page may have at most this many regions.
 inline constexpr std::size_t kMostPageRegions = 1'000'000;
 
 // Writes a page that needs no other file and no network. Errors: kLimit if the file has more than

@@ -1,4 +1,3 @@
-// How maps of a file show the kinds of regions (see layout_look.h).
 #include "nminspect/layout_look.h"
 
 #include <fmt/format.h>

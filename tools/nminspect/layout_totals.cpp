@@ -1,4 +1,3 @@
-// Sums and lists of the regions of a file (see layout_totals.h).
 #include "nminspect/layout_totals.h"
 
 #include <fmt/format.h>

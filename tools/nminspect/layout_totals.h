@@ -15,7 +15,6 @@ namespace nmb::tools {
 
 using BytesOfKinds = std::array<std::uint64_t, kRegionKinds>;
 
-// All regions of one owner.
 struct OwnerTotal {
   RegionOwner owner;
   std::uint64_t bytes = 0;
@@ -25,7 +24,7 @@ struct OwnerTotal {
 struct LayoutTotals {
   BytesOfKinds bytes{};
   BytesOfKinds regions{};
-  std::vector<OwnerTotal> largest;  // the largest owners, the largest first
+  std::vector<OwnerTotal> largest;  // in descending order of bytes
   std::vector<Region> dead;         // dead ranges in order of position
 };
 
@@ -36,24 +35,22 @@ LayoutTotals totals_of(const Layout& layout, std::uint64_t limit);
 // part. If the file has fewer than `count` bytes, each byte is a part.
 std::vector<BytesOfKinds> parts_of(const Layout& layout, std::size_t count);
 
-// Returns the ranges in descending order of length.
 std::vector<Region> largest_first(std::vector<Region> ranges);
 
-// The kind with the most bytes in a part.
+// Returns the kind with the most bytes in a part.
 RegionKind main_kind(const BytesOfKinds& part);
 
-// "12.3 %", "< 0.1 %"
+// Returns for example "12.3 %" or "< 0.1 %".
 std::string share_text(std::uint64_t part, std::uint64_t all);
 
 // Returns "block", "original", "variable" or "records"; "file" if a region has no owner.
 std::string_view owner_word(RegionOwner::Of of);
 
-// Names of the owners of regions.
 class OwnerNames {
  public:
-  // Reads the names of owners in `layout`: of all owners if `wanted` is nullptr, otherwise of
-  // these. Errors: kBusy if the file has changed since the layout was read; kLimit if the names
-  // have more than 256 MiB; those of Reader.
+  // Reads the names of the owners in `wanted`, or of all owners in `layout` if `wanted` is nullptr.
+  // Errors: kBusy if the file has changed since the layout was read; kLimit if the names have more
+  // than 256 MiB; those of Reader.
   static Result<OwnerNames> read(const InspectedFile& file, const Layout& layout,
                                  const std::vector<OwnerTotal>* wanted = nullptr);
   // Returns the bytes of the name; "/" for the block with the empty name.

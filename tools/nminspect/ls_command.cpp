@@ -1,4 +1,3 @@
-// nminspect ls (see ls_command.h).
 #include "nminspect/ls_command.h"
 
 #include "common/json_document.h"

@@ -1,4 +1,3 @@
-// Makes the rows of listings (see ls_rows.h).
 #include "nminspect/ls_rows.h"
 
 #include <fmt/format.h>

@@ -19,7 +19,6 @@ namespace nmb::tools {
 // Tags of blocks by BlockEntry::order.
 using TagsByOrder = std::unordered_map<std::uint64_t, std::vector<Tag>>;
 
-// Which columns a listing has.
 struct ListedColumns {
   bool is_long = false;               // all columns
   const TagsByOrder* tags = nullptr;  // set if the tags of blocks are listed

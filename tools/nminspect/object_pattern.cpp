@@ -1,4 +1,3 @@
-// Finds blocks and objects by pattern (see object_pattern.h).
 #include "nminspect/object_pattern.h"
 
 #include "common/block_name.h"

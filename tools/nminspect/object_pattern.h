@@ -1,5 +1,5 @@
 // Selects blocks and objects by a pattern, and reads only the blocks that the pattern requires. An
-// object is a variable with its full name, BLOCK/VARIABLE. A full name is divided at its last '/'
+// object is a variable with its full name, BLOCK/VARIABLE, which is divided at its last '/'
 // (spec/format.md, section 8.4).
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace nmb::tools {
 
-// Visits the blocks whose names match, in the order of names, until `visit` returns false. If the
-// pattern is a literal name, reads only one path from the root of the index to a leaf. Otherwise
-// reads all leaves with names that begin with the pattern's literal prefix.
+// Visits the blocks whose names match, in the order of names, until `visit` returns false. Reads
+// only one path from the root of the index to a leaf if the pattern is a literal name, and
+// otherwise all leaves with names that begin with the pattern's literal prefix.
 Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
                       const std::function<Result<bool>(const BlockEntry&)>& visit);
 

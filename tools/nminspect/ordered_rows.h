@@ -13,15 +13,13 @@
 
 namespace nmb::tools {
 
-// If rows are sorted, at most `limit` rows are kept in memory. If they are not sorted, no rows are
-// kept in memory.
+// If rows are sorted, at most `limit` rows are kept in memory, otherwise none.
 template <class Row>
 class OrderedRows {
  public:
   using Less = std::function<bool(const Row&, const Row&)>;
   using Emit = std::function<Status(const Row&)>;
-  // `less` is a strict order. If `less` is empty, the rows stay in the order in which they are
-  // added.
+  // `less` is a strict order. If it is empty, the rows stay in the order in which they are added.
   OrderedRows(Less less, std::optional<std::uint64_t> limit, Emit emit)
       : less_(std::move(less)), limit_(limit), emit_(std::move(emit)) {}
 

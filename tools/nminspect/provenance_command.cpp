@@ -1,4 +1,3 @@
-// nminspect provenance (see provenance_command.h).
 #include "nminspect/provenance_command.h"
 
 #include "common/json_document.h"

@@ -1,4 +1,3 @@
-// nminspect stats (see stats_command.h).
 #include "nminspect/stats_command.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// nminspect stats: shows the statistics that are stored in a file, or those of its values.
+// nminspect stats: shows the statistics that a file stores, or computes them from the values.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,3 @@
-// nminspect summary (see summary_command.h).
 #include "nminspect/summary_command.h"
 
 #include <fmt/format.h>
@@ -66,7 +65,7 @@ Status SummaryCommand::run(const InspectedFile& file) {
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (key == "size" || key == "uncommitted")
       text = bytes_text(value.get<std::uint64_t>(), tool_.options().bytes);
-    // In the JSON document, the name of the file is encoded. The table shows the name without this
+    // In the JSON document, the name of the file is encoded; the table shows it without this
     // encoding.
     if (key == "file") text = file.file().name();
     if (key == "hdf5_view")

@@ -1,4 +1,3 @@
-// nminspect view (see view_command.h).
 #include "nminspect/view_command.h"
 
 #include "common/json_document.h"

@@ -1,4 +1,3 @@
-// Determines the netCDF view of a block (see view_option.h).
 #include "nminspect/view_option.h"
 
 #include <optional>
@@ -14,8 +13,8 @@ bool has_properties(const Dataset& dataset) {
   return dataset.metadata.find_attribute(kGlobal, "_NCProperties").has_value();
 }
 
-// Returns whether netCDF wrote the block. Returns false if another program that uses dimension
-// scales wrote the block. `view` is the netCDF view of the block.
+// Returns whether netCDF wrote the block, and not another program that uses dimension scales.
+// `view` is the netCDF view of the block.
 Result<bool> is_of_netcdf(const InspectedFile& file, std::string_view block, const Dataset& dataset,
                           const NetcdfView& view) {
   // The netCDF view leaves out data sets that netCDF uses only as dimensions.

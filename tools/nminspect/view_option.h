@@ -28,10 +28,10 @@ class ViewOption {
       "--view=stored.";
 
   void offer(CLI::App& command);
-  // Returns the netCDF view of a dataset. Returns nullopt if the stored form must be shown. `block`
-  // is the dataset's name in the file. `file` must be the same in every call and must outlive this
-  // object. If a dimension has no name in HDF5, netCDF gives it a name. If `names` says that such
-  // names are not needed, fewer blocks are read.
+  // Returns the netCDF view of a dataset, or nullopt if the stored form must be shown. `block` is
+  // the dataset's name in the file. `file` must be the same in every call and must outlive this
+  // object. netCDF gives names to dimensions that have none in HDF5; fewer blocks are read if
+  // `names` says that these names are not needed.
   Result<std::optional<NetcdfView>> of(const InspectedFile& file, std::string_view block,
                                        const Dataset& dataset,
                                        MadeUpNames names = MadeUpNames::kWanted) const;

@@ -22,7 +22,7 @@ const names = data.names;
 }
 const size = begin[count];
 const kinds = data.kinds.map((name) => ({name, bytes: 0, regions: 0, shown: true}));
-const odd = new Uint8Array(count);  // 1: every other region of a kind that has names
+const odd = new Uint8Array(count);  // 1 for every other region of a kind, if the region has a name
 for (let i = 0; i < count; ++i) {
   kinds[kind[i]].bytes += begin[i + 1] - begin[i];
   odd[i] = owner[i] >= 0 ? kinds[kind[i]].regions & 1 : 0;
@@ -88,8 +88,8 @@ function readColours() {
   const linear = (c) => (c <= 10 ? c / 3295 : ((c / 255 + 0.055) / 1.055) ** 2.4);
   ink.onKind = ofKinds.map(([r, g, b]) => (0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) > 0.179 ? '#000000' : '#ffffff'));
 }
-// The colour of a region is colours[shadeOf(region)]. Four shades of each kind: every other region is a little paler, so that
-// neighbours can be told apart; regions that a search does not find are pale.
+// The colour of a region is colours[shadeOf(region)]. Each kind has four shades: every other region is a little paler,
+// so that neighbours can be distinguished, and regions that a search does not find are pale.
 function shadeOf(i) {
   const o = owner[i];
   return 4 * kind[i] + (matched && !(o >= 0 && matched[o]) ? 2 : 0) + odd[i];
@@ -111,7 +111,7 @@ function paint(pixels, stride, left, top, columns, rows, rowHeight, pitch, from,
       const at = rowFrom + column * step, end = at + step;
       while (i + 1 < count && begin[i + 1] <= at) ++i;
       if (begin[i + 1] >= end) {
-        // The columns that lie in this region alone.
+        // The columns that lie in this region only.
         const to = clamp(Math.floor((begin[i + 1] - rowFrom) / step), column + 1, columns);
         const colour = colourOf(shadeOf(i));
         for (let line = 0; line < rowHeight; ++line) {
@@ -218,7 +218,8 @@ function fitted(context, text, width) {
   return low < 3 ? '' : text.slice(0, low) + '…';
 }
 
-// All rows have the unit of the last row, and so many digits that rows differ; exact numbers if that is shorter.
+// All rows have the unit of the last row, with enough digits to make them differ, or exact numbers if these are
+// shorter.
 function positionText(position, last, step) {
   const units = [['TiB', 2 ** 40], ['GiB', 2 ** 30], ['MiB', 2 ** 20], ['KiB', 2 ** 10]];
   const unit = units.find(([, length]) => last >= length);
