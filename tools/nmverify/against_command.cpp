@@ -1,4 +1,3 @@
-// Compares a file with its sources (see against_command.h).
 #include "nmverify/against_command.h"
 
 #include <fmt/format.h>
@@ -32,7 +31,7 @@ class ChosenBlocks {
     std::string name, in_file;  // its name here and in the file
   };
 
-  // Takes the blocks that the file has. `file` must outlive this object.
+  // Keeps those of `blocks` that the file has. `file` must outlive this object.
   static Result<ChosenBlocks> of(const InspectedFile& file, std::vector<Block> blocks) {
     ChosenBlocks chosen(file);
     for (Block& block : blocks) {
@@ -86,7 +85,6 @@ class ChosenBlocks {
   std::vector<Block> blocks_;  // by name
 };
 
-// The result for one source.
 struct SourceOutcome {
   std::string text;                 // lines, or elements of a JSON array
   std::vector<std::string> blocks;  // blocks of the file that were compared
@@ -102,7 +100,6 @@ void fields(Fields& all, SourceOutcome& outcome) {
   all("status", outcome.status);
 }
 
-// Compares one file with its sources.
 class Comparison {
  public:
   Comparison(Tool& tool, const InspectedFile& file, const SourceNames& names,
@@ -128,7 +125,7 @@ class Comparison {
     NMB_ASSIGN(const ChosenBlocks chosen, ChosenBlocks::of(file_, std::move(others)));
     NMB_ASSIGN(const ChosenBlocks none, ChosenBlocks::of(file_, {}));
     std::vector<std::string> names;
-    // Blocks without content are no difference.
+    // Empty blocks do not count as a difference.
     NMB_TRY(compare_files(chosen.content(), none.content(), options_,
                           {[&](const DefinitionDifference& difference) {
                              names.push_back(difference.block);
@@ -282,7 +279,8 @@ Result<std::vector<SourceOutcome>> gather(Communicator& ranks,
   return outcomes;
 }
 
-// The bytes of the sources that a rank reads; 0 for a source that cannot be opened.
+// Returns the total size of the sources that a rank reads. A source that cannot be opened counts as
+// 0.
 std::uint64_t bytes_of(const std::vector<std::string>& sources, std::size_t first,
                        std::size_t step) {
   std::uint64_t bytes = 0;

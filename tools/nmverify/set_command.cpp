@@ -1,4 +1,3 @@
-// Checks whether files can be merged (see set_command.h).
 #include "nmverify/set_command.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Finds the names of blocks that nmcat made (see source_names.h).
 #include "nmverify/source_names.h"
 
 #include <fmt/format.h>
@@ -12,7 +11,7 @@ namespace nmb::tools {
 
 namespace {
 
-// The name of an input in provenance.
+// Returns the name of an input as provenance records it.
 std::string recorded_name(const std::string& path) {
   return json_text(std::filesystem::path(path).filename().string());
 }
@@ -75,7 +74,8 @@ Result<SourceNames> SourceNames::find(const std::string& file, const Reader* rea
   return names;
 }
 
-// A source belongs to the last run that had an input of its name, or to the last run.
+// A source belongs to the last run that had an input of its name. If no run had one, it belongs to
+// the last run.
 void SourceNames::place_sources() {
   std::map<std::string, std::size_t> seen;  // number of earlier sources with the same name
   for (std::size_t i = 0; i < sources_.size(); ++i) {

@@ -18,10 +18,9 @@ namespace nmb::tools {
 class SourceNames {
  public:
   // file: path of the file that nmcat wrote. reader: the file if it is an NMB file, otherwise
-  // nullptr. block_name: the template
-  // of all sources; if nullopt, the recorded templates. sources: the paths of the inputs, in the
-  // order of nmcat. Errors: kUnsupported if a run of nmcat divided, united or chose blocks; kUsage
-  // for a wrong template; those of Reader.
+  // nullptr. block_name: the template of all sources; if nullopt, the recorded templates. sources:
+  // the paths of the inputs, in the order of nmcat. Errors: kUnsupported if a run of nmcat divided,
+  // united or chose blocks; kUsage for a wrong template; those of Reader.
   static Result<SourceNames> find(const std::string& file, const Reader* reader,
                                   const std::optional<std::string>& block_name,
                                   std::vector<std::string> sources);
@@ -30,7 +29,8 @@ class SourceNames {
   // Returns the name of the block that block `group` of a source became. has_groups: whether the
   // source is an NMB or HDF5 file.
   Result<std::string> name(std::size_t source, bool has_groups, std::string_view group) const;
-  // Returns how the paths of objects of a source changed. group: the name of one of its blocks.
+  // Returns how the paths of a source's objects changed. group: the name of one of the source's
+  // blocks.
   PathMove move(std::size_t source, std::string_view group) const;
 
  private:
@@ -48,7 +48,7 @@ class SourceNames {
 
   std::vector<std::string> sources_;
   std::vector<Run> runs_;
-  std::vector<Place> places_;  // of each source
+  std::vector<Place> places_;  // one for each source
 };
 
 }  // namespace nmb::tools

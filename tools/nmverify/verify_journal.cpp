@@ -1,4 +1,3 @@
-// Reads and writes the reports of --resume (see verify_journal.h).
 #include "nmverify/verify_journal.h"
 
 #include <algorithm>
@@ -117,8 +116,8 @@ Result<std::unique_ptr<VerifyJournal>> VerifyJournal::open(const std::string& pa
   return journal;
 }
 
-// A line that has not the form of the lines that this class writes is ignored. Then the record is
-// not complete, so the file is checked again.
+// Ignores a line that does not have a form that this class writes. The record is then incomplete,
+// so the file is checked again.
 void VerifyJournal::read_line(const Json& line) {
   if (const auto options = line.find("options"); options != line.end()) {
     if (options_.is_null()) options_ = *options;
@@ -143,7 +142,7 @@ void VerifyJournal::read_line(const Json& line) {
     is_right = block->is_string();
     if (is_right) read_->found.emplace_back(bytes_of_json_text(block->get<std::string>()));
   } else if (const auto checked = line.find("checked"); checked != line.end()) {
-    // The faults follow those of the lines before.
+    // The faults are added to the faults of earlier lines.
     is_right = take_json_fields(*checked, &read_->checked);
   } else if (const auto end = line.find("end"); end != line.end()) {
     is_right = take_json_fields(*end, &read_->summary.emplace());
@@ -167,7 +166,7 @@ const VerifyJournal::Record* VerifyJournal::begin_file(const std::string& name) 
   has_gap_ = false;
   write(json_fields(FileLine{name, known.size, known.modified_ns}));
   if (!record || record->checked.ranges == 0) return record;
-  // A line has few faults, so that it is not too long.
+  // No line has more faults than this, so that lines are not too long.
   constexpr std::size_t kFaultsOfLine = 256;
   const std::vector<ValueFault>& faults = record->checked.faults;
   CheckedValues part{0, record->checked.bytes_read, {}};

@@ -20,7 +20,7 @@ namespace nmb::tools {
 
 class VerifyJournal {
  public:
-  // What an earlier run wrote about a file.
+  // The results of an earlier run for a file.
   struct Record {
     std::uint64_t size = 0;
     std::int64_t modified_ns = 0;
@@ -35,8 +35,8 @@ class VerifyJournal {
   static Result<std::unique_ptr<VerifyJournal>> open(const std::string& path,
                                                      const VerifyOptions& options);
 
-  // Begins the check of a file. Returns what an earlier run wrote about it, or nullptr if the file
-  // was not checked before, or has changed since.
+  // Begins the check of a file. Returns the results of an earlier run, or nullptr if the file was
+  // not checked before or has changed since.
   const Record* begin_file(const std::string& name);
   // The following functions write a line about the current file. The first failure to write is
   // kept in status(), and nothing more is written.
@@ -55,7 +55,7 @@ class VerifyJournal {
   std::unique_ptr<ReportFile> file_;
   std::map<std::string, Record> records_;  // by name of the file
   Record* read_ = nullptr;                 // the record to which the next line belongs
-  Json options_;                           // those of the first line
+  Json options_;                           // the options in the first line
   bool has_gap_ = false;  // whether a line of the current file was too long to be written
   Status status_;
 };

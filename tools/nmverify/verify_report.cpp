@@ -1,4 +1,3 @@
-// Writes the reports of nmverify (see verify_report.h).
 #include "verify_report.h"
 
 #include <fmt/format.h>

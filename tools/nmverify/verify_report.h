@@ -23,7 +23,7 @@ struct VerifyTotals {
 
 // The order of calls is: begin() first and end() last. Between them, each file has begin_file(),
 // then report() and damaged_block() any number of times, and then end_file(). The functions return
-// no errors: the Output remembers a failed write.
+// no errors, because the Output remembers a failed write.
 class VerifyReport : public Findings {
  public:
   virtual void begin(VerifyLevel level) = 0;
@@ -37,15 +37,14 @@ class VerifyReport : public Findings {
 std::string_view level_name(VerifyLevel level);
 
 struct ReportOptions {
-  // Whether a report as text omits the summaries of files without findings. It then also omits all
-  // warnings except the warning that a generation may be missing (R-SB-13).
+  // Whether a report as text omits the summaries of files without findings, and all warnings except
+  // the warning that a generation may be missing (R-SB-13).
   bool quiet = false;
   bool strict = false;      // whether warnings are findings
   bool originals = false;   // whether the report counts originals
   std::uint64_t since = 0;  // VerifyOptions::since
 };
 
-// Return a report that writes to `out`.
 std::unique_ptr<VerifyReport> text_report(Output& out, const ReportOptions& options);
 std::unique_ptr<VerifyReport> json_report(Output& out, const ReportOptions& options);
 
