@@ -1,6 +1,5 @@
-// DryOutput: an output file for dry runs, which is not written. It keeps the length of the file. If
-// it has a spool, it also keeps the bytes that are written. The file may exist; then its old bytes
-// can be read.
+// DryOutput: the output file of a dry run. Nothing is written to the file; only its length is kept,
+// and the written bytes too if there is a spool. If the file exists, its old bytes can be read.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +14,14 @@
 
 namespace nmb {
 
-// Reads return the old bytes or those in the spool, and zeros after their end. Writes do not change
-// the length, because writers set the final length first.
+// A read returns bytes of the old file or of the spool, and zeros after their end. Writes do not
+// change the length, because writers set the final length first.
 class DryOutput final : public OutputFile {
  public:
   // name: name of the file in messages. old: the existing file, or nullptr.
   explicit DryOutput(std::string name, std::shared_ptr<const ByteSource> old = nullptr)
       : name_(std::move(name)), old_(std::move(old)), length_(old_ ? old_->size() : 0) {}
-  // A new file that keeps in `spool` what is written.
+  // Makes a new file whose written bytes are kept in `spool`.
   DryOutput(std::string name, std::shared_ptr<SpoolFile> spool)
       : name_(std::move(name)), spool_(spool), old_(std::move(spool)), length_(0) {}
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {

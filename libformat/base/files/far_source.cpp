@@ -1,4 +1,3 @@
-// Implements FarSource (see files/far_source.h).
 #include "files/far_source.h"
 
 #include <algorithm>
@@ -39,7 +38,7 @@ Status FarSource::fetch_one(const ByteRange& range) const {
 Status FarSource::fetch(std::span<const ByteRange> ranges) const {
   std::vector<ByteRange> wanted;
   for (const ByteRange& range : ranges) {
-    // Ranges outside of the file are reported when they are read.
+    // A range outside of the file is reported when it is read.
     if (range.begin >= range.end || range.end > size() || has(range)) continue;
     wanted.push_back(range);
   }

@@ -1,6 +1,6 @@
-// FarSource: a source on slow storage, for example over a network. For a short read, waiting for
-// the answer takes longer than the transfer of the bytes. Readers announce the ranges that they
-// will scan. Ranges near each other are read in one request and kept for a while.
+// FarSource: a source on slow storage, for example over a network, where a short read takes longer
+// to be answered than to be transferred. Readers announce the ranges that they will scan. Ranges
+// near each other are read in one request and kept for a while.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace nmb {
 // Thread-safe.
 class FarSource final : public ByteSource {
  public:
-  // request_bytes: the number of bytes whose transfer takes as long as a request; at least 1.
+  // request_bytes: the number of bytes whose transfer takes as long as one request; at least 1.
   FarSource(std::shared_ptr<const ByteSource> base, std::size_t request_bytes)
       : base_(std::move(base)), request_bytes_(request_bytes) {}
 
@@ -29,19 +29,18 @@ class FarSource final : public ByteSource {
   const std::string& name() const override { return base_->name(); }
   const std::string* path() const override { return base_->path(); }
 
-  // Sets a range of the file. Scans read the structures in this range one after another. If reading
-  // the whole range takes no longer than one request, the whole range is read at once.
+  // Sets the range of the file whose structures will be scanned one after another. The range is
+  // read as a whole if this takes no longer than one request.
   void set_run(const ByteRange& run) { run_ = run; }
   // Reads ranges of the file that will be needed soon, and keeps them in memory. The ranges must be
-  // in ascending order. Ranges are read together if fewer than `request_bytes` bytes lie between
-  // them. The kept bytes take at most kKept bytes of memory, or the length of `ranges` if that is
-  // more.
+  // in ascending order. Two ranges are read in one request if fewer than `request_bytes` bytes lie
+  // between them. At most kKept bytes are kept, or one range if it is longer.
   Status fetch(std::span<const ByteRange> ranges) const;
-  // Reads `range` if its part `wanted`, which the caller needs now, is not in memory yet.
+  // Reads `range`, unless memory already has `wanted`, the part of it that the caller needs now.
   Status fetch_if_missing(const ByteRange& range, const ByteRange& wanted) const {
     return has(wanted) || range.end > size() ? Status() : fetch_one(range);
   }
-  // A scan that needs more bytes than this should call fetch() for this number of bytes at a time.
+  // Longest sum of ranges for which a scan should call fetch() at once.
   static constexpr std::size_t kBatch = 16 << 20;
 
  private:
@@ -60,7 +59,7 @@ class FarSource final : public ByteSource {
   const std::size_t request_bytes_;
   ByteRange run_{0, 0};
   mutable std::mutex mutex_;
-  mutable std::list<Part> parts_;  // the newest part first
+  mutable std::list<Part> parts_;  // newest first
   mutable std::size_t kept_ = 0;
 };
 

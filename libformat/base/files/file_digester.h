@@ -19,8 +19,8 @@ class FileDigester {
     xxh3_.add(bytes);
     if (sha256_) sha256_->add(bytes);
   }
-  // Returns the digests of all bytes. The SHA-256 is zero if it was not requested. Call this once;
-  // add() must not be called afterwards.
+  // Returns the digests of all bytes. The SHA-256 is zero if it was not requested. Call this once,
+  // after the last add().
   FileDigests digests() {
     FileDigests out{xxh3_.digest(), {}};
     if (sha256_) out.sha256 = sha256_->digest();

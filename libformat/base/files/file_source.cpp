@@ -55,7 +55,7 @@ Result<std::uint64_t> FileSource::refresh() const {
   if (::fstat(fd_, &info) != 0) return system_error(errno, path_, "stat");
   const auto now = static_cast<std::uint64_t>(info.st_size);
   {
-    // A writer may have written into the hole that was found last.
+    // A writer may have filled the hole that was found last.
     std::lock_guard lock(hole_mutex_);
     hole_ = {};
   }

@@ -9,16 +9,16 @@
 
 namespace nmb {
 
-// Slices of a source. They all have the same length.
+// Slices of a source, all of the same length.
 struct ByteSlices {
   const ByteSource* source = nullptr;
   std::uint64_t begin = 0;
   std::uint64_t step = 0;  // distance between the beginnings of two slices
 };
 
-// Returns the number of the first byte that differs, counted over all slices without the bytes
-// between them; nullopt if all bytes are the same. at_once: the number of bytes that are read at a
-// time. The default fits in the caches of a processor. Errors: kIo, kDamaged.
+// Compares slices of two sources. Returns the number of the first byte that differs, or nullopt if
+// none does; bytes between the slices do not count. at_once: number of bytes that are read at a
+// time; the default fits in the caches of a processor. Errors: kIo, kDamaged.
 Result<std::optional<std::uint64_t>> first_different_byte(const ByteSlices& a, const ByteSlices& b,
                                                           std::uint64_t length,
                                                           std::uint64_t slices = 1,

@@ -1,4 +1,3 @@
-// Writes a file with a journal (see files/journaled_output.h).
 #include "files/journaled_output.h"
 
 #include <fcntl.h>
@@ -21,14 +20,13 @@ namespace {
 
 constexpr std::string_view kMagic = "NMBjour1";
 constexpr std::size_t kHeader = 24, kRecord = 32;
-// Shorter writes are not recorded in the journal, because writing a record would take as much work
-// as the record saves.
+// Shorter writes are not recorded, because a record would cost as much work as it saves.
 constexpr std::size_t kLeastNoted = 4096;
-// The largest number of bytes that one record of the journal covers.
+// The most bytes that one record covers.
 constexpr std::size_t kMostNoted = 1 << 20;
-// If earlier runs divided the file into different writes, several records of the journal may cover
-// the same byte. For each byte, recall() checks at most this number of records: those that begin
-// nearest before the byte.
+// Several records may cover the same byte if earlier runs divided the file into different writes.
+// For each byte, recall() checks at most this number of records: those that begin nearest before
+// the byte.
 constexpr int kMostLookedAt = 4;
 
 std::string journal_of(const std::string& hidden) {
@@ -76,7 +74,7 @@ void JournaledOutput::remove_published(const std::string& path) {
   const std::string hidden = resumable_name(path), journal = journal_of(hidden);
   if (!is_journal(journal)) return;
   if (struct stat written; ::lstat(hidden.c_str(), &written) == 0) {
-    // If the output replaces no file, the file has both names for a moment.
+    // Publication that replaces no file leaves the file with both names for a moment.
     struct stat output;
     if (::stat(path.c_str(), &output) != 0 || output.st_dev != written.st_dev ||
         output.st_ino != written.st_ino)
@@ -176,17 +174,16 @@ Status JournaledOutput::write_at(std::uint64_t offset, std::span<const std::byte
   return append(journal_, record, name());
 }
 
-// Reads the bytes that the note describes. Returns whether these bytes still have the recorded
-// checksum.
+// Reads the bytes that the note describes, and returns whether they have the recorded checksum.
 bool JournaledOutput::has(Notes::const_iterator note, std::vector<std::byte>* bytes) const {
   const auto& [offset, noted] = *note;
   bytes->resize(noted.length);
   return base_->read_at(offset, *bytes).ok() && sum_of(*bytes) == noted.sum;
 }
 
-// If a previous run has already written these bytes, reads them and returns true. A previous run
-// with another number of ranks or threads divided the file into different writes. So parts of
-// several notes may cover the bytes.
+// Reads the bytes and returns true if a previous run has already written them. If that run had
+// another number of ranks or threads, it divided the file into other writes, so that several notes
+// may each cover a part of the bytes.
 bool JournaledOutput::recall(std::uint64_t offset, std::span<std::byte> out) const {
   if (const auto exact = noted_.find(offset);
       exact != noted_.end() && exact->second.length == out.size())

@@ -4,11 +4,12 @@
 //
 // The journal has a header of 24 bytes and records of 32 bytes; all numbers are little-endian. The
 // header has a magic number, the checksum of the key, and the checksum of these two fields. A
-// record describes a range of the file: its offset, its length and the checksum of its bytes. The
+// record describes a range of the file by its offset, its length and the checksum of its bytes. The
 // last field of a record is the checksum of the other three fields and the key. A record that is
-// incomplete or has a wrong checksum is ignored. All processes of a job append to one journal. If
-// two records are appended at the same time, a file system may lose one of them. The bytes that a
-// lost record describes are written again.
+// incomplete or has a wrong checksum is ignored.
+//
+// All processes of a job append to one journal. If two records are appended at the same time, a
+// file system may lose one of them; its bytes are then written again.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +27,17 @@ class JournaledOutput final : public OutputFileLayer {
  public:
   // Opens the hidden file (resumable_name()) and its journal as a previous run left them, or makes
   // new files. When the object is destroyed, both files stay unless the file was published or the
-  // journal has no records. options.resume_key: a text with everything that determines the bytes of
-  // the file. Errors: kExists if there is a journal with another key; kBusy if another process uses
-  // the files; kIo.
+  // journal has no records. options.resume_key: a text that contains everything on which the bytes
+  // of the file depend. Errors: kExists if there is a journal with another key; kBusy if another
+  // process uses the files; kIo.
   static Result<std::unique_ptr<OutputFile>> create(const std::string& path,
                                                     const CreateOptions& options);
-  // Returns whether the journal for the output `path` has records. If the journal has no records,
-  // create() empties the hidden file and the journal, and may remove them.
+  // Returns whether the journal for the output `path` has records. If it has none, create() may
+  // empty or remove the hidden file and the journal.
   static bool has_notes(const std::string& path);
-  // Removes the journal, and a second name of the output `path`, that a process left behind because
-  // it was killed after it had published the output. Does nothing if the hidden file has work that
-  // is not in the output.
+  // Removes what a process leaves behind that is killed just after it has published the output
+  // `path`: the journal, and the hidden name of the output. Does nothing if the hidden name belongs
+  // to another file than the output.
   static void remove_published(const std::string& path);
   // Opens the same file in another process after create() was called.
   static Result<std::unique_ptr<OutputFile>> attach(const std::string& path,
@@ -53,8 +54,7 @@ class JournaledOutput final : public OutputFileLayer {
     std::uint64_t length, sum;
   };
   using Notes = std::map<std::uint64_t, Noted>;  // notes by offset
-  // names: the name of the hidden file if this object decides whether the file stays; otherwise
-  // empty.
+  // names: the hidden name, if this object decides whether the file stays; otherwise empty.
   JournaledOutput(std::shared_ptr<OutputFile> file, std::string names, int journal,
                   std::uint64_t key)
       : OutputFileLayer(std::move(file)), names_(std::move(names)), journal_(journal), key_(key) {}

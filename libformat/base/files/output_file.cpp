@@ -35,7 +35,7 @@ Status take_writer_lock(int fd, const std::string& path) {
       "the same time; if no other program does, use Locking::kIfPossible");
 }
 
-// If another process keeps replacing a file, the file is opened at most this number of times.
+// If other processes keep replacing a file, it is opened at most this number of times.
 constexpr int kOpenings = 10;
 
 // Returns whether `path` is the name of the open file `fd`.
@@ -57,10 +57,10 @@ class ReplacedFile {
   ReplacedFile& operator=(const ReplacedFile&) = delete;
   ~ReplacedFile() { close(); }
 
-  // operation: F_OFD_SETLK to keep writers out, F_OFD_GETLK only to check that there is none. Does
-  // nothing if there is no file. A shared lock is enough to keep writers out, and needs no
+  // Does nothing if there is no file. operation: F_OFD_SETLK to keep writers out, F_OFD_GETLK to
+  // check only that there is none. The lock is a shared one, which keeps writers out and needs no
   // permission to write. Errors: kBusy if a writer has locked the file; kIo, also if the file
-  // cannot be opened: it is then unknown whether a writer has locked it.
+  // cannot be opened, since a writer may then have locked it.
   Status hold(const std::string& path, int operation) {
     for (int opening = 0; opening < kOpenings; ++opening) {
       close();
@@ -157,12 +157,12 @@ class PosixFile final : public OutputFile {
     return {};
   }
 
-  // The lock is taken before the file gets its name, because other processes can open the file as
-  // soon as it has the name.
+  // Takes the lock before the file gets its name, since other processes can open the file as soon
+  // as it has the name.
   Status publish() override {
     if (published_) return {};
     name_.forget();
-    // This is the last check for cancellation. From here on the file is published.
+    // This is the last check for cancellation; the file is published after it.
     if (options_.cancel && options_.cancel->load())
       return Status(Code::kIo, path_, kNoOffset, "", "interrupted; nothing was written");
     lock_status_ = take_writer_lock(fd_, path_);
@@ -215,7 +215,7 @@ class PosixFile final : public OutputFile {
  private:
   Status done() {
     published_ = true;
-    // Releases the lock that reopen_output() took. The lock would block HDF5 programs that only
+    // Release the lock that reopen_output() took, because it would block HDF5 programs that only
     // read the file.
     ::flock(fd_, LOCK_UN);
     if (!options_.sync) return {};
@@ -235,7 +235,7 @@ class PosixFile final : public OutputFile {
   bool published_;
   const bool stays_;  // keeps the file if the object is destroyed without publish()
   Status lock_status_;
-  TemporaryName name_;  // of a file with a hidden name
+  TemporaryName name_;  // the hidden name, if the file has one
 };
 
 }  // namespace
@@ -267,8 +267,9 @@ Status check_target(const std::string& path, const CreateOptions& options) {
 
 }  // namespace
 
-// Returns the error that creating a file in this folder gives although access to the folder is
-// allowed, or 0. The kernel's own file systems take no files, not even from root.
+// Returns the error of creating a file in a folder of the kernel's own file systems (/proc, /sys),
+// or 0 for other folders. Access to such a folder may be allowed although nobody, not even root,
+// can create a file there.
 static int refusal_of(const std::string& folder) {
   struct statfs info;
   if (::statfs(folder.c_str(), &info) != 0) return 0;
@@ -280,7 +281,7 @@ Status check_new_output(const std::string& path, const CreateOptions& options) {
   NMB_TRY(check_target(path, options));
   if (const int error = refusal_of(folder_of(path)); error != 0)
     return system_error(error, path, "create");
-  // Because of the slash, the call fails if the path is not a folder.
+  // The slash makes the call fail if the path is not a folder.
   if (::faccessat(AT_FDCWD, (folder_of(path) + "/").c_str(), W_OK | X_OK, AT_EACCESS) == 0)
     return {};
   return system_error(errno, path, "create");
@@ -301,7 +302,7 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
   TemporaryName name(temporary);
   if (options.make) {
     if (const Status made = options.make(temporary); !made.ok()) {
-      // make() may have created the file although it failed.
+      // A make() that failed may still have created the file.
       if (made.code() != Code::kExists) ::unlink(temporary.c_str());
       return made;
     }

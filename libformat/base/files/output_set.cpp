@@ -15,13 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Largest number of steps that resolve one path. A step follows a link or removes a part of the
-// path. A path of up to PATH_MAX bytes needs fewer steps.
+// The most steps that resolve one path. A step follows a link or removes a part of the path, so a
+// path of up to PATH_MAX bytes needs fewer.
 constexpr int kMostSteps = 8192;
 
-// Returns the sentence of advice that ends a message to the user. The hidden files of a resumable
-// output are named after the output. So if the conflict is about a hidden file, the user must
-// choose another output.
+// Returns the advice that ends a message to the user. A conflict may be about a hidden file of a
+// resumable output. Hidden files are named after their output, so the user must choose another
+// output.
 std::string advice(std::string_view what) {
   return what == "report" ? "; choose another report" : "; choose another output";
 }
@@ -35,15 +35,15 @@ OutputSet::Identity OutputSet::identity_of(const std::string& path) {
   for (int step = 0; step < kMostSteps; ++step) {
     struct stat info;
     if (::stat(at.empty() ? "." : at.c_str(), &info) == 0) {
-      // Removes folders that do not exist, and ".." after them, from the text of the path. The file
-      // system is not needed for this.
+      // Remove folders that do not exist, and any ".." after them, from the text of the path. This
+      // needs no access to the file system.
       fs::path shortest = rest.lexically_normal();
       if (shortest == rest) return {info.st_dev, info.st_ino, rest.string()};
       at /= shortest;
       rest.clear();
       continue;
     }
-    // If a link refers to a file that does not exist, the path of that file is used.
+    // If a link refers to a file that does not exist, use the path of that file.
     std::error_code is_no_link;
     const fs::path target = fs::read_symlink(at, is_no_link);
     if (!is_no_link) {

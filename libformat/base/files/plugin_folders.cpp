@@ -1,4 +1,3 @@
-// Finds the folders of plug-ins (see plugin_folders.h).
 #include "files/plugin_folders.h"
 
 #include <dlfcn.h>
@@ -16,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Returns the path of the shared library that contains this code. The path is empty if the code is
+// Returns the path of the shared library that contains this code, or an empty path if the code is
 // part of the program.
 const char* library_path() {
   Dl_info info;
@@ -65,7 +64,7 @@ std::vector<fs::path> plugin_folders() {
     if (const fs::path file = fs::canonical(library, error); !error)
       folders.push_back(file.parent_path() / "nmb");
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  // The program nmb-hdf5 starts other processes of nmb-hdf5, so its own folder is searched too.
+  // nmb-hdf5 starts further processes of nmb-hdf5, so its own folder is searched too.
   if (program.filename() == "nmb-hdf5") folders.push_back(program.parent_path());
   if (!program.empty())
     folders.push_back(program.parent_path().parent_path() / NMB_LIBRARY_FOLDER / "nmb");

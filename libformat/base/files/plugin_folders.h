@@ -1,5 +1,4 @@
-// Finds the folders of plug-ins and helper programs. Plug-ins and helper programs are loaded or run
-// only when they are needed.
+// Finds the folders of plug-ins and helper programs, which are loaded or run only when needed.
 #pragma once
 
 #include <filesystem>
@@ -7,14 +6,14 @@
 
 namespace nmb {
 
-// Returns the folders of NMB_PLUGIN_PATH if this variable is set. If the variable is not set,
-// returns the subfolders "nmb" of these folders:
+// Returns the folders of NMB_PLUGIN_PATH if this variable is set. Otherwise returns the subfolders
+// "nmb" of these folders:
 // - the folder of the shared library that contains this code,
 // - the library folder of the running program's installation,
 // - each folder where the dynamic linker looks for the libraries that this shared library or this
 //   program needs.
 //
-// No folder depends on the installation folder that was set when the library was built.
+// The installation folder that was set when the library was built is not used.
 std::vector<std::filesystem::path> plugin_folders();
 
 }  // namespace nmb

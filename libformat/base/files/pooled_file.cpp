@@ -1,4 +1,3 @@
-// Implements files that are opened when they are read (see files/pooled_file.h).
 #include "files/pooled_file.h"
 
 #include <sys/resource.h>
@@ -12,13 +11,13 @@ namespace nmb {
 
 namespace {
 
-// Stands for any device. No file has this device number.
+// Stands for any device; no device has this number.
 constexpr std::uint64_t kAnyDevice = 0;
 
 }  // namespace
 
-// Returns whether the last change of the file is more than two seconds old. A more recent file
-// might change again without a new modification time.
+// Returns whether the file was last changed more than two seconds ago. A file that was changed more
+// recently might change again without a new modification time.
 bool PooledFile::is_settled(const FileStamp& stamp) {
   using std::chrono::system_clock, std::chrono::nanoseconds;
   const nanoseconds age = system_clock::now().time_since_epoch() - nanoseconds(stamp.modified_ns);
@@ -50,8 +49,8 @@ Result<std::shared_ptr<const FileSource>> FilePool::use(const PooledFile& file) 
   return source;
 }
 
-// Adds an opened file to the pool, and closes the least recently used files. The caller must hold
-// the mutex.
+// Adds an opened file to the pool, and closes the least recently used files if too many are open.
+// The caller must hold the mutex.
 void FilePool::keep(const PooledFile& file, std::shared_ptr<const FileSource> source) {
   file.source_ = std::move(source);
   uses_.push_front(&file);

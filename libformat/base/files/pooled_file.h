@@ -1,5 +1,5 @@
-// PooledFile: a file that is opened when it is read. Even with thousands of such files, only a few
-// are open at a time.
+// PooledFile: a file that is opened when it is read. Of thousands of such files, only a few are
+// open at a time.
 #pragma once
 
 #include <atomic>
@@ -19,9 +19,8 @@ class PooledFile;
 class FilePool {
  public:
   explicit FilePool(std::size_t limit) : limit_(limit) {}
-  // Returns how many files a process keeps open. The number is at most 128. An MPI library needs
-  // many open files, so the number is also at most half of the files that the process may still
-  // open.
+  // Returns how many files a process may keep open: at most 128, and at most half of the files that
+  // it may still open, because an MPI library needs many.
   static std::size_t most_files();
   Result<std::shared_ptr<const FileSource>> use(const PooledFile& file);
 
@@ -33,23 +32,21 @@ class FilePool {
   std::list<const PooledFile*> uses_;  // the most recently used first
 };
 
-// Thread-safe. Reads fail with kDamaged if the file was changed between two openings. A file counts
-// as changed if its size or modification time differs. If set_unchanged() has set a function, that
-// function decides whether such a file counts as changed.
+// Thread-safe. A read fails with kDamaged if the file was changed between two openings, that is if
+// its size or modification time differs. A function set by set_unchanged() may decide otherwise.
 class PooledFile final : public ByteSource {
  public:
   using Opener = std::function<Result<std::unique_ptr<FileSource>>()>;
-  // A thread-safe function that returns an error if the newly opened file has changed.
+  // A thread-safe function. Returns an error if the newly opened file has changed.
   using Unchanged = std::function<Status(const ByteSource& now)>;
   static Result<std::shared_ptr<PooledFile>> open(const std::string& path,
                                                   std::shared_ptr<FilePool> pool);
-  // Opens a file that will be read soon. The file stays open as long as the pool has room. opener:
+  // Opens a file that will be read soon; the file stays open as long as the pool has room. opener:
   // a thread-safe function that opens the file each time.
   static Result<std::shared_ptr<PooledFile>> open_and_keep(std::shared_ptr<FilePool> pool,
                                                            Opener opener);
-  // Makes a file object from the stamp that another process has read. The file is opened when it is
-  // read. stamp: its device number is ignored, because the same device may have another number in
-  // this process.
+  // Makes a file object from a stamp that another process has read. The device number in `stamp` is
+  // ignored, because the same device may have another number in this process.
   static std::shared_ptr<PooledFile> as_seen(const std::string& path, const FileStamp& stamp,
                                              bool may_be_sparse, std::shared_ptr<FilePool> pool);
   ~PooledFile() override;
@@ -62,14 +59,13 @@ class PooledFile final : public ByteSource {
   bool may_be_sparse() const override { return sparse_; }
   bool has_writer() const override;
   KnownSource known() const override { return this; }
-  // Sets a function that is called if the size or modification time of the file differs. The
-  // function decides whether the file counts as changed. Such a function is needed if other
-  // processes may add to the file.
+  // Sets a function that decides whether a file whose size or modification time differs counts as
+  // changed. It is needed if other processes may add to the file.
   void set_unchanged(Unchanged unchanged) const;
   const FileStamp& stamp() const { return stamp_; }
-  // Returns kDamaged if the file has changed since it was first opened. The file is reopened only
-  // if set_unchanged() has set a function, and the stamp does not prove that the file is unchanged.
-  // The stamp proves nothing if it differs or if its modification time is too recent.
+  // Returns kDamaged if the file has changed since it was first opened. Compares the stamps, and
+  // reopens the file only if set_unchanged() has set a function and the stamp differs or is too
+  // recent to show every change.
   Status check_unchanged() const;
 
  private:
@@ -96,7 +92,7 @@ class PooledFile final : public ByteSource {
   Opener opener_;
   mutable std::atomic<std::uint64_t> size_;
   FileStamp stamp_;
-  bool is_settled_;  // every later change is visible in the stamp
+  bool is_settled_;  // the stamp shows every later change
   bool sparse_;
   Status check(const FileSource& now, const Unchanged& unchanged) const;
   Status check(FileStamp now) const;

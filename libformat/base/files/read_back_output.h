@@ -1,6 +1,6 @@
-// ReadBackOutput: after every write, reads the bytes back and compares them with the written bytes.
-// At this time, the bytes are still in the processor's caches (spec/rationale.md, "Checking what
-// was written").
+// ReadBackOutput: reads the bytes back after every write, while they are still in the processor's
+// caches, and compares them with the written bytes (spec/rationale.md, "Checking what was
+// written").
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace nmb {
 
-// write_at() also fails with kIo if the bytes that are read back differ from the written bytes.
+// write_at() also fails with kIo if the bytes that are read back differ.
 class ReadBackOutput final : public OutputFileLayer {
  public:
   using OutputFileLayer::OutputFileLayer;

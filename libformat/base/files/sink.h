@@ -1,5 +1,5 @@
-// Sink: the writing counterpart of Cursor. Collects bytes in pieces of at most 32 KiB, and passes
-// each piece to a function.
+// Sink: the writing counterpart of Cursor. Collects bytes and passes them to a function in pieces
+// of at most 32 KiB.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ class Sink {
   static constexpr std::size_t kPiece = 32 * 1024;
   using Emit = std::function<Status(std::span<const std::byte>)>;
 
-  // `emit` must outlive the sink. After the first error of `emit`, no more bytes are emitted.
-  // finish() returns this error.
+  // `emit` must outlive the sink. After its first error, which finish() returns, it is not called
+  // again.
   explicit Sink(const Emit& emit)
       : emit_(emit), piece_(std::make_unique_for_overwrite<std::byte[]>(kPiece)) {}
 
@@ -27,7 +27,7 @@ class Sink {
   void put_be(T value) {
     store_be(claim(sizeof value), value);
   }
-  // Returns room for `count` contiguous bytes, which the caller must fill. count: at most kPiece.
+  // Returns `count` contiguous bytes (at most kPiece), which the caller must fill.
   std::byte* claim(std::size_t count) {
     if (kPiece - used_ < count) flush();
     std::byte* const room = piece_.get() + used_;
@@ -58,7 +58,7 @@ class Sink {
   }
 
   const Emit& emit_;
-  // The memory is not cleared, because the headers of small blocks use only little of it.
+  // Not cleared, because the headers of small blocks use only little of it.
   std::unique_ptr<std::byte[]> piece_;
   std::size_t used_ = 0;
   Status status_;

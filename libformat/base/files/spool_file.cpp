@@ -1,4 +1,3 @@
-// Implements a temporary file without a name (see files/spool_file.h).
 #include "files/spool_file.h"
 
 #include <fcntl.h>

@@ -21,8 +21,7 @@ class SpoolFile final : public ByteSource {
   SpoolFile& operator=(const SpoolFile&) = delete;
 
   int descriptor() const { return descriptor_; }
-  // Returns the current number of bytes in the file, including bytes that another process has
-  // written.
+  // Returns the current length, including bytes that another process has written.
   std::uint64_t size() const override;
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;

@@ -1,4 +1,3 @@
-// Implements names of files that are being written (see files/temporary_names.h).
 #include "files/temporary_names.h"
 
 #include <fcntl.h>
@@ -48,8 +47,8 @@ std::atomic<int> unlinking{0};
 static_assert(std::atomic<char*>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "a signal handler uses these objects");
 
-// Returns a text that differs between hosts, between starts of a host, and between containers whose
-// processes have numbers of their own. Empty if the system does not tell.
+// Returns a text that differs between hosts, between starts of a host, and between containers with
+// process numbers of their own. Empty if the system does not provide it.
 std::string find_host() {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
@@ -73,8 +72,8 @@ std::string ending_of(std::string_view process) {
   return joined_text(".", host(), "-", process, kEnding);
 }
 
-// If `name` is a hidden name made by a process of this host that no longer exists, returns the name
-// for which it was made.
+// If `name` is a hidden name that a process of this host made, and this process no longer exists,
+// returns the name for which it was made; otherwise an empty text.
 std::string left_for(std::string_view name) {
   const std::string begin = "." + host() + "-";
   const std::size_t at = name.find(begin, 1);
@@ -84,7 +83,7 @@ std::string left_for(std::string_view name) {
   const auto number = whole_number(process);
   if (!number || *number == 0 || *number > 1u << 30) return {};
   rest.remove_prefix(process.size());
-  // Further files of the same process have names that begin with this name.
+  // The same process may have made further hidden names, which begin with this name.
   const std::string own = ending_of(process), merged = std::string(kEnding) + ".nmb";
   std::string_view made_for = name.substr(1, at - 1);
   if (rest == merged + own && made_for.starts_with('.'))
@@ -95,7 +94,7 @@ std::string left_for(std::string_view name) {
   return std::string(made_for);
 }
 
-// Names of files that may be removed, by folder and by the name for which they were made.
+// Names of files that may be removed, by folder and then by the name for which they were made.
 class Leftovers {
  public:
   std::vector<std::string> take(const std::string& path) {
@@ -133,7 +132,7 @@ void remove_file(const std::string& path) {
     return;
   }
   if (!S_ISREG(about.st_mode)) return;
-  // A process that was started by the one that is gone may still write the file.
+  // The process is gone, but a process that it started may still write the file.
   const int fd = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return;
   const bool is_locked = ::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;

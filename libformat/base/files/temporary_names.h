@@ -1,6 +1,6 @@
 // Names of files that are being written. A file that other processes must open has a hidden name
-// until it is published. This name has the number of the process that made it, so that a later run
-// can remove the files of processes that were killed.
+// until it is published. The hidden name contains the number of the process that made it, so that a
+// later run can remove the files of processes that were killed.
 #pragma once
 
 #include <string>
@@ -14,22 +14,22 @@ std::string folder_of(const std::string& path);
 class TemporaryName {
  public:
   TemporaryName() = default;
-  // Remembers the name. If a process has too many of them, the name is not remembered.
+  // Remembers the name, unless the process has too many of them.
   explicit TemporaryName(const std::string& path);
   TemporaryName(TemporaryName&& other) noexcept;
   TemporaryName& operator=(TemporaryName&& other) noexcept;
   ~TemporaryName() { forget(); }
-  // From here on, the file is not removed.
+  // The file is not removed after this call.
   void forget();
 
  private:
   int place_ = -1;
 };
 
-// Removes hidden files and folders beside `path` that were made for `path` by processes of this
-// host that no longer exist. Files of other hosts, files of processes in other containers, and
-// files that a process has locked stay. The folder is listed only once by a process. Does not
-// report errors, because such files do no harm.
+// Removes hidden files and folders that processes of this host made beside `path` for `path`, if
+// these processes no longer exist. Files of other hosts and of processes in other containers stay,
+// as do files that a process has locked. A process lists each folder only once. Errors are not
+// reported, because such files do no harm.
 void remove_leftovers(const std::string& path);
 
 }  // namespace nmb

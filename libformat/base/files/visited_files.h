@@ -1,5 +1,5 @@
-// VisitedFiles: the files that were already checked against one set of outputs (see
-// convert/references.cpp).
+// VisitedFiles: the files that convert/references.cpp has already checked against one set of
+// outputs.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@ class VisitedFiles {
   using Duration = std::chrono::steady_clock::duration;
   enum class Entry { kNew, kKnown, kTooMany };
 
-  // Records a file. Returns kTooMany if the file is new, but the limit on files or the limit on
-  // time is reached.
+  // Records a file. Returns kTooMany if the file is new and the number of files or the time has
+  // reached its limit.
   Entry enter(const std::string& path, std::size_t most, Duration most_time) {
     const std::lock_guard lock(mutex_);
     if (paths_.contains(path)) return Entry::kKnown;

@@ -5,9 +5,9 @@
 
 namespace nmb {
 
-// Returns the lock for F_OFD_SETLK and F_OFD_GETLK: an exclusive lock of the byte at 2^62. It lies
-// behind all bytes of a file, so it conflicts with no lock of bytes that a library of MPI-IO reads
-// or writes.
+// Returns the argument of F_OFD_SETLK and F_OFD_GETLK: an exclusive lock of the byte at 2^62. This
+// byte lies behind all bytes of a file, so the lock conflicts with no lock that an MPI-IO library
+// takes for reads or writes.
 inline struct flock writer_lock() {
   struct flock lock {};
   lock.l_type = F_WRLCK;

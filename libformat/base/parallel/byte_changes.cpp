@@ -1,4 +1,3 @@
-// Finds and applies differences between bytes (see parallel/byte_changes.h).
 #include "parallel/byte_changes.h"
 
 #include <algorithm>

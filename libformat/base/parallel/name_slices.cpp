@@ -1,4 +1,3 @@
-// Chooses slices of the name space (see parallel/name_slices.h).
 #include "parallel/name_slices.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Opens one output file for all ranks (see parallel/shared_output.h).
 #include "parallel/shared_output.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,3 @@
-// Lets rank 0 read for all ranks (see parallel/shared_reads.h).
 #include "parallel/shared_reads.h"
 
 #include <algorithm>

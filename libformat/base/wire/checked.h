@@ -22,8 +22,7 @@ namespace nmb {
   return true;
 }
 
-// Rounds up without a check. Use this function only for values that are known to be far from the
-// 64-bit limit.
+// Rounds up without a check, for values that are known to be far from the 64-bit limit.
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) & ~(unit - 1);
 }

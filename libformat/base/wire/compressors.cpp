@@ -1,4 +1,3 @@
-// Implements deflate and zstd (see wire/compressors.h).
 #include "wire/compressors.h"
 
 // Needed for the functions that read frame headers.

@@ -13,15 +13,15 @@ struct ZSTD_DDict_s;
 
 namespace nmb {
 
-// The result of a decoder. length: number of bytes that the decoder wrote. If `length` is not set,
-// decoding failed: either `out` was too small (wants_room is true), or the input is damaged.
+// The result of a decoder. length: number of bytes that the decoder wrote; not set if decoding
+// failed. It fails if `out` is too small (wants_room is then true) or the input is damaged.
 struct Decoded {
   std::optional<std::size_t> length;
   bool wants_room = false;
 };
 
-// Decodes the stream at the beginning of `stored` into `out`. Sets *used to the number of bytes of
-// `stored` that belong to the stream.
+// Decodes the stream at the beginning of `stored` into `out`. Sets *used to the length of the
+// stream in `stored`.
 Decoded inflate_zlib(std::span<const std::byte> stored, std::span<std::byte> out,
                      std::size_t* used);
 // Decodes all of `stored`, which has one or several frames. dictionary: the dictionary of the
@@ -29,15 +29,15 @@ Decoded inflate_zlib(std::span<const std::byte> stored, std::span<std::byte> out
 Decoded decode_zstd(std::span<const std::byte> stored, std::span<std::byte> out,
                     const ZSTD_DDict_s* dictionary = nullptr);
 
-// Returns whether `stored` is a single zstd frame that a file may have (spec/format.md, section
-// 8.2). The frame must have a window of at most 2^27 bytes, and no dictionary number other than
-// `dictionary_id`. No bytes may follow the frame. length: number of decoded bytes. If the frame
-// states its decoded length, the stated length must be `length`.
+// Returns whether `stored` is a single zstd frame, with no bytes after it, that a file may have
+// (spec/format.md, section 8.2): its window has at most 2^27 bytes, and it names no dictionary
+// other than `dictionary_id`. length: number of decoded bytes; if the frame states a decoded
+// length, it must be this one.
 bool is_allowed_frame(std::span<const std::byte> stored, std::uint64_t length,
                       std::uint32_t dictionary_id = 0);
 
-// Calls decode(out) with larger and larger buffers of up to `limit` bytes. A damaged file may state
-// any length. So memory is allocated step by step, as bytes are decoded. Returns nullopt if the
+// Calls decode(out) with larger and larger buffers of up to `limit` bytes, because a damaged file
+// may state any length and memory should grow only as bytes are decoded. Returns nullopt if the
 // input is damaged or decodes to more than `limit` bytes.
 template <class Decode>
 std::optional<std::vector<std::byte>> decode_growing(std::size_t stored, std::uint64_t limit,
@@ -56,10 +56,10 @@ std::optional<std::vector<std::byte>> decode_growing(std::size_t stored, std::ui
   }
 }
 
-// Compresses `bytes` to a zlib stream. Returns the number of bytes written to `out`, or 0 if the
-// stream does not fit into `out`. level: 1 to 12.
+// Compresses `bytes` to a zlib stream in `out`. Returns the length of the stream, or 0 if it does
+// not fit. level: 1 to 12.
 std::size_t deflate_zlib(std::span<const std::byte> bytes, std::span<std::byte> out, int level);
-// Works like deflate_zlib(), but writes one zstd frame. level: 1 to 19.
+// Does the same with one zstd frame. level: 1 to 19.
 std::size_t encode_zstd(std::span<const std::byte> bytes, std::span<std::byte> out, int level);
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// Cursor: reads a ByteSource forward through a window. All items of unknown length are read with a
-// Cursor. If bytes are missing, the Cursor reports this before memory is allocated for the item.
+// Cursor: reads a ByteSource forward through a window. Items of unknown length are read with a
+// Cursor, because it reports that bytes are missing before memory is allocated for the item.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@ class Cursor {
   static constexpr std::uint64_t kFirstWindow = 16 * 1024;
   static constexpr std::uint64_t kWindow = 256 * 1024;
 
-  // cut_rule: the rule that is reported if the source ends too early.
+  // cut_rule: the rule that a failure names if the source ends too early.
   Cursor(const ByteSource& source, std::string cut_rule)
       : source_(source), size_(source.size()), cut_rule_(std::move(cut_rule)) {}
 
   std::uint64_t position() const { return window_begin_ + at_; }
   std::uint64_t remaining() const { return size_ - position(); }
 
-  // Returns the next `count` bytes, which are contiguous and valid until the next peek(). Returns
-  // nullptr if the bytes do not exist or cannot be read; status() then has the error. The position
-  // does not change.
+  // Returns the next `count` bytes without moving the position. They are contiguous and valid until
+  // the next peek(). Returns nullptr if they do not exist or cannot be read; status() then has the
+  // error.
   const std::byte* peek(std::uint64_t count) {
     if (count <= window_size_ - at_) return window_.data() + at_;
     return fill(count);
@@ -49,7 +49,7 @@ class Cursor {
     std::uint64_t size = window_.empty() ? kFirstWindow : kWindow;
     if (size < count) size = count;
     if (size > size_ - begin) size = size_ - begin;
-    // Bytes that the old window already holds are moved and not read again.
+    // Bytes that the old window has are moved, not read again.
     const std::uint64_t kept = window_size_ - at_;
     if (kept > 0) std::memmove(window_.data(), window_.data() + at_, kept);
     if (window_.size() < size) window_.resize(size);

@@ -38,7 +38,7 @@ void DigestStream::add(std::span<const std::byte> bytes) {
 namespace {
 
 // The first call for more than 240 bytes chooses the code for all threads. No other thread may call
-// the hash function at the same time, so the first call is made when the program starts.
+// the hash function at that time, so this call is made when the program starts.
 constexpr std::byte kSome[256] = {};
 [[maybe_unused]] const std::uint64_t chosen = XXH3_64bits(kSome, sizeof kSome);
 

@@ -16,13 +16,13 @@ namespace nmb {
 
 std::uint64_t sum_of(std::span<const std::byte> bytes);
 
-// Returns "checksum 0x...", which is the form of checksums in messages.
+// Returns "checksum 0x...", the form of checksums in messages.
 std::string sum_text(std::uint64_t sum);
 
 Digest digest_of(std::span<const std::byte> bytes);
 
-// Computes the checksum of bytes that are passed in parts. The object is large (576 bytes), so keep
-// it on the stack or reuse it.
+// Computes the checksum of bytes that are passed in parts. The object has 576 bytes, so keep it on
+// the stack or reuse it.
 class SumStream {
  public:
   SumStream() { XXH3_64bits_reset(&state_); }

@@ -1,5 +1,5 @@
-// Reads and writes the items of sections and the items of section payloads. Numbers are
-// little-endian (spec/tables.md, section 9).
+// Reads and writes the items of section payloads. Numbers are little-endian (spec/tables.md,
+// section 9).
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class ItemsOut {
     put(text);
   }
   void pad() { out_->resize(start_ + round_up(out_->size() - start_, 8)); }
-  // Reserves room for a length, which tell() sets later. Returns the position of the length.
+  // Reserves the bytes of a length that tell() sets later. Returns their position.
   template <std::unsigned_integral T>
   std::size_t hold() {
     const std::size_t at = out_->size();
@@ -71,8 +71,8 @@ class ItemsOut {
   const std::size_t start_;
 };
 
-// Takes items from the front of a byte sequence. After an invalid item or the end of the bytes, all
-// further calls fail.
+// Takes items from the front of a byte sequence. After the first failure (an invalid item or
+// missing bytes), all further calls fail.
 class ItemsIn {
  public:
   ItemsIn(std::span<const std::byte> bytes, std::size_t base) : bytes_(bytes), base_(base) {}
@@ -81,10 +81,10 @@ class ItemsIn {
   const Status& status() const { return status_; }
   std::size_t remaining() const { return bytes_.size() - at_; }
   std::size_t offset() const { return base_ + at_; }
-  // Marks the current position as the beginning of an item. Until the next call of begin_item(),
-  // errors are reported with this position.
+  // Marks the beginning of an item. Errors are reported with this position until the next
+  // begin_item().
   void begin_item() { item_ = offset(); }
-  // Records an error. Only the first error is kept.
+  // Records an error, unless there is one already.
   void fail(const char* rule, const std::string& message) {
     if (status_.ok()) status_ = Status(Code::kDamaged, {}, item_.value_or(offset()), rule, message);
   }
@@ -117,7 +117,7 @@ class ItemsIn {
     const std::span<const std::byte> bytes = take(number<std::uint32_t>(rule), rule);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  // Takes a count of items, each of which has at least `smallest` bytes.
+  // Takes the number of items that follow, each of at least `smallest` bytes.
   std::uint64_t count(std::uint64_t smallest, const char* rule) {
     const auto count = number<std::uint32_t>(rule);
     if (count <= remaining() / smallest) return count;

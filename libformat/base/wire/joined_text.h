@@ -1,4 +1,4 @@
-// Joins several parts into one text, for example into the message of an error.
+// Joins several parts into one text, for example a message.
 #pragma once
 
 #include <concepts>
@@ -15,8 +15,8 @@ inline std::string_view part_of_text(std::string_view part) { return part; }
 inline std::string part_of_text(char part) { return {part}; }
 std::string part_of_text(std::integral auto part) { return std::to_string(part); }
 
-// Joins the parts into one text. A part can be a text, a character or an integer. Integers,
-// including std::uint8_t, are written in decimal.
+// A part is a text, a character or an integer. Integers, including std::uint8_t, are written in
+// decimal.
 std::string joined_text(const auto&... parts) {
   std::string text;
   (text.append(part_of_text(parts)), ...);

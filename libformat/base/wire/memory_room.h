@@ -1,4 +1,4 @@
-// memory_room() limits the memory of a cache in a process that may use only little memory.
+// memory_room() limits a cache in a process whose memory is limited.
 #pragma once
 
 #include <sys/resource.h>
@@ -8,8 +8,8 @@
 
 namespace nmb {
 
-// Returns the memory limit of the process in bytes, or 2^64 - 1 if there is none. The limit is
-// RLIMIT_DATA, which --mem sets.
+// Returns the memory limit of the process in bytes (RLIMIT_DATA, which --mem sets), or 2^64 - 1 if
+// there is none.
 inline std::uint64_t memory_limit() {
   rlimit allowed{};
   if (::getrlimit(RLIMIT_DATA, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY)
@@ -17,9 +17,9 @@ inline std::uint64_t memory_limit() {
   return allowed.rlim_cur;
 }
 
-// Returns how many bytes a cache may take. The result is `usual`, or an eighth of the process's
-// memory limit if that is less, because several caches may be in use at a time. Data that do not
-// fit into the cache are read or decoded again.
+// Returns how many bytes a cache may take: `usual`, or an eighth of the process's memory limit if
+// that is less, because several caches may be in use at a time. Data that do not fit into a cache
+// are read or decoded again.
 inline std::uint64_t memory_room(std::uint64_t usual) {
   return std::min<std::uint64_t>(usual, memory_limit() / 8);
 }

@@ -1,6 +1,6 @@
 // Sha256Stream: computes the SHA-256 of bytes that arrive in parts (FIPS 180-4), with OpenSSL.
-// Nobody can make two different files with the same SHA-256. With the checksums of the format, this
-// is possible (spec/files.md, section 10.3).
+// Unlike the format's checksums, SHA-256 is safe against files that are made on purpose to have the
+// same value (spec/files.md, section 10.3).
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class Sha256Stream {
  public:
   Sha256Stream();
   void add(std::span<const std::byte> bytes);
-  // Returns the SHA-256 of all bytes. Call this once; add() must not be called afterwards.
+  // Returns the SHA-256 of all bytes. Call this once, after the last add().
   Sha256 digest();
 
  private:

@@ -1,4 +1,3 @@
-// Swaps the bytes of many values (see wire/swap_values.h).
 #include "wire/swap_values.h"
 
 #include <cstdint>
@@ -24,8 +23,7 @@ NMB_INLINE void swap_each(const std::byte* from, std::byte* to, std::size_t coun
 
 template <class T>
 NMB_INLINE void swap_of(const std::byte* from, std::byte* to, std::size_t count) {
-  // Compilers vectorize a loop over one pointer, but not a loop over two pointers that may be
-  // equal.
+  // Compilers vectorize a loop over one pointer, but not over two pointers that may be equal.
   if (from == to)
     swap_each<T>(to, to, count);
   else

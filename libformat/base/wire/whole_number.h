@@ -8,7 +8,7 @@
 
 namespace nmb {
 
-// Returns the number if the text consists only of decimal digits and the number fits into 64 bits.
+// Returns the number if the text has only decimal digits and the number fits into 64 bits.
 inline std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
