@@ -1,5 +1,5 @@
-// Sends bytes as differences from bytes that the sender and the receiver already have. This keeps
-// messages short if they contain thousands of nearly equal headers.
+// Sends bytes as differences from bytes that sender and receiver already have. This keeps messages
+// short that contain thousands of nearly equal headers.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ struct ByteChanges {
     std::uint32_t begin, length;
   };
   Kind kind = Kind::kNone;
-  std::uint64_t head = 0, tail = 0;  // kMiddle: how many bytes stay before and after the middle
-  std::vector<Run> runs{};           // kRuns: the ranges that differ; the length stays
+  std::uint64_t head = 0, tail = 0;  // kMiddle: unchanged bytes before and after the middle
+  std::vector<Run> runs{};           // kRuns: the ranges that differ; the length is unchanged
   std::vector<std::byte> bytes{};    // new bytes of the middle or of all runs
 
   template <class Fields>
@@ -30,8 +30,8 @@ struct ByteChanges {
   }
 };
 
-// Returns `bytes` as changes of *known, and then sets *known to `bytes`. *known: bytes that the
-// receiver also has.
+// Returns the changes from *known, which the receiver also has, to `bytes`. Then sets *known to
+// `bytes`.
 ByteChanges take_changes(std::span<const std::byte> bytes, std::vector<std::byte>* known);
 // Applies the changes to *known. Errors: kDamaged if they do not fit.
 Status apply_changes(const ByteChanges& changes, std::vector<std::byte>* known);

@@ -1,4 +1,4 @@
-// Converts an exception in a collective call to an error on all ranks, because the other ranks wait
+// Turns an exception in a collective call into an error on all ranks, because the other ranks wait
 // for this rank.
 #pragma once
 
@@ -16,8 +16,8 @@ inline Status out_of_memory_on(int rank) {
 }
 
 // Runs call(), which returns a Status or Result. Collective. An exception makes the communication
-// of all ranks fail. For std::bad_alloc, the error is out_of_memory. The status out_of_memory is
-// made in advance, because later there may be no memory to make it.
+// of all ranks fail. out_of_memory: the error for std::bad_alloc, made in advance because there may
+// be no memory to make it later.
 template <class Call>
 auto collective_call(Communicator& ranks, const Status& out_of_memory, Call call)
     -> decltype(call()) {

@@ -13,8 +13,8 @@ namespace nmb {
 
 namespace {
 
-// Data that are appended to a message or to its first part. A trailer is at the end, so the bytes
-// of the message need not be copied.
+// Data at the end of a message, or of the first part of a divided message. They are at the end so
+// that the bytes of the message need not be copied.
 struct Trailer {
   std::uint64_t tag;
   std::uint64_t length;  // length of the message
@@ -92,7 +92,7 @@ std::vector<std::byte> Communicator::parcel_bytes(std::size_t length) {
   return bytes;
 }
 
-// Takes one message, or a part of one, from the network.
+// Takes one message, or a part of a message, from the network.
 Status Communicator::take_arrival() {
   NMB_ASSIGN(Transport::Arrival arrival, transport_->next());
   std::vector<std::byte> bytes = std::move(arrival.bytes);
@@ -135,8 +135,8 @@ Status Communicator::other_call(int from) {
       joined_text("found different collective calls on ranks ", std::max(from, rank_), " and ",
                   std::min(from, rank_), ", expected the same collective calls on all ranks"));
   fail(status);
-  // The other rank may have failed earlier, but this rank did not know about the failure yet. In
-  // that case, the earlier failure is the cause.
+  // The other rank may have failed earlier, and this rank did not know it yet. The earlier failure
+  // is then the cause.
   const Status first = transport_->next().status();
   return first.ok() ? status : first;
 }
@@ -170,8 +170,8 @@ Result<Message> Communicator::receive(int from, Tag tag) {
   }
 }
 
-// Takes all messages of an operation at once. Taking messages one by one would need time quadratic
-// in the number of messages.
+// Takes all messages of an operation at once. Taking them one by one would need time quadratic in
+// their number.
 Status Communicator::receive_all(Tag tag, std::size_t count, std::vector<Message>* out) {
   if (count == 0) return {};
   auto arrived = waiting_.find(tag);
@@ -199,8 +199,7 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
     std::array<char, 32> what{};
     std::uint64_t file = 0;
     bool is(const Deed& other) const { return what == other.what && file == other.file; }
-    // Returns a text that describes this call in a message. among: the other call that the message
-    // describes.
+    // Returns a text for a message about two calls that differ. among: the other of the two calls.
     std::string text(const Deed& among) const {
       return joined_text(what[0] == 0 ? "another call" : std::string(what.data()),
                          what == among.what ? joined_text(" of file ", file) : "", " on rank ",

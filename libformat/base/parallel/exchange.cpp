@@ -1,13 +1,13 @@
-// Implements Communicator::exchange(), which sends messages from any ranks to any ranks. Short
-// parcels are routed by the bits of their distance, which is the number of ranks still to go. In
-// step k, rank r looks at its parcels. If bit k of a parcel's distance is set, rank r passes the
-// parcel to rank (r + 2^k) mod size. So a rank sends ceil(log2(size)) messages for any number of
-// destinations. Parcels with the same bytes are combined when they meet on a rank, even if their
-// senders and destinations differ. So if one rank sends a parcel to many ranks, or many ranks send
-// the same parcel to one rank, the parcel passes each rank only once. Long parcels are sent
-// directly. The number of long parcels that a rank must expect is routed like a short parcel (Bruck
-// et al., "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing
-// Systems").
+// Implements Communicator::exchange(), which sends messages from any ranks to any ranks. Long
+// parcels are sent directly. Short parcels pass through other ranks, as in Bruck et al., "Efficient
+// Algorithms for All-to-All Communications in Multiport Message-Passing Systems": in step k, rank r
+// sends rank (r + 2^k) mod size all parcels whose distance, the number of ranks still to go, has
+// bit k set. So a rank sends ceil(log2(size)) messages for any number of destinations.
+//
+// Parcels with the same bytes are combined when they meet on a rank, even if their senders and
+// destinations differ. So a parcel that one rank sends to many ranks, or many ranks send to one
+// rank, passes each rank only once. The number of long parcels that a rank must expect is routed
+// like a short parcel.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -22,15 +22,14 @@ namespace nmb {
 
 namespace {
 
-// If the parcels for one rank together have at most kShort bytes, these parcels are short. Half of
-// all short parcels for a rank pass through another rank.
+// The parcels for one rank are short if they have at most kShort bytes together. On average, half
+// of a rank's short parcels pass through another rank.
 constexpr std::size_t kShort = 256;
-// A rank may have more than kShort bytes for each of many ranks. Then up to kShortOfMany bytes of
-// parcels for one rank also count as short. This rule applies only as long as the short parcels of
-// the sending rank have at most kMostPassedOn bytes in all.
+// If a rank has more than kShort bytes for each of many ranks, parcels for one rank are short up to
+// kShortOfMany bytes, as long as all short parcels of the sender have at most kMostPassedOn bytes.
 constexpr std::size_t kShortOfMany = 16 << 10, kMostPassedOn = 8 << 20;
 
-// The number of parcels that will be sent directly to the rank at this distance.
+// The number of parcels that are sent directly to the rank at this distance.
 struct Count {
   std::uint32_t distance;
   std::uint32_t parcels;
@@ -42,8 +41,8 @@ struct Route {
   std::int32_t from;
 };
 
-// All short parcels from one rank to another rank. Each parcel is stored as its length and its
-// bytes. Routes whose parcels have the same bytes share one bundle.
+// All short parcels from one rank to another rank, each stored as its length and its bytes. Routes
+// whose parcels have the same bytes share one bundle.
 struct Bundle {
   std::vector<Route> routes;
   std::vector<std::byte> bytes;
@@ -60,7 +59,7 @@ void fields(Fields& all, PassedOn& passed) {
   all(passed.routes, passed.bytes);
 }
 
-// Combines all counts for the same rank.
+// Adds up the counts for each rank.
 void add_up(std::vector<Count>& counts) {
   std::ranges::sort(counts, {}, &Count::distance);
   std::size_t kept = 0;
@@ -181,8 +180,7 @@ Status Communicator::pass_on(Tag tag, OnTheWay own, std::vector<Message>* arrive
 }
 
 Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels) {
-  // Tags of the messages that are passed on, and of the long parcels. The long parcels are received
-  // later.
+  // Tags of the messages of pass_on(), and of the long parcels, which are received later.
   const Tag passed = next_tag(Operation::kExchange), tag = next_tag(Operation::kExchange);
   std::vector<Message> arrived;
   const auto memory = transport_ ? transport_->memory() : nullptr;

@@ -1,6 +1,6 @@
-// The bytes of messages: values follow one another in the machine's own byte order. Code that sends
-// a message lists its fields in a function fields() (see parallel/message_fields.h), and does not
-// use these classes directly.
+// The bytes of messages: values that follow one another in the machine's own byte order. Code that
+// sends a message does not use these classes, but lists the fields of the message in a function
+// fields() (see parallel/message_fields.h).
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ class MessageWriter {
     put_small(bytes.size());
     put_raw(bytes);
   }
-  // Writes a length and returns room for this many bytes. The caller must fill the room before the
-  // next call.
+  // Writes a length and returns memory for this many bytes. The caller must fill it before the next
+  // call.
   std::span<std::byte> put_room(std::uint64_t length) {
     put_small(length);
     bytes_.resize(bytes_.size() + length);
@@ -44,8 +44,7 @@ class MessageWriter {
   void put_list(std::span<const T> list) {
     put_bytes(std::as_bytes(list));
   }
-  // Writes a number in as few bytes as possible. Each byte holds 7 bits of the number, so there are
-  // at most 10 bytes.
+  // Writes a number in as few bytes as possible, 7 bits in each byte, so at most 10 bytes.
   void put_small(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<std::byte>(value | 0x80));
     bytes_.push_back(static_cast<std::byte>(value));
@@ -58,9 +57,9 @@ class MessageWriter {
   std::vector<std::byte> bytes_;
 };
 
-// Reads values from a message. The returned views are valid as long as the bytes of the message. If
-// a message is shorter than its fields, or a field has a value that it cannot have, this field and
-// all later fields are zeros or empty, and status() is a failure.
+// Reads values from a message. Returned views are valid as long as the bytes of the message. After
+// the first field that is missing or has an impossible value, status() is a failure, and this field
+// and all later ones are zero or empty.
 class MessageReader {
  public:
   explicit MessageReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -104,7 +103,7 @@ class MessageReader {
     fail();
     return 0;
   }
-  // Returns a number of items, each of which has at least one byte.
+  // Returns a number of items, each of at least one byte.
   std::size_t get_count() {
     const std::uint64_t count = get_small();
     if (count > bytes_.size()) fail();

@@ -9,9 +9,9 @@
 //   }
 //
 // A field can be a number or other plain data, a text, a status, or a struct with such a function.
-// A field can also be a list, a map, a pair, a variant or an optional value of these, or a
-// std::shared_ptr to a const value. The receiver gets a field that is a std::string_view or a span
-// of bytes as a view of the message. fields() must be declared directly after its struct. A struct
+// It can also be a list, a map, a pair, a variant or an optional value of these, or a
+// std::shared_ptr to a const value. A std::string_view or a span of bytes becomes a view of the
+// message when it is received. fields() must be declared directly after its struct; a struct
 // without fields() must be plain data without pointers.
 #pragma once
 
@@ -54,21 +54,22 @@ void fields(Fields& all, Status& status) {
                  : Status(code, std::move(file), offset, std::move(rule), std::move(message), rank);
 }
 
-// Whether a struct has a function fields().
+// Whether there is a function fields() for a struct.
 template <class T, class Fields>
 concept HasFields = requires(Fields& all, T& value) {
   fields(all, value);
 };
 
-// Whether the bytes of a value are its message. A view of other memory is encoded as what it shows.
+// Whether a message holds the bytes of the value itself. This is not so for a view, of which a
+// message holds the bytes that it refers to.
 template <class T>
 inline constexpr bool kIsPlain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
                                  !std::is_convertible_v<T, std::string_view>;
 template <class T>
 inline constexpr bool kIsPlain<std::span<T>> = false;
 
-// Self: the class that fields() gets; a class that is derived from FieldsOutOf<Self> may have more
-// functions that fields() calls.
+// Self: the class that fields() gets. A class that is derived from FieldsOutOf<Self> may have
+// further functions for fields() to call.
 template <class Self>
 class FieldsOutOf : public MessageWriter {
  public:
@@ -208,7 +209,7 @@ class FieldsIn : public FieldsInOf<FieldsIn> {
   using FieldsInOf::FieldsInOf;
 };
 
-// Encodes a value as a message of its own.
+// Encodes a value as a separate message.
 template <class T>
 std::vector<std::byte> bytes_of_fields(const T& value) {
   FieldsOut out;
@@ -216,15 +217,14 @@ std::vector<std::byte> bytes_of_fields(const T& value) {
   return out.take();
 }
 
-// As bytes_of_fields(), for messages that travel as a text.
+// Does the same for messages that travel as a text.
 template <class T>
 std::string text_of_fields(const T& value) {
   const std::vector<std::byte> bytes = bytes_of_fields(value);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Decodes a message that bytes_of_fields() has encoded. Errors: kDamaged if the bytes are not such
-// a message.
+// Decodes a message of bytes_of_fields(). Errors: kDamaged if the bytes are not such a message.
 template <class T>
 Status take_fields(std::span<const std::byte> bytes, T* value) {
   FieldsIn in(bytes);

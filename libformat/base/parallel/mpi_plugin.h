@@ -13,8 +13,8 @@ namespace nmb {
 
 // The plug-in's only symbol is an object of this type, named nmb_mpi_plugin, without C++ mangling.
 struct MpiPlugin {
-  // Build number of the plug-in. If this number is not the library's NMB_TRANSPORT_BUILD, no other
-  // member may be used.
+  // Build number of the plug-in. If it is not the library's NMB_TRANSPORT_BUILD, no other member
+  // may be used.
   std::uint64_t build;
   // See open_mpi_ranks().
   Result<std::unique_ptr<Transport>> (*open)(const void* comm);

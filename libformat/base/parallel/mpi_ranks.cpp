@@ -43,8 +43,8 @@ int number_of(const char* variable) {
   return number;
 }
 
-// Checks that no other MPI library is loaded. Two MPI libraries in one process would use each
-// other's symbols.
+// Checks that no other MPI library is loaded, because two MPI libraries in one process would use
+// each other's symbols.
 Status check_no_other_mpi(const LibraryNames& names) {
   using GetLibraryVersion = int (*)(char*, int*);
   void* const symbol = dlsym(RTLD_DEFAULT, "MPI_Get_library_version");
@@ -65,8 +65,7 @@ std::string hexadecimal(std::uint64_t number) {
   return text.data();
 }
 
-// Loads the plug-in. The plug-in stays loaded until the process ends, because its MPI library must
-// stay loaded.
+// Loads the plug-in for the rest of the process, because its MPI library must stay loaded.
 Result<const MpiPlugin*> load_plugin(const LibraryNames& names) {
   std::string looked;
   for (const fs::path& folder : plugin_folders()) {
@@ -74,7 +73,7 @@ Result<const MpiPlugin*> load_plugin(const LibraryNames& names) {
     looked += (looked.empty() ? "" : ", ") + file.string();
     std::error_code error;
     if (!fs::exists(file, error)) continue;
-    // RTLD_GLOBAL is needed because Open MPI loads further libraries that use its symbols.
+    // Open MPI loads further libraries that use its symbols, so RTLD_GLOBAL is needed.
     void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (handle == nullptr)
       return Status(Code::kUnsupported,
@@ -120,8 +119,8 @@ Result<std::unique_ptr<Transport>> open_mpi_transport(MpiLibrary library, const 
   NMB_TRY(check_no_other_mpi(names));
   NMB_ASSIGN(const MpiPlugin* const plugin, load_plugin(names));
   NMB_ASSIGN(std::unique_ptr<Transport> transport, plugin->open(comm));
-  // An MPI library that does not know the launcher treats each process as a separate job. Separate
-  // jobs would all write the same file.
+  // An MPI library that does not know the launcher treats each process as a separate job, and all
+  // these jobs would write the same file.
   const int launched = launched_ranks();
   if (comm == nullptr && transport->size() == 1 && launched > 1)
     return Status(Code::kUnsupported,

@@ -14,7 +14,7 @@ constexpr std::uint64_t kSamples = 16;
 
 struct Sample {
   std::string_view name;
-  double weight;  // number of names that the sample represents
+  double weight;  // number of names that the sample stands for
 };
 
 // The samples of a rank.

@@ -13,7 +13,7 @@
 
 namespace nmb {
 
-// Collects messages. The receivers may be any ranks, including this rank.
+// Collects messages to any ranks, including this rank.
 template <class M>
 class Outbox {
  public:
@@ -33,9 +33,8 @@ class Outbox {
   std::map<int, FieldsOut> boxes_;
 };
 
-// The messages that have arrived, in the order of their senders. Messages from the same sender are
-// in the order in which the sender added them. Views in messages are valid as long as the inbox
-// exists.
+// The messages that have arrived, in the order of their senders and, for one sender, in the order
+// in which it added them. Views in messages are valid as long as the inbox exists.
 template <class M>
 class Inbox {
  public:
@@ -84,7 +83,7 @@ Result<Inbox<M>> exchange(Communicator& ranks, Outbox<M>& out) {
   return inbox;
 }
 
-// Copies *value of rank `root` to all ranks. Collective. The value has no views.
+// Copies *value of rank `root` to all ranks. Collective. The type must have no views.
 template <class T>
 Status broadcast_fields(Communicator& ranks, int root, T* value) {
   if (ranks.size() == 1) return {};
@@ -94,8 +93,8 @@ Status broadcast_fields(Communicator& ranks, int root, T* value) {
   return ranks.rank() == root ? Status() : agree_on_fields(ranks, take_fields(bytes, value));
 }
 
-// Combines the values of all lower ranks, as Communicator::scan_before() does. `combine` gets and
-// returns values of type T, which has no views. Collective.
+// Combines the values of all lower ranks, as Communicator::scan_before() does. Collective.
+// `combine` gets and returns values of type T, which must have no views.
 template <class T, class Combine>
 Result<T> scan_fields(Communicator& ranks, const T& value, const T& first, Combine combine) {
   Status status;

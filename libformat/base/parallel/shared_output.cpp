@@ -58,15 +58,15 @@ Result<std::unique_ptr<OutputFile>> share_with_threads(Communicator& ranks,
   return std::unique_ptr<OutputFile>(std::make_unique<OutputFileLayer>(std::move(file)));
 }
 
-// Returns a number that is the same on all machines that share the file system.
+// Returns a number of the file that is the same on all machines that share the file system.
 Result<std::uint64_t> file_number(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return system_error(errno, path, "look at");
   return static_cast<std::uint64_t>(info.st_ino);
 }
 
-// Finds the current name of the file with this number, and opens the file. names: the hidden name,
-// then the name after publication.
+// Opens the file with this number under its current name. names: the hidden name, then the name
+// after publication.
 Result<std::unique_ptr<OutputFile>> attach_to(
     std::uint64_t number, const std::array<std::string, 2>& names,
     const std::function<Result<std::unique_ptr<OutputFile>>(const std::string&)>& attach) {
@@ -77,14 +77,14 @@ Result<std::unique_ptr<OutputFile>> attach_to(
   for (const std::string& name : names) {
     if (!is_named(name)) continue;
     Result<std::unique_ptr<OutputFile>> file = attach(name);
-    // The file may have been renamed in the meantime, and another file may have got its name.
+    // Meanwhile, the file may have been renamed and its old name given to another file.
     if (is_named(name)) return file;
   }
   return Status(Code::kIo, names.back(), kNoOffset, "",
                 "another file has this name now; write the output again");
 }
 
-// A file of another process, opened by the first call that needs it.
+// A file that another process made, opened by the first call that needs it.
 class OpenedWhenUsed final : public OutputFile {
  public:
   using Open = std::function<Result<std::unique_ptr<OutputFile>>()>;

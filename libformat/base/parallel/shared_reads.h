@@ -1,4 +1,4 @@
-// SharedReads: lets rank 0 read a file for all ranks. Rank 0 sends the bytes to the other ranks.
+// SharedReads: lets rank 0 read a file for all ranks and send them the bytes.
 #pragma once
 
 #include <atomic>
@@ -30,9 +30,9 @@ class SharedReads final : public ByteSource {
   const std::string& name() const override { return file_->name(); }
   const std::string* path() const override { return file_->path(); }
 
-  // Collective. Calls work() on rank 0, and then on the other ranks. The other ranks receive all
-  // bytes that rank 0 has read. If another rank needs bytes that rank 0 has not read, that rank
-  // reads them from the file. All ranks return the error of the lowest rank that fails.
+  // Collective. Calls work() on rank 0, sends the bytes that it read to the other ranks, and then
+  // calls work() there. If another rank needs further bytes, it reads them from the file itself.
+  // All ranks return the error of the lowest rank that fails.
   Status together(const std::function<Status()>& work) const;
 
  private:
@@ -43,8 +43,8 @@ class SharedReads final : public ByteSource {
   mutable std::mutex mutex_;
   mutable bool recording_ = false;
   mutable bool following_ = false;  // whether this rank uses bytes from rank 0
-  // The bytes that were read, by their offset in the file. If two reads have the same offset, only
-  // the longer read is kept.
+  // The bytes that were read, by their offset in the file. Of two reads with the same offset, only
+  // the longer one is kept.
   mutable std::map<std::uint64_t, std::vector<std::byte>> reads_;
 };
 

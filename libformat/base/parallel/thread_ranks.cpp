@@ -14,7 +14,7 @@ namespace nmb {
 
 namespace {
 
-// One lock protects all mailboxes. A single lock is enough: ranks send few messages, and a mailbox
+// One lock protects all mailboxes. This is enough, because ranks send few messages and a mailbox
 // takes a message without copying it.
 class ThreadNetwork {
  public:
@@ -75,8 +75,7 @@ class ThreadNetwork {
     failure_ = why;
     for (Box& box : boxes_) box.ready.notify_one();
   }
-  // If all remaining ranks wait for messages, fails, because no rank is left that could send a
-  // message.
+  // Fails if all remaining ranks wait for messages, because no rank is left that could send one.
   void find_deadlock() {
     if (waiting_ == left_ && left_ > 0)
       fail_locked(
@@ -107,7 +106,7 @@ class ThreadTransport final : public Transport {
   }
   Result<Arrival> next() override { return network_->next(rank_); }
   void fail(const Status& why) override { network_->fail(why); }
-  // A waiting thread sleeps, so waiting costs no CPU time.
+  // Returns 0: a waiting thread sleeps and uses no CPU time.
   double waiting_seconds() const override { return 0; }
 
  private:

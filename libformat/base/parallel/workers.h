@@ -17,8 +17,8 @@
 
 namespace nmb {
 
-// Calls work() on `threads` threads, one of which is the calling thread. If not all threads can be
-// started, uses fewer threads.
+// Calls work() on `threads` threads, one of which is the calling thread; on fewer if not all can be
+// started.
 template <class Work>
 void on_each_thread(std::size_t threads, const Work& work) {
   std::vector<std::jthread> others;
@@ -41,8 +41,8 @@ void for_each_on_threads(unsigned threads, std::size_t count, const MakeWorker& 
   });
 }
 
-// Calls work(stop) on each of the threads and returns the first error or exception. After an error,
-// sets `stop`, which asks the other threads to end.
+// Calls work(stop) on each of the threads, and returns the first error or exception. An error sets
+// `stop`, which asks the other threads to end.
 template <class Work>
 Status share_work(std::size_t threads, const Work& work) {
   std::atomic<bool> stop{false};
