@@ -1,4 +1,3 @@
-// Finds properties of the hdf5 section (see hdf5_types/block_properties.h).
 #include "hdf5_types/block_properties.h"
 
 #include <algorithm>

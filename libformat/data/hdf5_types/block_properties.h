@@ -1,5 +1,5 @@
-// BlockProperties finds the properties of a block's objects in the hdf5 section of the block. If a
-// property is missing, it gives the default (spec/hdf5_section.md).
+// BlockProperties finds the properties of a block's objects in the block's hdf5 section, or gives
+// the default of a property that is missing (spec/hdf5_section.md).
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,17 @@ class BlockProperties {
   // has a property of an object that does not exist, or has a property twice.
   NMB_EXPORT static Result<BlockProperties> of(const Metadata& metadata);
 
-  // Returns a property. Returns nullptr if the property is not set, so that its default value
-  // applies.
+  // Returns a property, or nullptr if it is not set and its default value applies.
   NMB_EXPORT const Property* find(Property::Number number, std::uint32_t owner = kGlobal,
                                   std::uint32_t attribute = kNoAttribute) const;
   const std::vector<Property>& all() const { return properties_; }
   NMB_EXPORT Order order(std::uint32_t owner) const;
-  // Returns the dataspace of a variable. `records` is the length of the record dimension. Errors:
-  // kDamaged if the stored dataspace contradicts the variable's dimensions.
+  // Returns the dataspace of a variable. records: length of the record dimension. Errors: kDamaged
+  // if the stored dataspace contradicts the variable's dimensions.
   NMB_EXPORT Result<Space> space(const Metadata& metadata, std::uint64_t records,
                                  VarId variable) const;
-  // Returns the dataspace of an attribute. `number` is the index of the attribute among the
-  // attributes of its owner. Errors: kDamaged if the stored dataspace contradicts the number of
-  // values.
+  // Returns the dataspace of an attribute. number: index of the attribute among those of its owner.
+  // Errors: kDamaged if the stored dataspace contradicts the number of values.
   NMB_EXPORT Result<Space> space(std::uint32_t owner, std::uint32_t number,
                                  const Attribute& attribute) const;
 
@@ -46,8 +44,8 @@ class BlockProperties {
 
 // Returns the dataspace of an attribute for which no dataspace is stored.
 NMB_EXPORT Space usual_space(const Attribute& attribute);
-// Returns the character set of a name for which no character set is stored. It is kUtf8 if a byte
-// of the name is above 127, otherwise kAscii.
+// Returns the character set of a name for which none is stored: kUtf8 if a byte of the name is
+// above 127, otherwise kAscii.
 NMB_EXPORT CharacterSet usual_character_set(std::string_view name);
 
 }  // namespace nmb::hdf5

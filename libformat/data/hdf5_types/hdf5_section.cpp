@@ -1,4 +1,3 @@
-// Encodes and decodes properties of the hdf5 section (see hdf5_types/hdf5_section.h).
 #include "hdf5_types/hdf5_section.h"
 
 #include <algorithm>
@@ -220,7 +219,7 @@ void take_payload(ItemsIn* in, Property* p) {
   }
 }
 
-// Properties of named datatypes have the type in their payload.
+// Properties of named datatypes may repeat, because the type is in their payload.
 bool may_repeat(Number number) {
   return number == Number::kTypeAttributes || number == Number::kTypeComment;
 }

@@ -1,5 +1,5 @@
-// Encodes and decodes the hdf5 section of a body of kind 6. The section records the parts of an
-// HDF5 group that are beyond the netCDF data model (spec/hdf5_section.md).
+// Encodes and decodes the hdf5 section of a body of kind 6, which records the parts of an HDF5
+// group that are beyond the netCDF data model (spec/hdf5_section.md).
 #pragma once
 
 #include <cstddef>
@@ -77,13 +77,13 @@ struct VirtualSource {
   bool is_in_own_file() const { return file == "."; }
 };
 
-// A dimension that the block uses, but that a group above the block defines.
+// A dimension that the block uses and a group above the block defines.
 struct DimensionAbove {
   DimId dimension = 0;
   std::uint32_t levels = 1;  // number of levels up to that group, at least 1
 };
 
-// One property. Only the members that belong to the property's number are used.
+// One property. It uses only the members that belong to its number.
 struct Property {
   enum class Number : std::uint16_t {
     kSpace = 1,
@@ -113,7 +113,7 @@ struct Property {
   std::vector<std::byte>
       bytes;  // the header in kTypeAttributes; the content of kUserBlock, kComment or kTypeComment
   // kUndecoded: number and name of the filter that was not installed. If no original has the values
-  // either, the number is 0 and the name says why.
+  // either, the number is 0 and the name is the reason.
   std::uint32_t filter = 0;
   std::string filter_name;
   std::vector<ExternalFile> external_files;
@@ -122,18 +122,18 @@ struct Property {
   std::vector<DimensionAbove> dimensions_above;  // by ascending dimension
 };
 
-// The place of a property in the order of the section: by owner (the group first), then attribute
-// (properties without an attribute first), then number.
+// The place of a property in the order of the section: by owner (the group first), by attribute
+// (properties without one first), by number.
 using PropertyPlace = std::tuple<std::uint32_t, std::uint32_t, Property::Number>;
 NMB_EXPORT PropertyPlace place_of(const Property& property);
 
-// Appends a property to a section. Append the properties in the order of the section.
+// Appends a property to a section. Properties must be appended in the order of the section.
 NMB_EXPORT void append_property(const Property& property, std::vector<std::byte>* section);
 
 // Returns all properties of a section. Errors: kDamaged (R-H5-1), with an offset in `section`.
 NMB_EXPORT Result<std::vector<Property>> decode_properties(std::span<const std::byte> section);
-// Returns the properties that have one of the `wanted` numbers. Does not check the payloads of
-// other properties.
+// Does the same for the properties with one of the `wanted` numbers; the payloads of others are not
+// checked.
 NMB_EXPORT Result<std::vector<Property>> decode_properties(
     std::span<const std::byte> section, std::span<const Property::Number> wanted);
 
@@ -141,8 +141,8 @@ NMB_EXPORT Result<std::vector<Property>> decode_properties(
 // in other files". Returns an empty text if the block has the values, or if there are none.
 NMB_EXPORT std::string why_absent(std::span<const Property> properties, std::uint32_t variable);
 
-// Returns the fill value that the user set for a variable, in stored form. If the properties set no
-// fill value of `size` bytes, the result is empty.
+// Returns the fill value that the user set for a variable, in stored form; empty if the properties
+// have no fill value of `size` bytes.
 NMB_EXPORT std::span<const std::byte> fill_value_set(std::span<const Property> properties,
                                                      std::uint32_t variable, std::size_t size);
 

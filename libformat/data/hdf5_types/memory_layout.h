@@ -1,9 +1,9 @@
-// Computes the sizes of values in the memory of the HDF5 library. In a block, the same values have
-// other sizes. In memory, a string of variable length is a pointer, a sequence is an hvl_t, and a
-// reference has 8 or 12 bytes. In a block, a string of variable length, a sequence or a reference
-// takes 16 bytes (spec/extended.md, section 15.1). The padding of fields in a compound is the same
-// in memory and in a block. The offset of a field in memory differs from its offset in a block,
-// because the fields before it have other sizes. In an HDF5 file, values have the same sizes as in
+// Computes the sizes of values in the memory of the HDF5 library, where a string of variable length
+// is a pointer, a sequence is an hvl_t, and a reference has 8 or 12 bytes. In a block, each of
+// these takes 16 bytes (spec/extended.md, section 15.1). In an HDF5 file, values have the same
+// sizes as in memory, except that a string of variable length takes 16 bytes. A compound has the
+// same padding everywhere, so the offset of a field differs only by the sizes of the fields before
+// it.
 // memory, except that a string of variable length takes 16 bytes.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace nmb::hdf5 {
 inline constexpr std::uint64_t kStringInMemory = sizeof(char*), kStringInFile = 16;
 
 // Returns the size of a value of `type` in the memory of the HDF5 library, as H5Tget_size gives it
-// for a memory type. If `string` is kStringInFile, returns the size in an HDF5 file.
+// for a memory type. With kStringInFile as `string`, returns the size in an HDF5 file.
 inline std::uint64_t memory_size(const TypeTable& types, Type type,
                                  std::uint64_t string = kStringInMemory) {
   if (!TypeTable::is_extended(type) || !types.needs_heap(type)) return types.value_size(type);
@@ -46,8 +46,8 @@ inline std::uint64_t memory_size(const TypeTable& types, Type type,
   }
 }
 
-// Returns the offset of a field in the memory of the HDF5 library. If `string` is kStringInFile,
-// returns the offset in an HDF5 file.
+// Returns the offset of a field in the memory of the HDF5 library or, with kStringInFile as
+// `string`, in an HDF5 file.
 inline std::uint64_t memory_offset(const TypeTable& types, const ExtendedType& compound,
                                    const ExtendedType::Field& field,
                                    std::uint64_t string = kStringInMemory) {
@@ -60,12 +60,12 @@ inline std::uint64_t memory_offset(const TypeTable& types, const ExtendedType& c
 
 struct MemoryFields {
   std::vector<std::uint64_t> offsets;  // memory_offset() of each field
-  // A field that begins before the end of another one; nullptr if there is none. Such fields cannot
-  // move when fields before them have other sizes.
+  // A field that begins before the end of another one, or nullptr. Such a field cannot move when
+  // fields before it have other sizes.
   const ExtendedType::Field* overlapping = nullptr;
 };
 
-// Returns the offsets of all fields, in time proportional to n log n.
+// Returns the offsets of all fields. Time: n log n for n fields.
 inline MemoryFields memory_fields(const TypeTable& types, const ExtendedType& compound,
                                   std::uint64_t string = kStringInMemory) {
   const std::vector<ExtendedType::Field>& fields = compound.fields;
@@ -73,7 +73,7 @@ inline MemoryFields memory_fields(const TypeTable& types, const ExtendedType& co
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return fields[i].offset; });
   MemoryFields out{std::vector<std::uint64_t>(fields.size())};
-  std::uint64_t more = 0, end = 0;  // end of the field before, in a block
+  std::uint64_t more = 0, end = 0;  // `end`: end of the field before, in a block
   for (const std::size_t i : order) {
     const std::uint64_t size = types.value_size(fields[i].type);
     if (fields[i].offset < end && !out.overlapping) out.overlapping = &fields[i];

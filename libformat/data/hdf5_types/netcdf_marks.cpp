@@ -1,4 +1,3 @@
-// Reads the marks of netCDF (see hdf5_types/netcdf_marks.h).
 #include "hdf5_types/netcdf_marks.h"
 
 #include <algorithm>

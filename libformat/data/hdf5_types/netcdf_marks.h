@@ -1,7 +1,7 @@
-// Reads the marks of a block that came from HDF5. Marks are attributes that netCDF and HDF5
-// dimension scales leave in a file. Marks show which data set is a dimension, and which dimensions
-// a data set has (HDF5 Dimension Scale Specification; "Interoperability with HDF5" of netCDF). A
-// mark is ignored if it does not have the form in which netCDF or HDF5 writes it.
+// Reads the marks of a block that came from HDF5. Marks are attributes of netCDF and of HDF5
+// dimension scales. They show which data set is a dimension, and which dimensions a data set has
+// (HDF5 Dimension Scale Specification; "Interoperability with HDF5" of netCDF). A mark that does
+// not have the form in which netCDF or HDF5 writes it is ignored.
 #pragma once
 
 #include <cstddef>
@@ -21,32 +21,30 @@ inline constexpr std::string_view kDimensionId = "_Netcdf4Dimid",
 inline constexpr std::string_view kScaleClass = "CLASS", kScaleName = "NAME";
 inline constexpr std::string_view kNotAVariable =
     "This is a netCDF dimension but not a netCDF variable";
-// A variable may have the name of a dimension without being the scale of this dimension. The name
-// of its data set then begins with this prefix.
+// If a variable has the name of a dimension but is not its scale, the name of the variable's data
+// set begins with this prefix.
 inline constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
 
-// Returns whether a name has the form phony_dim_N. NetCDF gives such a name to a dimension of an
-// HDF5 file if the dimension has no scale.
+// Returns whether a name has the form phony_dim_N, which netCDF gives to a dimension of an HDF5
+// file that has no scale.
 bool is_made_up(std::string_view dimension);
 
-// For an attribute that is a fixed-length string, returns its text up to the first NUL. This
-// function and all functions below need metadata with an extension, unless they say otherwise.
+// Returns the text of an attribute that is a fixed-length string, up to the first NUL. This
+// function and those below need metadata with an extension, unless they say otherwise.
 std::string_view fixed_text(const Metadata& metadata, VarId owner, std::string_view name);
 // Returns whether a variable is a dimension scale of HDF5.
 bool is_dimension_scale(const Metadata& metadata, VarId variable);
-// Returns whether a variable is a scale that netCDF shows only as a dimension. Returns false for
-// metadata without an extension.
+// Returns whether netCDF shows this variable, a scale, only as a dimension. False for metadata
+// without an extension.
 bool is_scale_alone(const Metadata& metadata, VarId variable);
-// Returns the values of an attribute of four-byte integers, or no values if the attribute has
-// another type.
+// Returns the values of an attribute of four-byte integers; none if it has another type.
 std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name);
-// Returns the values like the function above, but only if there are exactly `count` values.
+// Returns such values only if there are exactly `count` of them.
 std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name,
                                    std::size_t count);
 // Returns whether an attribute has the type of DIMENSION_LIST.
 bool is_list(const Metadata& metadata, const Attribute& a);
-// Returns the path of each dimension's first scale. The path is empty for a dimension without a
-// scale.
+// Returns the path of each dimension's first scale, or an empty path if a dimension has no scale.
 std::vector<std::string> scale_paths(const Metadata& metadata, VarId variable, std::size_t rank);
 
 }  // namespace nmb

@@ -11,13 +11,13 @@
 
 namespace nmb::hdf5 {
 
-// Decodes `header`, the bytes of the property. The block attributes of the result are the
-// attributes of the named datatype. `types` are the types of the block. Errors: kDamaged.
+// Decodes `header`, the bytes of the property. The result has the attributes of the named datatype
+// as block attributes. types: the types of the block. Errors: kDamaged.
 NMB_EXPORT Result<ClassicHeader> decode_type_attributes(std::span<const std::byte> header,
                                                         const TypeTable& types);
 
-// Returns the bytes of the property for the block attributes of `attributes`. `types` must have
-// their types.
+// Returns the bytes of the property for the block attributes of `attributes`, whose types must be
+// in `types`.
 NMB_EXPORT Result<std::vector<std::byte>> encode_type_attributes(Metadata attributes,
                                                                  const TypeTable& types);
 

@@ -1,5 +1,5 @@
-// Names of sources of virtual data sets, as HDF5 reads them: "%b" stands for a number, so that one
-// name stands for many sources, and "%%" stands for a percent sign.
+// Names of sources of virtual data sets, as HDF5 reads them. A name with "%b" stands for many
+// sources, with a number in place of "%b"; "%%" stands for a percent sign.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline std::size_t find_number(std::string_view name) {
   return name.npos;
 }
 
-// Returns the name of the n-th source. *has_number becomes true if the name has a "%b".
+// Returns the name of the n-th source. Sets *has_number to true if the name has a "%b".
 inline std::string numbered(std::string_view name, std::uint64_t n, bool* has_number) {
   std::string out;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -37,16 +37,16 @@ inline std::string numbered(std::string_view name, std::uint64_t n, bool* has_nu
   return out;
 }
 
-// Returns the name that stands for `name` alone.
+// Returns the name of a single source, `name`: its percent signs are doubled.
 inline std::string without_number(std::string_view name) {
   std::string out;
   for (const char c : name) out.append(c == '%' ? 2 : 1, c);
   return out;
 }
 
-// Returns the name of a source in the same file after objects got other paths. map(path) returns
-// the new path of an object as std::optional<std::string>; both paths begin with '/'. Returns
-// nullopt if map() does. The last parts of a name, from the first part with a number on, stay.
+// Returns the name of a source in the same file after objects got new paths, or nullopt if map()
+// returns nullopt. map(path) returns the new path of an object as std::optional<std::string>; both
+// paths begin with '/'. Parts of the name are unchanged from the first part with a number on.
 template <class Map>
 std::optional<std::string> moved_source(std::string_view name, const Map& map) {
   const bool is_absolute = name.starts_with('/');

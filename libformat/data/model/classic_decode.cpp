@@ -1,4 +1,4 @@
-// Decodes classic netCDF headers. First reads the header by its grammar. Then checks the positions
+// Decodes classic netCDF headers. First reads the header by its grammar, then checks the positions
 // of all variables together. Rule ids are explained in spec/classic_header.md.
 #include <algorithm>
 #include <numeric>
@@ -22,8 +22,8 @@ namespace {
 using classic::kMaxOffset;
 using classic::padded;
 
-// The largest number of objects for which memory is reserved before they are read. The count in the
-// file may be larger, and may be wrong.
+// The largest number of objects for which memory is reserved before they are read. The file may
+// state a larger count, which may be wrong.
 constexpr std::uint64_t kMostReserved = 1 << 20;
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
@@ -38,13 +38,12 @@ class ClassicDecoder {
 
   Result<ClassicHeader> decode() {
     if (read_all() && check_all()) return std::move(header_);
-    // Some names have not been compared yet. A duplicate among these names may lie before the
-    // failure in the header.
+    // Some names have not been compared yet, and one of them may be a duplicate that lies before
+    // the failure in the header.
     if (!header_.metadata.settle_names().ok()) found_duplicate_ = true;
     return std::move(failure_);
   }
-  // Returns whether a duplicate name ended decoding. Decoding may have continued past the place of
-  // the duplicate.
+  // Returns whether a duplicate name ended decoding. Decoding may have gone beyond the duplicate.
   bool found_duplicate() const { return found_duplicate_; }
 
  private:
@@ -70,7 +69,7 @@ class ClassicDecoder {
     failure_ = Status(status.code(), source_.name(), offset, {}, status.message());
     return false;
   }
-  // Counts a remark. If the remark is kept, calls the functions that make the remark's texts.
+  // Counts a remark. Calls the functions that return its texts only if the remark is kept.
   template <class Object, class Found, class Expected>
   void remark(const char* rule, std::uint64_t offset, Object object, Found found,
               Expected expected) {
@@ -82,7 +81,7 @@ class ClassicDecoder {
     return "variable " + in_quotes(header_.metadata.variable(id).name);
   }
 
-  // Returns the next `count` bytes. If there are fewer, sets failure_ and returns nullptr.
+  // Returns the next `count` bytes. If fewer are left, sets failure_ and returns nullptr.
   const std::byte* peek(std::uint64_t count) {
     const std::byte* bytes = cursor_.peek(count);
     if (!bytes) failure_ = cursor_.status();
@@ -111,7 +110,7 @@ class ClassicDecoder {
       magic = load_be<std::uint32_t>(bytes);
     }
     const std::uint32_t version = magic & 0xFF;
-    // Only the body of a block may have kind 6; a file may not.
+    // A body of a block may have kind 6, a file may not.
     const bool has_kind =
         version == 1 || version == 2 || version == 5 || (version == 6 && !options_.values_follow);
     if (magic >> 8 != 0x434446 || !has_kind) {
@@ -134,8 +133,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Reads the sections that follow the header in a body of kind 6. The sections are read before the
-  // header, because the header depends on them.
+  // Reads the sections that follow the header in a body of kind 6. They are read first, because the
+  // header depends on them.
   bool read_sections() {
     const std::byte* bytes = peek(widths_.count);
     if (!bytes) return false;
@@ -213,8 +212,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Loads a name, its padding and the next `more` bytes into the window. The position does not
-  // move. *name points into the window. *used is the number of bytes from the position up to the
+  // Loads a name, its padding and the next `more` bytes into the window without moving the
+  // position. *name points into the window; *used is the number of bytes from the position to the
   // `more` bytes.
   bool peek_name(const char* what, std::uint64_t more, std::string_view* name,
                  std::uint64_t* used) {
@@ -300,7 +299,7 @@ class ClassicDecoder {
            (extension_ && code >= TypeTable::kFirst && code <= 65535 &&
             extension_->types.has(static_cast<Type>(code)));
   }
-  // Returns whether the dimensions section says that dimension `id` is the record dimension.
+  // Returns whether the dimensions section declares dimension `id` to be the record dimension.
   bool is_record_dimension(DimId id) const {
     const std::vector<Unlimited>& unlimited = extension_->unlimited;
     const auto found = std::ranges::lower_bound(unlimited, id, {}, &Unlimited::dimension);
@@ -444,8 +443,7 @@ class ClassicDecoder {
     return true;
   }
 
-  // Checks that a variable's entry in the storage section agrees with the variable's type and
-  // shape.
+  // Checks a variable's entry in the storage section against the variable's type and shape.
   bool check_storage(VarId id, std::uint64_t at, std::uint64_t vsize, std::uint64_t region) {
     const Variable variable = header_.metadata.variable(id);
     const Storage* const storage = extension_->storage_of(id);
@@ -522,8 +520,8 @@ class ClassicDecoder {
                 "at most " + number(classic::largest_variable(kind_)) + " before other variables");
   }
 
-  // Checks each begin separately, and computes the end of fixed-size values, the begin of records,
-  // and the record size.
+  // Checks each begin separately. Computes the end of fixed-size values, the begin of records, and
+  // the record size.
   bool check_begins() {
     const Metadata& metadata = header_.metadata;
     ClassicLayout& layout = header_.layout;
@@ -565,8 +563,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Checks that values of variables do not overlap. Also checks that fixed-size values come before
-  // the records, and that the values of a record lie within the record size.
+  // Checks that values do not overlap, that fixed-size values come before the records, and that the
+  // values of a record lie within the record size.
   bool check_overlap() {
     const Metadata& metadata = header_.metadata;
     const ClassicLayout& layout = header_.layout;
@@ -605,8 +603,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Makes a remark for each begin that differs from the begin that layout_classic() would choose.
-  // In bodies of kind 6, values may have any order.
+  // Makes a remark for each begin that differs from that of layout_classic(). In bodies of kind 6,
+  // values may have any order.
   void remark_order() {
     if (extension_) return;
     const Metadata& metadata = header_.metadata;
@@ -703,8 +701,8 @@ Result<ClassicHeader> decode_classic_header(const ByteSource& source, const Deco
   ClassicDecoder decoder(source, options, std::move(room));
   Result<ClassicHeader> header = decoder.decode();
   if (!decoder.found_duplicate()) return header;
-  // A second pass compares each name as soon as the name is read. So the second pass finds the
-  // position of the duplicate.
+  // The second pass compares each name as soon as it is read, and so finds the position of the
+  // duplicate.
   Metadata at_once = ClassicHeader().metadata;
   at_once.check_names_at_once();
   return ClassicDecoder(source, options, std::move(at_once)).decode();

@@ -27,7 +27,7 @@ class ClassicEncoder {
     else if (records >= classic::streaming(kind_))
       refuse("records", records);
     put_count(records, "records");
-    if (kind_ == Kind::kExtended) put_count(0, "header");  // the header's length, set later
+    if (kind_ == Kind::kExtended) put_count(0, "header");  // length of the header, set later
     put_dimensions();
     put_attributes(kGlobal);
     put_list(classic::kVariableTag, metadata_.variable_count());
@@ -42,7 +42,7 @@ class ClassicEncoder {
       status_ = failure(Code::kUnsupported, in_quotes(what), ": found ", value,
                         ", expected a number that CDF-", static_cast<unsigned>(kind_), " can hold");
   }
-  // `what` is the object that a message names.
+  // what: the object that a message names.
   void put_count(std::uint64_t value, std::string_view what) {
     if (widths_.count == 8) return sink_.put_be(value);
     if (value > classic::kMaxU32) refuse(what, value);

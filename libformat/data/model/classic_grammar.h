@@ -1,4 +1,4 @@
-// Constants and functions that the decoder, encoder and layout of classic headers share: list tags,
+// Constants and functions that decoder, encoder and layout of classic headers share: list tags,
 // widths of fields, limits of sizes (spec/classic_header.md).
 #pragma once
 
@@ -19,8 +19,8 @@ inline constexpr std::uint32_t kAttributeTag = 12;
 inline constexpr std::uint64_t kMaxOffset = ~std::uint64_t{0} >> 1;
 inline constexpr std::uint64_t kMaxU32 = ~std::uint32_t{0};
 
-// Widths in bytes of the fields whose width depends on the kind. The member functions return the
-// smallest lengths of lists and list items.
+// Widths in bytes of the fields whose width depends on the kind. The functions return the smallest
+// lengths of lists and of their items.
 struct Widths {
   std::uint32_t count;   // width of numrecs, counts, lengths, dimension ids and vsize
   std::uint32_t offset;  // width of begin
@@ -45,7 +45,7 @@ constexpr bool has_type(Kind kind, Type type) {
   return has_type(kind, static_cast<std::uint32_t>(type));
 }
 
-// Returns the value STREAMING of numrecs: all bits set.
+// Returns the value of numrecs that means STREAMING: all bits set.
 constexpr std::uint64_t streaming(Kind kind) {
   return kind == Kind::kCdf5 || kind == Kind::kExtended ? ~std::uint64_t{0} : kMaxU32;
 }
@@ -53,7 +53,7 @@ constexpr std::uint64_t streaming(Kind kind) {
 // Rounds `value` up to a multiple of 4. `value` is at most 2^64 - 4.
 constexpr std::uint64_t padded(std::uint64_t value) { return (value + 3) & ~std::uint64_t{3}; }
 
-// Returns the largest size, in bytes, of a variable after which other variables follow.
+// Returns the largest size in bytes of a variable that other variables may follow.
 constexpr std::uint64_t largest_variable(Kind kind) {
   if (kind == Kind::kCdf1) return 0x7FFFFFFC;
   if (kind == Kind::kCdf2) return 0xFFFFFFFC;
@@ -70,9 +70,9 @@ constexpr std::uint64_t vsize(Kind kind, std::uint64_t bytes) {
   return widths(kind).count == 4 && size > 0xFFFFFFFC ? kMaxU32 : size;
 }
 
-// Finds variables that are too large for their position in the order of variables. In CDF-1 and
-// CDF-2, only one variable may be larger than largest_variable(): the last record variable or, if
-// there are no record variables, the last fixed-size variable. Variables are added in order.
+// Finds variables that are too large for their position. In CDF-1 and CDF-2, only one variable may
+// be larger than largest_variable(): the last record variable or, if there are none, the last
+// fixed-size variable. Variables are added in order.
 class LargeVariables {
  public:
   explicit LargeVariables(Kind kind) : limit_(largest_variable(kind)) {}
@@ -81,7 +81,7 @@ class LargeVariables {
     group.last = id;
     if (bytes > limit_ && !group.large) group.large = id;
   }
-  // Returns a variable that is too large for its position in the order, if there is one.
+  // Returns a variable that is too large for its position, if there is one.
   std::optional<VarId> misplaced() const {
     if (fixed_.large && (fixed_.large != fixed_.last || record_.last)) return fixed_.large;
     if (record_.large && record_.large != record_.last) return record_.large;

@@ -42,8 +42,8 @@ Status add_attribute_list(const Metadata& metadata, VarId owner, Kind kind, std:
 }
 
 // Computes the header's length. Fails for lengths and types that the kind cannot hold. The sum
-// cannot overflow: heaps have at most 4 GiB, and there are fewer than 2^31 dimensions, variables
-// and attributes each.
+// cannot overflow, because heaps have at most 4 GiB, and there are fewer than 2^31 dimensions,
+// variables and attributes each.
 Status measure_header(const Metadata& metadata, Kind kind, std::uint64_t* length) {
   const classic::Widths widths = classic::widths(kind);
   *length = 4 + widths.count + 2 * widths.list();
@@ -85,7 +85,7 @@ Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
   const std::uint32_t count = metadata.variable_count();
   classic::LargeVariables large(kind);
   std::uint64_t next = layout.header_length, record_variables = 0;
-  // Places a variable at `next`.
+  // Gives a variable the position `next`.
   const auto place = [&](VarId id) -> Status {
     const std::optional<std::uint64_t> bytes = metadata.slice_bytes(id);
     if (!bytes || *bytes > classic::kMaxOffset - 3 || padded(*bytes) > classic::kMaxOffset - next)
@@ -109,8 +109,7 @@ Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
     NMB_TRY(place(id));
     ++record_variables;
   }
-  // If there is only one record variable, its records have no padding. The record size then equals
-  // the size of the variable's slice.
+  // The only record variable needs no padding, so the record size equals the size of its slice.
   if (record_variables > 1) layout.record_size = next - layout.record_begin;
   if (const std::optional<VarId> wrong = large.misplaced(); wrong && kind != Kind::kCdf5)
     return unsupported(kind, variable_text(metadata, *wrong),

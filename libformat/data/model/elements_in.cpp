@@ -1,4 +1,3 @@
-// Finds elements of variables in ranges of bytes (see elements_in.h).
 #include "model/elements_in.h"
 
 #include <algorithm>
@@ -25,7 +24,7 @@ std::optional<ElementRange> elements_in(const Metadata& metadata, const ClassicL
     elements.first = first;
     elements.count = end - first;
   } else {
-    // The records between the first and the last lie in the range completely.
+    // All records between the first and the last lie completely in the range.
     const std::uint64_t step = layout.record_size, each = slice / size;
     const std::uint64_t low = range.begin > begin ? (range.begin - begin) / step : 0;
     const std::uint64_t high =

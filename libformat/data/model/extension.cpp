@@ -17,8 +17,8 @@ Status wrong(const std::string& found, const std::string& expected) {
   return Status(Code::kDamaged, "found " + found + ", expected " + expected);
 }
 
-// Checks that no two fields share a byte. Otherwise, nested compounds could have any number of
-// values in a few bytes.
+// Checks that no two fields share a byte. If they could, nested compounds might pack any number of
+// values into a few bytes.
 Status check_fields(std::vector<ByteRange> fields) {
   std::ranges::sort(fields, {}, &ByteRange::begin);
   for (std::size_t i = 1; i < fields.size(); ++i)

@@ -166,8 +166,7 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
     case TypeClass::kEnum: {
       t.base = take_type_code(&payload);
       const std::uint64_t count = payload.count(5, kTypeRule);
-      // If the base type is invalid, the size may have any value, because the table of types
-      // refuses such a type.
+      // With an invalid base type, any size will do, because the table of types refuses the type.
       const std::uint64_t size = before.has(t.base) ? before.value_size(t.base) : 1;
       if (size > payload.remaining()) payload.fail(kTypeRule, "found members without values");
       const std::span<const std::byte> values =
@@ -199,7 +198,7 @@ void take_types(ItemsIn* in, TypeTable* types) {
     in->begin_item();
     ExtendedType type = take_type(in, *types);
     if (!in->ok()) return;
-    in->begin_item();  // R-XT-2 is reported at the end of the type
+    in->begin_item();  // a breach of R-XT-2 is reported at the end of the type
     const std::string which = joined_text("type ", types->size(), ": ");
     const Result<Type> added = types->add(std::move(type));
     if (!added.ok()) in->fail("R-XT-2", which + added.status().message());
@@ -307,8 +306,8 @@ void append_sections(const Extension& extension, std::vector<std::byte>* out) {
 
 namespace {
 
-// Returns whether a section of this type may have these flags. An unknown section may have any
-// valid flags.
+// Returns whether a section of this type may have these flags. Sections of unknown types may have
+// any valid flags.
 bool has_flags(std::uint16_t type, std::uint16_t flags) {
   if (type == kTypesSection || type == kDimensionsSection || type == kStorageSection)
     return flags == (kCriticalForReading | kCriticalForWriting);

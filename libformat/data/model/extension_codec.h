@@ -11,13 +11,13 @@
 
 namespace nmb {
 
-// Appends the sections of `extension` to *out, whose length is a multiple of 8 before and after the
-// call.
+// Appends the sections of `extension` to *out. The length of *out is a multiple of 8 before and
+// after the call.
 void append_sections(const Extension& extension, std::vector<std::byte>* out);
 
-// Decodes the sections that fill `bytes`. Does not compare the sections with the header's
-// dimensions and variables. The decoder of the header makes this comparison. Errors: kDamaged, with
-// an offset in `bytes`; kUnsupported for a critical section of an unknown type.
+// Decodes the sections that fill `bytes`. The decoder of the header compares them with the header's
+// dimensions and variables. Errors: kDamaged, with an offset in `bytes`; kUnsupported for a
+// critical section of an unknown type.
 Result<Extension> decode_sections(std::span<const std::byte> bytes);
 
 // Encode and decode the filters in a payload.

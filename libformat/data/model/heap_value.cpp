@@ -1,4 +1,3 @@
-// Reads values of variable length (see heap_value.h).
 #include "model/heap_value.h"
 
 #include "wire/checked.h"

@@ -31,15 +31,15 @@ Status no_room(std::uint64_t objects) {
   return Status(Code::kLimit, "found more than 4 GiB of names and attribute values in a block");
 }
 
-// `heap` is the number of bytes in the heap, at most kMaxHeap.
+// heap: number of bytes in the heap, at most kMaxHeap.
 Status check_room(std::uint64_t objects, std::uint64_t heap, std::uint64_t more) {
   if (objects < kMaxObjects && more <= kMaxHeap - heap) [[likely]]
     return {};
   return no_room(objects);
 }
 
-// Returns the index of the object, among `count` objects, for which same(index) is true. Objects
-// that are not in the table yet are compared one by one.
+// Returns the index, below `count`, for which same(index) is true. Objects that are not in the
+// table yet are compared one by one.
 template <class Same>
 std::uint32_t search(const NameTable& table, std::uint32_t count, std::uint32_t tag, Same same) {
   std::uint32_t found = table.find(tag, same);
@@ -322,7 +322,7 @@ void copy(GrowArray<T>& array, const GrowArray<T>& other, std::pmr::memory_resou
   array.append(other.data(), other.size());
 }
 
-// `array` may share the memory of `alike`. `alike` may be nullptr.
+// alike: metadata whose memory `array` may share, or nullptr.
 template <class T>
 void copy_or_share(GrowArray<T>& array, const GrowArray<T>& other, const GrowArray<T>* alike,
                    std::pmr::memory_resource& memory) {

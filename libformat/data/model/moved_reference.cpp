@@ -1,4 +1,3 @@
-// Changes paths in references (see moved_reference.h).
 #include "model/moved_reference.h"
 
 #include "wire/items.h"

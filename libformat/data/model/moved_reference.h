@@ -18,8 +18,8 @@ namespace nmb {
 // and the new path begin with '/'.
 using PathMap = std::function<std::optional<std::string>(std::string_view path)>;
 
-// Returns the bytes of a reference with the path that `map` returns, or nullopt if `map` returns
-// nullopt. `bytes` must not be empty. Errors: kDamaged.
+// Returns the bytes of a reference with its path replaced by the path that `map` returns, or
+// nullopt if `map` returns nullopt. `bytes` must not be empty. Errors: kDamaged.
 Result<std::optional<std::vector<std::byte>>> moved_reference(ReferenceKind kind,
                                                               std::span<const std::byte> bytes,
                                                               const PathMap& map);

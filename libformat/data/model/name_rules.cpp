@@ -1,4 +1,3 @@
-// Checks names (see name_rules.h).
 #include "model/name_rules.h"
 
 #include <algorithm>
@@ -39,13 +38,12 @@ bool is_utf8(std::string_view text) {
 
 namespace {
 
-// Returns true if a name is ASCII without NUL and '/', like nearly all names. This check is fast,
-// because it takes eight bytes at a time. If the function returns false, the name may still be
-// legal. `name` must have at most kMaxNameBytes bytes.
+// Returns true if a name is ASCII without NUL and '/', as nearly all names are. Fast, because it
+// takes eight bytes at a time. If the result is false, the name may still be legal. `name` must
+// have at most kMaxNameBytes bytes.
 bool is_plain(std::string_view name) {
   constexpr std::uint64_t kOnes = 0x0101010101010101u, kHigh = 0x8080808080808080u;
-  // The subtraction sets the high bit of a byte that is 0. Bytes from 0x80 on are refused in any
-  // case.
+  // The subtraction sets the high bit of a zero byte. Bytes from 0x80 on are refused in any case.
   const auto bad = [](std::uint64_t word) {
     const std::uint64_t no_slash = word ^ ('/' * kOnes);
     return ((word - kOnes) | (no_slash - kOnes) | word) & kHigh;

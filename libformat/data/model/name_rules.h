@@ -11,17 +11,17 @@ namespace nmb {
 
 inline constexpr std::size_t kMaxNameBytes = 65535;
 // Length in bytes of the longest name of an object or attribute that netCDF-C reads from an HDF5
-// file. Longer names of attributes overrun netCDF-C's buffers.
+// file. Longer attribute names overrun its buffers.
 inline constexpr std::size_t kMostNetcdfName = 255;
 
-// Returns whether the text is well-formed UTF-8: without overlong forms, surrogates, and code
+// Returns whether the text is well-formed UTF-8, which has no overlong forms, surrogates, or code
 // points above U+10FFFF.
 bool is_utf8(std::string_view text);
 
 // Returns whether a block may have the name (R-NM-1).
 bool is_block_name(std::string_view name);
 
-// Returns kUsage if a new object may not have the name. `kind` is "dimension", "variable" or
+// Returns kUsage if a new object may not have the name. kind: "dimension", "variable" or
 // "attribute".
 Status check_new_name(std::string_view kind, std::string_view name);
 

@@ -11,9 +11,8 @@
 
 namespace nmb {
 
-// Returns the tag of a name. `owner` distinguishes equal names in one table. The seed is random for
-// each process, so that a file cannot contain names that all collide. No output depends on the
-// seed.
+// Returns the tag of a name. `owner` distinguishes equal names in one table. Each process has a
+// random seed, so that no file can contain names that all collide. No output depends on the seed.
 inline std::uint32_t tag_of(std::string_view name, std::uint32_t owner = 0) {
   static const std::uint64_t seed = [] {
     std::random_device device;

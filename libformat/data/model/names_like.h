@@ -1,5 +1,5 @@
-// NamesLike defines the dimensions and variables of a block. The block probably has the same names
-// as an earlier block, which is called the model (spec/writer.md, section 5.6).
+// NamesLike defines the dimensions and variables of a block, which probably have the same names as
+// those of an earlier block, the model (spec/writer.md, section 5.6).
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace nmb {
 
-// As long as each name equals the name of the same object in the model, the names need no check:
-// names in the model are legal and distinct. Each NamesLike object is for one Metadata, and must
-// define all dimensions and variables of this Metadata. Not thread-safe.
+// As long as each name equals the name of the same object in the model, names need no check,
+// because those in the model are legal and distinct. A NamesLike object must define all dimensions
+// and variables of one Metadata. Not thread-safe.
 class NamesLike {
  public:
-  // `model` may be nullptr. If it is not nullptr, the model must use Names::kNew and must outlive
-  // this object. Objects may be added to the model later.
+  // model: nullptr, or metadata with Names::kNew that outlives this object. Objects may be added to
+  // the model later.
   explicit NamesLike(const Metadata* model = nullptr)
       : model_(model), dimensions_(model != nullptr), variables_(model != nullptr) {}
 

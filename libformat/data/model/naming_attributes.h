@@ -1,4 +1,4 @@
-// The attributes whose text names variables (CF and UGRID conventions).
+// The attributes whose texts name variables (CF and UGRID conventions).
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@ namespace nmb {
 
 struct NamingAttribute {
   std::string_view name;
-  // Whether the named variables only support the variable that has the attribute. For example, the
-  // bounds of a coordinate support the coordinate.
+  // Whether the named variables only support the variable that has the attribute, as bounds support
+  // a coordinate.
   bool is_support = true;
 };
 
@@ -41,9 +41,9 @@ inline bool names_variables(std::string_view attribute) {
          std::end(kNamingAttributes);
 }
 
-// Visits the words of an attribute's text that may be names of variables. In "area: cell", "area:"
-// cannot be the name of a variable. In "crs: x y", which only grid_mapping may have, "crs" can be a
-// name too.
+// Visits the words of an attribute's text that may be names of variables. A word that ends with a
+// colon, as "area:" in "area: cell", is no name, except in grid_mapping: "crs: x y" names "crs"
+// too.
 template <class Visit>
 void for_each_word(std::string_view attribute, std::string_view text, const Visit& visit) {
   constexpr std::string_view kSpaces(" \t\n\r\0", 5);
@@ -55,8 +55,8 @@ void for_each_word(std::string_view attribute, std::string_view text, const Visi
   }
 }
 
-// Returns the text of an attribute after variables got new names. new_name(word) returns the new
-// name of the variable `word`, or an empty text if no variable of this name got a new name.
+// Returns the text of an attribute after variables were renamed. new_name(word) returns the new
+// name of the variable `word`, or an empty text if no such variable was renamed.
 template <class NewName>
 std::string with_new_names(std::string_view attribute, std::string_view text,
                            const NewName& new_name) {

@@ -1,4 +1,3 @@
-// Changes paths of objects (see nmb/path_move.h).
 #include "nmb/path_move.h"
 
 #include "model/paths.h"
@@ -6,7 +5,7 @@
 namespace nmb {
 
 std::string PathMove::moved(std::string_view path) const {
-  // A path that begins with two slashes belongs to a named datatype to which no link leads.
+  // The path of a named datatype to which no link leads begins with two slashes.
   const std::size_t lead = path.starts_with("//") ? 2 : 1;
   if (!path.starts_with('/')) return std::string(path);
   std::string_view rest = path.substr(lead);

@@ -1,5 +1,5 @@
 // Splits and joins paths and full names (spec/format.md, section 8.4). A full name consists of the
-// names of groups and of an object, with '/' between the names and no '/' at either end.
+// names of groups and of an object with '/' between them, but not at either end.
 #pragma once
 
 #include <string>
@@ -18,14 +18,14 @@ inline SplitPath split_path(std::string_view path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// Returns a path of an object without the first '/'. The path may also have none.
+// Returns the path of an object without a '/' at the beginning, if there is one.
 inline std::string_view without_slash(std::string_view path) {
   if (path.starts_with('/')) path.remove_prefix(1);
   return path;
 }
 
-// Returns the name of a file without folder and ending. A dot at the beginning of the name does not
-// begin an ending.
+// Returns the name of a file without folder and ending. A dot at the beginning of the name begins
+// no ending.
 inline std::string_view stem_of(std::string_view path) {
   const std::string_view base = split_path(path).name;
   const std::size_t dot = base.rfind('.');

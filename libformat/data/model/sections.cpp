@@ -1,4 +1,3 @@
-// Reads sequences of sections (see model/sections.h).
 #include "model/sections.h"
 
 #include <algorithm>
@@ -22,7 +21,7 @@ Status walk_sections(
   const std::uint64_t end = place.position + place.length;
   std::vector<std::byte> window;
   std::uint64_t window_at = 0;
-  // Returns the `length` bytes at position `at`; `length` is at most kSectionHeader.
+  // Returns `length` bytes at position `at`. length: at most kSectionHeader.
   const auto look = [&](std::uint64_t at, std::uint64_t length) -> Result<const std::byte*> {
     if (window.empty() || at < window_at || at + length > window_at + window.size()) {
       window.resize(std::min(kWindow, end - at));

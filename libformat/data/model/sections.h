@@ -21,21 +21,21 @@ inline constexpr std::uint64_t kSectionHeader = 16;
 inline constexpr std::uint16_t kSectionProvenance = 1, kSectionEarlier = 9;
 inline constexpr std::uint16_t kCriticalForReading = 1, kCriticalForWriting = 2;
 
-// The frame of a section. The section's payload lies at position `payload` of the file.
+// The frame of a section, whose payload lies at position `payload` of the file.
 struct SectionFrame {
   std::uint16_t type = 0, flags = 0, version = 1, codec = 0;
   std::uint64_t payload = 0, length = 0;
-  // Returns whether the section has one of these types, and has the version and the codec that this
-  // program knows.
+  // Returns whether the section has one of these types, and the version and codec that this program
+  // knows.
   bool is_one_of(std::initializer_list<std::uint16_t> types) const {
     return version == 1 && codec == 0 && std::find(types.begin(), types.end(), type) != types.end();
   }
 };
 
-// Calls `visit` for each section at a place. Stops at the first section that does not lie within
-// the place. Calls `wrong` with the section's offset for each breach of R-SC-1. Does not read
-// payloads. `flags_in_use`: whether the file uses a feature that this version does not know; such a
-// feature may use unknown flags. Errors: kIo.
+// Calls `visit` for each section at `place`, without reading the payloads. Calls `wrong` with the
+// section's offset for each breach of R-SC-1. Stops at the first section that does not lie within
+// `place`. flags_in_use: whether the file uses a feature that this version does not know, and may
+// therefore have unknown flags. Errors: kIo.
 Status walk_sections(
     const ByteSource& file, const Place& place,
     const std::function<void(const SectionFrame&)>& visit,
@@ -58,25 +58,24 @@ void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::by
   out.pad();
 }
 
-// The place that the first section of a sequence states. If the sequence continues an earlier
-// sequence, `place` is the place of the earlier sequence. If it does not, `place` is absent. If the
-// place is invalid (R-SC-2), `wrong` describes its value.
+// The place of the earlier sequence that a sequence continues, as the first section of the sequence
+// states it; absent if it continues none. If the place is invalid (R-SC-2), `wrong` describes its
+// value.
 struct EarlierSections {
   Place place;
   std::string wrong;
 };
-// `place` is where the sequence lies in the file. Errors: kIo.
+// place: where the sequence lies in the file. Errors: kIo.
 Result<EarlierSections> earlier_sections(const ByteSource& file, const Place& place);
 void append_earlier(const Place& place, std::vector<std::byte>* sections);
 
-// The largest length of a sequence in bytes. Longer sequences are not read.
+// The largest length in bytes of a sequence that is read.
 inline constexpr std::uint64_t kMostSections = std::uint64_t{1} << 26;
 
-// Calls `visit` for each section of the sequence at a place. If the sequence continues earlier
-// sequences, the sections of the earlier sequences come first. Stops if `visit` fails. Skips
-// sections of type kSectionEarlier. `most` is the largest number of bytes of all these sequences
-// together. For `flags_in_use`, see walk_sections(). Errors: kDamaged (R-SB-9, R-SC-1, R-SC-2),
-// kLimit, kIo.
+// Calls `visit` for each section of the sequence at a place, after the sections of the earlier
+// sequences that it continues. Skips sections of type kSectionEarlier. Stops if `visit` fails.
+// most: the largest number of bytes of all these sequences together. For `flags_in_use`, see
+// walk_sections(). Errors: kDamaged (R-SB-9, R-SC-1, R-SC-2), kLimit, kIo.
 Status read_sections(
     const ByteSource& file, Place place, std::uint64_t most, bool flags_in_use,
     const std::function<Status(const SectionFrame&, std::string_view payload)>& visit);

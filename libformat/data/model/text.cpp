@@ -1,4 +1,3 @@
-// Converts names to text (see nmb/text.h).
 #include "nmb/text.h"
 
 #include "model/utf8_split.h"
@@ -67,7 +66,7 @@ std::string json_text(std::string_view bytes) {
     }
     for (const char c : character) {
       const auto byte = static_cast<unsigned char>(c);
-      // Write a character from U+EF80 to U+EFFF, because the byte is not ASCII.
+      // The byte is not ASCII, so write a character from U+EF80 to U+EFFF.
       out += '\xee';
       out += static_cast<char>(0xBC + (byte >> 6));
       out += static_cast<char>(0x80 + (byte & 0x3f));

@@ -11,12 +11,12 @@ namespace nmb {
 
 class Utf8Splitter {
  public:
-  // Calls visit(character, valid) with each whole character, or with one byte if `valid` is false.
+  // Calls visit(character, true) for each whole character, and visit(byte, false) for each invalid
+  // byte.
   template <class Visit>
   void feed(std::string_view bytes, Visit visit) {
     if (!tail_.empty()) {
-      // If a character is divided between portions, the first portion has at most three bytes of
-      // the character.
+      // The tail of the last portion is at most three bytes of an incomplete character.
       const std::size_t kept = tail_.size();
       const std::size_t taken = bytes.size() < 3 ? bytes.size() : 3;
       tail_.append(bytes.substr(0, taken));
@@ -51,8 +51,8 @@ class Utf8Splitter {
   }
 
  private:
-  // Visits the first character. Returns the number of bytes in this character, or 0 if `bytes` may
-  // be the beginning of a longer character.
+  // Visits the first character and returns its number of bytes, or 0 if `bytes` may be the
+  // beginning of a longer character.
   template <class Visit>
   static std::size_t next(std::string_view bytes, Visit& visit) {
     const auto lead = static_cast<unsigned char>(bytes[0]);
@@ -67,8 +67,8 @@ class Utf8Splitter {
   std::string tail_;
 };
 
-// Returns whether the character is a control character of ASCII, or U+0080 to U+009F, which some
-// terminals also obey.
+// Returns whether the character is a control character: one of ASCII, or U+0080 to U+009F, which
+// some terminals also obey.
 inline bool is_control(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character[0]);
   return lead < 0x20 || lead == 0x7F ||
