@@ -1,4 +1,3 @@
-// Computes dates (see netcdf/calendar_time.h).
 #include "netcdf/calendar_time.h"
 
 #include <algorithm>
@@ -170,7 +169,7 @@ class Scanner {
     text_.remove_prefix(digits_);
     return value;
   }
-  // Reads the digits after a decimal point. Returns microseconds.
+  // Reads the digits after a decimal point as microseconds.
   std::int64_t fraction() {
     std::int64_t value = 0, scale = kSecond;
     for (; !text_.empty() && text_[0] >= '0' && text_[0] <= '9'; text_.remove_prefix(1)) {
@@ -179,7 +178,7 @@ class Scanner {
     }
     return value;
   }
-  // Returns how many digits the last call of number() read.
+  // Returns how many digits the last number() has read.
   std::size_t digits() const { return digits_; }
   std::string_view rest() const { return text_; }
 
@@ -294,7 +293,7 @@ Result<CalendarTime> CalendarTime::parse(std::string_view units, std::string_vie
 }
 
 Result<Date> CalendarTime::date(double value) const {
-  // A year takes at most 366 days.
+  // A year has at most 366 days.
   constexpr long double kMost = 366.0L * kMostYear * kDaySeconds;
   const long double seconds =
       (static_cast<long double>(value) * static_cast<long double>(microseconds_) +
@@ -302,8 +301,8 @@ Result<Date> CalendarTime::date(double value) const {
       kSecond;
   if (!std::isfinite(value) || std::fabs(seconds) > 2 * kMost)
     return Status(Code::kUnsupported, joined_text("time ", std::to_string(value), " has no date"));
-  // Hours and minutes in units of days are not exact: less than half a millisecond before a second
-  // is this second.
+  // Times in days cannot hold every hour and minute exactly, so a time less than half a millisecond
+  // before a second counts as this second.
   const auto whole = static_cast<std::int64_t>(std::floor(seconds + 0.0005L));
   const std::int64_t day = floor_div(whole, kDaySeconds);
   const auto rest = static_cast<int>(whole - day * kDaySeconds);

@@ -19,18 +19,18 @@ struct Date {
 
 enum class Calendar : std::uint8_t { kStandard, kProleptic, kJulian, kNoLeap, kAllLeap, k360Day };
 
-// The units of a time coordinate, for example "days since 1850-01-01", and its calendar.
+// The units of a time coordinate, such as "days since 1850-01-01", and its calendar.
 class CalendarTime {
  public:
-  // `calendar` is the attribute of this name; an empty text means "standard". Units are weeks,
-  // days, hours, minutes, seconds, milliseconds and microseconds, and also months in calendar
+  // calendar: the attribute of this name; an empty text means "standard". The unit may be weeks,
+  // days, hours, minutes, seconds, milliseconds or microseconds, and also months in calendar
   // 360_day. Errors (with a message only): kUnsupported for other units and calendars, and for year
-  // 0 in calendars that do not have this year.
+  // 0 in calendars that do not have it.
   NMB_EXPORT static Result<CalendarTime> parse(std::string_view units, std::string_view calendar);
 
   // Returns a date without fractions of a second. Errors: kUnsupported for values that are not
-  // finite, for years after 999,999, and for years before the first year. The first year is 0 in
-  // calendars that have year 0, and 1 in all other calendars.
+  // finite, for years after 999,999, and for years before the first year of the calendar, which is
+  // 0 or 1.
   NMB_EXPORT Result<Date> date(double value) const;
 
  private:
@@ -43,9 +43,9 @@ struct TimeRange {
   std::string first, last;
 };
 
-// Returns the first and the last of ascending times as YYYYMMDD. If several times are on the same
-// day, hours are added (YYYYMMDDHH). If times differ only in minutes or seconds, minutes and
-// seconds are added too. `values` must not be empty. Errors: those of date().
+// Returns the first and the last of ascending times as YYYYMMDD, with the hours (YYYYMMDDHH) if
+// several times are on the same day, and with minutes and seconds too if times differ only in
+// these. `values` must not be empty. Errors: those of date().
 NMB_EXPORT Result<TimeRange> time_range(const CalendarTime& time, std::span<const double> values);
 
 }  // namespace nmb

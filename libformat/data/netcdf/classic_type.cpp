@@ -1,4 +1,3 @@
-// Converts types and values to classic netCDF (see classic_type.h).
 #include "netcdf/classic_type.h"
 
 #include <algorithm>
@@ -15,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kNumberBytes = 8;  // size of a number
 
-// Returns the number format of a type. For an enum, returns the number format of its base type.
-// Numbers of classic types are big-endian.
+// Returns the number format of a type, for an enum that of its base type. Numbers of classic types
+// are big-endian.
 ExtendedType number_form(const TypeTable& types, Type type) {
   if (TypeTable::is_extended(type)) {
     const ExtendedType& own = types.at(type);
@@ -38,8 +37,8 @@ Type integer_type(std::uint32_t precision, bool is_signed) {
   return is_signed ? Type::kInt64 : Type::kUInt64;
 }
 
-// Returns whether a float type holds every number of `form`. The float type has `mantissa` bits and
-// exponents from `least` to `most`.
+// Returns whether a float type with `mantissa` bits and exponents from `least` to `most` holds
+// every number of `form`.
 bool fits(const ExtendedType& form, std::int64_t mantissa, std::int64_t least, std::int64_t most) {
   const auto bias = static_cast<std::int64_t>(form.exponent_bias);
   const std::int64_t largest = (std::int64_t{1} << form.exponent_size) - 2 - bias;
@@ -81,7 +80,7 @@ std::uint64_t stored_bits(const ExtendedType& form, const std::byte* value) {
   return bits;
 }
 
-// Returns an integer in the given number format, with its sign extended to 64 bits.
+// Returns an integer of this number format, with its sign extended to 64 bits.
 std::uint64_t integer_of(const ExtendedType& form, const std::byte* value) {
   const std::uint64_t bits = low_bits(stored_bits(form, value) >> form.bit_offset, form.precision);
   const bool negative = form.is_signed && (bits >> (form.precision - 1) & 1) != 0;

@@ -15,20 +15,19 @@ namespace nmb {
 
 struct ClassicType {
   Type type = Type::kByte;
-  // For strings of fixed length: the number of characters in one value. The characters are stored
-  // along an additional dimension. 0 means that a value is a number or a single character.
+  // For strings of fixed length: the number of characters in one value, which are stored along an
+  // additional dimension. 0: a value is a number or a single character.
   std::uint64_t characters = 0;
-  // Whether the type changes although the values stay the same. The type changes for the numbers of
-  // an enum, and for numbers of a size that classic netCDF does not have.
+  // Whether the type changes although the values stay the same. This is so for the numbers of an
+  // enum, and for numbers of a size that classic netCDF does not have.
   bool is_changed = false;
 
   // Returns the size of one converted value in bytes.
   std::uint64_t value_bytes() const { return characters > 0 ? characters : type_size(type); }
 };
 
-// Returns the classic type for a type, or nullopt if no classic type holds all values of the type.
-// The result is also nullopt for strings of variable length. type: a type for which types.has() is
-// true.
+// Returns the classic type for `type`, or nullopt if no classic type holds all its values or if it
+// is a string of variable length. types.has(type) must be true.
 std::optional<ClassicType> classic_type(const TypeTable& types, Type type);
 
 // Converts values of one type to the corresponding classic type.
@@ -36,7 +35,7 @@ class ClassicValues {
  public:
   ClassicValues(const TypeTable& types, Type from, const ClassicType& to);
   std::uint64_t from_bytes() const { return from_bytes_; }  // size of one value before conversion
-  // Converts values. values: whole values, at least as many as fit into `out`.
+  // values: whole values, at least as many as fit into `out`.
   void convert(std::span<const std::byte> values, std::span<std::byte> out) const;
   ValueConversion conversion() const;
 

@@ -51,7 +51,7 @@ class Properties {
   explicit Properties(std::vector<Property> all) : all_(std::move(all)) {
     std::stable_sort(all_.begin(), all_.end(), less);
   }
-  // Returns the properties of a variable or, for kGlobal, of the group.
+  // Returns the properties of a variable or, for kGlobal, those of the group.
   std::span<const Property> of(VarId owner) const {
     Property key;
     key.owner = owner;
@@ -99,27 +99,25 @@ class ClassicMaker {
     return std::move(out_);
   }
 
-  // For each variable of the classic dataset: returns the block's variable that was converted to
+  // Returns, for each variable of the classic dataset, the block's variable that was converted to
   // it. Call this after make().
   std::vector<VarId> origins() const {
     std::vector<VarId> ids;
     for (const Chosen* chosen : written_) ids.push_back(chosen->shown->id);
     return ids;
   }
-  // Returns the original type of each object whose converted type the target does not have. The
-  // key is Loss::object. Call this after make().
+  // Returns the original type of each object that was converted to a type that the target does not
+  // have, by Loss::object. Call this after make().
   const std::map<std::string, std::string>& unheld() const { return unheld_; }
 
  private:
-  // A variable that becomes a variable of the classic dataset, unless one of its dimensions is left
-  // out.
+  // A variable of the classic dataset, unless one of its dimensions is left out.
   struct Chosen {
     const NetcdfView::Variable* shown;
     ClassicType type;
     Source values;                       // the values as one array in external form
-    std::vector<std::uint64_t> lengths;  // lengths of `values`, without the dimension for
-                                         // characters of strings
-    std::vector<std::byte> fill;         // value of elements that lie outside the array `values`
+    std::vector<std::uint64_t> lengths;  // lengths of `values` without the dimension of characters
+    std::vector<std::byte> fill;         // value of elements outside the array `values`
   };
 
   void lose(std::string object, std::string text) {
@@ -149,8 +147,8 @@ class ClassicMaker {
     }
   }
 
-  // Returns the CDF-5 type to which a type is converted. If there is no such type, records a loss
-  // and returns nullopt; the object is left out.
+  // Returns the CDF-5 type to which a type is converted. If there is none, records a loss and
+  // returns nullopt; the object is then left out.
   std::optional<ClassicType> choose_type(const std::string& object, Type type) {
     if (const std::optional<ClassicType> classic = classic_type(types_, type)) return classic;
     lose(object, unfit(type) + "; left out");
@@ -199,7 +197,7 @@ class ClassicMaker {
     return {};
   }
 
-  // Records those losses of a variable that do not concern its values.
+  // Records the losses of a variable that do not concern its values.
   void lose_more(const NetcdfView::Variable& shown, const Property* space) {
     const std::string object = "variable " + in_quotes(shown.name);
     if (properties_->find(shown.id, hdf5::kNoAttribute, Number::kComment))
@@ -281,7 +279,7 @@ class ClassicMaker {
                  is_slowest ? "found a second unlimited dimension"
                             : "found an unlimited dimension that is not always the slowest",
                  ", expected only one, which is always the slowest; its length is now fixed"));
-      // def_dim() cannot fail here, because the name is distinct and the length is less than 2^63.
+      // Cannot fail, because the name is distinct and the length is less than 2^63.
       const Result<DimId> id =
           to_.def_dim(dimension.name, record_ == d ? kUnlimited : dimension.length);
       if (!id.ok()) return;
@@ -393,7 +391,7 @@ class ClassicMaker {
     }
   }
 
-  // Returns the text of a string of variable length. Returns no bytes for a null string.
+  // Returns the text of a string of variable length; no bytes for a null string.
   Result<std::vector<std::byte>> text_of(const Attribute& attribute, const std::string& object) {
     if (attribute.count == 0) return std::vector<std::byte>();
     const HeapValue value = HeapValue::load(attribute.values.data());
@@ -452,8 +450,8 @@ Loss lost_type(std::string object, Type type, Kind target) {
                                          kind_text(target), "; left out")};
 }
 
-// Makes a view that may have all types of CDF-5. From this view, makes another view that has only
-// the types of the target.
+// Makes a view that may have all types of CDF-5, and from it a view that has only the types of the
+// target.
 Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind target,
                                   const DimensionLengths* lengths,
                                   std::optional<std::int64_t> first_made_up,
@@ -464,7 +462,7 @@ Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind t
   const std::vector<VarId> origins = maker.origins();
   for (VarId& id : view.left_out) id = origins[id];
   view.left_out.insert(view.left_out.begin(), all.left_out.begin(), all.left_out.end());
-  // The indexes of losses stay valid, because the losses of `all` become the first ones.
+  // The losses of `all` are put first, so their indexes stay valid.
   view.fixed_dimensions = std::move(all.fixed_dimensions);
   view.empty_dimensions = std::move(all.empty_dimensions);
   view.losses.insert(view.losses.begin(), std::make_move_iterator(all.losses.begin()),

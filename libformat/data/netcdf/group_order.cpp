@@ -1,4 +1,3 @@
-// Orders groups as netCDF-C does (see netcdf/group_order.h).
 #include "netcdf/group_order.h"
 
 #include <algorithm>
@@ -70,7 +69,7 @@ void GroupTree::add(std::string_view name, bool is_tracked, std::vector<std::str
   node.linked = std::move(linked);
 }
 
-// This function does not use recursion, because names may have very many parts.
+// Without recursion, because names may have very many parts.
 std::vector<std::string> GroupTree::in_order() const {
   std::vector<std::string> order;
   std::vector<std::pair<std::string, const Node*>> waiting{{"", &root_}};

@@ -1,4 +1,3 @@
-// Converts integers to types that exist in CDF-1 and CDF-2 (see held_types.h).
 #include "netcdf/held_types.h"
 
 #include <algorithm>
@@ -31,8 +30,7 @@ constexpr std::string_view kFillName = "_FillValue";
 // Finds out whether int or double holds all integers that were added.
 class Holders {
  public:
-  // maps_fill: whether the default fill value of `type` is converted to the default fill value of
-  // the new type.
+  // maps_fill: whether the default fill value of `type` becomes that of the new type.
   Holders(Type type, bool maps_fill)
       : type_(type),
         size_(type_size(type)),
@@ -48,7 +46,7 @@ class Holders {
         add_integer(load_be<std::uint64_t>(values.data()), type_ == Type::kInt64);
     }
   }
-  // Returns the narrower of int and double that holds all integers, or nullopt if neither does.
+  // Returns int if it holds all integers, otherwise double; nullopt if neither does.
   std::optional<Type> narrowest() const {
     if (in_int_) return Type::kInt;
     return in_double_ ? std::optional(Type::kDouble) : std::nullopt;
@@ -77,7 +75,7 @@ class Holders {
   bool in_int_ = true, in_double_ = true;
 };
 
-// Returns the type that holds every value of `type`, if there is one in CDF-1.
+// Returns the CDF-1 type that holds every value of `type`, if there is one.
 std::optional<Type> holder_of_all(Type type) {
   if (type == Type::kUByte) return Type::kShort;
   if (type == Type::kUShort) return Type::kInt;
@@ -149,8 +147,7 @@ class TypeChanger {
     return variable_array(dataset_->extent, shape, "variable " + in_quotes(from_.variable(v).name));
   }
 
-  // Returns a type that holds all values of the variable. If there is a type that also holds the
-  // fill value, returns that type.
+  // Returns a type that holds all values of the variable and, if possible, its fill value.
   Result<std::optional<Type>> holder_of(const ByteSource& array, Type type,
                                         const std::optional<Attribute>& fill) const {
     if (const std::optional<Type> all = holder_of_all(type)) return all;
@@ -182,7 +179,7 @@ class TypeChanger {
       Holders holders(attribute.type, false);
       holders.add(attribute.values);
       held = holders.narrowest();
-      // An attribute that had the variable's old type gets the variable's new type.
+      // An attribute of the variable's old type gets the variable's new type.
       const bool goes_with = attribute.type == was && was != is;
       if (goes_with && holders.holds(is)) held = is;
       if (goes_with && attribute.name == kFillName && !holders.holds(is)) held.reset();

@@ -11,12 +11,14 @@
 
 namespace nmb {
 
-// Converts variables and attributes whose integer type does not exist in CDF-1 and CDF-2.
+// Converts variables and attributes whose integer type does not exist in CDF-1 and CDF-2, and reads
+// all their values to do so.
 // - ubyte becomes short, and ushort becomes int.
 // - uint, int64 and uint64 become int, or double if int does not hold all values.
-// - A variable or attribute is left out if double does not hold all values either. Each change is a
-//   loss. All values of the converted variables are read. A dataset without such types is returned
-//   unchanged. found: for each Loss::object, the original type that the text of the loss names.
+// - A variable or attribute is left out if double does not hold all values either.
+//
+// Each change is a loss. A dataset without such types is returned unchanged. found: for each
+// Loss::object, the original type that the text of the loss names.
 Result<ClassicView> with_types_of(std::shared_ptr<const Dataset> dataset, Kind target,
                                   const std::map<std::string, std::string>& found = {});
 

@@ -9,8 +9,8 @@
 
 namespace nmb {
 
-// Returns a dataset with the given definitions and values. The dataset has the same name as the
-// dataset `of`, and keeps `of` alive.
+// Returns a dataset with these definitions and values, and with the name of `of`, which it keeps
+// alive.
 std::shared_ptr<const Dataset> laid_dataset(std::shared_ptr<const Dataset> of, Metadata metadata,
                                             ClassicLayout layout, std::uint64_t records,
                                             std::shared_ptr<const LaidValues> values);

@@ -19,7 +19,7 @@ namespace {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Sets of a block's dimensions. For netCDF, all dimensions in one set are a single dimension.
+// Sets of a block's dimensions. All dimensions of a set are one dimension of netCDF.
 class DimensionSets {
  public:
   explicit DimensionSets(std::uint32_t dimensions) : parent_(dimensions) {
@@ -34,7 +34,7 @@ class DimensionSets {
     b = find(b);
     parent_[std::max(a, b)] = std::min(a, b);
   }
-  // Unites the dimension `d` with the dimensions that have the same key.
+  // Unites dimension `d` with the dimensions of the same key.
   template <class Key>
   void unite_by(std::map<Key, DimId>* keys, const Key& key, DimId d) {
     const auto [at, is_new] = keys->emplace(key, d);
@@ -75,14 +75,13 @@ class ViewMaker {
     name_dimensions();
     return std::move(view_);
   }
-  // made_up() returns the number of dimensions that netCDF-C makes up. chooses() returns whether
-  // netCDF-C chooses a dimension by length. Call these functions after make().
+  // made_up(): number of dimensions that netCDF-C makes up. chooses(): whether netCDF-C chooses a
+  // dimension by its length. Call these functions after make().
   std::int64_t made_up() const { return made_up_; }
   bool chooses() const { return chooses_; }
 
  private:
-  // The properties of a netCDF dimension. The properties are stored for the first dimension of a
-  // set.
+  // The properties of a netCDF dimension, stored for the first dimension of its set.
   struct Told {
     std::optional<std::int64_t> id;
     std::string path;
@@ -101,7 +100,7 @@ class ViewMaker {
     }
   }
 
-  // Unites each dimension of a variable with the dimension that the variable's marks identify for
+  // Unites each dimension of a variable with the dimension that the marks of the variable name for
   // the same axis.
   void place(VarId v) {
     const Variable variable = metadata_.variable(v);
@@ -115,7 +114,7 @@ class ViewMaker {
     const std::vector<std::int64_t> ids = integers(metadata_, v, kCoordinates, rank);
     const std::vector<std::string> paths = scale_paths(metadata_, v, rank);
     is_marked_[v].resize(rank);
-    // netCDF-C treats a variable as having scales only if the variable's first axis has a scale.
+    // netCDF-C takes a variable to have scales only if its first axis has one.
     if (first_made_up_ && !view_.is_scale[v] && ids.empty() && paths[0].empty()) {
       if (std::ranges::any_of(paths, [](const std::string& path) { return !path.empty(); }))
         ignores_scales_.insert(v);
@@ -129,7 +128,7 @@ class ViewMaker {
   }
 
   std::string own_path(std::string_view variable) const {
-    // A root block either has no name or is a dataset that was opened from a file.
+    // A root block has no name, or is a dataset that was opened from a file.
     const bool is_root =
         dataset_.name.empty() || (dataset_.extent && dataset_.name == dataset_.extent->name());
     return joined_text(is_root ? "/" : "/" + dataset_.name + "/", variable);
@@ -139,8 +138,8 @@ class ViewMaker {
     return metadata_.dimension(d).is_record() ? dataset_.records : metadata_.dimension(d).length;
   }
 
-  // Splits a set of fixed dimensions if their lengths differ. For each dimension, returns the first
-  // dimension of its set.
+  // Splits a set of fixed dimensions whose lengths differ. Returns the first dimension of the set
+  // of each dimension.
   std::vector<DimId> first_of_sets(std::vector<Told>* told) {
     const std::uint32_t count = metadata_.dimension_count();
     std::vector<DimId> first(count);
@@ -165,8 +164,8 @@ class ViewMaker {
     return first;
   }
 
-  // Numbers the scales that have no number. Like netCDF-C, gives such a scale the number after the
-  // largest earlier number. Returns the next number after the numbers of all scales.
+  // Numbers the scales that have no number like netCDF-C does: after the largest earlier number.
+  // Returns the number that follows those of all scales.
   std::int64_t count_unnumbered(std::vector<Told>* told) {
     std::int64_t next = 0;
     for (VarId v = 0; v < view_.is_scale.size(); ++v) {
@@ -189,17 +188,15 @@ class ViewMaker {
                                            (is_marked_[v].empty() || !is_marked_[v][place]));
   }
 
-  // Gives a dimension to each axis without a scale. The dimension must have the axis's length, and
-  // must be unlimited if and only if the axis is unlimited. The axis gets the first dimension of
-  // this kind that the variable does not use yet. If there is no such dimension, a new dimension is
-  // made. of_scales: the view's dimension for each scale. next: the number of the first new
+  // Gives each axis without a scale the first dimension that has the axis's length, is unlimited if
+  // and only if the axis is, and is not yet used by the variable. Makes a new dimension if there is
+  // none. of_scales: the view's dimension for each scale. next: the number of the first new
   // dimension.
   void add_phony(const std::map<VarId, std::uint32_t>& of_scales, std::int64_t next,
                  std::set<std::string>* taken) {
     using Shape = std::pair<std::uint64_t, bool>;
     std::map<Shape, std::vector<std::uint32_t>> known;
-    // netCDF-C treats every dimension of length 0 as unlimited. It does not treat an axis of fixed
-    // length 0 as unlimited.
+    // netCDF-C treats every dimension of length 0 as unlimited, but not an axis of fixed length 0.
     const auto add_known = [&](Shape shape, std::size_t number) {
       if (first_made_up_ && shape.first == 0) shape.second = true;
       known[shape].push_back(static_cast<std::uint32_t>(number));
@@ -322,8 +319,8 @@ class ViewMaker {
   const Dataset& dataset_;
   const Metadata& metadata_;
   const DimensionLengths* const lengths_;
-  const std::optional<std::int64_t> first_made_up_;  // the first number of made-up dimensions;
-                                                     // nullopt if the group is numbered separately
+  const std::optional<std::int64_t> first_made_up_;  // first number of made-up dimensions; nullopt
+                                                     // if the group is numbered separately
   std::int64_t made_up_ = 0;
   bool chooses_ = false;
   NetcdfView view_;
@@ -331,11 +328,10 @@ class ViewMaker {
   std::map<std::int64_t, DimId> by_id_;
   std::map<std::string, DimId> by_path_;
   std::vector<bool> may_grow_;  // whether each dimension of the block may grow
-  std::vector<bool> grows_;     // whether a set's dimension may grow, stored for the first
-                                // dimension of the set
+  std::vector<bool> grows_;     // whether each set may grow, stored for its first dimension
   const bool may_have_phony_;   // whether the block may have dimensions that the file does not name
-  // For each variable, whether the dimension of each axis is marked. The inner list is empty if no
-  // axis is marked.
+  // For each variable, whether the dimension of each axis is marked; empty if no axis of the
+  // variable is.
   std::vector<std::vector<bool>> is_marked_;
   std::set<VarId> ignores_scales_;  // variables whose scales netCDF-C ignores
 };
@@ -422,8 +418,8 @@ MadeUpNumbers::First MadeUpNumbers::first() const {
     if (const auto group = groups_.find(name); group != groups_.end())
       for (const std::int64_t id : group->second.scales)
         next = std::max(next, (id < 0 ? next : id) + 1);
-  // The made-up dimensions are numbered after all scales of the file. A group is numbered after the
-  // groups below it.
+  // Made-up dimensions are numbered after all scales of the file, and those of a group after those
+  // of the groups below it.
   First numbers;
   const auto count = [&](const std::string& name) {
     const auto group = groups_.find(name);
@@ -460,7 +456,7 @@ Status for_each_group(const FileBlocks& blocks, const std::string& top,
 
 }  // namespace
 
-// Returns the uppermost block above `block`, or `block` itself if there is no block above it.
+// Returns the uppermost block above `block`, or `block` if there is none.
 Result<std::string> FileDimensionsReader::source_of(const std::string& block) const {
   for (std::size_t end = 0; end < block.size();
        end = std::min(block.find('/', end + 1), block.size())) {
@@ -475,7 +471,7 @@ Result<FileDimensions> FileDimensionsReader::of(const Dataset& block, MadeUpName
   if (!block.metadata.extension()) return found;
   ViewMaker maker(block, nullptr, 0);
   const NetcdfView view = maker.make();
-  std::optional<std::string> top;  // the uppermost block that defines a dimension which may grow
+  std::optional<std::string> top;  // uppermost block that defines a dimension that may grow
   for (const NetcdfView::Dimension& dimension : view.dimensions) {
     if (!dimension.may_grow || dimension.path.empty()) continue;
     const std::size_t slash = dimension.path.rfind('/');

@@ -1,4 +1,3 @@
-// Selects variables (see netcdf/selected_variables.h).
 #include "netcdf/selected_variables.h"
 
 #include <algorithm>
@@ -24,8 +23,8 @@ void for_each_named(const Metadata& metadata, VarId owner, std::string_view attr
   });
 }
 
-// Returns the parts of an extension that belong to some variables. dimensions: the new number of
-// each dimension, or nullopt if the dimension is left out.
+// Returns the parts of an extension that belong to these variables. dimensions: the new number of
+// each dimension, or nullopt if it is left out.
 Result<std::shared_ptr<const Extension>> selected_extension(
     const Extension& from, std::span<const VarId> variables,
     const std::vector<std::optional<DimId>>& dimensions) {
@@ -60,15 +59,15 @@ Result<std::shared_ptr<const Extension>> selected_extension(
   return std::shared_ptr<const Extension>(std::move(out));
 }
 
-// Returns one value that is in external form.
+// Returns a value in external form as a number.
 double number_of(Type type, std::span<const std::byte> value) {
   double out = 0;
   (void)convert_from_external(type, value.data(), 1, MemoryType::kDouble, &out);
   return out;
 }
 
-// Returns the values of an attribute, or nothing if the attribute does not exist. Errors (with a
-// message only): kUnsupported if the values are not numbers.
+// Returns the values of an attribute; empty if it does not exist. Errors (with a message only):
+// kUnsupported if the values are not numbers.
 Result<std::vector<double>> number_attribute(const Metadata& metadata, VarId owner,
                                              std::string_view name) {
   std::vector<double> out;
@@ -118,7 +117,7 @@ Result<std::vector<double>> time_values(const Dataset& dataset, VarId time) {
                   "scale_factor or add_offset of the time has several values; expected one");
   NMB_ASSIGN(std::vector<double> missing, number_attribute(metadata, time, "_FillValue"));
   NMB_ASSIGN(const std::vector<double> others, number_attribute(metadata, time, "missing_value"));
-  // As in statistics, all values of types of one byte are valid by default.
+  // As in statistics, all values of one-byte types are valid by default.
   if (missing.empty() && type_size(type) > 1)
     missing.push_back(number_of(type, default_fill_value(type)));
   missing.insert(missing.end(), others.begin(), others.end());

@@ -1,4 +1,3 @@
-// Handles groups that share dimensions with groups above them (see netcdf/shared_dimensions.h).
 #include "netcdf/shared_dimensions.h"
 
 #include <algorithm>
@@ -17,16 +16,15 @@ namespace {
 
 using hdf5::Property;
 
-// Returns whether a section begins with the property that marks classic datasets of kind 6.
-// Sections without this mark need not be decoded.
+// Returns whether a section begins with the property that marks classic datasets of kind 6. Other
+// sections need not be decoded.
 bool begins_with_mark(std::span<const std::byte> section) {
   return section.size() >= sizeof(std::uint16_t) &&
          load_le<std::uint16_t>(section.data()) ==
              static_cast<std::uint16_t>(Property::Number::kDimensionsAbove);
 }
 
-// Returns whether all types are types of CDF-5 or strings of fixed length. The byte order of
-// numbers may differ from that of CDF-5.
+// Returns whether all types are strings of fixed length, or types of CDF-5 in any byte order.
 bool has_classic_types(const TypeTable& types) {
   for (std::size_t i = 0; i < types.size(); ++i) {
     const ExtendedType& type = types[i];

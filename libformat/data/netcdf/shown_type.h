@@ -1,12 +1,12 @@
-// Says which types netCDF shows.
+// Which types netCDF-C shows.
 #pragma once
 
 #include "nmb/extension.h"
 
 namespace nmb {
 
-// Returns whether netCDF-C shows objects of a type. is_named: whether the file names the type.
-// netCDF-C does not show, for example, variables of a compound type without a name.
+// Returns whether netCDF-C shows objects of a type. For example, it does not show variables of a
+// compound type without a name. is_named: whether the file names the type.
 inline bool is_shown_by_netcdf(const ExtendedType& type, bool is_named) {
   switch (type.type_class) {
     case TypeClass::kInteger:

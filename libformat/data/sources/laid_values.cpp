@@ -9,8 +9,8 @@ namespace nmb {
 
 namespace {
 
-// Number of bytes of a variable's records that are read at a time. The number is so small that the
-// bytes stay in a core's cache.
+// Number of bytes of a variable's records that are read at a time; few enough to stay in a core's
+// cache.
 constexpr std::uint64_t kMostColumn = 128 << 10;
 
 // Copies `count` adjacent values of `length` bytes to places `step` bytes apart.
@@ -108,7 +108,7 @@ const LaidPart* LaidValues::whole_records(std::uint64_t number) const {
 
 namespace {
 
-// Reads bytes from slices, which are in ascending order. `to` is added to the offset of each slice.
+// Reads bytes from slices that are in ascending order. to: added to the offset of each slice.
 // record: number of the record; 0 for slices without records.
 Status read_slices(const std::vector<LaidSlice>& slices, std::uint64_t to, std::uint64_t record,
                    std::uint64_t offset, std::span<std::byte> out) {
@@ -135,7 +135,7 @@ Status read_slices(const std::vector<LaidSlice>& slices, std::uint64_t to, std::
 
 Status LaidValues::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   const std::uint64_t end = offset + out.size();
-  // If no variable has bytes in a record, the record size may be 0.
+  // The record size may be 0 if no variable has bytes in a record.
   std::uint64_t from = record.empty() ? end : std::clamp(record_begin, offset, end);
   NMB_TRY(read_slices(fixed, 0, 0, offset, out.first(from - offset)));
   while (from < end) {
@@ -187,17 +187,16 @@ Status LaidValues::read_records(std::uint64_t first, std::uint64_t count,
 
 namespace {
 
-// Removes all parts that contain no index of [first, end).
+// Removes the parts that contain no index of [first, end).
 void keep_parts(std::uint64_t first, std::uint64_t end, std::vector<LaidPart>* parts) {
   std::erase_if(*parts, [&](const LaidPart& part) {
     return part.first >= end || part.first + part.count <= first;
   });
 }
 
-// Returns a range of the part's source. The range contains all bytes of the part that lie in
-// `wanted`.
+// Returns a range of the part's source that contains all bytes of the part in `wanted`.
 ByteRange wanted_of_fixed(const LaidSlice& slice, const LaidPart& part, ByteRange wanted) {
-  // A variable that is not joined has all its values in one piece.
+  // Unless the variable is joined, its values are contiguous.
   if (part.count > 1 || slice.unit != slice.length) return {0, part.source->size()};
   const std::uint64_t from = std::max(wanted.begin, slice.to) - slice.to;
   const std::uint64_t end = std::min(wanted.end, slice.to + slice.length) - slice.to;

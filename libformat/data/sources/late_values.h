@@ -20,12 +20,12 @@ namespace nmb {
 
 using Source = std::shared_ptr<const ByteSource>;
 
-// Keeps the most recently used sources open, at most `limit`. Thread-safe.
+// Keeps up to `limit` sources open, those used most recently. Thread-safe.
 class SourcePool {
  public:
   explicit SourcePool(std::size_t limit) : limit_(limit) {}
 
-  // Returns the source for `key` and opens it if necessary. key: identifies the caller.
+  // Returns the source for `key`, which identifies the caller, and opens it if necessary.
   template <class OpenSource>
   Result<Source> use(const void* key, const OpenSource& open) {
     {
@@ -33,7 +33,7 @@ class SourcePool {
       if (const auto known = find(key); known != open_.end()) return first(known);
       make_room();
     }
-    // The mutex is not locked here, so other threads may read meanwhile or open the same source.
+    // Not locked here, so that other threads may read or open a source, even the same one.
     NMB_ASSIGN(Source source, open());
     const std::scoped_lock lock(mutex_);
     if (const auto known = find(key); known != open_.end()) return first(known);
@@ -78,10 +78,10 @@ struct ViewOrigin {
   std::string record;  // see classic_view()
 };
 
-// What another rank needs to open the same values. std::monostate: no other rank can open them.
+// What another rank needs to open the same values. std::monostate: it cannot open them.
 using LateOrigin = std::variant<std::monostate, BlockOrigin, ViewOrigin>;
 
-// What is known of values that are not open.
+// What is known of values before they are opened.
 struct LateForm {
   std::string name;
   std::uint64_t size = 0;
@@ -101,7 +101,7 @@ class LateOpener {
   virtual LateOrigin origin() const { return {}; }
 };
 
-// Opens values by a function.
+// Opens values with a function.
 class LateFunction final : public LateOpener {
  public:
   using Open = std::function<Result<Source>()>;
@@ -120,8 +120,8 @@ class LateFunction final : public LateOpener {
 // Thread-safe.
 class LateValues {
  public:
-  // pool: keeps the values open; for values that take much memory while they are open. Without a
-  // pool, the values are closed after their last byte was read.
+  // pool: keeps values open that take much memory to open. Without a pool, the values are closed
+  // after their last byte was read.
   explicit LateValues(std::unique_ptr<const LateOpener> opener,
                       std::shared_ptr<SourcePool> pool = nullptr)
       : opener_(std::move(opener)), pool_(std::move(pool)) {}

@@ -31,7 +31,7 @@ Status visit_values(
     values.resize(std::min(kKeysAtOnce, end - from));
     bytes.resize(values.size() * size);
     NMB_TRY(column.values->read_at(from * size, bytes));
-    // Values of uint64 that exceed the largest int64 become negative.
+    // Values of uint64 above the largest int64 become negative.
     convert_from_external(column.type, bytes.data(), values.size(), MemoryType::kInt64,
                           values.data());
     if (!visit(from, values)) break;

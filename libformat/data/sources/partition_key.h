@@ -1,5 +1,5 @@
-// PartitionKey: numbers the events of several inputs. An event has the same number in all tables.
-// The numbers are derived from each input's list of events (docs/guides/join.md, "Join").
+// PartitionKey: numbers the events of several inputs, the same way in all tables, by the list of
+// events of each input (docs/guides/join.md, "Join").
 #pragma once
 
 #include <cstddef>
@@ -33,20 +33,20 @@ class PartitionKey {
   };
 
   PartitionKey() = default;
-  // A key with one input, which has the index 0.
+  // Makes a key with one input, whose index is 0.
   explicit PartitionKey(Input input) { inputs_.emplace(0, std::move(input)); }
   const Input& input(std::size_t index) const { return inputs_.at(index); }
 
-  // Adds an input's list of events after the lists of earlier inputs. Each distinct value is one
-  // event. Returns nullopt if the list is valid. Errors: kIo, kDamaged.
+  // Adds an input's list of events after those of earlier inputs. Each distinct value is one event.
+  // Returns nullopt if the list is valid. Errors: kIo, kDamaged.
   Result<std::optional<KeyProblem>> add(std::size_t input, KeyColumn events);
   // Returns whether a valid list was added for the input.
   bool has(std::size_t input) const { return inputs_.contains(input); }
-  // Checks that each value of a column is an event of the input. has(input) must be true. Returns
-  // the first problem. Errors: kIo, kDamaged.
+  // Checks that each value of a column is an event of the input, for which has() must be true.
+  // Returns the first problem. Errors: kIo, kDamaged.
   Result<std::optional<KeyProblem>> check(std::size_t input, const KeyColumn& column) const;
-  // Reads form::Numbered. If a value is not an event, fails with kDamaged; check() finds such
-  // values earlier.
+  // Reads form::Numbered. Fails with kDamaged if a value is not an event; check() finds such values
+  // earlier.
   Status read_numbers(std::size_t input, const KeyColumn& column, std::uint64_t offset,
                       std::span<std::byte> out) const;
 

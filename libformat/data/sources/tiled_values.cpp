@@ -1,4 +1,4 @@
-// A tile's values have the same order in its source as in the array. So each range of the array
+// A tile's values have the same order in its source as in the array, so each range of the array
 // contains a contiguous range of the tile.
 #include "sources/tiled_values.h"
 
@@ -28,8 +28,7 @@ std::uint64_t TiledValues::bytes_of(const Tile& tile) const {
   return bytes;
 }
 
-// Finds the first byte of the tile that lies at or after `offset` in the array. Returns the offset
-// of this byte in the tile.
+// Returns the offset in the tile of its first byte that lies at or after `offset` in the array.
 std::uint64_t TiledValues::at_or_behind(const Tile& tile, std::uint64_t offset) const {
   const std::uint64_t* firsts = boxes->firsts(tile.box);
   const std::uint64_t* counts = boxes->counts(tile.box);

@@ -1,5 +1,5 @@
-// TiledValues: an array whose values come from several sources. Each source has the values of one
-// box of the array.
+// TiledValues: an array whose values come from several sources, each of which has one box of the
+// array.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace nmb {
 
-// The boxes of an array. A box is identified by its index.
+// The boxes of an array, identified by their index.
 struct TileBoxes {
   std::vector<std::uint64_t> shape;  // lengths of the array
   // For each box: the first index along each dimension, then the length along each dimension.
@@ -33,8 +33,8 @@ struct Tile {
   std::uint32_t box = 0;
 };
 
-// The array in row-major order. If several tiles have a value, the value is taken from the first of
-// these tiles. Thread-safe.
+// The array in row-major order. If several tiles have a value, it is taken from the first of them.
+// Thread-safe.
 struct TiledValues {
   std::shared_ptr<const TileBoxes> boxes;
   std::uint64_t value_size = 0;  // size of a value in bytes
@@ -47,12 +47,12 @@ struct TiledValues {
   const std::string& name() const { return text; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
-  // Returns the index of the first tile that has the element. At least one tile must have the
-  // element. element: index of the element in row-major order.
+  // Returns the index of the first tile that has the element; there must be one. element: index in
+  // row-major order.
   std::size_t tile_of(std::uint64_t element) const;
-  // Returns the range of the array from the first byte to the last byte of the tile.
+  // Returns the range of the array from the first to the last byte of the tile.
   ByteRange range_of(const Tile& tile) const;
-  // Returns the same array with only those tiles that may have bytes in `wanted`.
+  // Returns the same array with only the tiles that may have bytes in `wanted`.
   TiledValues shortened(ByteRange wanted) const;
 
  private:
@@ -63,8 +63,8 @@ struct TiledValues {
   Status copy(const Tile& tile, std::uint64_t offset, std::span<std::byte> out) const;
 };
 
-// Extends an array. from: the lengths of the array in `source`. to: the lengths of the result; no
-// length may be smaller than in `from`. fill: the value of the additional elements.
+// Extends an array. from: the lengths of the array in `source`. to: the lengths of the result, none
+// smaller than in `from`. fill: the value of the additional elements.
 Source padded_array(Source source, const std::vector<std::uint64_t>& from,
                     std::vector<std::uint64_t> to, std::vector<std::byte> fill);
 

@@ -16,7 +16,7 @@ namespace nmb {
 
 namespace {
 
-// The largest number of bytes in memory and in temporary files that are sent with one source.
+// The most bytes, from memory and temporary files, that are sent with one source.
 constexpr std::uint64_t kMostBytes = 16 << 20;
 
 // How a source is sent.
@@ -29,10 +29,10 @@ enum class Sent : std::uint8_t {
 
 }  // namespace
 
-// The fields of each kind. `all` also sends and receives sources. Some functions are only for one
-// of the directions: all.stays() says that no other rank can rebuild the values; all.has_room() is
-// false if the values have too many bytes; all.check() checks a received run; all.whole() moves all
-// bytes of a source.
+// The fields of each kind. `all` also sends and receives sources. Some of its functions matter in
+// one direction only. Sending: all.stays() means that no other rank can rebuild the values,
+// all.has_room() is false if the values have too many bytes, and all.whole() sends all bytes of a
+// source. Receiving: all.check() checks a run.
 template <class Fields>
 void fields(Fields& all, form::Run& run) {
   all(run.offset, run.bytes, run.base);
@@ -70,7 +70,7 @@ template <class Fields>
 void fields(Fields& all, form::Named& named) {
   all(named.object, named.source);
 }
-// The values in memory are sent as values of the base.
+// Values in memory are sent as values of the base.
 template <class Fields>
 void fields(Fields& all, form::Held& held) {
   all(held.base);
@@ -158,7 +158,7 @@ class SourceOut : public FieldsOutOf<SourceOut> {
     if (!shorter.ok()) return fail(shorter.status());
     send_whole(*shorter ? **shorter : *source);
     kept_.push_back(*shorter);
-    // A shortened source cannot be reused for another range.
+    // A shortened source cannot serve for another range.
     const std::uint32_t number = count_++;
     if (!*shorter) known_.emplace(source, number);
   }
@@ -201,7 +201,7 @@ class SourceOut : public FieldsOutOf<SourceOut> {
   Status failure_;
   bool is_complete_ = true;
   std::unordered_map<const ByteSource*, std::uint32_t> known_;
-  std::vector<Source> kept_;  // so that no source in known_ is replaced by another
+  std::vector<Source> kept_;  // so that no other source gets the address of one in known_
   std::uint32_t count_ = 0;
   std::uint64_t bytes_ = 0;          // bytes sent so far
   std::uint64_t room_ = kMostBytes;  // for bytes of temporary files

@@ -1,4 +1,4 @@
-// Sends values to another rank in the form of their SourceForm.
+// Sends values to another rank as their SourceForm.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,9 @@
 
 namespace nmb {
 
-// Describes the bytes `wanted` of a source for another rank. The description covers only these
-// bytes. Returns nullopt if no other rank can rebuild the source, for example because too many
-// values are in a temporary file of this rank. Values that must be in the description are read from
-// the source. Errors: kIo, kDamaged.
+// Returns a description from which another rank can rebuild the bytes `wanted` of a source. Returns
+// nullopt if no other rank can, for example because too many values are in a temporary file of this
+// rank. Reads the values that must be in the description from the source. Errors: kIo, kDamaged.
 Result<std::optional<std::vector<std::byte>>> send_values(const ByteSource& source,
                                                           ByteRange wanted);
 
@@ -27,11 +26,11 @@ struct RebuildWith {
   std::function<std::shared_ptr<const LateValues>(const LateForm& form)> late;
 };
 
-// Rebuilds a source from a result of send_values() on another rank of the same program. Errors:
-// kDamaged if a file has changed, or if the message is incomplete; kIo.
+// Rebuilds a source from the result of send_values() on another rank of the same program. Errors:
+// kDamaged if a file has changed or the message is incomplete; kIo.
 Result<Source> rebuild_values(std::span<const std::byte> sent, const RebuildWith& with);
 
-// Returns the error for a file that changed between two ranks' reads.
+// Returns the error for a file that changed between the reads of two ranks.
 Status file_changed(const std::string& path);
 
 }  // namespace nmb

@@ -84,7 +84,7 @@ Status Repeated::read_at(std::uint64_t at, std::span<std::byte> out) const {
     out[done] = value[in_value];
     if (++in_value == value.size()) in_value = 0;
   }
-  // The part of `out` that is already filled is copied until `out` is full.
+  // Copy the filled part of `out` until `out` is full.
   while (done < out.size()) {
     const std::size_t more = std::min(done, out.size() - done);
     std::memcpy(out.data() + done, out.data(), more);
@@ -143,7 +143,7 @@ bool Spliced::is_unallocated(std::uint64_t at, std::uint64_t length) const {
 }
 
 Status Converted::read_at(std::uint64_t at, std::span<std::byte> out) const {
-  // Reads whole values, beginning with value number `first`.
+  // Reads whole values, from value number `first` on.
   const auto read_whole = [&](std::uint64_t first, std::span<std::byte> to) -> Status {
     const std::uint64_t begin = first * conversion.from_bytes;
     if (conversion.in_place) {
@@ -336,7 +336,7 @@ class Shortener {
   Result<Source> operator()(const std::shared_ptr<const TiledValues>& tiled) const {
     return Source(source_of(std::make_shared<const TiledValues>(tiled->shortened(wanted_))));
   }
-  // These kinds are always sent whole.
+  // Sources of these kinds are always sent whole.
   template <OneOf<form::Bytes, form::Repeated, form::Strided, form::Converted, form::Named,
                   form::Called, form::Numbered, std::shared_ptr<const LateValues>>
                 Kind>
@@ -349,7 +349,7 @@ class Shortener {
     NMB_ASSIGN(Source part, shortened(*source, range, room_));
     return part ? part : source;
   }
-  // Temporary files can be read only by this process, so their bytes are taken.
+  // Only this process can read its temporary files, so their bytes are copied.
   Result<Source> part_of(const Source& source, form::Spliced::Run* run) const {
     if (!std::holds_alternative<const SpoolFile*>(source->known()) || run->length > *room_)
       return shorter(source, {run->source, run->source + run->length});

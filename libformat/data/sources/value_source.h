@@ -1,6 +1,6 @@
-// ValueSource: values as data. A SourceForm says which bytes a source has, where they come from,
-// and how they are converted. ValueSource reads them; sources/value_message.h sends the form to
-// another rank.
+// ValueSource: a source described by data. Its SourceForm defines which bytes it has, where they
+// come from, and how they are converted. ValueSource reads them; sources/value_message.h sends the
+// form to another rank.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,7 @@ struct Widening {
 // Converts values of one type to another type.
 struct ValueConversion {
   std::uint64_t from_bytes = 0, to_bytes = 0;  // size of a value in bytes
-  bool in_place = false;  // whether both types have the same size, so that convert() can work in
-                          // place
+  bool in_place = false;  // both types have the same size, so convert() can work in place
   // Converts as many whole values as fit into `out`. Thread-safe.
   std::function<void(std::span<const std::byte> values, std::span<std::byte> out)> convert{};
   std::optional<Widening> widening{};  // set if another rank can make the same conversion
@@ -53,16 +52,16 @@ struct KeyColumn {
 };
 
 // Reads runs of a source. Bytes that no run covers are zero. Runs that are adjacent both in the
-// source and in the extent become one read. If all bytes are zeros that the source does not store,
-// *stored does not change; otherwise *stored becomes true. `stored` may be nullptr.
+// source and in the extent become one read. Sets *stored to true unless all bytes are zeros that
+// the source does not store. `stored` may be nullptr.
 Status read_runs(const ByteSource& source, std::span<const ValueRuns> runs, std::uint64_t offset,
                  std::span<std::byte> out, bool* stored = nullptr);
 // Returns the first run that ends after `offset`.
 std::span<const ValueRuns>::iterator run_at(std::span<const ValueRuns> runs, std::uint64_t offset);
 
-// The kinds of values. Each kind has size(), name() and read_at() with the meaning that they have
-// in ByteSource, and is thread-safe if its sources are. The caller of read_at() has checked the
-// range. A kind may also have may_be_sparse(), is_unallocated() and path().
+// The kinds of values. Each kind has size(), name() and read_at(), which mean the same as in
+// ByteSource, and may have may_be_sparse(), is_unallocated() and path(). It is thread-safe if its
+// sources are. The caller of read_at() has checked the range.
 namespace form {
 
 // A range of another source. offset + bytes must not exceed base->size().
@@ -91,7 +90,7 @@ struct Bytes {
   Status read_at(std::uint64_t at, std::span<std::byte> out) const;
 };
 
-// One value again and again.
+// One value, repeated.
 struct Repeated {
   std::vector<std::byte> value;
   std::uint64_t bytes = ~std::uint64_t{0};
@@ -112,8 +111,8 @@ struct Spliced {
   };
 
   std::vector<Source> sources;
-  // In ascending order, without overlaps. Each run lies within the first `bytes` bytes, and within
-  // the other source.
+  // In ascending order, without overlaps, each within the first `bytes` bytes and within the other
+  // source.
   std::vector<Run> runs;
   std::uint64_t bytes = 0;
   std::string text;
@@ -126,13 +125,13 @@ struct Spliced {
   bool may_be_sparse() const;
   // A range that does not lie within a single run counts as allocated.
   bool is_unallocated(std::uint64_t at, std::uint64_t length) const;
-  // Calls visit(run, source offset, length) for consecutive parts of a range. Between runs, `run`
-  // is nullptr.
+  // Calls visit(run, source offset, length) for consecutive parts of a range. `run` is nullptr
+  // between runs.
   template <class Visit>
   Status visit(ByteRange range, const Visit& visit) const;
 };
 
-// Runs of another source with regular distances, with zeros between them.
+// Runs of another source at regular distances, with zeros between them.
 struct Strided {
   Source source;
   std::vector<ValueRuns> runs;  // in ascending order
@@ -173,10 +172,10 @@ struct Named {
   }
 };
 
-// The values of an input. Those that a union compares are in memory. So the file of an input need
-// not be reopened for each comparison, even if there are thousands of inputs.
+// The values of an input. Those that a union compares are in memory, so that the file need not be
+// reopened for each comparison, even with thousands of inputs.
 struct Held {
-  // By their offsets. The pieces do not overlap.
+  // By their offsets, without overlaps.
   using Pieces = std::map<std::uint64_t, std::vector<std::byte>>;
 
   Source base;
@@ -241,8 +240,7 @@ inline std::shared_ptr<const ValueSource> source_of(SourceForm form) {
   return std::make_shared<const ValueSource>(std::move(form));
 }
 
-// Returns the form of a source if it is of the given kind, otherwise nullptr. `source` may be
-// nullptr.
+// Returns the form of a source if it is of this kind, otherwise nullptr. `source` may be nullptr.
 template <class Kind>
 const Kind* form_of(const ByteSource* source) {
   const KnownSource known = source ? source->known() : KnownSource();
@@ -257,28 +255,28 @@ inline Source owned_bytes(std::vector<std::byte> bytes, std::string name) {
   return source_of(form::Bytes{std::move(bytes), std::move(name)});
 }
 
-// Returns `length` bytes of the extent from `begin` on. Errors: kDamaged if the extent ends
-// earlier; the message names `object`.
+// Returns `length` bytes of the extent from `begin` on. Errors: kDamaged, with a message that names
+// `object`, if the extent ends earlier.
 Result<Source> range_of(Source extent, std::uint64_t begin, std::uint64_t length,
                         std::string_view object);
 
-// Returns the values of a variable without gaps. extent: the extent of the dataset. Errors: those
-// of range_of().
+// Returns the values of a variable without gaps. extent: that of the dataset. Errors: those of
+// range_of().
 Result<Source> variable_array(Source extent, const VariableShape& shape, std::string_view object);
 
-// Calls visit(file, offset, length) for consecutive parts of a range. Each part is stored unchanged
-// at `offset` of the file; `file` is nullptr if the part is not stored like that.
+// Calls visit(file, offset, length) for consecutive parts of a range. `file` stores the part
+// unchanged at `offset`; it is nullptr if no file does.
 using VisitStored =
     std::function<Status(const PooledFile* file, std::uint64_t offset, std::uint64_t length)>;
 Status visit_stored(const ByteSource& source, ByteRange range, const VisitStored& visit);
 
-// Returns the first values in the source that are opened late and have a ViewOrigin, or nullptr.
-// `source` may be nullptr.
+// Returns the first late values in the source that have a ViewOrigin, or nullptr. `source` may be
+// nullptr.
 const LateValues* view_in(const ByteSource* source);
 
-// Returns a source that has the bytes in `wanted` and a shorter form than `source`. Bytes of
-// temporary files in `wanted` become form::Bytes, at most *room bytes; the call reduces *room.
-// Returns nullptr if the source is always sent whole. Errors: kIo.
+// Returns a source with the bytes in `wanted` and a shorter form than `source`, or nullptr if the
+// source is always sent whole. Bytes of temporary files become form::Bytes as long as they fit into
+// *room, from which their number is subtracted. Errors: kIo.
 Result<Source> shortened(const ByteSource& source, ByteRange wanted, std::uint64_t* room);
 
 }  // namespace nmb
