@@ -28,8 +28,8 @@ Status put_data(TextOut& out, const DatasetText& dataset, const ClassicLayout& l
   else
     style.indent = "  ";
   style.line_length = kLineLength;
-  // The program ncgen computes the number of records from the length of this string, so the NULs at
-  // its end must be written.
+  // ncgen computes the number of records from the length of this string, so the NULs at its end
+  // must be written.
   style.keep_nuls = one_row && shape.record_size > 0;
   CdlRows rows(out, dataset.metadata, id, array, style);
   NMB_TRY(for_each_row(array, all, out, rows));

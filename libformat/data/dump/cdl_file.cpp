@@ -10,8 +10,8 @@ namespace nmb {
 
 namespace {
 
-// Whether ncdump shows a file as a classic file. netCDF marks a netCDF-4 file in this way if the
-// file has only what a classic file can have.
+// Whether ncdump shows a file as a classic file: netCDF marks a netCDF-4 file in this way if it has
+// only what a classic file can have.
 bool is_shown_as_classic(const Dataset& root) {
   return !root.metadata.extension() ||
          root.metadata.find_attribute(kGlobal, "_nc3_strict").has_value();
@@ -64,7 +64,7 @@ class CdlFile final : public GroupVisitor {
   const TypeNames& names_;
   TextOut& out_;
   const CdlForm form_;
-  std::optional<CdlHeader> header_;  // exists when the root group has begun
+  std::optional<CdlHeader> header_;  // set once the root group has begun
   std::vector<OpenGroup> open_;
 };
 

@@ -1,4 +1,3 @@
-// Writes types, dimensions, variables and attributes as CDL (see dump/cdl_header.h).
 #include "dump/cdl_header.h"
 
 #include <algorithm>
@@ -210,7 +209,7 @@ void CdlHeader::put_attribute(const ShownGroup& group, VarId id, std::string_vie
     }
   }
   put_name(owner);
-  // A CDL parser reads "data:" as a keyword, but not "data :" with a blank before the colon.
+  // A CDL parser reads "data:" as a keyword, but not "data :" with a blank.
   constexpr std::array<std::string_view, 5> kWords = {"types", "dimensions", "variables", "data",
                                                       "group"};
   if (std::find(kWords.begin(), kWords.end(), owner) != kWords.end()) out_.put(' ');

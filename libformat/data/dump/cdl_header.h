@@ -13,21 +13,21 @@ namespace nmb {
 
 class CdlHeader {
  public:
-  // breaks_lines: whether a string continues on a new line after each line feed, as ncdump writes
-  // the strings of classic files.
+  // breaks_lines: whether a string continues on a new line after each line feed, as in ncdump's
+  // output of classic files.
   CdlHeader(TextOut& out, CdlForm form, bool breaks_lines)
       : out_(out), form_(form), breaks_lines_(breaks_lines) {}
 
   void put_name(std::string_view name, bool is_dataset = false) {
     put_cdl_name(out_, name, form_, is_dataset);
   }
-  // Begins a line. Each level of groups indents it by two blanks more, up to 64 levels.
+  // Begins a line, indented by two blanks for each level of groups, up to 64 levels.
   void indent();
   void indent_more() { ++level_; }
   void indent_less() { --level_; }
 
-  // Writes the definitions of a dataset or a group. If a value of variable length is damaged,
-  // writes the error in place of the value.
+  // Writes the definitions of a dataset or a group, and an error in place of a damaged value of
+  // variable length.
   void put(const ShownGroup& group);
 
  private:
@@ -46,12 +46,12 @@ class CdlHeader {
   const CdlForm form_;
   const bool breaks_lines_;
   std::size_t level_ = 0;
-  // Position in the line of an enum. Like ncdump, does not count the indentation of the first one.
+  // Position in the line of an enum; like ncdump, without the indentation of the first line.
   std::size_t column_ = 0;
 };
 
-// Writes the text that begins with "netcdf NAME {" and ends with the global attributes. For `view`
-// and `form`, see write_cdl_header().
+// Writes the text from "netcdf NAME {" up to the global attributes. For `view` and `form`, see
+// write_cdl_header().
 Status put_cdl_header(TextOut& out, const DatasetText& dataset, const NetcdfView* view,
                       CdlForm form);
 

@@ -1,4 +1,3 @@
-// Writes rows of values as CDL (see cdl_rows.h).
 #include "dump/cdl_rows.h"
 
 #include <algorithm>
@@ -18,14 +17,14 @@ CdlRows::CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const V
     return;
   }
   fill_ = shown_fill_value(metadata, variable);
-  // If values are shown with another type, the fill value does not apply to them.
+  // The fill value does not apply to values that are shown with another type.
   if (fill_.size() != type_size(type_)) fill_.clear();
   if (type_ == Type::kChar) {
     // ncgen extends a short string with the fill value.
     style_.keep_nuls |= fill_.empty() || fill_[0] != std::byte{0};
     return;
   }
-  // In an 8-bit type, a value that equals the default fill value is probably real data.
+  // A value of an 8-bit type that equals the default fill value is probably real data.
   if (type_size(type_) == 1 && !metadata.find_attribute(variable, "_FillValue")) fill_.clear();
 }
 

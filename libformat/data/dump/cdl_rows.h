@@ -19,8 +19,8 @@ class CdlRows {
     std::string_view indent;       // text before each row
     std::size_t first_column = 0;  // column at which the first row begins
     std::size_t line_length = 0;   // maximum number of columns in a line; 0 means no limit
-    bool keep_nuls = false;  // if true, also writes the NULs at the end of a text, although NUL is
-                             // the fill value
+    bool keep_nuls = false;  // whether to write NULs at the end of a text although NUL is the fill
+                             // value
   };
   CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const ValueArray& array,
           const Style& style);
@@ -29,17 +29,16 @@ class CdlRows {
   void text(std::string_view bytes) { string_->add(bytes); }
   void value(const std::byte* external);
   void end(std::uint64_t row);
-  // Completes the text if a value could not be read. Does nothing if no row was begun.
+  // Completes the text after a value that could not be read. Does nothing if no row was begun.
   void cut();
-  // Returns the failure to read a value of variable length. The unreadable value and all values
-  // after it are not written.
+  // Returns the failure to read a value of variable length. This value and those after it are not
+  // written.
   const Status& status() const { return status_; }
 
  private:
   TextOut& out_;
   Type type_;
-  std::vector<std::byte> fill_;  // the fill value in external form; values equal to it are written
-                                 // as `_`; empty if there is no fill value
+  std::vector<std::byte> fill_;  // fill value in external form, written as `_`; empty if none
   Style style_;
   std::size_t column_ = 0;
   bool first_in_row_ = true, any_ = false;

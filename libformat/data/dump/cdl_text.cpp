@@ -1,4 +1,3 @@
-// Writes names, strings and constants of CDL (see cdl_text.h).
 #include "dump/cdl_text.h"
 
 #include <algorithm>

@@ -11,17 +11,17 @@
 
 namespace nmb {
 
-// Writes a name with backslashes before characters that have a meaning in CDL. `is_dataset` is set
-// for the name after "netcdf". ncgen does not read an escaped brace there.
+// Writes a name with backslashes before characters that have a meaning in CDL. is_dataset: whether
+// this is the name after "netcdf", where ncgen does not read an escaped brace.
 void put_cdl_name(TextOut& out, std::string_view name, CdlForm form, bool is_dataset = false);
 
 // Writes a string in quotation marks from bytes that arrive in portions.
 class CdlString {
  public:
-  // `line_break` is a text that closes the quotation marks and opens them again. This text is
-  // written after each line feed. With kExact, this text is not written after a line feed at the
-  // end. If `line_break` is empty, the string stays on one line. If `keep_nuls` is true, NULs at
-  // the end are written too. With kNcdump, bytes that are not UTF-8 are written unchanged.
+  // line_break: text that closes the quotation marks and opens them again, written after each line
+  // feed, except with kExact after a line feed at the end; if empty, the string stays on one line.
+  // keep_nuls: whether to write NULs at the end. With kNcdump, bytes that are not UTF-8 are written
+  // unchanged.
   CdlString(TextOut& out, std::string_view line_break, bool keep_nuls,
             CdlForm form = CdlForm::kExact)
       : out_(out), line_break_(line_break), keep_nuls_(keep_nuls), form_(form) {
@@ -40,16 +40,15 @@ class CdlString {
   bool keep_nuls_;
   CdlForm form_;
   bool broken_ = false;     // the last character was a line feed
-  std::uint64_t nuls_ = 0;  // number of NULs received but not written yet
+  std::uint64_t nuls_ = 0;  // NULs that were received but not yet written
   Utf8Splitter splitter_;
 };
 
-// Writes one value of an attribute in a form that shows its type ("1b", "2.f").
+// Writes one value of an attribute as a constant that shows its type ("1b", "2.f").
 void put_cdl_constant(TextOut& out, Type type, const std::byte* value,
                       CdlForm form = CdlForm::kExact);
 
-// Writes one value in a compound or in a list, as ncdump does. The text does not show the type,
-// except for NaN and infinity.
+// Writes one value of a compound or a list as ncdump does: only NaN and infinity show the type.
 void put_ncdump_part(TextOut& out, Type type, const std::byte* value);
 
 }  // namespace nmb

@@ -1,4 +1,3 @@
-// Writes values of block-defined types as text (see extended_text.h).
 #include "dump/extended_text.h"
 
 #include <algorithm>
@@ -120,8 +119,8 @@ Status ExtendedText::put(Type type, const std::byte* value) {
         put_text(target);
         return {};
       }
-      // Writes only the path of the data set. The selection is left out, because HDF5 encodes it in
-      // a form of its own.
+      // Write only the path of the data set, without the selection, because HDF5 encodes it in a
+      // form of its own.
       if (target.size() < 4 || load_le<std::uint32_t>(target.data()) > target.size() - 4) {
         put_text({});
         return {};

@@ -1,5 +1,5 @@
-// ExtendedText writes values of block-defined types as text (spec/extended.md, section 15.1). If
-// CDL has no form for a value, the CDL text shows the value in its JSON form.
+// ExtendedText writes values of block-defined types as text (spec/extended.md, section 15.1). CDL
+// text shows values for which CDL has no form as JSON does.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace nmb {
 
 class ExtendedText {
  public:
-  // `region` holds the bytes of values of variable length. If no values have variable length,
-  // `region` is nullptr.
+  // region: the bytes to which values of variable length refer; nullptr if there are no such
+  // values.
   ExtendedText(TextOut& out, const TypeTable& types, const ByteSource* region, ValueFormat format,
                CdlForm form = CdlForm::kExact)
       : out_(out),
@@ -40,22 +40,21 @@ class ExtendedText {
   void put_number(Type classic, const std::byte* value, bool swapped, std::size_t size);
   void put_text(std::span<const std::byte> text);
   void put_bits(std::span<const std::byte> bytes);
-  // Returns the bytes to which a `value` of variable length refers. `size` is the number of bytes
-  // of one element.
+  // Returns the bytes to which a value of variable length refers. size: number of bytes of one
+  // element.
   Result<std::vector<std::byte>> content(const std::byte* value, std::uint64_t size,
                                          std::uint64_t* count);
 
   TextOut& out_;
   const TypeTable& types_;
   const ByteSource* const region_;
-  std::uint64_t left_;  // number of bytes to which the next values may lead (R-XV-2)
+  std::uint64_t left_;  // bytes to which the next values may refer (R-XV-2)
   const ValueFormat format_;
   const CdlForm form_;  // of CDL
   int depth_ = 0;       // number of compounds and lists around the value
 };
 
-// Formats values like ExtendedText, but gives no text for a value that could not be read
-// completely.
+// Formats values like ExtendedText, but gives no text for a value that cannot be read completely.
 class WholeValues {
  public:
   WholeValues(const TypeTable& types, const ByteSource* region, ValueFormat format)
@@ -63,7 +62,7 @@ class WholeValues {
   WholeValues(const WholeValues&) = delete;
   WholeValues& operator=(const WholeValues&) = delete;
 
-  // Formats one value like ExtendedText::put(). After a call, text() returns the text of the value.
+  // Formats one value as ExtendedText::put() does; text() then returns its text.
   Status read(Type type, const std::byte* value) {
     text_.clear();
     NMB_TRY(value_.put(type, value));
@@ -81,7 +80,7 @@ class WholeValues {
   ExtendedText value_;
 };
 
-// Writes the values of an attribute whose type the block defines. Separates the values by commas.
+// Writes the values of an attribute whose type the block defines, separated by commas.
 Status put_extended_attribute(TextOut& out, const TypeTable& types, const Attribute& attribute,
                               ValueFormat format, CdlForm form = CdlForm::kExact);
 

@@ -1,4 +1,3 @@
-// Visits blocks as a tree of groups (see dump/group_walk.h).
 #include "dump/group_walk.h"
 
 #include <algorithm>
@@ -16,8 +15,8 @@ namespace nmb {
 
 namespace {
 
-// Orders names such that a group is directly followed by all blocks below it: '/' is the smallest
-// character.
+// Orders names with '/' as the smallest character, so that each group is directly followed by all
+// blocks below it.
 bool is_before(std::string_view a, std::string_view b) {
   const auto key = [](char c) {
     return c == '/' ? -1 : static_cast<int>(static_cast<unsigned char>(c));
@@ -29,10 +28,10 @@ class GroupWalk {
  public:
   GroupWalk(const FileBlocks& blocks, GroupVisitor& visitor) : blocks_(blocks), visitor_(visitor) {}
 
-  // Does not use recursion, because names may have very many parts.
+  // Without recursion, because names may have very many parts.
   Status run() {
     NMB_TRY(blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-      // With an empty part in a name, a group would be below itself.
+      // A name with an empty part would put a group below itself.
       if (!is_block_name(entry.name))
         return Status(Code::kDamaged, "", kNoOffset, "R-NM-1",
                       "found block " + in_quotes(entry.name) + ", expected a valid name");
@@ -40,7 +39,7 @@ class GroupWalk {
       return true;
     }));
     std::ranges::sort(names_, is_before);
-    // The index is not checked as a whole when a file is opened.
+    // Opening a file does not check its index as a whole.
     if (const auto twice = std::ranges::adjacent_find(names_); twice != names_.end())
       return Status(Code::kDamaged, "", kNoOffset, "R-IX-2",
                     "found two blocks with the name " + in_quotes(*twice));
@@ -60,14 +59,14 @@ class GroupWalk {
   }
 
  private:
-  // The blocks at and below a group. `length` is the length of the group's name.
+  // The blocks at and below a group. length: of the group's name.
   struct Range {
     std::size_t first, last, length;
   };
   struct Group {
     std::string_view path;
     std::shared_ptr<const Dataset> dataset;
-    std::vector<Range> waiting;  // subgroups that were not visited yet, the next one last
+    std::vector<Range> waiting;  // unvisited subgroups; the last one is visited next
   };
 
   Status open(Range range) {
@@ -112,7 +111,7 @@ class GroupWalk {
     return found;
   }
 
-  // Returns the linked groups in the order of their links, and then the other groups.
+  // Returns the linked groups in the order of their links, then the other groups.
   static std::vector<Range> in_order(const std::vector<Range>& groups,
                                      const std::map<std::string_view, std::size_t>& by_name,
                                      const std::vector<std::string>& linked) {

@@ -15,20 +15,20 @@ class GroupVisitor {
  public:
   virtual ~GroupVisitor() = default;
 
-  // A group begins. `path` is the block's name. `dataset` is nullptr if there are only blocks below
-  // the group. `has_groups` says whether the group has subgroups. `path` and `dataset` are valid
-  // until the call of end() for this group.
+  // A group begins. path: name of the group's block. dataset: the block, or nullptr if there are
+  // only blocks below the group. has_groups: whether the group has subgroups. `path` and `dataset`
+  // are valid until end() is called for this group.
   virtual Status begin(std::string_view path, const Dataset* dataset, bool has_groups) = 0;
-  // The group that began last and has not ended yet ends. All its subgroups have ended.
+  // The group that began last and has not ended yet ends, after all its subgroups.
   virtual Status end(std::string_view path) = 0;
 };
 
-// Visits all groups of a file, beginning with the root group, which always exists. Groups have the
-// order in which netCDF-C reads them: the order of their links if a block tracks this order, else
-// the order of their names. Holds the names of all blocks in memory.
+// Visits all groups of a file, from the root group, which always exists. Groups have the order in
+// which netCDF-C reads them: that of their links if a block tracks it, otherwise that of their
+// names. Holds the names of all blocks in memory.
 Status visit_groups(const FileBlocks& blocks, GroupVisitor& visitor);
 
-// Returns the named types to which links of a group lead, in the order of the links. Errors:
+// Returns the named types to which links of a group refer, in the order of the links. Errors:
 // kDamaged if the hdf5 section is damaged.
 Result<std::vector<Type>> linked_types(const Extension& extension);
 

@@ -1,4 +1,3 @@
-// Writes rows of values as nested JSON arrays (see json_rows.h).
 #include "dump/json_rows.h"
 
 namespace nmb {

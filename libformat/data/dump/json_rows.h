@@ -22,10 +22,10 @@ class JsonRows {
   void text(std::string_view bytes) { string_->add(bytes); }
   void value(const std::byte* external);
   void end(std::uint64_t row);
-  // Closes all open arrays so that the text is valid JSON. Does nothing if no row was begun.
+  // Closes all open arrays, so that the text is valid JSON. Does nothing if no row was begun.
   void cut();
-  // Returns the failure to read a value of variable length. The unreadable value and all values
-  // after it are not written.
+  // Returns the failure to read a value of variable length. This value and those after it are not
+  // written.
   const Status& status() const { return status_; }
 
  private:
@@ -33,7 +33,7 @@ class JsonRows {
   Type type_;
   bool is_scalar_;
   std::vector<std::uint64_t>
-      rows_in_;  // for each dimension except the last one: the number of rows in one JSON array
+      rows_in_;  // for each dimension except the last one: number of rows in one JSON array
   bool first_in_row_ = true, in_row_ = false;
   std::uint64_t rows_ = 0;  // number of rows that were begun
   std::optional<JsonString> string_;

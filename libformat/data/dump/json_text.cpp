@@ -1,4 +1,3 @@
-// Writes strings and numbers of JSON (see json_text.h).
 #include "dump/json_text.h"
 
 #include "dump/number_text.h"
@@ -6,7 +5,7 @@
 namespace nmb {
 namespace {
 
-// Writes \uXXYY, where `high` is XX and `low` is the byte YY.
+// Writes \uXXYY; `high` is XX and `low` the byte YY.
 void put_code(TextOut& out, std::string_view high, unsigned low) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   out.put("\\u");
@@ -27,7 +26,7 @@ void JsonString::put(std::string_view character, bool valid) {
     return;
   }
   if (is_control(character)) {
-    // For U+0080 to U+009F, the low byte of the code is the second byte of the UTF-8 form.
+    // The codes U+0080 to U+009F end with the second byte of their UTF-8 form.
     return put_code(out_, "00", byte_at(character, character.size() - 1));
   }
   if (character == "\"" || character == "\\") out_.put('\\');

@@ -9,8 +9,8 @@
 
 namespace nmb {
 
-// Writes a string from bytes that arrive in portions. For bytes that are not UTF-8, see
-// write_json_header.
+// Writes a string from bytes that arrive in portions. write_json_header() explains the form of
+// bytes that are not UTF-8.
 class JsonString {
  public:
   explicit JsonString(TextOut& out) : out_(out) { out_.put('"'); }

@@ -15,8 +15,8 @@ namespace nmb {
 
 namespace {
 
-// Writes text as the value of an XML attribute. XML cannot hold most control characters: they have
-// the same form as bytes that are not UTF-8 (see json_text()).
+// Writes text as the value of an XML attribute. XML cannot hold most control characters, so they
+// are written like bytes that are not UTF-8 (see json_text()).
 class XmlText {
  public:
   explicit XmlText(TextOut& out) : out_(out) {}
@@ -158,12 +158,12 @@ class NcmlWriter {
     XmlText(out_).put(value);
     out_.put('"');
   }
-  // NULs at the end of a name are left out, as netCDF does.
+  // As in netCDF, NULs at the end of a name are left out.
   static std::string_view without_nuls(std::string_view name) {
     return name.substr(0, name.find_last_not_of('\0') + 1);
   }
   void put_name(std::string_view name) { put("name", without_nuls(name)); }
-  // In a list that is separated by blanks, a backslash precedes a blank or a backslash of a name.
+  // In a list separated by blanks, a backslash precedes each blank or backslash of a name.
   static std::string token(std::string_view name) {
     std::string text;
     for (const char c : without_nuls(name)) {
@@ -199,13 +199,13 @@ class NcmlWriter {
     return type_size(base) == 1 ? "enum1" : type_size(base) == 2 ? "enum2" : "enum4";
   }
 
-  // Writes a variable, or a field of a structure if there is no `id`.
+  // Writes a variable or, without `id`, a field of a structure.
   Status put_variable(const ShownGroup& group, std::string_view name, Type type, std::string shape,
                       std::optional<VarId> id) {
     const auto is_class = [&](TypeClass type_class) {
       return TypeTable::is_extended(type) && group.type(type).type_class == type_class;
     };
-    // A dimension "*" has another length for each value. An array has dimensions without a name.
+    // A dimension "*" has another length for each value. The dimensions of an array have no names.
     while (is_class(TypeClass::kVlen) || is_class(TypeClass::kArray)) {
       const ExtendedType& t = group.type(type);
       if (t.type_class == TypeClass::kVlen) shape += shape.empty() ? "*" : " *";
@@ -291,7 +291,7 @@ class NcmlWriter {
     return {};
   }
 
-  // Returns a character that is in none of the texts, or a word if there is no such character.
+  // Returns a character that occurs in none of the texts, or a word if there is none.
   static std::string separator_of(const std::vector<std::string>& texts) {
     for (const char c : std::string_view("|;,!#~^*")) {
       bool is_used = false;

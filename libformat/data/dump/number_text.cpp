@@ -1,4 +1,3 @@
-// Formats numbers (see number_text.h).
 #include "dump/number_text.h"
 
 #include <algorithm>

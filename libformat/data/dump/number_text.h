@@ -1,4 +1,4 @@
-// Converts a number to the text with the fewest digits from which the same number can be read.
+// Converts a number to the shortest text from which the same number can be read.
 #pragma once
 
 #include <array>
@@ -19,14 +19,13 @@ enum class Digits : std::uint8_t {
 // Holds the text of one number.
 class NumberText {
  public:
-  // Formats a value of `type` (not kChar) in external form. Integers are written in decimal. Reals
-  // are written like C's %g with 7 digits (float) or 15 digits (double). If these digits do not
-  // suffice, kShortest writes more digits. Special values are written as "NaN", "Infinity" and
-  // "-Infinity".
+  // Formats a value of `type` (not kChar) in external form. Integers are decimal. Reals are written
+  // like C's %g with 7 digits (float) or 15 digits (double), with kShortest also with more digits
+  // if these do not suffice. Special values are "NaN", "Infinity" and "-Infinity".
   NumberText(Type type, const std::byte* value, Digits digits = Digits::kShortest);
 
   std::string_view text() const { return {buffer_.data(), size_}; }
-  // Returns whether the value is NaN or infinite. The text of such a value has no digits.
+  // Returns whether the value is NaN or infinite, so that its text has no digits.
   bool is_special() const { return special_; }
 
  private:

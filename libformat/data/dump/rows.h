@@ -1,4 +1,4 @@
-// Divides the values of a selection into rows for the code that prints them. A row holds the
+// Divides the values of a selection into rows for the code that prints them. A row consists of the
 // elements along the last dimension.
 #pragma once
 
@@ -18,10 +18,9 @@ inline std::uint64_t row_length(const Hyperslab& slab) {
   return slab.count.empty() ? 1 : slab.count.back();
 }
 
-// Reads the selection and passes its rows to `rows` in order. For each row n, calls rows.begin(n)
-// first and rows.end(n) last. Between rows.begin(n) and rows.end(n), calls rows.text(bytes) for
-// each portion of text, or rows.value(external) for each number. Stops if `out` has failed. `slab`
-// must have passed check_hyperslab.
+// Reads the selection and passes its rows to `rows` in order. For row n, calls rows.begin(n), then
+// rows.text(bytes) for each portion of text or rows.value(external) for each number, then
+// rows.end(n). Stops if `out` has failed. `slab` must have passed check_hyperslab().
 template <class Rows>
 Status for_each_row(const ValueArray& array, const Hyperslab& slab, const TextOut& out,
                     Rows& rows) {

@@ -1,4 +1,3 @@
-// Selects and names the definitions of a group for text (see dump/shown_group.h).
 #include "dump/shown_group.h"
 
 #include <algorithm>

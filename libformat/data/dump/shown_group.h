@@ -1,5 +1,5 @@
 // ShownGroup: the definitions of one dataset or group as text shows them, with the names by which
-// the text refers to types and dimensions of groups above.
+// the text refers to types and dimensions of groups above it.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,7 @@
 
 namespace nmb {
 
-// The names that an open group defines. Objects of the group and of groups below it use these
-// names.
+// The names that an open group defines, for its objects and those of the groups below it.
 struct OpenGroup {
   std::string_view path;  // without the leading '/'
   std::set<std::string, std::less<>> dimensions{}, types{};
@@ -34,30 +33,30 @@ class ShownGroup {
   ShownGroup(const DatasetText& text, const NetcdfView* view)
       : metadata_(text.metadata), shown_(text, view) {}
 
-  // Reads a dataset that stands alone: all types and dimensions are its own. Errors: kDamaged if
-  // the hdf5 section is damaged.
+  // Reads a dataset without groups above it, which has all its types and dimensions itself. Errors:
+  // kDamaged if the hdf5 section is damaged.
   Status read();
-  // Reads a group of a file. `open` has the groups above it, and the group itself as last element.
-  // Adds the names that the group defines to this element. names: of all types of the file.
-  // has_groups: whether there are groups below the group. Errors: those of read().
+  // Reads a group of a file. open: the groups above it, and the group itself as last element, to
+  // which the names are added that the group defines. names: of all types of the file. has_groups:
+  // whether there are groups below the group. Errors: those of read().
   Status open(std::vector<OpenGroup>* open, const TypeNames& names, bool has_groups);
 
   const Metadata& metadata() const { return metadata_; }
   const ShownHeader& shown() const { return shown_; }
-  // The dataset must have types of its own.
+  // The dataset must define types.
   const TypeTable& types() const { return metadata_.extension()->types; }
   const ExtendedType& type(Type code) const { return types().at(code); }
 
   // Returns the types that the text of the group declares.
   const std::vector<Type>& declared_types() const { return declared_; }
-  // Returns the name by which the text refers to a compound, a sequence, an opaque type or an enum.
-  // The path precedes the name if no open group defines a type of this name. Returns nullopt if the
-  // file has no named type that equals this type.
+  // Returns the name by which the text refers to a compound, a sequence, an opaque type or an enum,
+  // with the path before it unless an open group defines a type of this name. Returns nullopt if
+  // the file has no named type that equals this type.
   std::optional<std::string> type_reference(Type code) const;
-  // Returns a classic type with the values of an integer or a float: the type itself, or for other
-  // sizes the type that netCDF shows. Returns nullopt for other types.
+  // Returns a classic type for the values of an integer or a float: the type itself or, if its size
+  // is not classic, the type that netCDF shows. Returns nullopt for other types.
   std::optional<Type> number(Type code) const;
-  // Returns the value of an enum's member as text. Returns "" if the base type is not classic.
+  // Returns the value of an enum's member as text, or "" if the base type is not classic.
   std::string enum_value(const ExtendedType& type, std::size_t member) const;
 
   // Calls visit(dimension) for each dimension that the group defines.
@@ -70,12 +69,12 @@ class ShownGroup {
       visit(dimension);
     }
   }
-  // Returns the name by which the text refers to a dimension. The path precedes the name if the
-  // name alone would mean another dimension.
+  // Returns the name by which the text refers to a dimension, with the path before it if the name
+  // would otherwise mean another dimension.
   std::string dimension_reference(std::uint32_t number) const;
 
-  // Whether the text shows objects of a type. The text of a file in netCDF's view shows only what
-  // netCDF shows.
+  // Whether the text shows objects of a type. In netCDF's view of a file, it shows only what netCDF
+  // shows.
   bool is_shown(Type type) const;
   // Calls visit(attribute, number) for each attribute that the text shows.
   template <class Visit>
@@ -85,7 +84,7 @@ class ShownGroup {
         visit(attribute, number);
     });
   }
-  // Whether netCDF shows a fixed-length string as characters. Several strings stay strings.
+  // Whether netCDF shows a fixed-length string as characters; not so if there are several strings.
   bool is_text(VarId owner, std::uint32_t number, const Attribute& attribute) const;
   // Returns the text of one value of an attribute of numbers, with all digits.
   std::string number_text(const Attribute& attribute, std::uint64_t index) const;
@@ -95,7 +94,7 @@ class ShownGroup {
 
  private:
   // Returns the path of the group above that defines a dimension, or nullopt if the group itself
-  // defines it.
+  // does.
   std::optional<std::string> outer_group(std::uint32_t dimension) const;
   std::string_view dimension_name(std::uint32_t number) const;
   // netCDF makes up dimensions only for variables that it shows.
@@ -115,7 +114,7 @@ class ShownGroup {
   // For each dimension, whether a shown variable has it. Empty if all variables are shown.
   std::vector<bool> is_used_;
   std::vector<Digest> digests_;  // of the types
-  TypeNames own_names_;          // of a dataset that stands alone
+  TypeNames own_names_;          // of a dataset without groups above it
   const TypeNames* names_ = &own_names_;
   std::vector<OpenGroup>* open_ = nullptr;
 };

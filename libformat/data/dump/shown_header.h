@@ -1,5 +1,5 @@
-// ShownHeader selects the definitions that the text of a dataset shows: all definitions, or only
-// those of a netCDF view.
+// ShownHeader selects the definitions that the text of a dataset shows: all, or only those of a
+// netCDF view.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class ShownHeader {
     std::span<const std::uint32_t> dimensions;  // arguments for dimension()
   };
 
-  // If `view` is nullptr, all definitions are shown. `dataset` and `view` must outlive the object.
+  // view: nullptr to show all definitions. `dataset` and `view` must outlive the object.
   ShownHeader(const DatasetText& dataset, const NetcdfView* view)
       : metadata_(dataset.metadata), records_(dataset.records), view_(view) {}
 
@@ -58,7 +58,7 @@ class ShownHeader {
     const nmb::Variable all = metadata_.variable(number);
     return {number, all.name, all.dimensions};
   }
-  // Calls visit(attribute, number), where `number` is the place among all attributes of the owner.
+  // Calls visit(attribute, number). `number` counts all attributes of the owner.
   template <class Visit>
   void for_each_attribute(VarId owner, Visit visit) const {
     std::uint32_t number = 0;
@@ -67,7 +67,7 @@ class ShownHeader {
       ++number;
     });
   }
-  // Whether the text shows what netCDF shows, and nothing else.
+  // Whether the text shows only what netCDF shows.
   bool is_netcdf() const { return view_ && view_->is_netcdf; }
 
  private:

@@ -26,7 +26,7 @@ class TextOut {
     }
   }
   const Status& status() const { return status_; }
-  // Writes the rest of the collected text, and returns the first failure.
+  // Passes on the rest of the text, and returns the first failure.
   Status finish() {
     flush();
     return status_;

@@ -1,4 +1,3 @@
-// Finds names of types (see dump/type_names.h).
 #include "dump/type_names.h"
 
 #include <algorithm>
@@ -12,7 +11,7 @@ namespace nmb {
 
 namespace {
 
-// Describes one type. `of` has the digests of the earlier types.
+// Describes one type. of: the digests of the earlier types.
 class TypeDescription {
  public:
   TypeDescription(const TypeTable& types, const std::vector<Digest>& of) : types_(types), of_(of) {}

@@ -1,6 +1,6 @@
-// TypeNames finds the named type of a file that equals another type. HDF5 stores a copy of a type
-// with each variable, and in each type that contains it. netCDF shows the name of the type that
-// equals the copy.
+// TypeNames finds the named type of a file that equals another type. It is needed because HDF5
+// stores a copy of a type with each variable and in each type that contains it, and netCDF shows
+// the name of the type that equals the copy.
 #pragma once
 
 #include <map>
@@ -13,20 +13,20 @@
 
 namespace nmb {
 
-// Whether netCDF and CDL can declare a type: a compound, a sequence, an opaque type or an enum with
-// a name.
+// Whether netCDF and CDL can declare a type: a compound, a sequence, an opaque type or an enum, if
+// it has a name.
 bool is_user_type(const ExtendedType& type);
 
-// Returns a digest for each type of a table. Types of two tables have the same digest if they have
-// the same values in memory. Names, byte orders and offsets of fields do not matter.
+// Returns a digest for each type of a table. Two types have the same digest if their values are the
+// same in memory. Names, byte orders and offsets of fields do not matter.
 std::vector<Digest> type_digests(const TypeTable& types);
 
 class TypeNames {
  public:
-  // Adds the type with this code, for which is_user_type() is true. If types are equal, the first
-  // one gives its name. digests: type_digests(types).
+  // Adds the type with this code, for which is_user_type() is true. Of equal types, the name of the
+  // first one is used. digests: type_digests(types).
   void add(const TypeTable& types, const std::vector<Digest>& digests, Type code);
-  // Returns the path of the named type that equals the type with this digest.
+  // Returns the path of the named type with this digest.
   std::optional<std::string> find(const Digest& digest) const;
   bool empty() const { return paths_.empty(); }
 

@@ -1,4 +1,3 @@
-// Formats values of attributes for messages (see value_text.h).
 #include "dump/value_text.h"
 
 #include <algorithm>
@@ -47,7 +46,7 @@ Excerpt excerpt(const Attribute& attribute, std::uint64_t from) {
   const bool is_text = attribute.type == Type::kChar;
   if (attribute.count == 0) return {is_text ? "\"\"" : "no values", true};
   from = std::min(from, attribute.count);
-  // Go back to the first byte of a UTF-8 character.
+  // Go back to the first byte of the UTF-8 character.
   for (int i = 0; is_text && i < 3 && from > 0 && from < attribute.count; ++i)
     if ((attribute.values[from] & std::byte{0xC0}) == std::byte{0x80}) --from;
 
@@ -64,7 +63,7 @@ Excerpt excerpt(const Attribute& attribute, std::uint64_t from) {
   return {joined_text(text, " (", attribute.count, " ", unit(attribute), "s)"), false};
 }
 
-// Returns the index of the first value that is different in the two attributes.
+// Returns the index of the first value that differs.
 std::uint64_t first_difference(const Attribute& a, const Attribute& b) {
   const auto [at, other] = std::ranges::mismatch(a.values, b.values);
   return static_cast<std::uint64_t>(at - a.values.begin()) / type_size(a.type);
@@ -85,7 +84,7 @@ ValueDifference value_difference(const Attribute& found, const Attribute& expect
     right = excerpt(expected, from);
     remark = joined_text(", the first difference is at ", unit(found), " ", at);
   }
-  // Two different values have the same text only if they are NaNs with different bits.
+  // Different values have the same text only if they are NaNs with different bits.
   if (left.text == right.text) remark += ", NaN with different bits";
   return {left.text, right.text, remark};
 }

@@ -8,15 +8,14 @@
 
 namespace nmb {
 
-// Returns the first values of an attribute as text. If some values are left out, the text ends with
-// "..." and the total number of values.
+// Returns the first values of an attribute as text, followed by "..." and the total number of
+// values if some are left out.
 std::string value_text(const Attribute& attribute);
 
 // The difference between two attributes of one type.
 struct ValueDifference {
   std::string found, expected;
-  std::string remark;  // text that begins with ", " and says where the values differ; empty if this
-                       // is obvious
+  std::string remark;  // where the values differ, after ", "; empty if this is obvious
 };
 
 // Describes the difference between two attributes of the same type with different values. If an

@@ -14,11 +14,10 @@ namespace nmb {
 
 namespace {
 
-// Maximum number of bytes of one element. The limit is needed because a whole element is held in
-// memory.
+// The most bytes of one element, because a whole element is held in memory.
 constexpr std::uint64_t kMostElement = std::uint64_t{256} << 20;
 
-// Returns whether the variable has a null dataspace in HDF5. A null dataspace holds no values.
+// Returns whether the variable has a null dataspace in HDF5, which has no values.
 Result<bool> has_null_space(const Metadata& metadata, VarId variable) {
   if (!metadata.extension()) return false;
   NMB_ASSIGN(const std::vector<hdf5::Property> properties,
