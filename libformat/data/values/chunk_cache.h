@@ -1,5 +1,5 @@
-// ChunkCache: keeps the chunks that were decoded last. A cache serves one variable or several
-// variables that are read alternately.
+// ChunkCache: keeps the chunks that were decoded last, of one variable or of several variables that
+// are read alternately.
 #pragma once
 
 #include <array>
@@ -17,21 +17,20 @@
 
 namespace nmb {
 
-// Holds at most memory_room(limit) bytes, or a single chunk if that chunk is longer. Thread-safe.
+// Holds at most memory_room(limit) bytes, or a single longer chunk. Thread-safe.
 class ChunkCache {
  public:
   using Chunk = std::shared_ptr<const std::vector<std::byte>>;
 
   explicit ChunkCache(std::uint64_t limit) : limit_(memory_room(limit)) {}
 
-  // Returns a new number for an array. The number distinguishes the array's chunks from the chunks
-  // of other arrays.
+  // Returns a new number, which distinguishes the chunks of an array from those of other arrays.
   std::uint64_t add_array() {
     const std::scoped_lock lock(mutex_);
     return arrays_++;
   }
-  // Returns a chunk. Calls load(), which returns the values, if the chunk is not in the cache.
-  // Meanwhile, other threads that need the same chunk wait. Errors: those of load().
+  // Returns a chunk. If it is not in the cache, calls load(), which returns the values, while other
+  // threads that need the same chunk wait. Errors: those of load().
   template <class Load>
   Result<Chunk> get(std::uint64_t array, std::uint64_t number, const Load& load) {
     Chunk chunk = find(array, number);
@@ -72,16 +71,15 @@ class ChunkCache {
     Key key;
     Chunk chunk;
   };
-  // Returns the memory that a chunk takes in the cache. The result includes the memory of the cache
-  // entry, so an empty chunk counts too.
+  // Returns the memory that a chunk takes in the cache, with that of the cache entry, so that empty
+  // chunks count too.
   static std::uint64_t bytes_of(const Chunk& chunk) { return chunk->size() + 256; }
 
   const std::uint64_t limit_;
   std::array<std::mutex, 32> loading_;
   std::mutex mutex_;
   std::uint64_t arrays_ = 0, bytes_ = 0;
-  std::list<Entry> entries_;  // in the order of their last use; the last entry was used most
-                              // recently
+  std::list<Entry> entries_;  // least recently used first
   std::map<Key, std::list<Entry>::iterator> places_;
 };
 

@@ -1,4 +1,3 @@
-// Encodes chunks (see values/chunk_coding.h).
 #include "values/chunk_coding.h"
 
 #include <algorithm>
@@ -15,11 +14,10 @@ namespace nmb {
 
 namespace {
 
-// If the memory limit is too low to encode one chunk at a time, adds the limit that is enough.
+// Adds to the error of a memory limit that is too low for a single chunk which limit is enough.
 Status with_enough_memory(const Status& status, const ChunksToCode& chunks) {
   constexpr std::uint64_t kMiB = 1 << 20, kRest = 4 * kMiB;
-  // A stored chunk in encoded and in decoded form, and in the cache; a new chunk in decoded and in
-  // encoded form.
+  // A stored chunk encoded, decoded and in the cache; a new chunk decoded and encoded.
   const std::uint64_t chunk = chunks.grid.chunk_bytes();
   const std::uint64_t enough = 2 * chunk + 3 * std::max(chunk, chunks.source_bytes) + kRest;
   if (status.code() != Code::kLimit || memory_limit() >= enough) return status;
@@ -44,22 +42,22 @@ class ChunkWindow {
     if (sent_.empty()) return status;
     NMB_ASSIGN(auto results, rules_.helpers->receive());
     if (status.ok() && take(std::move(results))) return {};
-    // The message of an error names the chunk only if the chunk is encoded here. If all chunks are
-    // encoded again, the error does not depend on the number of helpers.
+    // A message names a chunk only if the chunk is encoded here. All chunks are encoded again, so
+    // that the error does not depend on the number of helpers.
     own_.resize(coded_.size());
     std::iota(own_.begin(), own_.end(), first_);
     return code_here();
   }
 
  private:
-  // Divides the chunks among this process and the helpers. Sends jobs to the helpers if sent_ is
-  // not empty. Each helper gets successive chunks, because these often need the same stored chunks.
+  // Divides the chunks among this process and the helpers, and sends their jobs unless all of sent_
+  // is empty. Each helper gets successive chunks, which often need the same stored chunks.
   Status share() {
     const std::size_t helpers = chunks_.job && rules_.helpers ? rules_.helpers->count() : 0;
     std::vector<std::uint64_t> encoded;  // numbers of the chunks that must be encoded
     for (std::uint64_t n = first_; n < first_ + coded_.size(); ++n)
       (helpers > 0 && chunks_.is_encoded(n) ? encoded : own_).push_back(n);
-    // This process also reads and writes, so it never has more chunks than a helper.
+    // This process also reads and writes, so it gets no more chunks than a helper.
     const std::size_t own =
         std::min(encoded.size(), std::max<std::size_t>(encoded.size() / (helpers + 1), 1));
     const std::span<const std::uint64_t> others = std::span(encoded).subspan(own);
@@ -73,7 +71,7 @@ class ChunkWindow {
       const std::size_t begin = others.size() * i / helpers;
       const auto numbers = others.subspan(begin, others.size() * (i + 1) / helpers - begin);
       if (numbers.empty()) continue;
-      // If a job cannot be made, load() reports the error.
+      // If the job cannot be made, load() reports the error.
       if (Result<std::vector<std::byte>> job = chunks_.job(numbers, most - std::min(bytes, most));
           job.ok())
         jobs[i] = *std::move(job);
@@ -105,7 +103,7 @@ class ChunkWindow {
                       });
   }
 
-  // Takes the chunks that the helpers have encoded. Returns false if a chunk is missing.
+  // Takes the chunks from the helpers. Returns false if a chunk is missing.
   bool take(std::vector<std::vector<std::optional<CodedChunk>>> results) {
     for (std::size_t i = 0; i < sent_.size(); ++i) {
       if (results[i].size() != sent_[i].size()) return false;
@@ -132,7 +130,7 @@ Status code_chunks(
     const ChunksToCode& chunks, const CodingRules& rules,
     const std::function<Status(std::uint64_t first, std::span<const CodedChunk> coded)>& take) {
   const ChunkGrid& grid = chunks.grid;
-  // Each thread needs memory for about three times the bytes of a chunk.
+  // Each thread needs memory for about three decoded chunks.
   const std::uint64_t chunk_bytes = std::max<std::uint64_t>(grid.chunk_bytes(), 1);
   const std::uint64_t threads = std::clamp<std::uint64_t>(
       memory_room(4 * kCodedAtOnce) / (3 * chunk_bytes), 1, std::max(rules.threads, 1u));

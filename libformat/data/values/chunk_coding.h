@@ -19,17 +19,17 @@ namespace nmb {
 struct ChunksToCode {
   const ChunkGrid& grid;
   const std::vector<Filter>& filters;
-  // Returns the values of a chunk. The result is empty if the chunk is not encoded, for example
-  // because it was never written. Several threads call this function.
+  // Returns the values of a chunk, or nothing if the chunk is not encoded, for example because it
+  // was never written. Several threads call this function.
   std::function<Result<std::vector<std::byte>>(std::uint64_t number)> load;
-  // Length of the largest decoded chunk from which load() takes values.
+  // Length of the largest decoded chunk that load() reads.
   std::uint64_t source_bytes = 0;
-  // Returns whether a chunk must be encoded. For all other chunks, load() returns no values. Not
-  // set if job() is not set.
+  // Returns whether a chunk must be encoded. For other chunks, load() returns no values. Not set if
+  // job() is not set.
   std::function<bool(std::uint64_t number)> is_encoded{};
-  // Returns a job by which a helper encodes the chunks with these numbers, which are ascending. The
-  // job is empty if the stored chunks that it needs have more than `most` bytes; load() must then
-  // be called instead. Not set if helpers cannot encode these chunks.
+  // Returns a job by which a helper encodes the chunks with these ascending numbers. The job is
+  // empty if the stored chunks that it needs have more than `most` bytes; load() must then be
+  // called instead. Not set if helpers cannot encode these chunks.
   std::function<Result<std::vector<std::byte>>(std::span<const std::uint64_t> numbers,
                                                std::uint64_t most)>
       job{};
@@ -37,7 +37,7 @@ struct ChunksToCode {
 
 struct CodedChunk {
   std::vector<std::byte> bytes;  // empty if load() returned no values
-  std::uint32_t mask = 0;        // a set bit means that the filter with this number was skipped
+  std::uint32_t mask = 0;        // bit i is set if the filter with number i was skipped
   bool operator==(const CodedChunk&) const = default;
 };
 
@@ -47,11 +47,11 @@ class ChunkHelpers {
   virtual ~ChunkHelpers() = default;
   // Returns the number of helpers, which may be 0.
   virtual std::size_t count() const = 0;
-  // Sends jobs[i] to helper i, unless the job is empty. There must be one job for each helper.
-  // Returns when the helpers have their jobs. Each call must be followed by a call of receive().
+  // Sends jobs[i] to helper i unless the job is empty, and returns when the helpers have their
+  // jobs. There must be one job for each helper. Each call must be followed by a call of receive().
   virtual Status send(std::vector<std::vector<std::byte>> jobs) = 0;
-  // Waits for the results of the jobs that were sent last. Returns for each helper the encoded
-  // chunks, in the order of their numbers. A chunk is nullopt if its encoding failed.
+  // Waits for the results of the last jobs. Returns for each helper the encoded chunks in the order
+  // of their numbers, with nullopt for a chunk that could not be encoded.
   virtual Result<std::vector<std::vector<std::optional<CodedChunk>>>> receive() = 0;
 };
 
@@ -61,16 +61,15 @@ struct CodingRules {
   ChunkHelpers* helpers = nullptr;            // may be nullptr
 };
 
-// The maximum number of decoded bytes in all chunks that are encoded at the same time.
+// The most decoded bytes of all chunks that are encoded at the same time.
 inline constexpr std::uint64_t kCodedAtOnce = 64 << 20;
 
 // Encodes all chunks, and calls take(first, coded) for several chunks at a time, in ascending
 // order. `first` is the number of the first chunk in `coded`. The encoded bytes do not depend on
-// the number of threads and helpers. At any time, the chunks in memory have about 64 MiB in total.
-// Jobs for helpers have up to 128 MiB more. If a chunk has more than 64 MiB, or if the memory of
-// the process is limited, only a few chunks are in memory. Errors: those of load() and take(); kIo
-// "interrupted". If the memory limit is too low for one chunk, the message says which limit is
-// enough.
+// the number of threads and helpers. The chunks in memory have about 64 MiB, and jobs for helpers
+// up to 128 MiB more; large chunks and a memory limit reduce the number of chunks in memory.
+// Errors: those of load() and take(); kIo "interrupted". If the memory limit is too low for one
+// chunk, the message names a limit that is enough.
 Status code_chunks(
     const ChunksToCode& chunks, const CodingRules& rules,
     const std::function<Status(std::uint64_t first, std::span<const CodedChunk> coded)>& take);

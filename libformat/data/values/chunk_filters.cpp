@@ -1,4 +1,3 @@
-// Applies filters to chunks (see chunk_filters.h).
 #include "values/chunk_filters.h"
 
 #include <algorithm>
@@ -79,8 +78,7 @@ Result<std::vector<std::byte>> decoded(const PieceCodecWord& word, std::span<con
   return std::move(*out);
 }
 
-// Returns the compressed bytes. If the compressed bytes would not be fewer than `bytes`, returns an
-// empty vector.
+// Returns the compressed bytes, or an empty vector if they would not be fewer than `bytes`.
 std::vector<std::byte> compressed(PieceCodec codec, int level, std::span<const std::byte> bytes) {
   std::vector<std::byte> out(bytes.size());
   out.resize(encode_bytes(codec, level, bytes, out));
@@ -88,11 +86,10 @@ std::vector<std::byte> compressed(PieceCodec codec, int level, std::span<const s
 }
 
 // Shuffle puts the first bytes of all elements together, then the second bytes, and so on. Bytes
-// after the last whole element stay where they are.
+// after the last whole element keep their places.
 enum class Shuffle : std::uint8_t { kDo, kUndo };
 
-// Shuffles or unshuffles blocks of elements. A block is so small that it stays in the CPU cache
-// while its bytes are moved.
+// Shuffles or unshuffles blocks of elements that stay in the CPU cache meanwhile.
 template <Shuffle way, std::size_t fixed_size>
 void shuffle_elements(const std::byte* from, std::byte* to, std::uint64_t elements,
                       std::uint64_t any_size) {
@@ -134,7 +131,7 @@ std::uint64_t shuffled_size(const Filter& filter, std::uint64_t element_size) {
   return filter.parameters.empty() ? element_size : filter.parameters.front();
 }
 
-// The filters that NMB decodes and that are not codecs.
+// The filters other than codecs that NMB decodes.
 struct OtherFilter {
   FilterId id;
   const char* name;
@@ -192,8 +189,8 @@ namespace {
 
 bool is_skipped(std::uint32_t mask, std::size_t i) { return mask >> i & 1; }
 
-// Returns the number of the first filter that can be undone: the one behind the last applied filter
-// that NMB does not decode.
+// Returns the number of the first filter that can be undone. It follows the last filter that was
+// applied and that NMB does not decode.
 std::size_t first_known(const std::vector<Filter>& filters, std::uint32_t mask) {
   std::size_t i = filters.size();
   while (i > 0 && (is_skipped(mask, i - 1) || is_known(filters[i - 1]))) --i;
@@ -204,8 +201,8 @@ std::size_t first_known(const std::vector<Filter>& filters, std::uint32_t mask) 
 Result<std::vector<std::byte>> undo_filters(const std::vector<Filter>& filters, std::size_t first,
                                             std::uint32_t mask, std::vector<std::byte> stored,
                                             std::uint64_t length, std::uint64_t element_size) {
-  // If a checksum was added before compression, decompression returns the chunk and its checksum.
-  // An unknown filter may have made the chunk longer.
+  // Decompression returns the chunk with the checksums that were added before compression. An
+  // unknown filter may have made the chunk longer.
   const std::uint64_t limit =
       (can_decode(filters, mask) ? length : 2 * (length + 2048)) + kSum * filters.size();
   for (std::size_t i = filters.size(); i-- > first;) {
@@ -226,7 +223,7 @@ Result<std::vector<std::byte>> undo_filters(const std::vector<Filter>& filters, 
 }
 
 // Returns the number of the first checksum filter that was applied and can be undone, or the number
-// of filters.
+// of filters if there is none.
 std::size_t first_sum(const std::vector<Filter>& filters, std::uint32_t mask) {
   std::size_t i = first_known(filters, mask);
   while (i < filters.size() && (filters[i].id != kFletcher32 || is_skipped(mask, i))) ++i;

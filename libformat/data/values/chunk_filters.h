@@ -1,5 +1,5 @@
-// Applies filters to chunks (spec/extended.md, section 15.2). The filters work as in HDF5: those of
-// the codecs of kPieceCodecs, shuffle and fletcher32.
+// Applies filters to chunks as HDF5 does (spec/extended.md, section 15.2): those of the codecs in
+// kPieceCodecs, shuffle and fletcher32.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,25 @@
 
 namespace nmb {
 
-// The HDF5 filter numbers of the filters that NMB decodes and that are not codecs (codec_of()).
+// HDF5 filter numbers of the filters that NMB decodes, except those of codecs (see codec_of()).
 enum FilterId : std::uint32_t { kShuffle = 2, kFletcher32 = 3 };
 
 // Returns the first filter that NMB does not decode, or nullptr if it decodes all filters.
 const Filter* unknown_filter(const std::vector<Filter>& filters);
-// Returns the filter's number as text, followed by the filter's name if it has a name.
+// Returns the filter's number as text, followed by its name if it has one.
 std::string filter_text(const Filter& filter);
 
 // Checks that NMB decodes all filters. Errors: kUnsupported; the message names the first filter
-// that NMB does not decode.
+// that it does not decode.
 Status check_filters(const std::vector<Filter>& filters);
 
-// Returns the filters with parameters that encode_chunk() allows, for values of `value_size` bytes.
-// All filters must have passed check_filters(). The parameters in a file may have any values, and
-// shuffle depends on the size of a value.
+// Returns the filters with parameters that encode_chunk() allows, for values of `value_size` bytes,
+// because the parameters in a file may have any values, and shuffle depends on the size of a value.
+// All filters must have passed check_filters().
 std::vector<Filter> filters_for(std::vector<Filter> filters, std::uint64_t value_size);
 
 // Decodes `stored` to a chunk of `length` bytes. The filters must have passed check_filters().
-// mask: if bit i is set, filters[i] was skipped when the chunk was encoded. Errors: kDamaged
+// mask: bit i is set if filters[i] was skipped when the chunk was encoded. Errors: kDamaged
 // (R-XC-1) if the bytes do not decode to `length` bytes.
 Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, std::uint32_t mask,
                                             std::vector<std::byte> stored, std::uint64_t length,
@@ -42,15 +42,15 @@ bool can_decode(const std::vector<Filter>& filters, std::uint32_t mask);
 // Returns whether a stored chunk has a checksum (fletcher32) that check_sums() can check. mask: as
 // for decode_chunk().
 bool has_sum(const std::vector<Filter>& filters, std::uint32_t mask);
-// Checks the checksums of a stored chunk that were added after the last filter that NMB does not
-// decode. Decodes the chunk only as far as necessary: a checksum that was added after compression
-// needs no decompression. Other arguments and errors: as for decode_chunk().
+// Checks those checksums of a stored chunk that were added after the last filter that NMB does not
+// decode. Undoes only the filters after the first of these checksums: a checksum that was added
+// after compression needs no decompression. Other arguments and errors: as for decode_chunk().
 Status check_sums(const std::vector<Filter>& filters, std::uint32_t mask,
                   std::vector<std::byte> stored, std::uint64_t length, std::uint64_t element_size);
 
-// Encodes a chunk of whole elements. `filters` is a result of filters_for(), or equals one. Skips a
-// compressor if it would not make the chunk shorter. If filters[i] was skipped, bit i of *mask is
-// set.
+// Encodes a chunk of whole elements. Skips a compressor that would not make the chunk shorter.
+// filters: a result of filters_for(), or equal to one. *mask: bit i is set if filters[i] was
+// skipped.
 std::vector<std::byte> encode_chunk(const std::vector<Filter>& filters,
                                     std::vector<std::byte> chunk, std::uint64_t element_size,
                                     std::uint32_t* mask);

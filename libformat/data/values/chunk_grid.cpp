@@ -1,4 +1,3 @@
-// Divides arrays into chunks (see values/chunk_grid.h).
 #include "values/chunk_grid.h"
 
 #include <algorithm>

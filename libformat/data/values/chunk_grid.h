@@ -16,20 +16,20 @@ constexpr std::uint64_t chunks_along(std::uint64_t length, std::uint64_t chunk) 
   return length / chunk + (length % chunk != 0);
 }
 
-// Returns the lengths of a chunk for an array with the given lengths. A chunk contains whole rows
-// and has about 1 MiB. A chunk has length 0 along a dimension of length 0.
+// Returns the lengths of a chunk for an array with these lengths. A chunk has whole rows and about
+// 1 MiB, and length 0 along a dimension of length 0.
 std::vector<std::uint64_t> usual_chunk(std::span<const std::uint64_t> lengths,
                                        std::uint64_t value_size);
 
-// Chunks are numbered in the order of their places. The last dimension varies fastest.
+// Chunks are numbered by their position; the last dimension varies fastest.
 class ChunkGrid {
  public:
   using Lengths = std::vector<std::uint64_t>;
 
-  ChunkGrid() = default;  // an empty object, to which a grid can be assigned
-  // `lengths` are the lengths of the array's dimensions. `chunk` has the lengths of a chunk. No
-  // length may be 0. An array without dimensions is one chunk with one value. Errors: kLimit if the
-  // size of a chunk or of the chunk table exceeds 64 bits.
+  ChunkGrid() = default;  // empty; a grid can be assigned to it
+  // lengths: those of the array's dimensions. chunk: those of a chunk; none may be 0. An array
+  // without dimensions is one chunk with one value. Errors: kLimit if the size of a chunk or of the
+  // chunk table exceeds 64 bits.
   static Result<ChunkGrid> make(Lengths lengths, Lengths chunk, std::uint64_t value_size);
 
   const Lengths& lengths() const { return lengths_; }
@@ -39,13 +39,12 @@ class ChunkGrid {
   std::uint64_t count() const { return count_; }
   // Returns the size of a decoded chunk in bytes.
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
-  // Returns the number of a chunk. `place` is the position of the chunk along each dimension,
-  // counted in chunks.
+  // Returns the number of a chunk. place: position along each dimension, counted in chunks.
   std::uint64_t number_at(const Lengths& place) const;
   // Returns the index of the first value of a chunk.
   Lengths first_of(std::uint64_t number) const;
-  // Returns for each dimension how many indexes of the array a chunk covers. `first` is the index
-  // of the chunk's first value.
+  // Returns how many indexes of the array a chunk covers along each dimension. first: index of the
+  // chunk's first value.
   Lengths count_of(const Lengths& first) const;
 
  private:
@@ -53,9 +52,8 @@ class ChunkGrid {
   std::uint64_t value_size_ = 0, count_ = 1, chunk_bytes_ = 0;
 };
 
-// Calls visit(at) for each index of a box. The last dimension varies fastest. The box has at least
-// one index. `low` is the first index of the box. `high` is the upper bound along each dimension
-// and is not part of the box.
+// Calls visit(at) for each index of a box; the last dimension varies fastest. The box has at least
+// one index. low: first index of the box. high: for each dimension, the index after the last one.
 template <class Visit>
 Status for_each_index(const ChunkGrid::Lengths& low, const ChunkGrid::Lengths& high,
                       const Visit& visit) {

@@ -1,4 +1,3 @@
-// Reads chunks with the help of a chunk table (see chunk_table.h).
 #include "values/chunk_table.h"
 
 #include <algorithm>
@@ -13,8 +12,8 @@
 
 namespace nmb {
 
-// If a decoded chunk is larger than kMostExpanded, it may have at most kMostTimes as many bytes as
-// its stored form (R-XC-1).
+// A decoded chunk of more than kMostExpanded bytes may have at most kMostTimes as many bytes as its
+// stored form (R-XC-1).
 static constexpr std::uint64_t kMostExpanded = 1 << 20, kMostTimes = 131072;
 
 ChunkTable::ChunkTable(std::shared_ptr<const ByteSource> region, const Storage& storage,
@@ -46,8 +45,8 @@ Result<std::vector<ChunkRow>> ChunkTable::rows(std::uint64_t first, std::uint64_
   return rows;
 }
 
-// Rows that are not read in order are not counted: a reader of a few chunks does not read the whole
-// table.
+// Only rows that are read in order are counted, because a reader of a few chunks does not read the
+// whole table.
 Status ChunkTable::take_lengths(std::uint64_t first, std::span<const ChunkRow> rows) const {
   const std::scoped_lock lock(seen_->mutex);
   for (std::uint64_t number = first; const ChunkRow& row : rows) {
@@ -97,7 +96,7 @@ Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const Chun
       return damaged(number, chunk.status().message());
     return chunk;
   };
-  // Threads decode at the same time as long as there is memory for it. A thread that gets no memory
+  // Threads decode at the same time as long as there is enough memory. A thread that gets no memory
   // waits until the others have finished, and then decodes alone.
   static std::shared_mutex alone;
   try {
@@ -122,7 +121,7 @@ Result<bool> ChunkTable::check(std::uint64_t number, const ChunkRow& row) const 
   }
   NMB_ASSIGN(std::vector<std::byte> bytes, stored(number, row));
   if (!has_sum(filters_, row.filter_mask)) return false;
-  // The checksum of zeros is 0, so it does not find bytes that were lost and replaced by zeros.
+  // The checksum of zeros is 0, so it does not show that bytes were lost and replaced by zeros.
   const bool is_lost = std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
   const Status sums =
       check_sums(filters_, row.filter_mask, std::move(bytes), chunk_bytes_, value_size_);

@@ -15,7 +15,7 @@
 
 namespace nmb {
 
-// Thread-safe if the region is thread-safe.
+// Thread-safe if the region is.
 class ChunkTable {
  public:
   // region: the variable's region in the extent.
@@ -27,32 +27,32 @@ class ChunkTable {
   // Returns the size of a decoded chunk in bytes.
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
 
-  // Returns the table rows of `count` chunks, beginning with chunk number `first`. Errors: kDamaged
-  // (R-XC-2) if the rows from number 0 on, which were read in order, and their chunks have more
-  // bytes than the region.
+  // Returns the table rows of `count` chunks from number `first` on. Errors: kDamaged (R-XC-2) if
+  // the rows that were read in order from number 0 on and their chunks have more bytes than the
+  // region.
   Result<std::vector<ChunkRow>> rows(std::uint64_t first, std::uint64_t count) const;
   // Errors: kDamaged (R-XC-1) if a stored chunk is not inside the region.
   Status check_place(std::uint64_t number, const ChunkRow& row) const;
-  // Returns the stored bytes of a chunk. Errors: kDamaged (R-XC-1) if the chunk is not inside the
+  // Returns the stored bytes of a chunk. Errors: kDamaged (R-XC-1) if they are not inside the
   // region.
   Result<std::vector<std::byte>> stored(std::uint64_t number, const ChunkRow& row) const;
-  // Reads stored bytes of a chunk from offset `begin` of these bytes. Errors: see stored().
+  // Reads stored bytes of a chunk, from offset `begin` on. Errors: those of stored().
   Status read_stored(std::uint64_t number, const ChunkRow& row, std::uint64_t begin,
                      std::span<std::byte> out) const;
-  // Returns the values of a chunk. The result is empty if the chunk was never written. The filters
-  // must have passed check_filters(). Errors: kDamaged (R-XC-1); kLimit if there is not enough
-  // memory.
+  // Returns the values of a chunk, or nothing if the chunk was never written. The filters must have
+  // passed check_filters(). Errors: kDamaged (R-XC-1); kLimit if there is not enough memory.
   Result<std::vector<std::byte>> load(std::uint64_t number, const ChunkRow& row) const;
   Result<std::vector<std::byte>> load(std::uint64_t number) const;
-  // Checks a chunk, whatever its filters are: decodes it, or else checks the checksums that need no
-  // unknown filter. Returns false if neither is possible. Errors: those of load().
+  // Checks a chunk with any filters: decodes it or, if a filter is unknown, checks the checksums
+  // for which that filter need not be undone. Returns false if neither is possible. Errors: those
+  // of load().
   Result<bool> check(std::uint64_t number, const ChunkRow& row) const;
-  // Returns whether a chunk is stored without encoding, so that its stored bytes are its values.
+  // Returns whether the stored bytes of a chunk are its values, because it is not encoded.
   bool is_plain(const ChunkRow& row) const;
 
  private:
-  // The rows from number 0 on that were read in order, and the bytes of the region that these rows
-  // and their chunks leave.
+  // How many rows were read in order from number 0 on, and how many bytes of the region are left
+  // for other rows and chunks.
   struct Seen {
     std::mutex mutex;
     std::uint64_t rows = 0, left = 0;

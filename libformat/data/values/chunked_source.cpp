@@ -1,4 +1,3 @@
-// Presents chunks as one array (see values/chunked_source.h).
 #include "values/chunked_source.h"
 
 #include <algorithm>
@@ -59,8 +58,8 @@ ChunkedSource::Run ChunkedSource::first_run(std::uint64_t offset, std::span<std:
   const std::uint64_t in_value = offset % value_size_;
   std::uint64_t element = offset / value_size_;
   const std::uint64_t in_row = element % row_;
-  // Computes the number of the chunk, and the position of the element in the chunk. The products
-  // count chunks, or elements of a chunk, of the faster dimensions.
+  // Computes the number of the chunk and the position of the element in it. `chunks` and `elements`
+  // count the chunks, and the elements of a chunk, of the faster dimensions.
   Run run{0, 0, out};
   std::uint64_t chunks = 1, elements = 1, rows = 0;
   for (std::size_t i = lengths_.size(); i-- > 0; element /= lengths_[i]) {
@@ -84,7 +83,7 @@ Status ChunkedSource::read_runs(std::span<const Run> runs) const {
   ChunkCache::Chunk chunk;
   for (const Run& run : runs) {
     const std::size_t part = run.out.size();
-    // If a chunk is not filtered, long runs of values are read directly from the file.
+    // Long runs of an unfiltered chunk are read directly from the file.
     if (is_plain && (part >= kLongRun || part >= table_.chunk_bytes() / 4)) {
       NMB_TRY(table_.read_stored(number, row, run.place, run.out));
       continue;

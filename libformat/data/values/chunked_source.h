@@ -18,16 +18,15 @@ namespace nmb {
 // Keeps decoded chunks in a cache. Thread-safe.
 class ChunkedSource final : public ByteSource {
  public:
-  // region: the variable's region in the extent. lengths: lengths of the variable's dimensions.
-  // fill: the fill value. size: size of the array in bytes. The filters must have passed
-  // check_filters().
+  // region: the variable's region in the extent. lengths: those of the variable's dimensions. fill:
+  // the fill value. size: of the array in bytes. The filters must have passed check_filters().
   ChunkedSource(std::shared_ptr<const ByteSource> region, const Storage& storage,
                 std::vector<std::uint64_t> lengths, std::uint64_t value_size,
                 std::vector<std::byte> fill, std::uint64_t size, std::shared_ptr<ChunkCache> cache);
   std::uint64_t size() const override { return size_; }
   const std::string& name() const override { return table_.name(); }
-  // Reads each chunk only once, so that a long read decodes few chunks twice even if the cache is
-  // small.
+  // Reads the parts of each chunk together, so that a long read decodes few chunks twice even if
+  // the cache is small.
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 
  private:
@@ -45,9 +44,9 @@ class ChunkedSource final : public ByteSource {
   const ChunkTable table_;
   const std::vector<std::uint64_t> chunk_, lengths_;
   const std::uint64_t value_size_;
-  // A chunk covers all dimensions after run_dimension_ completely. So the chunk's values for
-  // successive indexes of run_dimension_ are contiguous in the array too. For each index of
-  // run_dimension_, a chunk has row_ contiguous values.
+  // A chunk covers all dimensions after run_dimension_ completely, so its values for successive
+  // indexes of run_dimension_ are contiguous in the array too. It has row_ contiguous values for
+  // each of these indexes.
   std::size_t run_dimension_ = 0;
   std::uint64_t row_ = 1;
   const std::vector<std::byte> fill_;  // one value
@@ -55,8 +54,7 @@ class ChunkedSource final : public ByteSource {
   const std::shared_ptr<ChunkCache> cache_;
   const std::uint64_t array_;  // identifies this array in the cache
   std::uint64_t chunks_ = 1;
-  // Rows of the chunk table: the row that was last read from the table, and the rows after that
-  // row.
+  // The row of the chunk table that was read last, and the rows after it.
   mutable std::mutex rows_mutex_;
   mutable std::uint64_t first_row_ = 0;
   mutable std::vector<ChunkRow> rows_;

@@ -1,4 +1,3 @@
-// Encodes and decodes with the codecs of values (see values/codecs.h).
 #include "values/codecs.h"
 
 #include <vector>

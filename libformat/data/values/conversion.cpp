@@ -1,6 +1,5 @@
 // Converts values between external form (big-endian) and a caller's arrays, with the same range
-// errors as netCDF (spec/format.md, section 10). For the rules see convert_from_external() in
-// nmb/values.h.
+// errors as netCDF (spec/format.md, section 10; see convert_from_external() in nmb/values.h).
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -14,7 +13,7 @@
 namespace nmb {
 namespace {
 
-// The unsigned integer type that has as many bytes as T.
+// The unsigned integer type of the same size as T.
 template <class T>
 using Bits = std::conditional_t<
     sizeof(T) == 1, std::uint8_t,
@@ -43,8 +42,8 @@ void store_memory(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// Returns the first value above the range of To. The result is a power of 2, so every
-// floating-point type represents it exactly.
+// Returns the first value above the range of To, a power of 2, which every floating-point type
+// represents exactly.
 template <class To, class From>
 constexpr From above() {
   From power = 1;
@@ -57,9 +56,8 @@ bool in_range(From value) {
   if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
     return std::in_range<To>(value);
   } else if constexpr (std::is_integral_v<To>) {
-    // If From represents the largest value of To exactly, a value between that value and `end` is
-    // out of range, for example 127.5. If From does not represent the largest value of To exactly,
-    // From has no values between that value and `end`.
+    // If From represents the largest value of To exactly, values between it and `end`, such as
+    // 127.5, are out of range. Otherwise From has no values between them.
     constexpr bool exact = std::numeric_limits<From>::digits >= std::numeric_limits<To>::digits;
     constexpr From end = above<To, From>();
     return value >= static_cast<From>(std::numeric_limits<To>::min()) &&
@@ -109,7 +107,7 @@ std::uint64_t encode(const std::byte* from, std::uint64_t count, std::byte* to) 
   return out_of_range;
 }
 
-// Calls `call` with a zero whose C++ type is the type of external values of `type`.
+// Calls `call` with a zero of the C++ type of external values of `type`.
 template <class Call>
 std::uint64_t with_external(Type type, Call call) {
   switch (type) {
@@ -166,7 +164,7 @@ std::uint64_t with_memory(MemoryType type, Call call) {
   return 0;
 }
 
-// Returns true if each value is one byte that is copied unchanged. In CDF-1 and CDF-2, the signed
+// Returns true if each value is one byte that is copied unchanged. In CDF-1 and CDF-2, signed
 // values of kByte are also copied to kUInt8 without a range check.
 bool copies_bytes(Type type, MemoryType memory, Kind kind) {
   switch (type) {

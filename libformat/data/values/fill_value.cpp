@@ -1,4 +1,4 @@
-// Defines fill values, and the pattern of bytes that is returned for values that were never written
+// Defines fill values, and the pattern of bytes in place of values that were never written
 // (spec/format.md, section 10).
 #include <algorithm>
 #include <bit>
@@ -20,7 +20,7 @@ std::vector<std::byte> external(Bits bits) {
   return out;
 }
 
-// Fills `out` with copies of `value`. The first byte of `out` is byte number `phase` of `value`.
+// Fills `out` with copies of `value`, the first of which begins at its byte number `phase`.
 void repeat(std::span<const std::byte> value, std::uint64_t phase, std::span<std::byte> out) {
   const std::size_t once = std::min(out.size(), value.size());
   for (std::size_t i = 0; i < once; ++i) out[i] = value[(phase + i) % value.size()];
@@ -73,8 +73,9 @@ std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable) {
 
 namespace {
 
-// Returns the _FillValue of a variable in external form, or nothing if it has not one value of the
-// variable's type, in either byte order. type: the classic type of the variable.
+// Returns the _FillValue of a variable in external form. Returns nothing unless the attribute has
+// exactly one value of the variable's type, in either byte order. type: the classic type of the
+// variable.
 std::vector<std::byte> stated_fill(const Metadata& metadata, VarId variable, Type type) {
   const auto attribute = metadata.find_attribute(variable, "_FillValue");
   if (!attribute || classic_of(metadata, attribute->type) != type || attribute->count != 1)
@@ -105,7 +106,7 @@ std::vector<std::byte> hole_value(const Metadata& metadata, VarId variable,
   return is_classic ? default_fill_value(type) : value;
 }
 
-// Sorts the slots and cuts each slot where the next slot begins. Cuts the last slot at `limit`.
+// Sorts the slots and cuts each where the next one begins, and the last one at `limit`.
 void FillPattern::close(std::vector<Slot>* slots, std::uint64_t limit) {
   std::stable_sort(slots->begin(), slots->end(),
                    [](const Slot& a, const Slot& b) { return a.begin < b.begin; });
@@ -123,7 +124,7 @@ FillPattern::FillPattern(const Metadata& metadata, const ClassicLayout& layout)
 void FillPattern::make() const {
   const Extension* const extension = metadata_.extension().get();
   std::vector<hdf5::Property> properties;
-  // If the section is damaged, its fill values are not known.
+  // The fill values of a damaged section are not known.
   if (extension)
     if (auto decoded = hdf5::decode_properties(extension->hdf5); decoded.ok())
       properties = *std::move(decoded);
@@ -132,7 +133,7 @@ void FillPattern::make() const {
     const std::uint64_t base = is_record ? layout_.record_begin : layout_.header_length;
     const std::uint64_t begin = metadata_.begin(v);
     if (begin < base) continue;
-    // A variable gets no slot if its unstored bytes read as zero.
+    // A variable whose unstored bytes read as zero gets no slot.
     if (extension && extension->storage_of(v)) continue;
     std::vector<std::byte> value = hole_value(metadata_, v, properties);
     if (value.empty()) continue;

@@ -1,5 +1,5 @@
-// Reads the selected values into windows. Runs of values that are near each other are read together
-// (see gather.h).
+// Reads the selected values into windows. Runs of values that are near each other are read
+// together.
 #include "values/gather.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Window {
   Window(const ByteSource& extent, std::uint64_t size, std::uint64_t element, const Take& take)
       : extent_(extent), take_(take), size_(size), element_(element) {}
 
-  // The calls must pass the runs in ascending order of their offsets.
+  // Runs must be added in ascending order of their offsets.
   Status add(std::uint64_t offset, std::uint64_t bytes) {
     while (bytes > 0) {
       const std::uint64_t end = begin_ + used_;
@@ -77,7 +77,7 @@ class Window {
 
 Status gather(const VariableShape& shape, const Hyperslab& slab, const ByteSource& extent,
               const Take& take) {
-  // A small extent needs only a small buffer. The buffer must have room for at least one element.
+  // A small extent needs only a small buffer, but the buffer must hold at least one element.
   const std::uint64_t size =
       std::max(std::clamp<std::uint64_t>(extent.size(), 8, kGatherWindow), shape.element_size);
   Window window(extent, size, shape.element_size, take);

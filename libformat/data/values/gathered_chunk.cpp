@@ -1,4 +1,3 @@
-// Assembles chunks from the values of other chunks or arrays (see values/gathered_chunk.h).
 #include "values/gathered_chunk.h"
 
 #include <algorithm>
@@ -19,8 +18,8 @@ struct BoxPlace {
   const Lengths& array;  // lengths of the array
   const Lengths& first;  // index of the first value of the box
 
-  // Returns the position in the array of the value that has index `at` in the box. If `at` has
-  // fewer dimensions than the array, the missing indexes are 0.
+  // Returns the position in the array of the value with index `at` in the box. Missing indexes at
+  // the end of `at` are 0.
   std::uint64_t position(const Lengths& at) const {
     std::uint64_t out = 0;
     for (std::size_t i = 0; i < array.size(); ++i)
@@ -30,13 +29,13 @@ struct BoxPlace {
 };
 
 // Calls visit(from, to, count) for each run of values in a box that is contiguous in both arrays.
-// `from` and `to` are the positions at which the run begins in the two arrays.
+// `from` and `to` are the positions of its beginning in the two arrays.
 template <class Visit>
 Status for_each_shared_run(const BoxPlace& from, const BoxPlace& to, const Lengths& count,
                            const Visit& visit) {
   if (count.empty()) return visit(std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{1});
-  // While the box has the full length of both arrays along the last dimension, the run also extends
-  // over the dimension before it.
+  // The run extends over a further dimension as long as the box has the full length of both arrays
+  // along the faster ones.
   std::size_t last = count.size() - 1;
   std::uint64_t run = count[last];
   while (last > 0 && count[last] == from.array[last] && count[last] == to.array[last])
@@ -47,16 +46,16 @@ Status for_each_shared_run(const BoxPlace& from, const BoxPlace& to, const Lengt
   });
 }
 
-// Sets all values to `fill`, which has the size of a value.
+// Sets all values to `fill`, one value.
 void fill_values(std::span<const std::byte> fill, std::span<std::byte> values) {
   if (values.empty()) return;
   std::ranges::copy(fill, values.begin());
-  // Each step doubles the part that is filled.
+  // Each step doubles the filled part.
   for (std::size_t done = fill.size(); done < values.size(); done *= 2)
     std::memcpy(values.data() + done, values.data(), std::min(done, values.size() - done));
 }
 
-// Returns the row in the chunk table for a chunk of the box.
+// Returns the row in the chunk table of a chunk of the box.
 Result<std::uint64_t> row_of(const BoxInChunks& box, std::uint64_t number) {
   if (!box.numbers) return number;
   const auto at = std::ranges::lower_bound(*box.numbers, number);
@@ -94,7 +93,7 @@ Result<std::uint64_t> GatheredChunk::add(const BoxInChunks& box) {
   const Lengths& part = box.grid.chunk();
   const std::size_t rank = part.size();
   const std::uint64_t size = grid_.value_size();
-  // `low` and `high` limit the values that the chunk and the box share; they are indexes of the
+  // `low` and `high` limit the values that are in both the chunk and the box, as indexes of the
   // larger array. `first_part` and `end_part` limit the chunks of the box that contain these
   // values.
   Lengths low(rank), high(rank), first_part(rank), end_part(rank);

@@ -1,5 +1,5 @@
-// GatheredChunk: assembles one chunk of an array. The values come from chunks of another shape,
-// from chunks of several arrays, or from one array without chunks.
+// GatheredChunk: assembles one chunk of an array from chunks of another shape, from chunks of
+// several arrays, or from one array without chunks.
 #pragma once
 
 #include <cstddef>
@@ -19,39 +19,35 @@
 
 namespace nmb {
 
-// An array that is stored in chunks and fills a box of a larger array. The box may be the whole
-// larger array.
+// An array that is stored in chunks and fills a box, possibly all, of a larger array.
 struct BoxInChunks {
   ChunkGrid::Lengths first{};  // index of the first value of the box in the larger array
   ChunkGrid grid{};            // the chunks of the box
   // Value of chunks that were never written, in the form of the larger array.
   std::vector<std::byte> fill{};
   std::shared_ptr<const ChunkTable> table{};
-  // Ascending numbers of the chunks for which `table` has a row. Not set if it has rows for all
-  // chunks.
+  // Ascending numbers of the chunks for which `table` has a row; not set if it has rows for all.
   std::optional<std::vector<std::uint64_t>> numbers{};
-  // Converts the values of a decoded chunk to the type and byte order of the larger array. Not set
-  // if both arrays have the same type and byte order.
+  // Converts the values of a decoded chunk to the type and byte order of the larger array; not set
+  // if these are the same.
   std::function<std::vector<std::byte>(std::vector<std::byte>)> convert{};
-  // Cache of the stored chunks that several gathered chunks need. nullptr if there are no such
-  // chunks.
+  // Cache of the stored chunks that several gathered chunks need; nullptr if there are none.
   std::shared_ptr<ChunkCache> cache{};
   std::uint64_t array = 0;  // number of this box in the cache
 };
 
 class GatheredChunk {
  public:
-  // `number` is the number of the chunk in the grid. `fill` is the value of elements that add()
-  // does not copy. If the array grows, HDF5 shows this value in the new elements. `grid` and `fill`
-  // must outlive the object.
+  // number: that of the chunk in the grid. fill: value of elements that add() does not copy; HDF5
+  // shows it in the new elements when the array grows. `grid` and `fill` must outlive the object.
   GatheredChunk(const ChunkGrid& grid, std::uint64_t number, std::span<const std::byte> fill);
 
-  // Copies the values that lie both in the chunk and in the box. Returns the number of these
-  // values. Errors: those of ChunkTable::load().
+  // Copies the values that are in both the chunk and the box. Returns their number. Errors: those
+  // of ChunkTable::load().
   Result<std::uint64_t> add(const BoxInChunks& box);
   // Copies all values of the chunk from the array. Errors: those of `array`.
   Status add(const ByteSource& array);
-  // Returns the values. The result is empty if no value was ever written.
+  // Returns the values, or nothing if no value was ever written.
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:

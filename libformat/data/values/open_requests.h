@@ -23,9 +23,9 @@ class OpenRequests {
     requests_.emplace(next_, std::move(request));
     return next_++;
   }
-  // Removes the requests with the given IDs and returns them in the same order. Errors: kUsage if
-  // an ID occurs twice or belongs to no open request, or if `statuses` is neither 0 nor the number
-  // of IDs. After an error all requests stay open.
+  // Removes the requests with these IDs and returns them in the same order. Errors: kUsage, with
+  // all requests still open, if an ID occurs twice or belongs to no open request, or if `statuses`
+  // is neither 0 nor the number of IDs.
   Result<std::vector<Request>> take(std::span<const RequestId> ids, std::size_t statuses) {
     if (statuses != 0 && statuses != ids.size())
       return failure(Code::kUsage, "found an array for ", statuses, " statuses, expected 0 or ",
@@ -49,7 +49,7 @@ class OpenRequests {
   RequestId next_ = 0;
 };
 
-// Returns the result of a wait, which is the first error in the order of the requests.
+// Returns the result of a wait: the first error in the order of the requests.
 inline Status first_failure(std::span<const Status> statuses) {
   for (const Status& status : statuses)
     if (!status.ok()) return status;

@@ -1,4 +1,4 @@
-// Makes checks before values are read into a caller's array (spec/format.md, section 10).
+// Checks before values are read into a caller's array (spec/format.md, section 10).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,3 @@
-// Divides arrays into chunks (see values/rechunked_array.h).
 #include "values/rechunked_array.h"
 
 #include <memory>

@@ -1,4 +1,3 @@
-// Visits the runs of one selection, or of several selections, in order (see values/run_cursor.h).
 #include "values/run_cursor.h"
 
 #include <algorithm>
@@ -8,8 +7,7 @@
 namespace nmb {
 namespace {
 
-// Returns one number for each dimension: the distance in bytes between elements at successive
-// indexes.
+// Returns for each dimension the distance in bytes between elements at successive indexes.
 std::vector<std::uint64_t> distances(const VariableShape& shape) {
   std::vector<std::uint64_t> out(shape.lengths.size());
   std::uint64_t bytes = shape.element_size;
@@ -27,8 +25,8 @@ RunCursor::RunCursor(const VariableShape& shape, const Hyperslab& slab)
     : element_size_(shape.element_size) {
   if (element_count(slab) == 0) return;
   const std::vector<std::uint64_t> distance = distances(shape);
-  // The dimensions from `outer` on form one run. In these dimensions, the selected elements follow
-  // one another without a gap.
+  // A run consists of the dimensions from `outer` on, in which the selected elements follow one
+  // another without a gap.
   std::size_t outer = shape.lengths.size();
   while (outer > 0) {
     const std::size_t d = outer - 1;
@@ -37,7 +35,7 @@ RunCursor::RunCursor(const VariableShape& shape, const Hyperslab& slab)
     if (!adjacent) break;
     run_ *= slab.count[d];
     --outer;
-    // If only a part of a dimension is selected, slower dimensions cannot be added to the run.
+    // Slower dimensions can belong to the run only if all of this dimension is selected.
     if (slab.count[d] != shape.lengths[d]) break;
   }
   offset_ = shape.begin;
@@ -81,8 +79,7 @@ Status for_each_run(
 Status merge_runs(
     std::span<RunCursor> cursors,
     const std::function<Status(std::size_t, std::uint64_t, std::uint64_t, std::uint64_t)>& visit) {
-  using Next = std::pair<std::uint64_t, std::size_t>;  // offset of a run, and number of the run's
-                                                       // cursor
+  using Next = std::pair<std::uint64_t, std::size_t>;  // offset of a run, index of its cursor
   std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
   for (std::size_t i = 0; i < cursors.size(); ++i)
     if (!cursors[i].at_end()) queue.emplace(cursors[i].offset(), i);
@@ -91,7 +88,7 @@ Status merge_runs(
     const std::uint64_t offset = queue.top().first;
     for (here.clear(); !queue.empty() && queue.top().first == offset; queue.pop())
       here.push_back(queue.top().second);
-    // A cursor stops where the run of another cursor begins.
+    // A cursor stops where a run of another cursor begins.
     std::uint64_t next = queue.empty() ? RunCursor::kNoRun : queue.top().first;
     if (here.size() > 1)
       for (const std::size_t i : here) next = std::min(next, cursors[i].next_run());

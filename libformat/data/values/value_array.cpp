@@ -1,5 +1,5 @@
 // Presents the values of a variable as one array (see nmb/values.h). The sources of the array
-// decode chunks and swap bytes. The sources return fill values for values that were never written.
+// decode chunks, swap bytes, and return fill values for values that were never written.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@ namespace nmb {
 
 namespace {
 
-// Returns the same values. The bytes of each value are in reverse order.
+// Returns the same values, each with its bytes in reverse order.
 Source swapped_array(Source source, std::uint64_t value_size) {
   ValueConversion swap{value_size, value_size, true, {}};
   swap.convert = [value_size](std::span<const std::byte> values, std::span<std::byte> out) {
@@ -26,7 +26,7 @@ Source swapped_array(Source source, std::uint64_t value_size) {
   return source_of(form::Converted{std::move(source), std::move(swap)});
 }
 
-// Describes the unstored values of a variable, according to the hdf5 section.
+// The unstored values of a variable, according to the hdf5 section.
 struct Unstored {
   std::string why_absent;         // see hdf5::why_absent()
   std::vector<std::byte> value;   // the fill value; zeros if none is set

@@ -1,4 +1,3 @@
-// Counts the values of a block (see values/statistics/block_counter.h).
 #include "values/statistics/block_counter.h"
 
 #include <algorithm>
@@ -29,7 +28,7 @@ struct Given {
   }
 };
 
-// Bytes in a hole of the extent. The values in a hole are fill values.
+// Bytes in a hole of the extent, whose values are fill values.
 struct Hole {
   void copy(const ValueForm& form, std::uint64_t element, std::uint64_t from, std::size_t length,
             std::byte* to) const {
@@ -203,8 +202,8 @@ void BlockCounter::keep(const Slot& slot, const ValueTally& tally) {
   total.histogram = all.take();
 }
 
-// Adds bytes [from, to) of an incomplete element that begins at `offset`. Returns the bytes of the
-// element if it is complete.
+// Adds bytes [from, to) of an incomplete element that begins at `offset`. Returns the element once
+// it is complete.
 template <class Bytes>
 std::optional<std::array<std::byte, 8>> BlockCounter::keep_cut(const Slot& slot,
                                                                std::uint64_t offset,
@@ -222,7 +221,7 @@ std::optional<std::array<std::byte, 8>> BlockCounter::keep_cut(const Slot& slot,
   return whole;
 }
 
-// Counts those bytes of [from, to) that lie in the slot. record: 0 for a slot in fixed_.
+// Counts the bytes of [from, to) that lie in the slot. record: 0 for a slot in fixed_.
 template <class Bytes>
 void BlockCounter::count_slot(const Slot& slot, std::uint64_t record, std::uint64_t from,
                               std::uint64_t to, const Bytes& bytes, ValueTally* tally) {
@@ -268,13 +267,13 @@ void BlockCounter::count(std::uint64_t from, std::uint64_t to, const Bytes& byte
   const std::uint64_t first = from <= record_begin_ ? 0 : (from - record_begin_) / record_size_;
   const std::uint64_t end = std::min(records_, (to - record_begin_ - 1) / record_size_ + 1);
   if (first >= end) return;
-  // The first and the last record may be incomplete. All records between these two are complete.
+  // Only the first and the last record may be incomplete.
   count_record(first, from, to, bytes);
   if (end - first > 2) count_whole_records(first + 1, end - 1, bytes);
   if (end - first > 1) count_record(end - 1, from, to, bytes);
 }
 
-// Counts those bytes of [from, to) that lie in the record.
+// Counts the bytes of [from, to) that lie in the record.
 template <class Bytes>
 void BlockCounter::count_record(std::uint64_t record, std::uint64_t from, std::uint64_t to,
                                 const Bytes& bytes) {
@@ -290,8 +289,8 @@ void BlockCounter::count_record(std::uint64_t record, std::uint64_t from, std::u
     keep(each, tally);
   };
   if constexpr (std::is_same_v<Bytes, Hole>) {
-    // A block may have many holes and many variables. If a variable's part of the record lies
-    // completely in a hole, note_hole() only notes it, and finish() counts it.
+    // A block may have many holes and many variables. So values of a variable and record that lie
+    // completely in a hole are only noted here (note_hole()), and counted by finish().
     auto last =
         std::partition_point(slot, record_.end(), [&](const Slot& s) { return s.end <= high; });
     if (slot != last && slot->begin < low) count_one(*slot++);

@@ -1,6 +1,5 @@
 // BlockCounter: counts the values of a block (spec/tables.md, section 9.3). The bytes of the extent
-// can be added in any order and in parts of any size, but each byte only once. An element can be
-// divided among several parts.
+// can be added in any order and in parts that divide elements, but each byte only once.
 #pragma once
 
 #include <algorithm>
@@ -31,16 +30,16 @@ namespace nmb {
 // How the values of a variable are divided into parts (see PartRanges in nmb/statistics.h).
 class PartDivision {
  public:
-  // No division: the values are not divided.
+  // The values are not divided.
   PartDivision() = default;
   static PartDivision of_units(std::uint64_t units);
-  // The division of an array without chunks.
+  // Returns the division of an array without chunks.
   static PartDivision of_elements(std::uint64_t elements);
   unsigned shift() const { return shift_; }
   // Returns the number of parts, or 0 if the values are not divided.
   std::size_t parts() const { return parts_; }
   std::size_t part_of(std::uint64_t unit) const { return static_cast<std::size_t>(unit >> shift_); }
-  // Returns the first unit of the part after the part of `unit`.
+  // Returns the first unit of the part after that of `unit`.
   std::uint64_t next_part(std::uint64_t unit) const { return ((unit >> shift_) + 1) << shift_; }
 
  private:
@@ -48,55 +47,52 @@ class PartDivision {
   std::size_t parts_ = 0;
 };
 
-// Says which results are computed from the values of a block.
+// Which results are computed from the values of a block.
 struct CountRequest {
   StatisticsLevel level = StatisticsLevel::kBasic;  // not kNone
   bool with_moments = false;                        // whether to set VariableStatistics::moments
   std::span<const ValueFunction> functions{};
-  // If set, only the values of this variable are counted.
+  // If set, only this variable is counted.
   std::optional<VarId> only{};
-  // If not empty: for each part of the values of `only`, whether it is counted.
+  // Which parts of the values of `only` are counted; all if empty.
   std::vector<bool> wanted{};
-  // If set: for each variable, whether to compute PartRanges; the level then does not matter for
-  // parts. If not set, a block has PartRanges for at most 2^20 parts, and the other variables have
-  // none.
+  // Which variables get PartRanges, whatever the level is. If not set, level kParts adds them for
+  // at most 2^20 parts of a block; further variables get none.
   std::optional<std::vector<bool>> divided{};
 };
 
 // Thread-safe except for finish().
 class BlockCounter {
  public:
-  // The object keeps no reference to the arguments. Errors: kDamaged if the definitions contradict
-  // each other.
+  // Keeps no reference to the arguments. Errors: kDamaged if the definitions contradict each other.
   static Result<std::unique_ptr<BlockCounter>> make(const Metadata& metadata,
                                                     const ClassicLayout& layout,
                                                     std::uint64_t records,
                                                     const CountRequest& request);
 
-  // Adds bytes of the extent. The first byte is at `offset`.
+  // Adds bytes of the extent, from `offset` on.
   void add(std::uint64_t offset, std::span<const std::byte> bytes);
-  // Adds bytes [from, to) of the extent that are not stored. The values in these bytes are fill
-  // values.
+  // Adds bytes [from, to) of the extent that are not stored, so that their values are fill values.
   void add_hole(std::uint64_t from, std::uint64_t to);
-  // Returns whether some variables are stored in chunks. add() does not count their values.
+  // Returns whether variables are stored in chunks, whose values add() does not count.
   bool has_chunks() const { return !chunked_.empty(); }
-  // Reads and counts the values in chunks. Must not be called concurrently with other functions.
-  // Leaves out a variable if its chunks would decode to far more bytes than are stored. Needs 32
+  // Reads and counts the values in chunks, except those of a variable whose chunks would decode to
+  // far more bytes than are stored. Must not be called concurrently with other functions. Needs 32
   // MiB of memory, or the memory for one chunk if that is more. Errors: kDamaged if a chunk is
   // damaged, kIo.
   Status count_chunks(const std::shared_ptr<const ByteSource>& extent, unsigned threads);
   // Returns the statistics. Call this after all bytes of the values were added. Errors: kDamaged if
-  // some values were not added.
+  // some were not.
   Result<BlockStatistics> finish();
-  // Returns the names of all variables in the order of their IDs. A name is empty if netCDF shows
-  // the variable only as a dimension. The values of such a variable were never written.
+  // Returns the names of all variables in the order of their IDs. The name is empty for a variable
+  // that netCDF shows only as a dimension, and whose values were never written.
   std::vector<std::string> take_names() { return std::move(names_); }
-  // Returns statistics that list all variables, without results for any of them. Call this instead
-  // of finish() for a block whose values cannot be read.
+  // Returns statistics that list all variables without results. Call this instead of finish() if
+  // the values of the block cannot be read.
   BlockStatistics none() const;
-  // Returns the first range of the extent, from `offset` on, that has values to count. Returns
-  // nullopt if there is none. The range ends at the latest where values begin that are not counted.
-  // length: that of the extent. Does not find values in chunks.
+  // Returns the first range of the extent, from `offset` on, that has values to count, or nullopt
+  // if there is none. It ends before the next values that are not counted. Does not find values in
+  // chunks. length: that of the extent.
   std::optional<ByteRange> next_range(std::uint64_t offset, std::uint64_t length) const;
 
  private:
@@ -132,7 +128,7 @@ class BlockCounter {
     // For each function of the variable, the accumulator of all values.
     std::vector<std::unique_ptr<ValueAccumulator>> functions;
   };
-  // An element whose bytes were only partly added.
+  // An element of which only some bytes were added.
   struct Cut {
     std::array<std::byte, 8> bytes{};
     std::uint8_t there = 0;  // bit n is set if byte n was added
@@ -181,25 +177,24 @@ class BlockCounter {
   CountRequest request_;  // without functions
   std::size_t parts_left_ = 1 << 20;
   std::vector<Slot> fixed_, record_;  // ordered by begin, without overlap
-  // Indices in record_ of the variables whose values are divided into parts.
+  // Indexes in record_ of the variables whose values are divided into parts.
   std::vector<std::size_t> divided_;
   std::vector<Chunked> chunked_;
   std::uint64_t record_begin_ = 0, record_size_ = 0, records_ = 0;
   std::vector<Variable> variables_;
-  // For each variable and function: an accumulator that receives no values.
+  // For each variable and function, an accumulator that has received no values.
   std::vector<std::vector<std::unique_ptr<ValueAccumulator>>> functions_;
   std::vector<std::string> names_;
 
   std::mutex mutex_;                   // protects the members below
   std::vector<Total> totals_;          // totals for each variable
   std::map<std::uint64_t, Cut> cuts_;  // incomplete elements, by their offsets
-  // One number for each variable in record_: how many of its records are completely in holes. Each
-  // number is stored as its difference from the number before it. The numbers of variables in
-  // divided_ are not used.
+  // For each variable in record_, how many of its records lie completely in holes, as the
+  // difference from the number of the variable before it. Not used for the variables in divided_.
   std::vector<std::uint64_t> in_holes_;
 };
 
-// Counts values of one part.
+// Counts the values of one part.
 template <class Count>
 void BlockCounter::count_part(const Slot& slot, std::size_t part, ValueTally* tally,
                               const Count& count) {
@@ -215,7 +210,7 @@ void BlockCounter::count_part(const Slot& slot, std::size_t part, ValueTally* ta
   tally->counts.add(before);
 }
 
-// Counts elements [first, end) of a variable without chunks. count(i, n) counts the n elements from
+// Counts elements [first, end) of a variable without chunks. count(i, n) counts n elements from
 // element i on.
 template <class Count>
 void BlockCounter::count_elements(const Slot& slot, std::uint64_t first, std::uint64_t end,

@@ -16,10 +16,9 @@ namespace nmb {
 namespace {
 
 constexpr std::uint64_t kRowsAtOnce = 4096;
-// All threads together decode at most this many bytes at a time, unless a single chunk has more
-// bytes.
+// The most bytes that all threads together decode at a time, unless a single chunk has more.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
-// Limits for decoded bytes: a few stored bytes may decode to a large chunk.
+// Limits for decoded bytes, because a few stored bytes may decode to a large chunk.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 
 std::uint64_t chunk_count(const std::vector<std::uint64_t>& lengths,
@@ -51,7 +50,7 @@ class ChunkShape {
   void for_each_run(Visit visit) const {
     std::size_t last = inside_.size();
     std::uint64_t run = 1, pitch = 1;
-    // Rows that lie completely inside the array are adjacent, so they form one run.
+    // Rows that lie completely inside the array are adjacent and form one run.
     while (last > 0 && run == pitch) {
       --last;
       run *= inside_[last];

@@ -1,4 +1,3 @@
-// Computes statistics of a block (see values/statistics/count_block.h).
 #include "values/statistics/count_block.h"
 
 #include <algorithm>
@@ -15,8 +14,7 @@ namespace nmb {
 Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRange> holes,
                                     const CountRequest& request, unsigned threads) {
   constexpr std::uint64_t kWindow = 1 << 20;
-  // Values that are not wanted are read too if there are fewer bytes of them than this between
-  // values that are wanted.
+  // Fewer unwanted bytes than this between wanted values are read too.
   constexpr std::uint64_t kGap = 1 << 16;
   NMB_ASSIGN(const std::unique_ptr<BlockCounter> counter,
              BlockCounter::make(block.metadata, block.layout, block.records, request));

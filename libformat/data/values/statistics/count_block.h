@@ -12,9 +12,9 @@
 
 namespace nmb {
 
-// Reads the extent in windows of 1 MiB, or only those parts of it that have values to count. Each
-// thread needs memory for one window. holes: ranges of the extent in ascending order; these ranges
-// are not read. Errors: kDamaged, kIo.
+// Reads the extent, or only the parts of it that have values to count, in windows of 1 MiB, one for
+// each thread. holes: ranges of the extent that are not read, in ascending order. Errors: kDamaged,
+// kIo.
 Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRange> holes,
                                     const CountRequest& request, unsigned threads);
 

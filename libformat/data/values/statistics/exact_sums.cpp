@@ -1,5 +1,4 @@
-// Exact sums (see values/statistics/exact_sums.h). The numbers of thousands of bits at the end are
-// those of OpenSSL.
+// The last steps use integers of thousands of bits, which come from OpenSSL.
 #include "values/statistics/exact_sums.h"
 
 #include <openssl/bn.h>
@@ -44,7 +43,7 @@ BigNumber number_of(std::uint64_t value) {
   return number;
 }
 
-// The limbs as an integer.
+// Returns the limbs as one integer.
 template <class Sum>
 BigNumber integer_of(Sum sum) {
   sum.carry();
@@ -61,14 +60,14 @@ BigNumber integer_of(Sum sum) {
   return number;
 }
 
-// fraction * 2^exponent. As a double, the number could be infinite or 0.
+// fraction * 2^exponent. As a double, this number could overflow or become 0.
 struct Scaled {
   double fraction = 0;
   int exponent = 0;
 };
 
-// Returns numerator / denominator, rounded to the nearest fraction of 53 bits. The exponent is
-// even.
+// Returns numerator / denominator, rounded to the nearest fraction of 53 bits, with an even
+// exponent.
 Scaled quotient(const BIGNUM* numerator, const BIGNUM* denominator, BN_CTX* context) {
   if (BN_is_zero(numerator)) return {};
   // The quotient gets at least 66 bits.
@@ -85,7 +84,7 @@ Scaled quotient(const BIGNUM* numerator, const BIGNUM* denominator, BN_CTX* cont
   const bool negative = BN_is_negative(divided.get()) != 0;
   const int bits = BN_num_bits(divided.get());
   int exponent = -shift;
-  const int cut = bits - 62;  // 62 bits leave room for a bit that stands for all that is cut off
+  const int cut = bits - 62;  // 62 bits leave one for all bits that are cut off
   BigNumber top = new_number();
   check(BN_rshift(top.get(), divided.get(), cut));
   BigNumber back = new_number();
@@ -150,8 +149,8 @@ std::optional<Moments> ExactSums::moments() const {
   const Context context = new_context();
   const BigNumber sum = integer_of(sum_), squares = integer_of(squares_), count = number_of(count_);
   const Scaled mean = quotient(sum.get(), count.get(), context.get());
-  // The variance is (count * squares - sum^2) / count^2. Both integers of the difference have the
-  // unit 2^-2148.
+  // The variance is (count * squares - sum^2) / count^2. Both terms of the difference have the unit
+  // 2^-2148.
   BigNumber product = new_number(), square = new_number(), divisor = new_number();
   check(BN_mul(product.get(), squares.get(), count.get(), context.get()));
   check(BN_sqr(square.get(), sum.get(), context.get()));

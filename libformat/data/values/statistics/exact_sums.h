@@ -1,5 +1,5 @@
-// ExactSums: the sum of numbers and of their squares, without rounding. Therefore mean and standard
-// deviation do not depend on the order in which the numbers are added, nor on the number of
+// ExactSums: the sum of numbers and that of their squares, without rounding, so that mean and
+// standard deviation depend neither on the order in which numbers are added nor on the number of
 // threads.
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace nmb {
 
-// A sum of numbers m * 2^e, where m is an integer and e is at least -kFraction. kBits: the number
-// of bits that the sum may have.
+// A sum of numbers m * 2^e, where m is an integer and e is at least -kFraction. kBits: number of
+// bits that the sum may have.
 template <unsigned kFraction, unsigned kBits>
 class FixedPointSum {
  public:
-  // Adds (or, if `negative`, subtracts) magnitude * 2^exponent.
+  // Adds magnitude * 2^exponent or, if `negative`, subtracts it.
   void add(std::uint64_t magnitude, int exponent, bool negative) {
     const auto position = static_cast<unsigned>(exponent + static_cast<int>(kFraction));
     const unsigned __int128 shifted = static_cast<unsigned __int128>(magnitude) << position % kLimb;
@@ -37,7 +37,7 @@ class FixedPointSum {
     for (std::size_t i = 0; i < limbs_.size(); ++i) limbs_[i] += small.limbs_[i];
     added_ = 1;
   }
-  // Makes all limbs but the last one numbers from 0 to 2^32 - 1.
+  // Brings all limbs but the last one into the range from 0 to 2^32 - 1.
   void carry() {
     for (std::size_t i = 0; i + 1 < limbs_.size(); ++i) {
       limbs_[i + 1] += limbs_[i] >> kLimb;
@@ -47,7 +47,7 @@ class FixedPointSum {
   }
 
   static constexpr unsigned kLimb = 32;  // bits
-  // From the lowest. The value is the sum of limb i * 2^(32 i - kFraction).
+  // The limbs, lowest first. The value is the sum of limb i * 2^(32 i - kFraction).
   const auto& limbs() const { return limbs_; }
 
  private:
@@ -64,9 +64,8 @@ class ExactSums {
   void add(const ExactSums& other);
   // Adds all numbers of `other`, `times` times.
   void add_times(ExactSums other, std::uint64_t times);
-  // Returns mean and standard deviation of the numbers. Returns nullopt if there are no numbers, or
-  // if one of them is infinite. The mean is rounded to the nearest double, and the deviation to one
-  // of the two nearest.
+  // Returns mean and standard deviation of the numbers, or nullopt if there are none or one of them
+  // is infinite. The mean is the nearest double, the deviation one of the two nearest.
   std::optional<Moments> moments() const;
 
  private:
@@ -75,7 +74,7 @@ class ExactSums {
   }
   void add(std::uint64_t magnitude, int exponent, bool negative);
 
-  // The least positive double is 2^-1074, and all are less than 2^1024. There are less than 2^63.
+  // The least positive double is 2^-1074, all are less than 2^1024, and fewer than 2^63 are added.
   FixedPointSum<1074, 1074 + 1024 + 63> sum_;
   FixedPointSum<2148, 2148 + 2048 + 63> squares_;
   std::uint64_t count_ = 0;

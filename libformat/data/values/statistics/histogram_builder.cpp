@@ -1,4 +1,3 @@
-// Builds histograms (see values/statistics/histogram_builder.h).
 #include "values/statistics/histogram_builder.h"
 
 #include <algorithm>
@@ -13,7 +12,7 @@ Histogram::Range Histogram::range(const Bucket& bucket) const {
   };
   const std::uint64_t first = static_cast<std::uint64_t>(bucket.code) << (64 - bits);
   const std::uint64_t last = first | (~std::uint64_t{0} >> bits);
-  // If NaNs have this code, infinity is the only number that has the same code.
+  // If NaNs have this code, infinity is the only number that has it too.
   const double infinity = std::numeric_limits<double>::infinity();
   const auto sound = [&](double value, double limit) { return value == value ? value : limit; };
   return {sound(number(first), -infinity), sound(number(last), infinity)};
@@ -46,8 +45,7 @@ void HistogramBuilder::add(std::uint32_t code, std::uint64_t count) {
   insert(code >> shift_, count);
 }
 
-// Adds to the count of a code. Returns false if the code is new and there is no room for another
-// code.
+// Adds to the count of a code. Returns false if this would be one code too many.
 bool HistogramBuilder::insert(std::uint32_t code, std::uint64_t count) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = (code * std::uint32_t{0x9E3779B1}) >> 8 & mask;
@@ -61,7 +59,7 @@ bool HistogramBuilder::insert(std::uint32_t code, std::uint64_t count) {
   return true;
 }
 
-// Shortens all codes until `most_` buckets are enough for the old and the new codes. Codes of one
+// Shortens all codes until `most_` buckets are enough for the old and the new ones. Codes of one
 // bit always fit, because there is room for at least two codes.
 void HistogramBuilder::coarsen_for(std::span<const std::uint32_t> codes) {
   std::vector<std::uint32_t> all;

@@ -1,5 +1,5 @@
-// HistogramBuilder: counts values in buckets. If there are too many buckets, the buckets become
-// wider (spec/tables.md, section 9.3). The result depends only on the values, not on their order.
+// HistogramBuilder: counts values in buckets, which become wider when there are too many
+// (spec/tables.md, section 9.3). The result depends on the values, but not on their order.
 #pragma once
 
 #include <bit>
@@ -11,15 +11,15 @@
 
 namespace nmb {
 
-// Returns the code of a value. The code has Histogram::kMostBits bits. number: must not be NaN.
+// Returns the code of a value, Histogram::kMostBits bits. number: must not be NaN.
 inline std::uint32_t histogram_code(double number) {
   const auto bits = std::bit_cast<std::uint64_t>(number + 0.0);  // -0 + 0 is 0
   const auto sign = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63);
   const std::uint64_t ordered = bits ^ (sign | (std::uint64_t{1} << 63));
   return static_cast<std::uint32_t>(ordered >> (64 - Histogram::kMostBits));
 }
-// Converts an integer to double and rounds it toward zero. A double holds only 53 bits, so lower
-// bits are cleared before the conversion.
+// Converts an integer to double, rounded toward zero. A double holds only 53 bits, so lower bits
+// are cleared first.
 inline double toward_zero(std::uint64_t value) {
   return static_cast<double>(value >> 53 ? value & ~std::uint64_t{0x7ff} : value);
 }
@@ -49,7 +49,7 @@ class HistogramBuilder {
   void coarsen(unsigned shift);
 
   std::vector<Slot> slots_;  // hash table with open addressing; the number of slots is a power of
-                             // 2; at most half of the slots are used
+                             // 2, at least twice the number of codes
   std::uint64_t most_ = 0, used_ = 0;
   unsigned shift_ = 0;  // number of bits that are cut off at the right of each code
 };

@@ -1,5 +1,4 @@
-// Counts values (see values/statistics/value_counter.h). The loops are so simple that the compiler
-// can vectorize them.
+// The loops are so simple that the compiler can vectorize them.
 #include "values/statistics/value_counter.h"
 
 #include <algorithm>
@@ -18,20 +17,20 @@ namespace nmb {
 
 namespace {
 
-// Number of values that are swapped, compared and coded together. The number is so small that the
-// values stay in the first-level cache.
+// Number of values that are swapped, compared and coded together; few enough to stay in the
+// first-level cache.
 constexpr std::size_t kBatch = 1024;
 
 template <class T>
 inline constexpr bool kIsReal = std::is_floating_point_v<T>;
 
-// The type as which ExactSums adds a value.
+// The type in which ExactSums adds values of type T.
 template <class T>
 using Summand =
     std::conditional_t<kIsReal<T>, double,
                        std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
-// Maps a value to an integer of the same size. The integers have the same order as the values. NaNs
+// Maps a value to an integer of the same size, so that integers have the order of the values. NaNs
 // come before -infinity or after infinity.
 template <class T>
 struct KeyOf {
@@ -72,8 +71,7 @@ constexpr Key<T> infinity_key() {
   return std::bit_cast<Key<T>>(std::numeric_limits<T>::infinity());
 }
 
-// Converts the keys of all types to int64. Keys of uint64 are mapped so that their order stays the
-// same.
+// Converts the keys of all types to int64, in the same order.
 template <class T>
 std::int64_t widened(Key<T> key) {
   if constexpr (std::is_same_v<T, std::uint64_t>)
@@ -89,7 +87,7 @@ Key<T> narrowed(std::int64_t key) {
     return static_cast<Key<T>>(key);
 }
 
-// Calls visit(T{}), where T is the C++ type of the values.
+// Calls visit(T{}) with the C++ type T of the values.
 template <class Visit>
 auto with_type(Type type, Visit visit) {
   switch (type) {
@@ -127,9 +125,9 @@ std::uint32_t code_of(Key<T> key) {
     return histogram_code(toward_zero(number));
 }
 
-// Comparisons of keys. A comparison returns a mask. If the result is true, all bits of the mask are
-// set. Masks and counters are as wide as keys, so that whole vector registers of keys are compared
-// at once.
+// Comparisons of keys. The result is a mask, all of whose bits are set if the comparison is true.
+// Masks and counters are as wide as keys, so that whole vector registers of keys are compared at
+// once.
 template <class T>
 struct Masks {
   using K = Key<T>;
@@ -238,7 +236,7 @@ void count_typed(const ValueForm& form, const std::byte* values, std::size_t cou
   }
 }
 
-// Adds a value to the list of missing values. swapped: whether the value is little-endian.
+// Adds a value to the list of missing values. swapped: whether it is little-endian.
 void add_missing(std::span<const std::byte> value, bool swapped, ValueForm* form) {
   std::array<std::byte, 8> external{};
   std::ranges::copy(value, external.begin());
@@ -254,7 +252,7 @@ void add_missing(std::span<const std::byte> value, bool swapped, ValueForm* form
     if (std::find(form->missing.begin(), end, k) == end) form->missing[form->missing_count++] = k;
   };
   add(key);
-  // -0 and 0 are equal.
+  // 0 and -0 are equal but have different keys.
   if (is_real && (key == 0 || key == -1)) add(-1 - key);
 }
 
@@ -303,7 +301,7 @@ bool value_form(const Metadata& metadata, VarId variable,
   form->swapped = is_swapped(metadata, v.type);
   const std::size_t size = form->size();
   std::ranges::copy(hole_value(metadata, variable, properties), form->hole.begin());
-  // Returns the attribute if its values have the type of the variable, in either byte order.
+  // Returns the attribute if its values have the variable's type, in either byte order.
   const auto stated = [&](std::string_view name) -> std::optional<Attribute> {
     const auto attribute = metadata.find_attribute(variable, name);
     return attribute && classic_of(metadata, attribute->type) == type ? attribute : std::nullopt;
@@ -322,8 +320,8 @@ bool value_form(const Metadata& metadata, VarId variable,
   const std::optional<Attribute> missing = stated("missing_value");
   if (missing && missing->count > 1) return false;
   if (missing && missing->count == 1) add(*missing);
-  // count_values() has no code for three missing values, only for four. So the third value is
-  // listed twice.
+  // count_values() has code for four missing values but not for three, so the third one is listed
+  // twice.
   if (form->missing_count == 3) form->missing[form->missing_count++] = form->missing[2];
   return true;
 }
