@@ -1,4 +1,4 @@
-// The header of a block. The header lies before the block's body and identifies the block
+// The header of a block, which lies before the block's body and identifies the block
 // (spec/format.md, section 8).
 #pragma once
 
@@ -60,12 +60,12 @@ struct BlockHeader {
   std::uint64_t body_sum = 0;
   std::uint64_t sum = 0;  // set by encode() and decode()
 
-  // Writes header, name and padding to `out`, and sets name_length and sum. `name` has at most
-  // 65,535 bytes. `out` has block_body_offset(name.size()) bytes.
+  // Writes header, name and padding to `out`, which has block_body_offset(name.size()) bytes, and
+  // sets name_length and sum. `name` has at most 65,535 bytes.
   void encode(std::string_view name, std::span<std::byte> out);
-  // Decodes the header at the beginning of `bytes`. In the file, `bytes` begins at position `at`.
-  // Checks R-BK-1, R-BK-2 (only the header's own sum) and R-BK-5. *name refers to a part of
-  // `bytes`. Returns false if the header cannot be used.
+  // Decodes the header at the beginning of `bytes`, which begin at position `at` of the file.
+  // Checks R-BK-1, R-BK-2 (only the header's own sum) and R-BK-5. *name becomes a view of `bytes`.
+  // Returns false if the header cannot be used.
   static bool decode(std::span<const std::byte> bytes, std::uint64_t at, BlockHeader* header,
                      std::string_view* name, Findings& findings);
 };

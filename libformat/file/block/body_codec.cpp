@@ -17,8 +17,8 @@ BodyCompressor::BodyCompressor(int level, std::span<const std::byte> dictionary)
     : context_(ZSTD_createCCtx()) {
   if (!context_) throw std::bad_alloc();
   ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, level);
-  // Frames do not state the number of the dictionary. A file has only one dictionary, and the
-  // number would take 4 bytes in each frame.
+  // Frames do not state the number of the dictionary: a file has only one, and the number would
+  // take 4 bytes in each frame.
   ZSTD_CCtx_setParameter(context_, ZSTD_c_dictIDFlag, 0);
   if (!dictionary.empty()) {
     dictionary_ = ZSTD_createCDict(dictionary.data(), dictionary.size(), level);
@@ -48,8 +48,7 @@ BodyCodec BodyCompressor::append(std::span<const std::byte> body, std::vector<st
 }
 
 BodyDecompressor::BodyDecompressor(std::span<const std::byte> dictionary) {
-  // If zstd refuses the dictionary, decode() fails in the same way as for a file without a
-  // dictionary.
+  // If zstd refuses the dictionary, decode() fails as for a file without a dictionary.
   if (dictionary.empty()) return;
   dictionary_ = ZSTD_createDDict(dictionary.data(), dictionary.size());
   dictionary_id_ = ZSTD_getDictID_fromDict(dictionary.data(), dictionary.size());
@@ -91,8 +90,8 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
 std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,
                                         std::span<const std::size_t> lengths) {
   std::vector<std::byte> dictionary(kMaxDictionary);
-  // The parameters are fixed, because a search for better parameters takes more time than it saves.
-  // The segments are long, because bodies are similar over their whole length (spec/rationale.md).
+  // The parameters are fixed, because a search for better ones takes more time than it saves. The
+  // segments are long, because bodies are similar over their whole length (spec/rationale.md).
   ZDICT_fastCover_params_t parameters{};
   parameters.k = 2000;
   parameters.d = 8;

@@ -1,5 +1,5 @@
-// Compresses and decompresses bodies. A stored body is either uncompressed or one zstd frame. The
-// frame may use the file's dictionary (spec/format.md, sections 8.2 and 8.3).
+// Compresses and decompresses bodies. A stored body is either uncompressed or one zstd frame, which
+// may use the file's dictionary (spec/format.md, sections 8.2 and 8.3).
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@ struct ZSTD_CCtx_s;
 
 namespace nmb {
 
-// Maximum ratio of raw bytes to stored bytes in a compressed body or piece.
+// Largest ratio of raw bytes to stored bytes in a compressed body or piece.
 inline constexpr std::uint64_t kMaxExpansion = 131072;
-// Maximum number of raw bytes in a compressed body. Larger bodies are refused, because a body is
-// decoded in memory.
+// The most raw bytes of a compressed body. Larger bodies are refused, because a body is decoded in
+// memory.
 inline constexpr std::uint64_t kMaxBody = std::uint64_t{1} << 30;
 
 // Compresses bodies. Not thread-safe.
 class BodyCompressor {
  public:
-  // `dictionary` is copied; it is empty if the file has no dictionary.
+  // dictionary: copied; empty if the file has none.
   BodyCompressor(int level, std::span<const std::byte> dictionary);
   ~BodyCompressor();
-  // Compresses the body. If compression saves at least an eighth of the bytes, appends the
-  // compressed body to *out; otherwise appends the body unchanged. Returns the codec that was used.
+  // Appends the body to *out, compressed if this saves at least an eighth of the bytes. Returns the
+  // codec that was used.
   BodyCodec append(std::span<const std::byte> body, std::vector<std::byte>* out);
 
  private:
@@ -54,9 +54,8 @@ class BodyDecompressor {
   std::uint32_t dictionary_id_ = 0;  // dictionary number that a frame may state; 0 means no number
 };
 
-// Returns a dictionary of at most 4096 bytes for bodies that resemble the samples. Returns no bytes
-// if a dictionary would not help. `samples` holds the sample bodies one after another, and
-// `lengths` holds their lengths.
+// Returns a dictionary of at most 4096 bytes for bodies that resemble the samples, or no bytes if a
+// dictionary would not help. samples: the sample bodies one after another. lengths: their lengths.
 std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,
                                         std::span<const std::size_t> lengths);
 

@@ -1,4 +1,3 @@
-// Finds the pieces of a block's extent (see extent/block_pieces.h).
 #include "extent/block_pieces.h"
 
 #include <algorithm>

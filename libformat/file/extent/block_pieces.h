@@ -1,6 +1,6 @@
-// BlockPieces finds the pieces of a block's extent. The block's entry leads to the first pieces: a
-// data map, one run, or a hole. Growth pages contain all later pieces (spec/format.md, sections
-// 10.1 and 10.4).
+// BlockPieces finds the pieces of a block's extent. The first ones follow from the block's entry:
+// they are those of a data map, or one run, or a hole. Growth pages list all later ones
+// (spec/format.md, sections 10.1 and 10.4).
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,15 @@
 
 namespace nmb {
 
-// Not thread-safe: see DataMap.
+// Not thread-safe, like DataMap.
 class BlockPieces {
  public:
-  // `file`, `external`, `superblock` and the rows of `growth` must outlive this object. `external`
-  // may be nullptr (see DataMap).
+  // All arguments that are not copied, and the rows of `growth`, must outlive this object.
+  // `external` may be nullptr (see DataMap).
   BlockPieces(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
               const BlockEntry& entry, std::span<const GrowthRow> growth);
 
-  // Visits, in ascending order, the pieces that overlap the range [from, to). Stops at the first
-  // failure.
+  // Visits the pieces that overlap [from, to), in ascending order. Stops at the first failure.
   Status for_each(std::uint64_t from, std::uint64_t to,
                   const std::function<Status(const Piece&)>& visit) const;
   Result<std::vector<Piece>> all() const;
@@ -32,7 +31,7 @@ class BlockPieces {
 
  private:
   bool mapped_;
-  Piece settled_;  // the extent without growth as one piece; used only if there is no data map
+  Piece settled_;  // the extent without growth as one piece, if there is no data map
   std::span<const GrowthRow> growth_;
   DataMap map_;
 };

@@ -15,7 +15,7 @@
 namespace nmb {
 
 Piece piece_at(const Page& leaf, std::uint32_t row) {
-  // Numbers above 255 break R-EX-4 in any case, so they are replaced by 255.
+  // Numbers above 255 break R-EX-4 in any case, so they become 255.
   const auto codec = static_cast<PieceCodec>(std::min<std::uint64_t>(leaf.value(row, kCodec), 255));
   return {.logical = leaf.value(row, kLogicalOffset),
           .length = leaf.value(row, kRawLength),
@@ -24,7 +24,7 @@ Piece piece_at(const Page& leaf, std::uint32_t row) {
           .sum = leaf.value(row, kSum),
           .codec = codec,
           .coded_length = codec == PieceCodec::kNone ? 0 : leaf.value(row, kStoredLength),
-          // Larger numbers break R-EX-8 in any case, so they are replaced by 2^32 - 1.
+          // Larger numbers break R-EX-8 in any case, so they become 2^32 - 1.
           .file = static_cast<std::uint32_t>(
               std::min<std::uint64_t>(leaf.value(row, kFileNumber), ~std::uint32_t{0}))};
 }
@@ -152,7 +152,7 @@ Result<std::shared_ptr<const Page>> DataMap::child(const Page& node, std::uint32
 }
 
 // Checks R-EX-17 for the pieces of one leaf. A reader does not compare all pieces of an extent, but
-// a few rows cannot make it decode the same bytes over and over.
+// this check keeps a few rows from making it decode the same bytes again and again.
 static void check_shared_bytes(const Page& leaf, Findings& findings) {
   struct Range {
     std::uint32_t file;
@@ -194,7 +194,7 @@ Status DataMap::visit(const Page& page, std::uint64_t from, std::uint64_t to, st
                       const std::function<Status(const Piece&)>& on_piece) const {
   if (page.level() == 0) {
     if (page.position() != checked_leaf_) NMB_TRY(check_leaf(page, end));
-    // The pieces are in ascending order. Find the last piece that begins at or before `from`.
+    // The pieces are in ascending order. Find the last one that begins at or before `from`.
     std::uint32_t row = 0;
     for (std::uint32_t behind = page.rows(); behind - row > 1;) {
       const std::uint32_t middle = row + (behind - row) / 2;
@@ -253,14 +253,14 @@ struct MapRow {
   std::vector<UnknownValue> unknown{};  // used only if the row is copied from an old page
 };
 
-// A page of a committed map, its parent, and the parent's row that leads to the page. The root has
-// no parent.
+// A page of a committed map, its parent (none for the root), and the row of the parent that refers
+// to the page.
 struct OldPage {
   std::shared_ptr<const Page> page, parent;
   std::uint32_t row = 0;  // number of the row in the parent
 };
 
-// All pages of a map. The leaves are in the order of their pieces.
+// All pages of a map, the leaves in the order of their pieces.
 struct OldPages {
   std::vector<OldPage> leaves, nodes;
 
@@ -284,8 +284,8 @@ struct OldPages {
   }
 };
 
-// Reports that a page of the map is no longer used. If the page's row in the parent leads to
-// structures of later versions, also drops these structures.
+// Reports that a page of the map, and structures of later versions that belong to its row in the
+// parent, are no longer used.
 Status retire(const OldPage& old, const ByteSource& file, PageSink& sink) {
   NMB_TRY(check_may_change(*old.page, file));
   if (old.parent) drop_later_places(*old.parent, old.row, sink);
@@ -301,9 +301,8 @@ bool same_rows(const Page& leaf, const std::vector<Piece>& pieces, std::size_t f
   return true;
 }
 
-// Holds the rows of those old leaves that have columns unknown to this version. If the new map has
-// the same piece, the row's values in these columns are copied to the new leaf. Otherwise these
-// values are dropped.
+// Holds the rows of old leaves that have columns unknown to this version. The values in these
+// columns are copied to the new leaf if the new map has the same piece, and dropped otherwise.
 class UnknownRows {
  public:
   void add(const std::shared_ptr<const Page>& leaf) {
@@ -346,7 +345,7 @@ MapRow map_row_at(const Page& node, std::uint32_t row) {
           node.unknown_values(row)};
 }
 
-// Writes one level of nodes. `rows` are the rows that lead to the pages of the level below.
+// Writes one level of nodes. rows: refer to the pages of the level below.
 Result<std::vector<MapRow>> write_level(const std::vector<MapRow>& rows, std::uint16_t level,
                                         std::uint32_t map_rows, PageSink& sink,
                                         const Origin& origin, std::uint64_t owner) {
@@ -369,8 +368,8 @@ Result<std::vector<MapRow>> write_level(const std::vector<MapRow>& rows, std::ui
   return above;
 }
 
-// Writes all levels of nodes, beginning with `level`. `rows` are the rows that lead to the pages of
-// the level below; these pages cover the whole extent. Returns the place of the root.
+// Writes all levels of nodes, from `level` on. rows: refer to the pages of the level below, which
+// cover the whole extent. Returns the place of the root.
 Result<Place> write_nodes(std::vector<MapRow> rows, std::uint16_t level, std::uint32_t map_rows,
                           PageSink& sink, const Origin& origin, std::uint64_t owner) {
   for (; rows.size() > 1; ++level) {
@@ -403,7 +402,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
                              std::uint64_t owner) {
   OldPages before;
   UnknownRows unknown;
-  std::vector<bool> kept;  // for each leaf of the old map: whether the leaf is kept
+  std::vector<bool> kept;  // for each leaf of the old map, whether it is kept
   if (old) {
     NMB_ASSIGN(before, OldPages::of(*old));
   }
@@ -420,7 +419,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
   for (const OldPage& node : before.nodes) {
     NMB_TRY(check_may_change(*node.page, old->file()));
     sink.replaced(*node.page);
-    // All nodes are written again, so no row that leads to a node is kept.
+    // All nodes are written again, so no row that refers to a node is kept.
     if (node.parent) drop_later_places(*node.parent, node.row, sink);
   }
   std::vector<MapRow> rows;
@@ -446,7 +445,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
   }
   unknown.drop_others(sink);
   NMB_ASSIGN(const Place root, write_nodes(std::move(rows), 1, map_rows, sink, origin, owner));
-  // If a kept leaf has become the root, no row leads to this leaf any more.
+  // If a kept leaf has become the root, no row refers to it any more.
   if (!before.leaves.empty() && kept[0] && pieces.size() <= map_rows && before.leaves[0].parent)
     drop_later_places(*before.leaves[0].parent, before.leaves[0].row, sink);
   return root;
@@ -492,8 +491,8 @@ Result<DataMapEdge> right_edge(const DataMap& map, std::uint64_t extent_length) 
 Result<Place> append_to_data_map(const std::vector<Piece>& pieces, const DataMapEdge& edge,
                                  std::uint32_t map_rows, PageSink& sink, const Origin& origin,
                                  std::uint64_t owner) {
-  // The rows that lead to the new pages of one level. The edge has one old page in each level. If
-  // this old page has room for more rows, the first new page replaces it.
+  // `rows` refer to the new pages of one level. If the edge's old page of this level has room for
+  // more rows, the first new page replaces it.
   std::vector<MapRow> rows;
   const Page& leaf = *edge.back();
   bool replaces = leaf.rows() < map_rows;

@@ -48,8 +48,7 @@ Status ExtentSource::check_piece(const Piece& piece, std::span<const std::byte> 
                      "found values with " + sum_text(sum) + ", expected " + sum_text(piece.sum));
 }
 
-// Returns a failure about a piece. The failure states the position of the piece, and the name of
-// the file that holds the piece.
+// Returns a failure with the position of the piece and the name of the file that holds it.
 Status ExtentSource::piece_error(const Piece& piece, Code code, const std::string& rule,
                                  const std::string& message) const {
   if (piece.file == 0) return Status(code, file_.name(), piece.position, rule, message);
@@ -58,7 +57,7 @@ Status ExtentSource::piece_error(const Piece& piece, Code code, const std::strin
                 message + ", of " + file_.name());
 }
 
-// Returns whether [from, to) may contain a whole piece. The extent must be one run of the file.
+// Returns whether [from, to) may contain a whole piece of an extent that is one run of the file.
 bool ExtentSource::may_hold_piece(std::uint64_t from, std::uint64_t to) const {
   const std::uint64_t first_whole = (from + piece_size_ - 1) / piece_size_ * piece_size_;
   return first_whole < to && (first_whole + piece_size_ <= to || to == length_);
@@ -70,7 +69,7 @@ Result<const ByteSource*> ExtentSource::file_of(const Piece& piece,
     NMB_ASSIGN(*keep, external_->open(piece.file));
     return keep->get();
   }
-  // For a piece in another file, the check of the data map uses the size in the file table
+  // Pieces in other files were checked with the data map, against the size in the file table
   // (R-FT-10).
   const std::uint64_t size = file_.size();
   if (piece.position > size || piece.stored_length() > size - piece.position)
@@ -135,7 +134,7 @@ Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
 Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   NMB_TRY(check_offset(offset, out.size()));
   if (out.empty()) return {};
-  // If the extent has no data map, the sum of these bytes was checked when they were loaded.
+  // Without a data map, the sum of these bytes was checked when they were loaded.
   if (inline_bytes_ && !(verifies() && mapped_)) {
     std::memcpy(out.data(), inline_bytes_->data() + offset, out.size());
     return {};
@@ -145,7 +144,7 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
     return {};
   }
   const std::uint64_t end = offset + out.size();
-  // The range contains no whole piece and lies in one run, so the data map is not needed.
+  // A range of one run that contains no whole piece needs no data map.
   if (mapped_ && run_position_ != 0 && !verifies() && !may_hold_piece(offset, end))
     return file_.read_at(run_position_ + offset, out);
   NMB_ASSIGN(const std::vector<Piece> pieces, pieces_in(offset, end));
@@ -227,8 +226,7 @@ std::uint64_t ExtentSource::sum_of_zeros(std::uint64_t length) const {
 bool ExtentSource::is_unallocated(std::uint64_t offset, std::uint64_t length) const {
   if (!may_be_sparse() || length == 0 || offset > length_ || length > length_ - offset)
     return false;
-  // A damaged data map is not reported here, because the failure is reported when the values are
-  // read.
+  // A damaged data map is not reported here, but when the values are read.
   const Result<std::vector<Piece>> pieces = pieces_in(offset, offset + length);
   return pieces.ok() && std::ranges::all_of(*pieces, [&](const Piece& piece) {
            return piece.is_plain() && file_.is_unallocated(piece.position, piece.length) &&

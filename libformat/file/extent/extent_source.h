@@ -1,5 +1,5 @@
-// ExtentSource reads a block's values as one source of bytes, although the pieces may lie at
-// different places (spec/format.md, section 10.1).
+// ExtentSource reads a block's values as one source of bytes, wherever the pieces lie
+// (spec/format.md, section 10.1).
 #pragma once
 
 #include <functional>
@@ -18,14 +18,14 @@
 
 namespace nmb {
 
-// Thread-safe. Reads completely and checks every piece that a read overlaps, except what the
-// argument `unverified` names. A piece that a read covers completely, a coded piece and a piece in
-// another file, which other programs may change, are also checked with kPartsOfPieces.
+// Thread-safe. Reads and checks as a whole every piece that a read overlaps, unless `unverified`
+// excludes it. With kPartsOfPieces too, pieces are checked that a read covers completely, that are
+// coded, or that lie in another file, which other programs may change.
 class ExtentSource final : public ByteSource {
  public:
-  // `superblock`, `growth` and `cache` belong to `file`. `external` is nullptr for an original (see
-  // DataMap). If the whole extent was read together with the block, `inline_bytes` holds the
-  // extent. All arguments that are not copied must outlive this object.
+  // `superblock`, `growth` and `cache` belong to `file`. external: nullptr for an original (see
+  // DataMap). inline_bytes: the whole extent, if it was read together with the block. All arguments
+  // that are not copied must outlive this object.
   ExtentSource(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
                const BlockEntry& entry, std::span<const GrowthRow> growth,
                std::optional<std::vector<std::byte>> inline_bytes, const FillPattern& fill,
@@ -33,31 +33,31 @@ class ExtentSource final : public ByteSource {
   std::uint64_t size() const override { return length_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return file_.name(); }
-  // Returns whether all pieces that overlap the range consist of zeros, and the file system has no
-  // storage for them. Compares the sums of the pieces with sums of zeros.
+  // Returns whether all pieces that overlap the range consist of zeros for which the file system
+  // has no storage. Compares the sums of the pieces with those of zeros.
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return !inline_bytes_ && !hole_ && file_.may_be_sparse(); }
   KnownSource known() const override { return this; }
-  // Returns the number of bytes of values that are in memory.
+  // Returns the number of bytes of values in memory.
   std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
 
   // --- for reading these values from the file together with those of other blocks ---
-  // The bytes [begin, end) of the extent. These bytes are whole pieces. The bytes are contiguous in
-  // the file and begin at `position`. The position is 0 if the bytes are in memory, coded, in
-  // another file, or not stored.
+  // The bytes [begin, end) of the extent, which are whole pieces and lie contiguously at `position`
+  // of the file. The position is 0 if the bytes are in memory, coded, in another file, or not
+  // stored.
   struct Stretch {
     std::uint64_t begin = 0, end = 0, position = 0;
   };
-  // Returns the stretch that holds `offset`.
+  // Returns the stretch that contains `offset`.
   Result<Stretch> stretch_at(std::uint64_t offset) const;
-  // Checks `bytes`, which were read from `position` of the file. In the extent, `bytes` begins at
-  // `offset`. A stretch must begin at `offset`; the bytes may include later stretches. Calls
-  // bad(piece, why) for each damaged piece that lies completely within `bytes`. Fails if a page of
-  // the data map cannot be read.
+  // Checks `bytes` of the extent from `offset` on, which were read from `position` of the file. A
+  // stretch must begin at `offset`, and the bytes may include later stretches. Calls bad(piece,
+  // why) for each damaged piece that lies completely within `bytes`. Fails if a page of the data
+  // map cannot be read.
   Status check(std::uint64_t offset, std::uint64_t position, std::span<const std::byte> bytes,
                const std::function<void(const Piece&, const Status&)>& bad) const;
   const ByteSource& file() const { return file_; }
-  // Returns whether a read of a part of a piece reads and checks the whole piece.
+  // Returns whether reading a part of a piece reads and checks the whole piece.
   bool verifies() const { return unverified_ != Unverified::kPartsOfPieces; }
 
  private:
@@ -74,7 +74,7 @@ class ExtentSource final : public ByteSource {
   // Reads a whole piece, checks its sum, and decodes it.
   Status load_piece(const Piece& piece, std::span<std::byte> out) const;
   Result<std::vector<std::byte>> load_piece(const Piece& piece) const;
-  // Returns, in ascending order, the pieces that overlap the range [from, to).
+  // Returns the pieces that overlap [from, to), in ascending order.
   Result<std::vector<Piece>> pieces_in(std::uint64_t from, std::uint64_t to) const;
   std::uint64_t sum_of_zeros(std::uint64_t length) const;
 
@@ -82,8 +82,8 @@ class ExtentSource final : public ByteSource {
   const ExternalFiles* external_;
   std::uint64_t length_;
   std::uint64_t settled_;       // length of the extent without growth pages
-  std::uint64_t run_position_;  // position of the extent if it is one run; 0 if the positions of
-                                // the pieces must be used
+  std::uint64_t run_position_;  // position of the extent if it is one run; 0 if its pieces have
+                                // their own positions
   std::uint64_t run_sum_;
   std::uint32_t piece_size_;
   bool mapped_;  // whether the extent may have several pieces

@@ -1,4 +1,3 @@
-// Opens external files when their values are read (see extent/external_files.h).
 #include "extent/external_files.h"
 
 #include <algorithm>
@@ -15,8 +14,8 @@ namespace nmb {
 
 namespace {
 
-// Returns the pool of open external files, which the whole process shares. The pool holds at most
-// half as many files as the pool of input files.
+// Returns the process's pool of open external files, which holds at most half as many files as the
+// pool of input files.
 const std::shared_ptr<FilePool>& pool() {
   static const auto all =
       std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / 2));
@@ -121,7 +120,7 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFi
   return source;
 }
 
-// Reads the bytes of an original like an extent that belongs to no block.
+// Reads the bytes of an original as an extent that belongs to no block.
 std::shared_ptr<const ByteSource> ExternalFiles::original(std::uint32_t number, const Place& map,
                                                           std::uint64_t size,
                                                           Unverified unverified) const {

@@ -1,4 +1,3 @@
-// Checks and makes paths of external files (see extent/external_path.h).
 #include "extent/external_path.h"
 
 #include <filesystem>
@@ -57,7 +56,7 @@ bool leads_out(std::string_view path) {
 }
 
 bool is_windows_device(std::string_view part) {
-  // Windows ignores the extension of a device name, and blanks before the extension.
+  // Windows ignores the extension of a device name, and blanks before it.
   part = part.substr(0, part.find('.'));
   while (part.ends_with(' ')) part.remove_suffix(1);
   std::string name(part);
@@ -97,8 +96,8 @@ std::string external_folder(const std::string& path) {
 Result<std::string> external_path(const std::string& input, const std::string& output,
                                   ExternalPaths allowed) {
   NMB_ASSIGN(const fs::path file, resolved(input));
-  // Use the folder in which readers will search for the file. If `output` is a symbolic link, this
-  // is the folder of the link's target.
+  // Use the folder in which readers will search for the file, which is that of the link's target if
+  // `output` is a symbolic link.
   const fs::path of_output = fs::path(external_folder(output)).parent_path();
   NMB_ASSIGN(const fs::path folder, resolved(of_output.empty() ? fs::path(".") : of_output));
   const auto refuse = [&](const std::string& found, const char* expected) {

@@ -1,4 +1,3 @@
-// Reads, checks and writes the file table (see extent/file_table.h).
 #include "extent/file_table.h"
 
 #include <algorithm>
@@ -89,7 +88,7 @@ bool check_file_table(const Page& page, const Superblock& superblock, TablePaths
     if (state > FileTable::kOriginal && !superblock.all_known()) continue;
     if (state == 1 || state > FileTable::kOriginal) {
       known = false;
-      if (state != 1)  // the check of R-PG-9 reports state 1
+      if (state != 1)  // R-PG-9 reports state 1
         report("R-FT-6", page.value_offset(row, kState), joined_text("state ", state), "0, 1 or 2");
       continue;
     }

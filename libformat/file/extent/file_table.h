@@ -21,12 +21,11 @@
 
 namespace nmb {
 
-// A file table is immutable, so threads may share it.
+// Immutable, so threads may share it.
 class FileTable {
  public:
   FileTable() = default;  // for a file without a file table
-  // `pages` are sorted from the oldest to the newest. Each page must have passed
-  // check_file_table().
+  // pages: oldest first. Each must have passed check_file_table().
   explicit FileTable(std::vector<std::shared_ptr<const Page>> pages);
 
   std::uint32_t rows() const { return rows_; }
@@ -45,8 +44,8 @@ class FileTable {
 
   // Returns the pages, oldest first.
   std::span<const std::shared_ptr<const Page>> pages() const { return pages_; }
-  // Returns the Place of the newest page. Its `sum` is the `sum` field of the page. If there is no
-  // page, the Place is absent.
+  // Returns the Place of the newest page, with the `sum` field of the page as sum; absent if there
+  // are no pages.
   Place newest_page() const;
   // The next two functions return positions in the file, for findings.
   std::uint64_t path_offset(std::uint32_t row) const;
@@ -55,7 +54,7 @@ class FileTable {
   static constexpr std::uint64_t kOriginal = 2;  // state of the row of an original
 
  private:
-  // Returns the page that contains row `row` of the table, and the index of this row in the page.
+  // Returns the page that contains a row of the table, and the index of the row in this page.
   std::pair<const Page*, std::uint32_t> find(std::uint32_t row) const;
   std::uint64_t value(std::uint32_t row, Column column) const;
 
@@ -68,21 +67,20 @@ class FileTable {
 using TablePaths = std::unordered_set<std::string>;
 
 // Checks the rows of a page: R-FT-1 to R-FT-3, R-FT-6, R-FT-8, R-FT-9, R-FT-14, and the part of
-// R-FT-11 that does not need the data maps. Call this function for the oldest page first.
-// `superblock` says whether rows may have states that only a later version defines. Returns false
-// if the rows of the page cannot be read. Memory: a few bytes for each row.
+// R-FT-11 that needs no data maps. Call this for the oldest page first. superblock: decides whether
+// rows may have states that only a later version defines. Returns false if the rows cannot be read.
+// Memory: a few bytes for each row.
 bool check_file_table(const Page& page, const Superblock& superblock, TablePaths* paths,
                       Findings& findings);
 
-// Reads and checks the file table that the superblock refers to. If there is no file table, the
-// result has no rows. Errors: kDamaged, kIo.
+// Reads and checks the file table of the superblock. Returns a table without rows if there is none.
+// Errors: kDamaged, kIo.
 Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
                                                          const Superblock& superblock);
 
-// Returns a page with one row for each file, beginning with files[first]. For each original that
-// has a data map, `maps` has the Place of the map; the key is the index in `files`. `before` is the
-// Place of the previous page of the table. Its `sum` is the `sum` field of that page. If there is
-// no previous page, `before` is absent.
+// Returns a page with one row for each file from files[first] on. maps: the Place of each
+// original's data map, by the index in `files`. before: the Place of the previous page of the
+// table, with the `sum` field of that page as sum; absent if there is none.
 PageBuilder file_table_page(std::span<const ExternalFile> files, std::size_t first = 0,
                             const std::map<std::size_t, Place>& maps = {},
                             const Place& before = {});

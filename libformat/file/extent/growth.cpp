@@ -1,4 +1,3 @@
-// Reads and checks growth pages (see extent/growth.h).
 #include "extent/growth.h"
 
 #include <string>
@@ -35,7 +34,7 @@ std::uint32_t check_growth_page(const Page& page, Findings& findings) {
   }
   std::pair<std::uint64_t, std::uint64_t> before;
   for (std::uint32_t row = first; row < page.rows(); ++row) {
-    if (page.value(row, kState) != 0) return row;  // R-PG-9 reports all states other than 0
+    if (page.value(row, kState) != 0) return row;  // R-PG-9 reports other states
     const std::pair key(page.value(row, kOrder), page.value(row, kLogicalOffset));
     if (row > first && key <= before) not_ascending(row);
     before = key;
@@ -115,8 +114,8 @@ Status Growth::load() const {
     for (std::uint32_t row = first_growth_row(*page); row < page->rows(); ++row) {
       const std::uint64_t order = page->value(row, kOrder);
       if (!checked_.empty()) checked_.erase(order);
-      // Blocks that grow together have the same row numbers in many consecutive pages. The test
-      // below avoids most insertions of orders that are already in the set.
+      // Blocks that grow together have the same row numbers in many consecutive pages. So this test
+      // avoids most insertions of orders that are already in the set.
       const Page* const last = pages_.empty() ? nullptr : pages_.back().get();
       if (!last || row >= last->rows() || last->value(row, kOrder) != order || row == 0)
         orders_.insert(order);

@@ -23,31 +23,30 @@ inline constexpr std::uint64_t kMaxGrowthPages = 1024;
 
 struct GrowthRow {
   Piece piece;
-  std::uint64_t records = 0;  // number of records of the block, including the records in this piece
+  std::uint64_t records = 0;         // number of records of the block, up to the end of this piece
   std::shared_ptr<const Page> page;  // page that contains the row
   std::uint32_t row = 0;             // number of the row in the page
-  // Returns the position at which the file stores the row's value in a column. Findings state this
-  // position.
+  // Returns the position in the file, for findings, of the row's value in a column.
   std::uint64_t at(Column column) const { return page->value_offset(row, column); }
 };
 
-// The growth rows of each block. The key is the block's order of creation.
+// The growth rows of each block, by its order of creation.
 using GrowthRows = std::map<std::uint64_t, std::vector<GrowthRow>>;
 
-// Checks R-GR-1. Does not check whether each order belongs to a block. Returns the number of
-// the first row that cannot be used, or the number of all rows if all rows can be used.
+// Checks R-GR-1, but not whether each order belongs to a block. Returns the number of the first row
+// that cannot be used, or the number of rows if all can be used.
 std::uint32_t check_growth_page(const Page& page, Findings& findings);
-// Checks a page like check_growth_page(), and adds the page's rows to *rows. Returns false if some
-// rows of the page cannot be read.
+// Checks a page as check_growth_page() does, and adds its rows to *rows. Returns false if some rows
+// cannot be read.
 bool add_growth_page(const std::shared_ptr<const Page>& page, GrowthRows* rows, Findings& findings);
 
-// Checks R-GR-2, R-GR-3, R-GR-6 and R-GR-7 for the rows of a block. Does not check whether the
-// extent is long enough for the records, and does not read the pieces. `entry` is the block's entry
+// Checks R-GR-2, R-GR-3, R-GR-6 and R-GR-7 for the rows of a block, without reading the pieces, and
+// without checking whether the extent is long enough for the records. entry: the block's entry
 // without its growth.
 void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
                      std::uint32_t piece_size, Findings& findings);
 
-// Adds to an entry the records and the length that the block's growth rows state.
+// Adds to an entry the records and the length in the block's growth rows.
 void grow(BlockEntry* entry, std::span<const GrowthRow> rows);
 
 // Thread-safe. Reads all growth pages at the first query. Memory: the growth pages, and the growth
@@ -59,30 +58,29 @@ class Growth {
       : file_(file), superblock_(superblock) {}
 
   bool absent() const { return superblock_.growth.absent(); }
-  // Adds growth to an entry of the index. If a block has an unsupported need, does not check the
-  // block's rows, because such rows may have another meaning. Errors: kDamaged, kIo.
+  // Adds growth to an entry of the index. Does not check the rows of a block with an unsupported
+  // need, because they may have another meaning. Errors: kDamaged, kIo.
   Status add_to(BlockEntry* entry) const;
-  // Returns whether the block with the order `order` has growth rows. Errors: kDamaged, kIo.
+  // Returns whether the block with this order has growth rows. Errors: kDamaged, kIo.
   Result<bool> has_rows(std::uint64_t order) const;
-  // Returns the growth rows of a block. `entry` must have been passed to add_to(). The rows live as
-  // long as this object.
+  // Returns the growth rows of a block, which are valid as long as this object. `entry` must have
+  // been passed to add_to().
   Result<std::span<const GrowthRow>> rows_of(const BlockEntry& entry) const;
-  // Returns the orders of all blocks that have growth rows. The result lives as long as this
-  // object. Errors: kDamaged, kIo.
-  Result<const std::unordered_set<std::uint64_t>*> orders() const;
-  // Returns the growth pages, the oldest first. The result lives as long as this object. Errors:
+  // Returns the orders of all blocks that have growth rows, valid as long as this object. Errors:
   // kDamaged, kIo.
+  Result<const std::unordered_set<std::uint64_t>*> orders() const;
+  // Returns the growth pages, oldest first, valid as long as this object. Errors: kDamaged, kIo.
   Result<std::span<const std::shared_ptr<const Page>>> pages() const;
 
-  // Takes over the pages that `before` has read. If this generation's chain continues these pages,
-  // they need not be read again. `before` must not be used afterwards. Not thread-safe.
+  // Takes the pages that `before` has read, which need not be read again if this generation's chain
+  // continues them. `before` must not be used afterwards. Not thread-safe.
   void continue_from(Growth& before);
 
  private:
   Status load() const;
-  // Searches every page and returns all growth rows of a block. No table of all blocks' rows is
-  // made: it would need several times the memory of the pages, and several times the time that is
-  // needed to read the pages.
+  // Returns all growth rows of a block, for which it searches every page. A table of all blocks'
+  // rows would need several times the memory of the pages, and several times the time of reading
+  // them.
   std::vector<GrowthRow> gather(std::uint64_t order) const;
 
   const ByteSource& file_;

@@ -1,4 +1,3 @@
-// Opens external files (see extent/open_external.h).
 #include "extent/open_external.h"
 
 #include <fcntl.h>
@@ -67,7 +66,7 @@ class Opening {
   }
 
  private:
-  // Opens each folder in the path separately, so that no symbolic link is followed.
+  // Opens each folder of the path separately, so that no symbolic link is followed.
   Result<std::unique_ptr<FileSource>> open_beneath() {
     const std::string& start = folder_.empty() ? std::string(".") : folder_;
     Descriptor at(::open(start.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -86,7 +85,7 @@ class Opening {
     return open(at.get(), last, O_NOFOLLOW);
   }
 
-  // Checks that `part` names a regular file. Call this function before the file is opened.
+  // Checks that `part` is the name of a regular file. Call this before the file is opened.
   Status check(int at, const std::string& part, int flags) const {
     struct stat info;
     if (::fstatat(at, part.c_str(), &info, flags) != 0) return not_opened(at, part, errno);

@@ -9,11 +9,11 @@
 
 namespace nmb {
 
-// Opens an external file. `folder` is the result of external_folder() for the NMB file. `path` must
-// satisfy R-FT-1. The name of the source is `folder` followed by `path`. Opens only regular files,
-// even if all paths are allowed. Opening a device may have side effects, and reading a FIFO may
-// wait forever. Errors: kUnsupported (R-FT-4) if the file is not allowed; kDamaged (R-FT-4) if it
-// does not exist; kIo.
+// Opens an external file. folder: the result of external_folder() for the NMB file. path: must
+// satisfy R-FT-1. The name of the source is `folder` followed by `path`. Only regular files are
+// opened, even if all paths are allowed, because opening a device may have side effects, and
+// reading a FIFO may wait forever. Errors: kUnsupported (R-FT-4) if the file is not allowed;
+// kDamaged (R-FT-4) if it does not exist; kIo.
 Result<std::unique_ptr<FileSource>> open_external(const std::string& folder,
                                                   const std::string& path, ExternalPaths allowed);
 

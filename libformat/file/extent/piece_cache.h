@@ -12,8 +12,8 @@
 
 namespace nmb {
 
-// One cache serves all blocks of a file. The cache keeps the most recently used pieces: at most
-// kCapacity bytes in all, or one larger piece. Thread-safe.
+// A cache for all blocks of a file. Keeps the most recently used pieces: at most kCapacity bytes in
+// all, or one larger piece. Thread-safe.
 class PieceCache {
  public:
   using Bytes = std::shared_ptr<const std::vector<std::byte>>;
@@ -23,7 +23,7 @@ class PieceCache {
     std::lock_guard lock(mutex_);
     for (auto held = pieces_.begin(); held != pieces_.end(); ++held) {
       const Piece& is = held->first;
-      // In a damaged file, two pieces may have the same position, so all fields are compared.
+      // All fields are compared, because two pieces of a damaged file may have the same position.
       if (is.position != piece.position || is.sum != piece.sum || is.codec != piece.codec ||
           is.length != piece.length || is.file != piece.file)
         continue;
@@ -45,11 +45,11 @@ class PieceCache {
 
  private:
   static constexpr std::size_t kCapacity = 16 << 20;
-  // Maximum number of pieces in the cache, because find() searches all of them.
+  // The most pieces in the cache, because find() searches all of them.
   static constexpr std::size_t kMostPieces = 64;
 
   std::mutex mutex_;
-  std::list<std::pair<Piece, Bytes>> pieces_;  // the most recently used piece is first
+  std::list<std::pair<Piece, Bytes>> pieces_;  // most recently used first
   std::size_t held_ = 0;
 };
 

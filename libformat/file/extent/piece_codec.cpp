@@ -1,4 +1,3 @@
-// Encodes and decodes pieces of values (see extent/piece_codec.h).
 #include "extent/piece_codec.h"
 
 #include "block/body_codec.h"
@@ -19,7 +18,7 @@ Status does_not_decode(std::uint64_t length) {
                 joined_text("found a piece that does not decode to ", length, " bytes"));
 }
 
-// Decodes `stored` into `out`. `length` is the expected decoded length.
+// Decodes `stored` into `out`. length: expected decoded length.
 Decoded decode_into(PieceCodec codec, std::span<const std::byte> stored, std::uint64_t length,
                     std::span<std::byte> out) {
   if (codec == PieceCodec::kZstd && !is_allowed_frame(stored, length)) return {};

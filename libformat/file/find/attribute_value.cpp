@@ -1,4 +1,3 @@
-// Reads values of attributes (see find/attribute_value.h).
 #include "find/attribute_value.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The value of an attribute that is compared with other values, or becomes a tag.
+// The value of an attribute that is compared with other values or becomes a tag.
 #pragma once
 
 #include "nmb/metadata.h"
@@ -7,9 +7,9 @@
 
 namespace nmb {
 
-// Returns the value of an attribute that has text or one number. Integers become int64, and
-// integers of type uint64 become uint64. Errors: kUnsupported for any other attribute; the message
-// describes the attribute, for example "2 values of type int". kDamaged: as for attribute_text().
+// Returns the value of an attribute that has text or one number. Integers become int64, those of
+// type uint64 become uint64. Errors: kUnsupported for other attributes, with a description such as
+// "2 values of type int" as message; kDamaged as for attribute_text().
 Result<TagValue> attribute_value(const Metadata& metadata, const Attribute& attribute);
 
 }  // namespace nmb

@@ -33,8 +33,8 @@ FindValue value_of(const TagValue& tag) {
   return exact(static_cast<long double>(std::get<double>(tag)));
 }
 
-// Returns `text` as one word of a shell command line. Does not use backslashes, because messages
-// double them.
+// Returns `text` as one word of a shell command line, without backslashes, because messages double
+// them.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+=:,@%";
@@ -78,7 +78,7 @@ Status BlockFinder::read_tables() {
 
 namespace {
 
-// The names under which the values of a variable may be stored.
+// Returns the names under which the values of a variable may be stored.
 std::array<std::string, 2> stored_names(const std::string& variable) {
   return {variable, stored_as_no_coordinate(variable)};
 }
@@ -132,9 +132,9 @@ Status BlockFinder::read_counts(std::size_t name) {
   return {};
 }
 
-// Returns the row of the current block for a variable, or nullptr if there is none or if the block
-// must not be read yet. If a row has the second name, the definitions of the block say which of the
-// two names the variable has.
+// Returns the row of the current block for a variable, or nullptr if there is none or the block
+// must not be read yet. If a row has the second name, the definitions of the block decide which of
+// the two names the variable has.
 template <class Row>
 Result<const Row*> BlockFinder::row_of(const RowsOfVariable<Row>& rows, const FindName& name) {
   std::size_t which = 0;
@@ -272,12 +272,12 @@ const FindValue* BlockFinder::tag_of(const FindName& name) const {
   return row == rows->second.end() ? nullptr : &row->second;
 }
 
-// Returns the variable of a statistic or count of the current block, if its values may be counted.
-// Returns nullopt if there is no such variable, or if the block must not be read yet.
+// Returns the variable of a statistic or count of the current block, if its values may be counted;
+// nullopt if there is no such variable or the block must not be read yet.
 Result<std::optional<VarId>> BlockFinder::counted_variable(std::size_t i) {
   const FindName& name = expression_.names()[i];
   if (source_ == Source::kTables) {
-    // The block must be read to know whether any block has the variable.
+    // Whether any block has the variable is known only when the block is read.
     if (found_[i])
       needs_values_ = true;
     else

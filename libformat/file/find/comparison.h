@@ -1,4 +1,4 @@
-// Compares two values as an expression says.
+// Compares two values with the operator of an expression.
 #pragma once
 
 #include "nmb/find.h"

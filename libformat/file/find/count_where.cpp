@@ -1,4 +1,3 @@
-// Counts values for which a condition holds (see find/count_where.h).
 #include "find/count_where.h"
 
 #include <algorithm>
@@ -33,8 +32,8 @@ struct Counts {
   std::uint64_t least = 0, most = 0;
 };
 
-// Returns whether all or none of the numbers from `minimum` to `maximum` match, or nullopt if some
-// match and some do not.
+// Returns true if all numbers from `minimum` to `maximum` match, false if none does, and nullopt
+// otherwise.
 std::optional<bool> matches_in_range(const ValueCondition& condition, long double minimum,
                                      long double maximum) {
   const bool low = holds(condition, minimum), high = holds(condition, maximum);
@@ -45,7 +44,7 @@ std::optional<bool> matches_in_range(const ValueCondition& condition, long doubl
   return low != high || (is_equality && is_inside) ? std::nullopt : std::optional(low);
 }
 
-// Returns how many of `count` values can match if their minimum and maximum are as given.
+// Returns how many of `count` values with this minimum and maximum can match.
 Counts counts_in_range(const ValueCondition& condition, long double minimum, long double maximum,
                        std::uint64_t count) {
   if (count == 0) return {};
@@ -56,7 +55,7 @@ Counts counts_in_range(const ValueCondition& condition, long double minimum, lon
   return {std::uint64_t{low} + std::uint64_t{high}, count - !low - !high};
 }
 
-// Returns the bounds that a histogram states. The ends of a bucket need not be values.
+// Returns the bounds that follow from a histogram. The ends of a bucket need not be values.
 Counts counts_in_histogram(const VariableStatistics& statistics, const ValueCondition& condition) {
   Counts sum;
   for (const Histogram::Bucket& bucket : statistics.histogram.buckets) {
@@ -68,7 +67,7 @@ Counts counts_in_histogram(const VariableStatistics& statistics, const ValueCond
   return sum;
 }
 
-// A bucket states the range of its values rounded toward zero.
+// Returns whether buckets state the range of their values rounded toward zero.
 bool are_rounded(const VariableStatistics& v) {
   constexpr long double kExact = 1ULL << 53;
   return (v.type == Type::kInt64 || v.type == Type::kUInt64) &&
@@ -76,8 +75,8 @@ bool are_rounded(const VariableStatistics& v) {
           number_of(v.type, v.maximum.data()) > kExact);
 }
 
-// The numbers of a type for which a condition holds: those from `least` to `greatest`, or all
-// others if `is_outside` is true. There are none in between if `least` is greater.
+// The numbers of a type for which a condition holds: those from `least` to `greatest`, none if
+// `least` is greater. If `is_outside` is true, all other numbers.
 template <class T>
 struct Matches {
   T least = std::numeric_limits<T>::lowest(), greatest = std::numeric_limits<T>::max();
@@ -97,7 +96,7 @@ template <class T>
 Matches<T> matches_of(const ValueCondition& condition) {
   constexpr long double kInfinity = std::numeric_limits<long double>::infinity();
   const long double number = condition.number;
-  // The nearest numbers of the type that are not less and not greater.
+  // The nearest numbers of the type that are not less, and not greater.
   long double up, down, before, after;
   if constexpr (std::is_floating_point_v<T>) {
     const auto nearest = static_cast<T>(number);
@@ -138,7 +137,7 @@ Matches<T> matches_of(const ValueCondition& condition) {
   return matches;
 }
 
-// Counts values as they are read. All values have one type.
+// Counts values of one type as they are read.
 template <class T>
 class MatchCounter final : public ValueAccumulator {
  public:

@@ -14,16 +14,17 @@ namespace nmb {
 // Returns the exact value of a number of a classic type in external form.
 long double number_of(Type type, const std::byte* external);
 
-// Returns the float that is nearest to the number. Numbers beyond the largest float stay as they
-// are.
+// Returns the float that is nearest to the number. Numbers beyond the largest float are returned
+// unchanged.
 long double rounded_to_float(long double number);
 
-// Returns what statistics tell about the number of values for which the condition holds.
+// Returns bounds, from statistics, for the number of values for which the condition holds.
 FindNumber count_bounds(const VariableStatistics& statistics, const ValueCondition& condition);
 
-// Counts. parts: the stored ranges of the parts of the variable, or nullptr; only parts for which
-// their range does not decide are read. Returns nullopt if the values cannot be counted or decoded.
-// Errors: kDamaged, also if the ranges do not fit the variable; kIo.
+// Counts the values for which the condition holds. parts: the stored ranges of the variable's
+// parts, or nullptr; a part whose range decides the result is not read. Returns nullopt if the
+// values cannot be counted or decoded. Errors: kDamaged, also if the ranges do not fit the
+// variable; kIo.
 Result<std::optional<std::uint64_t>> count_where(const Dataset& dataset, VarId variable,
                                                  const ValueCondition& condition,
                                                  const PartRanges* parts, unsigned threads);

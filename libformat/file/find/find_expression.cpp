@@ -96,7 +96,7 @@ class FindParser {
     at_ = at + 1;
     return true;
   }
-  // any(C) holds if the count of C is more than 0; all(C) if the count of the opposite of C is 0.
+  // any(C) holds if the count of C is more than 0, all(C) if the count of the opposite of C is 0.
   Status parse_quantified(bool all) {
     Node node;
     NMB_TRY(parse_condition(all, &node.left));
@@ -105,8 +105,8 @@ class FindParser {
     add(std::move(node));
     return {};
   }
-  // Parses a condition of values behind "(". opposite: whether to count the values for which it
-  // does not hold.
+  // Parses a condition of values after "(". opposite: whether to count the values for which the
+  // condition does not hold.
   Status parse_condition(bool opposite, FindExpression::Operand* out) {
     const std::size_t begin = call_;
     FindName name;
@@ -250,7 +250,7 @@ class FindParser {
 
 namespace {
 
-// Returns the number that is compared with `other`.
+// Returns `number`, rounded like `other` if they are compared that way.
 FindNumber rounded_for(const FindNumber& number, const FindNumber& other) {
   if (number.form != FindNumber::Form::kRounded || other.form != FindNumber::Form::kFloat)
     return number;
@@ -258,7 +258,8 @@ FindNumber rounded_for(const FindNumber& number, const FindNumber& other) {
   return {rounded, rounded};
 }
 
-// Compares two numbers that may not be known exactly. Returns nullopt if that decides.
+// Compares two numbers that may not be known exactly. Returns nullopt if the result is not known
+// either.
 std::optional<bool> compare_numbers(Comparison comparison, const FindNumber& left,
                                     const FindNumber& right) {
   const FindNumber a = rounded_for(left, right), b = rounded_for(right, left);
@@ -267,7 +268,7 @@ std::optional<bool> compare_numbers(Comparison comparison, const FindNumber& lef
   const bool is_disjoint = a.most < b.least || b.most < a.least;
   if (comparison == Comparison::kEqual || comparison == Comparison::kNotEqual)
     return is_disjoint ? std::optional(comparison == Comparison::kNotEqual) : std::nullopt;
-  // The result for the pairs of ends that differ most in each direction.
+  // Compare the ends that differ most in each direction.
   const bool low = compare(comparison, a.least, b.most);
   const bool high = compare(comparison, a.most, b.least);
   return low == high ? std::optional(low) : std::nullopt;
@@ -289,8 +290,8 @@ Result<std::optional<bool>> FindExpression::holds(const Node& node, const ValueO
     NMB_ASSIGN(const std::optional<bool> inner, holds(nodes_[node.children[0]], value));
     return inner ? std::optional(!*inner) : inner;
   }
-  // Evaluates every child, although the first child may decide the result. Therefore every name is
-  // looked up, and a name that no block has can be reported.
+  // Every child is evaluated, even if the first one decides the result, so that every name is
+  // looked up and a name that no block has can be reported.
   const bool decides = node.kind == Node::Kind::kOr;
   bool unknown = false, decided = false;
   for (const std::size_t child : node.children) {

@@ -13,7 +13,7 @@ namespace nmb {
 
 static constexpr std::uint64_t kEntryHole = 1;
 
-// Halves of a SHA-256 are stored in wide columns. Their bytes keep their order.
+// Halves of a SHA-256 are stored in wide columns with their bytes in order.
 static Digest half_at(const std::byte* from) {
   return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
 }
@@ -22,7 +22,8 @@ static void put_half(const Digest& half, std::byte* to) {
   store_le(to + 8, half.high);
 }
 
-// Sets the columns of a field. The field of a place has three columns: position, length and sum.
+// Sets the columns of a field: three for a place (position, length and sum) and for the digests of
+// a file, otherwise one.
 template <class Field>
 static void set_field(PageBuilder& leaf, Column column, const Field& field) {
   if constexpr (std::is_same_v<Field, Place>) {
@@ -43,8 +44,8 @@ static void set_field(PageBuilder& leaf, Column column, const Field& field) {
   }
 }
 
-// Gets a field from its column. A number that does not fit into the field becomes the largest
-// number of the field: no kind or codec has the largest 16-bit number.
+// Gets a field from its column. A number that does not fit becomes the field's largest number,
+// which no kind or codec has.
 template <class Field>
 static void get_field(const Page& leaf, std::uint32_t row, Column column, Field& field) {
   if constexpr (std::is_same_v<Field, Place>) {

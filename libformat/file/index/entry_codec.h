@@ -21,14 +21,14 @@ struct Holdings {
   }
 };
 
-// A row of a node: the place of a child, and the totals of the entries below the child.
+// A row of a node: the place of a child, and the totals of the entries below it.
 struct ChildRow {
   std::string separator;
   std::uint64_t position = 0;
   std::uint32_t length = 0;
   std::uint64_t sum = 0;
   Holdings holds;
-  std::vector<UnknownValue> unknown{};  // used only if the row is copied from an old page
+  std::vector<UnknownValue> unknown{};  // only if the row is copied from an old page
 };
 
 // The columns of BlockCounts, in the order of BlockCounts::for_each().
@@ -44,9 +44,9 @@ void for_each_count(Counts& counts, Visit visit) {
   BlockCounts::for_each(counts, [&](auto& count) { visit(*column++, count); });
 }
 
-// Calls visit(column, field) with each field of an entry that the index stores, except the name.
-// The column of a place, or of the digests of a file, is the first of its three columns. `hole` is
-// a bit of its column.
+// Calls visit(column, field) for each field of an entry that the index stores, except the name. A
+// place and the digests of a file have three columns, of which `column` is the first. `hole` is a
+// bit of its column.
 template <class Entry, class Visit>
 void for_each_field(Entry& e, Visit visit) {
   visit(kKind, e.kind);
@@ -70,8 +70,8 @@ void for_each_field(Entry& e, Visit visit) {
 void add_entry(PageBuilder& leaf, const BlockEntry& entry);
 BlockEntry entry_at(const Page& leaf, std::uint32_t row);
 void add_child(PageBuilder& node, const ChildRow& child);
-// Fills an empty node with the first children, at most `rows` of them. Adds the totals of these
-// children to *holds. Returns their number.
+// Fills an empty node with the first children, at most `rows` of them, and adds their totals to
+// *holds. Returns their number.
 std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, std::uint32_t rows,
                       Holdings* holds);
 ChildRow child_at(const Page& node, std::uint32_t row);
@@ -83,7 +83,7 @@ inline Holdings holdings_of(const BlockEntry& entry) { return {entry.totals(), e
 // section 16).
 Status check_index_level(std::uint16_t level, std::uint32_t leaf_rows, std::uint32_t node_rows);
 
-// Returns the shortest prefix of `name` that is greater than `before`. `before` must be less than
+// Returns the shortest prefix of `name` that is greater than `before`, which must be less than
 // `name`.
 std::string separator_between(std::string_view before, std::string_view name);
 

@@ -1,5 +1,3 @@
-// Writes the index of a new file level by level, in pages with a fixed number of rows (see
-// format/index/index_build.h).
 #include "index/index_build.h"
 
 #include <string>
@@ -11,7 +9,7 @@ namespace nmb {
 
 namespace {
 
-// Implements the parameter Tree of PageTreeBuild for the index.
+// The parameter Tree of PageTreeBuild for the index.
 class EntryTree {
  public:
   using Rows = IndexChanges;
@@ -52,8 +50,7 @@ class EntryTree {
 
  private:
   const IndexPageRows page_rows_;
-  // The character "=", followed by the last name before the leaf. Empty if the leaf is the first
-  // leaf.
+  // "=" followed by the last name before the leaf; empty for the first leaf.
   std::string last_;
 };
 

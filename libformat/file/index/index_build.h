@@ -1,4 +1,5 @@
-// Writes the first index of a file on all ranks (spec/writer.md, section 5.6).
+// Writes the first index of a file on all ranks, level by level, in pages with a fixed number of
+// rows (spec/writer.md, section 5.6).
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,15 @@
 
 namespace nmb {
 
-// The maximum number of rows in a leaf and in a node.
+// The most rows in a leaf and in a node.
 struct IndexPageRows {
   std::uint32_t leaf = kLeafRows;
   std::uint32_t node = kNodeRows;
 };
 
-// Writes the index. Collective. `entries` is this rank's slice of the entries, sorted by name. A
-// higher rank must have greater names than a lower rank. PageTreeBuild describes the position of
-// each page, and which rank writes the page.
+// Writes the index. Collective. entries: this rank's slice of the entries, sorted by name, with
+// names greater than those of lower ranks. PageTreeBuild describes the position of each page and
+// which rank writes it.
 Result<BuiltIndex> build_index(Communicator& ranks, const IndexChanges& entries, IndexPageRows rows,
                                std::uint64_t position, const WritePages& write,
                                const Origin& origin, std::uint64_t few_pages = kFewPages);

@@ -59,9 +59,10 @@ Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::ui
 }
 
 Result<std::shared_ptr<const Page>> IndexTree::root() const {
-  // In the index's run, the root is the last page and lies directly after the nodes. From slow
-  // storage, the whole run is fetched if that takes no longer than a request, and else the nodes:
-  // a node has a row for 64 to 128 pages below it, which are about as long as the node.
+  // The root is the last page of the index's run, directly after the nodes. From slow storage, the
+  // whole run is fetched if this takes no longer than one request. Otherwise only its end is
+  // fetched, which contains the nodes: a node has a row for each of 64 to 128 pages below it, which
+  // are about as long as the node.
   constexpr std::uint64_t kTail = 48 << 10;
   const std::uint64_t begin = superblock_.index_position,
                       end = superblock_.root_position + superblock_.root_length;
@@ -198,11 +199,10 @@ Status IndexTree::add_leaves(const std::shared_ptr<const Page>& node, std::uint6
   return {};
 }
 
-// The orders of a leaf that is not read whole may be wrong. If no block was removed, the leaves
-// have each order below next_order once. So if a leaf lacks an order that it should have, this
-// order is missing or is in another leaf. If an order is missing or is in two leaves, all leaves
-// are read. If a wanted order is in another leaf, that leaf is read whole, and its sum shows the
-// damage.
+// Reads only the orders of each leaf, whose sum is then not checked. If no block was removed, the
+// leaves must have each order below next_order once. If an order is missing or occurs twice, all
+// leaves are read whole. In the remaining case, a wanted order is in a wrong leaf; that leaf is
+// read whole, and its sum shows the damage.
 Result<std::optional<std::vector<IndexTree::LeafPlace>>> IndexTree::wanted_leaves(
     const std::function<Result<bool>(std::uint64_t order)>& wants) const {
   using Leaves = std::optional<std::vector<LeafPlace>>;

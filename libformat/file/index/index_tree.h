@@ -19,8 +19,7 @@
 
 namespace nmb {
 
-// All names that are at least `first` and less than `end`. If `end` is nullopt, the range has no
-// upper bound.
+// All names that are at least `first` and less than `end`; nullopt: no upper bound.
 struct NameRange {
   std::string first;
   std::optional<std::string> end;
@@ -29,34 +28,30 @@ struct NameRange {
 // Returns the range of names that begin with `prefix`.
 NameRange prefix_range(std::string_view prefix);
 
-// The entries and totals that this class returns include the records and lengths that growth pages
-// add (section 10.4). The rows of index pages do not include this growth. Thread-safe.
+// Thread-safe. Returned entries and totals include the records and lengths that growth pages add
+// (section 10.4), unlike the rows of index pages.
 class IndexTree {
  public:
-  // If the file is on slow storage, `far` gives access to the same file as `file`. Otherwise `far`
-  // is nullptr.
+  // far: access to the same file if it is on slow storage, otherwise nullptr.
   IndexTree(const ByteSource& file, const Superblock& superblock, const FarSource* far = nullptr);
 
   Result<std::optional<BlockEntry>> find(std::string_view name) const;
-  // Returns whether an entry has the name `name`. The functions contains() and rank_of() do not
-  // read growth pages.
+  // Returns whether an entry has this name. contains() and rank_of() do not read growth pages.
   Result<bool> contains(std::string_view name) const;
-  // Returns the number of entries whose name is less than `name`.
+  // Returns the number of entries with lesser names.
   Result<std::uint64_t> rank_of(std::string_view name) const;
-  // Returns the totals of the entries in a range. Reads only index pages at the two ends of the
-  // range.
+  // Returns the totals of the entries in a range. Reads only index pages at its two ends.
   Result<Totals> totals_in(const NameRange& range) const;
   // Visits the entries in a range, in the order of their names. Stops when `visit` returns false or
   // a failure.
   Status for_each(const NameRange& range,
                   const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
-  // Visits entries in the order of their names, as for_each() does, but may leave out entries if
-  // `wants` returns false for their orders. A leaf is read whole only if `wants` returns true for
-  // the order of one of its entries; of all other leaves, only the orders are read. An entry that
-  // `wants` chooses is never left out, even if a leaf is damaged: the call then fails. `wants` is
-  // called before the first visit, at most once with each order. Files from which blocks were
-  // removed, and files on slow storage, are read whole, without a call of `wants`.
+  // Visits entries as for_each() does, but may leave out those for whose orders wants() returns
+  // false. Reads a leaf whole only if one of its entries is wanted; of the other leaves, it reads
+  // only the orders. A wanted entry is never left out: if a leaf is damaged, the call fails.
+  // wants() is called before the first visit, at most once with each order. Files from which blocks
+  // were removed, and files on slow storage, are read whole without a call of wants().
   Status for_each_wanted(const std::function<Result<bool>(std::uint64_t order)>& wants,
                          const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
@@ -64,14 +59,14 @@ class IndexTree {
   const Superblock& superblock() const { return superblock_; }
   const Growth& growth() const { return growth_; }
   std::uint32_t height() const { return superblock_.height; }
-  // Takes over the pages that were read for the previous generation. These pages are still valid,
-  // because no page is ever overwritten. `before` must not be used afterwards.
+  // Takes the pages that were read for the previous generation, which are still valid because no
+  // page is ever overwritten. `before` must not be used afterwards.
   void continue_from(IndexTree& before) {
     cache_ = before.cache_;
     growth_.continue_from(before.growth_);
   }
   Result<std::shared_ptr<const Page>> root() const;
-  // Returns the child to which a row of a node leads.
+  // Returns the child to which a row of a node refers.
   Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
 
  private:

@@ -20,16 +20,16 @@ namespace nmb {
 
 namespace {
 
-// An old page, and the end of the list of items that belong to it. Items are changes, replaced
-// pages of the level below, or new pages. The items of the next old page begin at `end`.
+// An old page, and the end of its items in a list of changes, of replaced pages of the level below,
+// or of new pages. The items of the next old page begin at `end`.
 struct Replaced {
   PagePath path;
   std::size_t end = 0;
 };
 
-// The point in a level at which the work of one rank ends and the work of the next rank begins.
-// Several ranks may work on the same old page. Each of these ranks handles its own changes and the
-// kept rows before them; the last rank also handles the kept rows at the end of the page.
+// The point in a level where the work of one rank ends and that of the next begins. If several
+// ranks work on the same old page, each handles its own changes and the kept rows before them, and
+// the last one also the kept rows at the end of the page.
 struct Edge {
   int rank = -1;  // -1 if no rank so far has work
   PagePath path;  // path of the old page
@@ -42,7 +42,7 @@ void fields(Fields& all, Edge& edge) {
   all(edge.rank, edge.path, edge.name, edge.row);
 }
 
-// The new rows that a rank sends to rank 0 in place of an old page.
+// The new rows in place of an old page, as a rank sends them to rank 0.
 struct NewChildren {
   PagePath path;
   std::vector<ChildRow> rows;
@@ -101,8 +101,8 @@ class LeafWork : public Work {
     return {0, leaves_.back().path, std::string(changes_.name(leaves_.back().end - 1)), 0};
   }
 
-  // Visits the new rows with which this rank replaces rows of an old page. If `dead` is not
-  // nullptr, it receives the pages and structures that are no longer used.
+  // Visits the new rows by which this rank replaces rows of an old page. dead: receives the pages
+  // and structures that are no longer used; may be nullptr.
   template <class Visit>
   Status for_rows(std::size_t page, DeadPages* dead, Visit visit) {
     NMB_ASSIGN(const std::shared_ptr<const Page> leaf, old_.at(path(page)));
@@ -130,8 +130,8 @@ class LeafWork : public Work {
   }
 
   static const std::string& name(const Row& row) { return row.entry.name; }
-  // Adds a row to a new leaf. If the row is the first row that is made from an old page, `first` is
-  // the separator of this old page. Otherwise `first` is nullptr.
+  // Adds a row to a new leaf. first: the separator of the old page if this is the first row made
+  // from it, otherwise nullptr.
   static void add(PageBuilder& leaf, const Row& row, const std::string* first,
                   std::string_view before, ChildRow* child) {
     if (leaf.rows() == 0)
@@ -147,8 +147,7 @@ class LeafWork : public Work {
   std::vector<Replaced> leaves_;  // `end` is an index in the changes
 };
 
-// If pages were replaced in the level below, writes new nodes in place of the old nodes above these
-// pages.
+// Writes new nodes in place of the old nodes above pages that were replaced in the level below.
 class NodeWork : public Work {
  public:
   using Row = ChildRow;
@@ -182,8 +181,8 @@ class NodeWork : public Work {
       if (node) {
         const std::uint32_t changed = below_[i].path.back();
         for (; row < changed; ++row) NMB_TRY(visit(child_at(*node, row)));
-        // If row > changed, the row `changed` was already handled: a lower rank or an earlier item
-        // replaced another part of the page to which this row leads.
+        // If row > changed, a lower rank or an earlier item has already handled row `changed`,
+        // because it replaced another part of the page to which this row refers.
         if (row == changed) {
           if (dead) drop_later_places(*node, row, *dead);
           ++row;
@@ -219,8 +218,7 @@ class NodeWork : public Work {
   std::vector<Replaced> nodes_;  // `end` is an index in `below_`
 };
 
-// Describes the work of all ranks up to a given rank: the last old page on which they work, and the
-// new rows that they make from this page.
+// The last old page of all ranks up to a given rank, and the new rows that they make from it.
 struct Tail {
   bool any = false;
   bool all = false;  // whether these ranks work on no other page
@@ -278,8 +276,7 @@ class Update {
   }
 
  private:
-  // Numbers of bytes and pages in the level that was written last. The numbers are sums over all
-  // ranks.
+  // Sums over all ranks: bytes and pages in the level that was written last.
   struct Written {
     std::uint64_t bytes = 0, pages = 0, replaced = 0;
     bool failed = false;
@@ -287,7 +284,7 @@ class Update {
       return {a.bytes + b.bytes, a.pages + b.pages, a.replaced + b.replaced, a.failed || b.failed};
     }
   };
-  // Describes the root of the new index.
+  // The root of the new index.
   struct Top {
     std::uint64_t position = 0;  // 0 if the index has no entries
     std::uint64_t sum = 0;
@@ -297,17 +294,16 @@ class Update {
     Holdings holds;
     Digest digest;
   };
-  // Describes this rank's first old page. Lower ranks may work on the same page.
+  // This rank's part of its first old page, on which lower ranks may work too.
   struct Share {
-    std::uint64_t before = 0;  // number of rows that lower ranks make from the page
-    std::uint64_t leading =
-        0;  // number of this rank's first rows that go to a page of rank `holder`
+    std::uint64_t before = 0;   // rows that lower ranks make from the page
+    std::uint64_t leading = 0;  // this rank's first rows, which go to a page of rank `holder`
     int holder = 0;
-    std::string last;  // name of the last row that lower ranks make
+    std::string last;  // name of the last of these rows of lower ranks
   };
 
-  // Returns whether the level that was written last is the level of the root. The level of the root
-  // has at most one page, and the old index has no level above it.
+  // Returns whether the level that was written last is that of the root: it has at most one page,
+  // and the old index has no level above it.
   bool finished() const { return begun_ && level_ + 1u >= tree_.height() && all_.pages <= 1; }
 
   Status keep_root() {
@@ -326,8 +322,7 @@ class Update {
     return write_level(work, tree_.superblock().leaf_rows);
   }
 
-  // Writes levels of nodes until the root is written, or until a level has too little work for
-  // several ranks.
+  // Writes levels of nodes up to the root, or until a level has too little work for several ranks.
   Status climb() {
     while (!finished() && (ranks_->size() == 1 || all_.pages + all_.replaced > few_pages_)) {
       NodeWork work(old_, std::move(replaced_), std::move(pages_.children()));
@@ -337,8 +332,7 @@ class Update {
     return {};
   }
 
-  // Exchanges messages with the neighbouring ranks, so that each rank knows where the work of its
-  // neighbours begins and ends.
+  // Tells each rank where the work of its neighbours begins and ends.
   template <class Level>
   Status meet_neighbours(Level& work) {
     Edge own;
@@ -359,8 +353,8 @@ class Update {
     return {};
   }
 
-  // Determines this rank's share of its first old page. *status is the status of this rank. If
-  // *status is a failure, the rank contributes no rows.
+  // Determines this rank's share of its first old page. *status: that of this rank; after a
+  // failure, the rank contributes no rows.
   template <class Level>
   Result<Share> share_of(Level& work, std::uint32_t page_rows, Status* status) {
     std::string last;
@@ -411,7 +405,7 @@ class Update {
       NMB_ASSIGN(share, share_of(work, page_rows, &status));
     }
     PageBuilder builder(PageUse::kIndex, level_);
-    ChildRow page;  // the row that will lead to the page that is being made
+    ChildRow page;  // will refer to the page that is being made
     std::string last = share.last;
     auto flush = [&]() -> Status {
       if (builder.rows() == 0) return {};
@@ -455,7 +449,7 @@ class Update {
     return end_level(status);
   }
 
-  // Returns a function that stores a copy of the level's last page.
+  // Returns a function that keeps a copy of the level's last page.
   auto keep_last() {
     return [this](const ChildRow& page, std::span<const std::byte> bytes) {
       if (level_ >= last_.size()) last_.resize(level_ + 1u);
@@ -463,8 +457,8 @@ class Update {
     };
   }
 
-  // Adds a page to the level. With only one rank, the page's position is already known, so the page
-  // may be written at once.
+  // Adds a page to the level. With only one rank, its position is already known, so it may be
+  // written at once.
   Status add_page(const PageBuilder& builder, ChildRow row) {
     NMB_TRY(pages_.add(builder, std::move(row), origin_));
     return ranks_->size() > 1 ? Status() : pages_.place_alone(&position_, *write_, keep_last());
@@ -480,8 +474,8 @@ class Update {
     return {};
   }
 
-  // Makes the few remaining pages on rank 0. If `changes` is nullptr, only the pages above the
-  // level that was written last remain. Otherwise the pages of all levels remain.
+  // Makes the few remaining pages on rank 0. changes: if nullptr, the pages above the level that
+  // was written last; otherwise those of all levels.
   Result<Top> finish_on_first(const IndexChanges* changes) {
     if (!changes) {
       Outbox<NewChildren> out;
@@ -518,8 +512,8 @@ class Update {
     return top;
   }
 
-  // Returns the bytes of the root. Because the root is the only page of its level, it is either a
-  // committed page or the last page that this rank wrote in that level.
+  // Returns the bytes of the root. As the only page of its level, it is either a committed page or
+  // the last page that this rank wrote in that level.
   Result<std::vector<std::byte>> bytes_of(const Top& top) const {
     if (wrote(top)) return last_[top.level].bytes;
     PageExpectation expect = expectation(top);
@@ -538,8 +532,8 @@ class Update {
     return expect;
   }
 
-  // Finds the root, which is the only page of the level that was written last. One rank has this
-  // page; if the index is empty, no rank has it. Collective.
+  // Finds the root, the only page of the level that was written last. One rank has it, or none if
+  // the index is empty. Collective.
   Result<BuiltIndex> find_root() {
     NMB_ASSIGN(const int holder,
                ranks_->all_reduce(pages_.count() == 0 ? -1 : ranks_->rank(), highest));
@@ -551,7 +545,7 @@ class Update {
     return settle_root(top);
   }
 
-  // As long as the root has only one child, makes the child the root. Collective.
+  // Replaces the root by its child as long as it has only one. Collective.
   Result<BuiltIndex> settle_root(Top top) {
     while (top.only_child) {
       NMB_ASSIGN(int holder, ranks_->all_reduce(wrote(top) ? ranks_->rank() : -1, highest));
@@ -595,13 +589,12 @@ class Update {
   Communicator* ranks_;
   const IndexTree& tree_;
   OldPages old_;
-  std::uint64_t
-      position_;  // position of the next level; with only one rank, position of the next page
+  std::uint64_t position_;  // position of the next level or, with only one rank, of the next page
   const WritePages* write_;
   DeadPages& dead_;
   Origin origin_;
   std::uint64_t few_pages_;
-  // The next members describe the level that was written last.
+  // These members describe the level that was written last.
   bool begun_ = false;
   std::uint16_t level_ = 0;
   LevelPages<ChildRow> pages_;

@@ -1,5 +1,5 @@
-// Updates the index. Writes new copies of the pages that lead to changed entries, and keeps all
-// other pages (spec/writer.md, section 5.6).
+// Updates the index: writes new copies of the pages above changed entries, and keeps all other
+// pages (spec/writer.md, section 5.6).
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace nmb {
 
-// Changes of the index, sorted by name. If one rank removed a name and another rank defined it, the
-// name occurs twice, in any order.
+// Changes of the index, sorted by name. A name that one rank removed and another defined occurs
+// twice, in any order.
 class IndexChanges {
  public:
   virtual ~IndexChanges() = default;
@@ -34,23 +34,26 @@ struct IndexRoot {
   std::uint64_t needs = 0;
 };
 
-// Describes a written index. The description is the same on all ranks.
+// A written index; the same on all ranks.
 struct BuiltIndex {
   IndexRoot root;         // all zero if there are no entries
   std::uint64_t end = 0;  // end of the last page
 };
 
-// Updates the index. Collective; all ranks agree on failures. `old` is the committed index. `old`
-// must not be empty; for an empty index, see format/index/index_build.h. `changes` is this rank's
-// slice of the changes. A higher rank must have greater names than a lower rank. New pages begin at
-// `position`, which is the same on all ranks. New pages are placed level by level. Within a level,
-// new pages are in the order of names. Each rank passes its own pages to `write`. `write` is
-// collective and returns the same status on all ranks. A rank may call `write` with no bytes. If a
-// page is no longer used, one rank reports this to its `dead`. The bytes of the new pages do not
-// depend on which rank has which changes. If the new pages of a level and the old pages that they
-// replace are at most `few_pages` in all, rank 0 makes all levels above this level. Memory: a
-// rank's new pages and rows of one level, and the nodes on one path. If there is only one rank, it
-// writes the pages in parts of 1 MiB.
+// Updates the index. Collective; all ranks agree on failures.
+// - old: the committed index, which must not be empty (otherwise see index/index_build.h).
+// - changes: this rank's slice of the changes, with names greater than those of lower ranks.
+// - position: where the new pages begin; the same on all ranks. They are placed level by level, and
+//   within a level in the order of names.
+// - write: gets the pages of this rank, or no bytes. It is collective and returns the same status
+//   on all ranks.
+// - dead: one rank reports each page that is no longer used to its `dead`.
+// - few_pages: if the new pages of a level and the old pages that they replace are at most this
+//   many, rank 0 makes all levels above.
+//
+// The bytes of the new pages do not depend on how the changes are divided among ranks. Memory: a
+// rank's new pages and rows of one level, and the nodes on one path. A single rank writes the pages
+// in parts of 1 MiB.
 Result<BuiltIndex> update_index(Communicator& ranks, const IndexTree& old,
                                 const IndexChanges& changes, std::uint64_t position,
                                 const WritePages& write, DeadPages& dead, const Origin& origin,

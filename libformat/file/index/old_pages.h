@@ -1,5 +1,5 @@
-// OldPages reads those pages of a committed index that an update will replace. A path identifies a
-// page.
+// OldPages reads the pages of a committed index that an update will replace, each identified by its
+// path.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,9 @@
 
 namespace nmb {
 
-// The path of an index page: the number 0, followed by the numbers of the rows that lead from the
-// root down to the page. The root has the path {0}, and its children have the paths {0, row}. The
-// path {} stands for an imaginary node above the root. In a level, a page with greater names has a
-// greater path.
+// The path of an index page: 0, followed by the numbers of the rows on the way from the root to the
+// page. The root has the path {0}, and its children have the paths {0, row}. The path {} stands for
+// an imaginary node above the root. Within a level, paths have the order of names.
 using PagePath = std::vector<std::uint32_t>;
 
 inline PagePath parent_of(PagePath path) {
@@ -33,7 +32,7 @@ class OldPages {
  public:
   explicit OldPages(const IndexTree& tree) : tree_(tree) {}
 
-  // Returns the page with the path `path`. The path must not be {}.
+  // Returns the page with this path, which must not be {}.
   Result<std::shared_ptr<const Page>> at(const PagePath& path) {
     const auto same =
         static_cast<std::size_t>(std::ranges::mismatch(path, path_).in1 - path.begin());
@@ -59,8 +58,8 @@ class OldPages {
     return std::string(parent->name(path.back()));
   }
 
-  // Finds the leaf to which `name` belongs. Reads only nodes. Sets *end to the separator of the
-  // next leaf, or to nullopt if there is no next leaf.
+  // Returns the path of the leaf to which `name` belongs. Reads only nodes. Sets *end to the
+  // separator of the next leaf, or to nullopt if there is none.
   Result<PagePath> leaf_of(std::string_view name, std::optional<std::string>* end) {
     PagePath path{0};
     end->reset();
