@@ -4,7 +4,6 @@
 // sizes as in memory, except that a string of variable length takes 16 bytes. A compound has the
 // same padding everywhere, so the offset of a field differs only by the sizes of the fields before
 // it.
-// memory, except that a string of variable length takes 16 bytes.
 #pragma once
 
 #include <algorithm>

@@ -28,7 +28,7 @@ struct ChildRow {
   std::uint32_t length = 0;
   std::uint64_t sum = 0;
   Holdings holds;
-  std::vector<UnknownValue> unknown{};  // only if the row is copied from an old page
+  std::vector<UnknownValue> unknown{};  // used only if the row is copied from an old page
 };
 
 // The columns of BlockCounts, in the order of BlockCounts::for_each().

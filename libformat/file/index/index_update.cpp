@@ -405,7 +405,7 @@ class Update {
       NMB_ASSIGN(share, share_of(work, page_rows, &status));
     }
     PageBuilder builder(PageUse::kIndex, level_);
-    ChildRow page;  // will refer to the page that is being made
+    ChildRow page;  // the row that will refer to the page that is being made
     std::string last = share.last;
     auto flush = [&]() -> Status {
       if (builder.rows() == 0) return {};

@@ -1,5 +1,5 @@
-// LevelPages collects the pages that a rank makes for one level of a tree, and the rows that lead
-// to these pages.
+// LevelPages collects the pages that a rank makes for one level of a tree, and the rows that refer
+// to them.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 namespace nmb {
 
-// If a level has at most this many pages, rank 0 alone makes the levels above it. The rows of these
-// levels need much less than 1 MiB of memory. If all ranks made these levels, the ranks would have
-// to wait for each other at each level.
+// If a level has at most this many pages, rank 0 alone makes the levels above it, whose rows need
+// much less than 1 MiB of memory. If all ranks made them, they would have to wait for each other at
+// each level.
 inline constexpr std::uint64_t kFewPages = 4096;
 
 // Pages are made before their positions are known; place() sets the positions. Child is the type of
-// a row that leads to a page; it has the members position, length and sum. Memory: the pages that
-// have no position yet.
+// a row that refers to a page, with the members position, length and sum. Memory: the pages without
+// a position.
 template <class Child>
 class LevelPages {
  public:
   std::vector<Child>& children() { return children_; }
   const std::vector<Child>& children() const { return children_; }
   std::size_t count() const { return children_.size(); }
-  // Returns the number of bytes of all pages that have no position yet.
+  // Returns the number of bytes of all pages without a position.
   std::uint64_t unplaced() const { return bytes_.size(); }
 
   void start() {
@@ -64,9 +64,8 @@ class LevelPages {
     return status;
   }
 
-  // Places and writes the collected pages if they are large enough. Call this function only if one
-  // rank makes the whole level, because only then the rank knows the position of its next page
-  // (*position).
+  // Places and writes the collected pages if they are large enough. Only for a rank that makes the
+  // whole level, because only such a rank knows the position of its next page (*position).
   template <class Last>
   Status place_alone(std::uint64_t* position, const WritePages& write, Last last) {
     constexpr std::size_t kEnough = 1 << 20;
@@ -80,12 +79,12 @@ class LevelPages {
  private:
   std::vector<Child> children_;
   std::size_t placed_ = 0;        // number of children with a position
-  std::vector<std::byte> bytes_;  // bytes of the pages that have no position yet
+  std::vector<std::byte> bytes_;  // bytes of the pages without a position
 };
 
-// Calls make(ranks, write) on rank 0 only. `make` makes pages from *position on and advances
+// Calls make(ranks, write) on rank 0 only, which makes pages from *position on and advances
 // *position. Then all ranks write these pages together, as if several ranks had made them. Returns
-// the result of `make`; the type of this result must be trivially copyable. Collective.
+// the result of `make`, whose type must be trivially copyable. Collective.
 template <class Outcome, class Make>
 Result<Outcome> make_pages_on_first(Communicator& ranks, std::uint64_t* position,
                                     const WritePages& write, Make make) {

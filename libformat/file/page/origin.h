@@ -1,5 +1,5 @@
-// Origin holds the properties of a generation that are repeated in the generation's pages and block
-// headers (spec/format.md, sections 6 and 8).
+// Origin: the properties of a generation that its pages and block headers repeat (spec/format.md,
+// sections 6 and 8).
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ constexpr std::uint16_t kCriticalForReading = 1 << 15;
 constexpr std::uint16_t kCriticalForWriting = 1 << 14;
 
 // Columns with ids from kFirstPlace to kPlacesEnd - 1 give the places of structures that later
-// versions define. Each place has three columns: position, length and sum.
+// versions define, three columns for each place: position, length and sum.
 constexpr std::uint16_t kFirstPlace = 256, kPlacesEnd = 8192, kIdsOfPlace = 3;
 
 constexpr bool is_of_place(std::uint16_t id) { return id >= kFirstPlace && id < kPlacesEnd; }
@@ -52,7 +52,7 @@ constexpr PageSet kIndexLeaf = leaf_of(PageUse::kIndex), kIndexNode = node_of(Pa
                   kTable = kTableLeaf | kTableNode,
                   kAny = kIndex | kMap | kDead | kFiles | kGrowth | kTable;
 
-// The columns `first` to `last`, and the pages that may have them.
+// A range of columns, and the pages that may have them.
 struct ColumnUse {
   std::uint16_t first, last;
   PageSet pages;
@@ -86,7 +86,7 @@ constexpr ColumnUse kColumnUses[] = {
     {kBytesEnd, kBytesEnd, kMapLeaf | kFiles | kTableLeaf},
 };
 
-// Returns nullptr if this version does not define the column id. Such ids are reserved for later
+// Returns nullptr if this version does not define the column id, which is then reserved for later
 // versions.
 constexpr const ColumnUse* find_column(std::uint16_t id) {
   const auto* const found = std::ranges::lower_bound(kColumnUses, id, {}, &ColumnUse::last);
@@ -103,7 +103,8 @@ constexpr bool is_wide(std::uint16_t id) { return wide_index(id) < kWideColumns.
 
 constexpr bool is_known(std::uint16_t id) { return find_column(id) != nullptr; }
 
-// Returns whether section 6 allows the column, which must be known, in pages of this use and level.
+// Returns whether section 6 allows the column in pages of this use and level. The column must be
+// known.
 constexpr bool is_allowed(PageUse use, bool leaf, std::uint16_t id) {
   return (find_column(id)->pages & (leaf ? leaf_of(use) : node_of(use))) != 0;
 }
@@ -158,8 +159,8 @@ PageExpectation PageHeader::expectation() const {
   expect.length = length;
   expect.sum = sum;
   expect.owner = owner;
-  // A later version may use reserved bytes. Whether it does is stated in the superblock, which may
-  // be lost.
+  // Later versions may use reserved bytes. Only the superblock, which may be lost, states whether
+  // they do.
   expect.reserved_in_use = true;
   return expect;
 }
@@ -190,7 +191,7 @@ std::string_view Page::name(std::uint32_t row) const {
 }
 
 std::string_view Page::shared_name(std::uint32_t row) const {
-  // Rows with equal name ends share a name; only the first of these rows stores it.
+  // Rows with equal name ends share a name, which only the first of them stores.
   const std::uint64_t end = value(row, kNameEnd);
   std::uint32_t low = 0, high = row;
   while (low < high) {
@@ -279,7 +280,7 @@ std::vector<Place> later_places_of(std::span<const UnknownValue> values) {
   return out;
 }
 
-// Decodes one page. Checks the page in the order that section 18.4 gives.
+// Decodes and checks one page, in the order of section 18.4.
 class Page::Decoder {
  public:
   Decoder(std::vector<std::byte> bytes, const PageExpectation& expect, Findings& findings)
@@ -333,8 +334,7 @@ class Page::Decoder {
     if (length != expect_.length)
       return fails("R-PG-3", kPageLengthOffset, joined_text("length ", length),
                    std::to_string(expect_.length));
-    // Three sums must be equal: the sum in the parent, the page's `sum` field, and the sum of the
-    // page's bytes.
+    // The sum in the parent, the page's `sum` field and the sum of the page's bytes must be equal.
     const auto own_sum = field<std::uint64_t>(kPageSumOffset);
     const std::uint64_t expected = expect_.sum.value_or(own_sum);
     page_.sum_ = own_sum != expected ? own_sum : page_sum(page_.bytes_);

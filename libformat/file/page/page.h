@@ -1,5 +1,5 @@
-// Encodes and decodes pages. A page is a table of rows stored by columns. Pages are used for the
-// index, data maps, dead-space segments, file tables, growth, statistics and tags (spec/format.md,
+// Encodes and decodes pages, which are tables of rows stored by columns. The index, data maps,
+// dead-space segments, file tables, growth, statistics and tags consist of pages (spec/format.md,
 // section 6).
 #pragma once
 
@@ -67,7 +67,7 @@ enum Column : std::uint16_t {
   kMinimum = 51,
   kMaximum = 52,
   kBytesEnd = 53,
-  kColumnCount = 54,  // one more than the largest id of this version
+  kColumnCount = 54,  // largest id of this version plus 1
 };
 
 // Values of column kState (34).
@@ -79,32 +79,30 @@ inline constexpr std::array kWideColumns = {kDigest, kFileDigest, kFileSha256, k
 
 inline constexpr std::size_t kPageHeaderSize = 88;
 inline constexpr std::size_t kPageSumOffset = 80;
-// Default limits for the number of rows of a leaf and of a node of the index. The limit for a node
-// also applies to every page of a data map.
+// Default limits for the rows of a leaf and of a node of the index. That of a node also applies to
+// all pages of a data map.
 inline constexpr std::uint32_t kLeafRows = 64;
 inline constexpr std::uint32_t kNodeRows = 128;
 inline constexpr std::size_t kPageLengthOffset = 20;
 inline constexpr std::size_t kPageGenerationOffset = 56;
 inline constexpr std::uint16_t kMaxMapLevel = 8;
 
-// The properties that a page must have. These properties follow from the place that leads to the
-// page.
+// The properties that a page must have according to the place that refers to it.
 struct PageExpectation {
   PageUse use = PageUse::kIndex;
   std::uint16_t level = 0;
-  // Whether any level up to kMaxMapLevel is allowed (for roots of data maps and tables).
+  // Whether any level up to kMaxMapLevel is allowed, as for roots of data maps and tables.
   bool any_level = false;
-  Origin newest;  // the newest generation that may have written the page
+  Origin newest;  // newest generation that may have written the page
   std::uint64_t position = 0;
   std::uint32_t length = 0;
   std::optional<std::uint64_t> sum;  // sum that the parent states
   std::uint64_t owner = 0;
-  std::uint32_t max_rows = 0;    // maximum number of rows; 0 means no limit
-  bool reserved_in_use = false;  // whether a feature that this version does not know may use
-                                 // reserved bytes (section 17)
+  std::uint32_t max_rows = 0;    // 0 means no limit
+  bool reserved_in_use = false;  // whether an unknown feature may use reserved bytes (section 17)
 };
 
-// The fields with which a page identifies itself. Recovery uses them to find pages without their
+// The fields with which a page identifies itself. With them, recovery finds pages without their
 // parents (spec/recovery.md, section 19).
 struct PageHeader {
   PageUse use = PageUse::kIndex;
@@ -115,8 +113,8 @@ struct PageHeader {
   std::uint64_t owner = 0;
   std::uint64_t sum = 0;
 
-  // Decodes the first kPageHeaderSize bytes of a page. Returns nullopt if these bytes do not begin
-  // with the magic and the version of a page. Checks nothing else.
+  // Decodes the first kPageHeaderSize bytes of a page. Returns nullopt if they do not begin with
+  // the magic and the version of a page. Checks nothing else.
   static std::optional<PageHeader> decode(std::span<const std::byte> bytes);
   // Returns the properties of a page that agrees with this header.
   PageExpectation expectation() const;
@@ -126,25 +124,25 @@ struct PageHeader {
 struct UnknownValue {
   std::uint16_t id = 0;
   bool wide = false;  // whether the value has 16 bytes
-  Digest value;       // if the value is not wide, only the low half is used
+  Digest value;       // a value that is not wide has only the low half
 };
 
-// Finds, in a row's unknown values, the places of structures that later versions define. Returns
-// the places in ascending order of column ids.
+// Returns the places of structures of later versions in a row's unknown values, in ascending order
+// of column ids.
 std::vector<Place> later_places_of(std::span<const UnknownValue> values);
 
-// A structure that a later version defines, and to which a row leads.
+// A structure that a later version defines, and to which a row refers.
 struct LaterPlace {
   Place place;
-  std::uint64_t placed_at = 0;  // offset in the file of the value that states the structure's
-                                // position; if the column is missing, offset of the page
+  std::uint64_t placed_at = 0;  // offset in the file of the structure's position; offset of the
+                                // page if the column of positions is missing
 };
 
-// A decoded page. A page owns its bytes. A page is immutable, so threads may share it.
+// A decoded page, with its bytes. It is immutable, so threads may share it.
 class Page {
  public:
-  // Decodes a page. Checks R-PG-1 to R-PG-8, and R-IX-1 and R-IX-3 for the names. `bytes` has
-  // expect.length bytes. Reports all findings. Returns nullopt if the rows cannot be read.
+  // Decodes a page of expect.length bytes. Checks R-PG-1 to R-PG-8, and R-IX-1 and R-IX-3 for the
+  // names, and reports all findings. Returns nullopt if the rows cannot be read.
   static std::optional<Page> decode(std::vector<std::byte> bytes, const PageExpectation& expect,
                                     Findings& findings);
 
@@ -155,18 +153,17 @@ class Page {
   std::uint64_t sum() const { return sum_; }
   std::span<const std::byte> bytes() const { return bytes_; }
   std::uint64_t value(std::uint32_t row, Column column) const;
-  // Returns whether the page has the column. If the page does not have a column, the column's value
-  // is 0 in all rows.
+  // Returns whether the page has the column. A missing column has the value 0 in all rows.
   bool has(Column column) const { return columns_[column].width != 0; }
   // Returns a value of a wide column (kWideColumns).
   Digest digest(std::uint32_t row, Column column = kDigest) const;
-  // Returns the position of a value in the file. Messages state this position. If the page does not
-  // have the column, returns the position of the page.
+  // Returns the position of a value in the file, for messages; that of the page if it does not have
+  // the column.
   std::uint64_t value_offset(std::uint32_t row, Column column) const;
   std::string_view name(std::uint32_t row) const;
   std::uint64_t name_offset(std::uint32_t row) const;
-  // Returns the name of a row in a table of section 9.2. A row without a name of its own has the
-  // name of the previous row.
+  // Returns the name of a row in a table of section 9.2, where a row without a name has that of the
+  // previous row.
   std::string_view shared_name(std::uint32_t row) const;
   // Returns the bytes of a row that the page stores after all names (column kBytesEnd).
   std::span<const std::byte> row_bytes(std::uint32_t row) const;
@@ -177,10 +174,10 @@ class Page {
   std::vector<std::uint16_t> unknown_columns() const;
   // Returns whether an unknown column forbids changes of the page's rows.
   bool forbids_changes() const;
-  // Returns the values of a row in unknown columns, in ascending order of column ids. Leaves out
-  // values of 0.
+  // Returns the values of a row in unknown columns, in ascending order of column ids, without those
+  // that are 0.
   std::vector<UnknownValue> unknown_values(std::uint32_t row) const;
-  // Returns the structures of later versions to which a row leads.
+  // Returns the structures of later versions to which a row refers.
   std::vector<LaterPlace> later_places(std::uint32_t row) const;
 
  private:
@@ -211,7 +208,7 @@ class Page {
   std::uint64_t sum_ = 0;
 };
 
-// Collects rows and encodes them as a page. Can be used again after clear().
+// Collects rows and encodes them as a page. Can be reused after clear().
 class PageBuilder {
  public:
   PageBuilder(PageUse use, std::uint16_t level) : use_(use), level_(level) {}
@@ -224,14 +221,14 @@ class PageBuilder {
   void set_digest(Digest digest, Column column = kDigest);
   // Sets the bytes of the row that the page stores after all names (column kBytesEnd).
   void set_bytes(std::span<const std::byte> bytes);
-  // Adds values of columns that this version does not know. These values come from another page.
+  // Adds values of unknown columns from another page.
   void keep(std::span<const UnknownValue> values);
   std::uint32_t rows() const { return rows_; }
   std::string_view last_name() const;
   void clear();
 
-  // Returns the number of bytes of the encoded page. The length does not depend on the page's
-  // position. Errors: kLimit if the length is 2^32 or more.
+  // Returns the number of bytes of the encoded page, which does not depend on its position. Errors:
+  // kLimit if it is 2^32 or more.
   Result<std::uint32_t> length() const;
   struct Encoded {
     std::vector<std::byte> bytes;
@@ -264,7 +261,7 @@ class PageBuilder {
 // Sets the position in an encoded page. Returns the page's new sum.
 std::uint64_t place_page(std::span<std::byte> page, std::uint64_t position);
 
-// Reads and decodes a page. If there are findings, fails with the first finding.
+// Reads and decodes a page. Errors: also the first finding.
 Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
                                               const PageExpectation& expect);
 // Reads one column of a page, and little else. The sum of the page is not checked, so the values

@@ -1,4 +1,3 @@
-// Reads pages through a cache (see page/page_cache.h).
 #include "page/page_cache.h"
 
 namespace nmb {

@@ -16,7 +16,7 @@ namespace nmb {
 // Thread-safe.
 class PageCache {
  public:
-  // Returns the same page as read_page(). Takes the page from the cache if possible.
+  // Does the same as read_page(), but takes the page from the cache if possible.
   Result<std::shared_ptr<const Page>> read(const ByteSource& file, const PageExpectation& expect);
 
  private:
@@ -27,7 +27,7 @@ class PageCache {
   };
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, Cached> pages_;  // by position
-  std::list<std::uint64_t> uses_;                    // positions, the most recently used first
+  std::list<std::uint64_t> uses_;                    // positions, most recently used first
   std::size_t bytes_ = 0;
 };
 

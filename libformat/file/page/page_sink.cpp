@@ -1,4 +1,3 @@
-// Writes a page to a PageSink (see page/page_sink.h).
 #include "page/page_sink.h"
 
 namespace nmb {

@@ -13,7 +13,7 @@
 
 namespace nmb {
 
-// A function that writes whole pages at a position.
+// Writes whole pages at a position.
 using WritePages = std::function<Status(std::uint64_t, std::span<const std::byte>)>;
 
 // Receives the structures that become dead space.
@@ -22,8 +22,8 @@ class DeadPages {
   virtual ~DeadPages() = default;
   // Reports an old page that the new generation does not use.
   virtual void replaced(const Page& page) = 0;
-  // Reports a committed structure to which the new generation no longer leads. A later version
-  // defines this structure.
+  // Reports a committed structure, which a later version defines, to which the new generation does
+  // not refer.
   virtual void dropped(const Place& place) = 0;
 };
 
@@ -35,7 +35,7 @@ class PageSink : public DeadPages {
   virtual Status append(std::span<const std::byte> page) = 0;
 };
 
-// Keeps new pages in memory. The first page will lie at `position`.
+// Keeps new pages in memory. `position` is that of the first page.
 class PagesInMemory final : public PageSink {
  public:
   explicit PagesInMemory(std::uint64_t position) : position_(position) {}
@@ -52,16 +52,15 @@ class PagesInMemory final : public PageSink {
   const std::uint64_t position_;
 };
 
-// Call this function if a row is left out of a new page. Reports to `dead` the structures of later
-// versions to which the row leads.
+// Reports to `dead` the structures of later versions to which a row refers. Call this if the row is
+// left out of a new page.
 void drop_later_places(const Page& page, std::uint32_t row, DeadPages& dead);
 
-// Returns kUnsupported if a column that this version does not know forbids changes of the page's
-// rows.
+// Returns kUnsupported if an unknown column forbids changes of the page's rows.
 Status check_may_change(const Page& page, const ByteSource& file);
 
-// Encodes the page in `builder` and appends it to the sink. Returns the page's place. The sum in
-// this place is the page's `sum` field. If `copy` is not nullptr, *copy receives the page's bytes.
+// Encodes the page in `builder` and appends it to the sink. Returns the page's place, with its
+// `sum` field as sum. copy: receives the page's bytes; may be nullptr.
 Result<Place> write_page(PageSink& sink, const PageBuilder& builder, const Origin& origin,
                          std::uint64_t owner = 0, std::vector<std::byte>* copy = nullptr);
 

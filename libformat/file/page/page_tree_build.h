@@ -1,6 +1,6 @@
-// Writes a tree of pages on all ranks, level by level, in pages with a fixed number of rows
-// (spec/writer.md, section 5.6; spec/tables.md, section 9.2). The index and the tables of
-// statistics and tags are such trees.
+// Writes a tree of pages, such as the index or a table of statistics or tags, on all ranks, level
+// by level, in pages with a fixed number of rows (spec/writer.md, section 5.6; spec/tables.md,
+// section 9.2).
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,15 @@
 
 namespace nmb {
 
-// The first page is placed at `position`, which is the same on all ranks. The leaves come first,
-// and then each level of nodes. Each rank writes the pages that begin in its slice of rows: it
-// passes these pages and their position to `write`. `write` is collective and is called once for
-// each level. `write` returns the same status on all ranks, and gets no bytes on a rank without
-// pages. The bytes of the tree do not depend on how the rows are divided into slices. If a level
-// has at most `few_pages` pages, rank 0 alone makes all nodes above this level. Memory: a rank's
-// pages of one level. If there is only one rank, it writes the pages in parts of 1 MiB.
+// The first page lies at `position`, which is the same on all ranks. The leaves come first, then
+// each level of nodes. Each rank passes the pages that begin in its slice of rows, and their
+// position, to `write`. `write` is collective, is called once for each level, gets no bytes on a
+// rank without pages, and returns the same status on all ranks. The bytes of the tree do not depend
+// on how the rows are divided into slices. If a level has at most `few_pages` pages, rank 0 alone
+// makes all nodes above it. Memory: a rank's pages of one level. A single rank writes the pages in
+// parts of 1 MiB.
 //
-// Tree is a class that defines the differences between trees. It must have these members:
+// Tree is a class with the properties and functions that differ between kinds of trees:
 //   `use()` returns the use of the pages.
 //   `leaf_rows()` and `node_rows()` return the maximum number of rows in a leaf and in a node.
 //   `Status check_level(level)` returns a failure if the tree must not have nodes of this level.
@@ -36,16 +36,16 @@ namespace nmb {
 //     higher rank must be greater.
 //   `Row` is the type of a row, and `row(const Rows&, i)` returns a row. A row can be sent to
 //     another rank (parallel/message_fields.h).
-//   `Child` is the type of a row that leads to a page. It has the members position, length and
+//   `Child` is the type of a row that refers to a page. It has the members position, length and
 //     sum, and can be sent to another rank.
 //   `Total total(const Child&)` returns the total of all rows below the child.
 //   `Status begin(Communicator&, const Rows&, leading)` is called before the leaves are written. It
 //     is collective. `leading` is the number of rows that this rank sends to another rank.
-//   `add(PageBuilder&, const Row&, Child*)` adds a row to a leaf and to the Child that leads to
+//   `add(PageBuilder&, const Row&, Child*)` adds a row to a leaf, and to the Child that refers to
 //     this leaf.
 //   `end_leaf(const PageBuilder&)` is called after each leaf.
-//   `std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*)` adds children to a node
-//     and returns the number of children that it added.
+//   `std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*)` adds children to a node,
+//     and returns their number.
 template <class Tree>
 class PageTreeBuild {
  public:
@@ -107,7 +107,7 @@ class PageTreeBuild {
   }
 
  private:
-  // In one level: the positions of a rank's rows among the rows of all ranks.
+  // A rank's rows of one level, by their positions among the rows of all ranks.
   struct Share {
     std::uint64_t before = 0, total = 0;
     // Number of this rank's first rows that belong to the last page of rank `holder`.
@@ -128,8 +128,8 @@ class PageTreeBuild {
     return share;
   }
 
-  // Sends this rank's leading rows to the rank that has the first row of their page. `item`
-  // returns a row. Returns the rows that other ranks sent to complete this rank's last page.
+  // Sends this rank's leading rows, which item(i) returns, to the rank that has the first row of
+  // their page. Returns the rows that other ranks sent to complete this rank's last page.
   template <class Item, class ItemAt>
   Result<Inbox<Item>> shift(const Share& share, ItemAt item) {
     Outbox<Item> out;
@@ -153,8 +153,8 @@ class PageTreeBuild {
     };
   }
 
-  // Adds a page to the level. With only one rank, the page's position is already known, so the page
-  // may be written at once.
+  // Adds a page to the level. With only one rank, its position is already known, so it may be
+  // written at once.
   Status add_page(const PageBuilder& builder, Child child) {
     NMB_TRY(pages_.add(builder, std::move(child), origin_));
     return ranks_->size() > 1 ? Status() : pages_.place_alone(&position_, *write_, keep_last());
@@ -172,8 +172,8 @@ class PageTreeBuild {
     return {};
   }
 
-  // If a level has few pages, makes the nodes above this level on rank 0. If all ranks made these
-  // nodes, the ranks would have to wait for each other at each level. Returns the root's level.
+  // Makes the nodes above a level of few pages on rank 0, because all ranks would have to wait for
+  // each other at each level. Returns the root's level.
   Result<std::uint16_t> finish_on_first(std::uint16_t level) {
     Share share;
     if (ranks_->rank() != 0) share.leading = pages_.count();
@@ -246,8 +246,7 @@ class PageTreeBuild {
 
   Tree& tree_;
   Communicator* ranks_;
-  std::uint64_t
-      position_;  // position of the next level; with only one rank, position of the next page
+  std::uint64_t position_;  // position of the next level or, with only one rank, of the next page
   const WritePages* write_;
   Origin origin_;
   std::uint64_t few_pages_;

@@ -9,11 +9,11 @@
 
 namespace nmb {
 
-// A stored piece of an extent, or a hole in the extent.
+// A stored piece of an extent, or a hole.
 struct ExtentPiece {
-  std::uint64_t offset = 0, length = 0;  // the bytes of the extent that the piece holds
+  std::uint64_t offset = 0, length = 0;  // range in the extent
   PieceCodec codec = PieceCodec::kNone;
-  std::uint64_t position = 0, stored_length = 0;  // range in the file; stored length 0 means a hole
+  std::uint64_t position = 0, stored_length = 0;  // range in the file; a hole has stored length 0
   std::uint64_t sum = 0;                          // checksum of the stored bytes
   std::uint32_t file = 0;  // 0 for the NMB file; n for row n - 1 of the file table
 };

@@ -1,6 +1,6 @@
-// Recognizes the kind of a file (see nmb/reader.h). Three documents define the signatures:
-// spec/format.md (sections 4 and 5), the netCDF classic format specification, and the HDF5 file
-// format specification (section II.A).
+// Recognizes the kind of a file (see nmb/reader.h). The signatures are defined by spec/format.md
+// (sections 4 and 5), the netCDF classic format specification, and the HDF5 file format
+// specification (section II.A).
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -38,7 +38,7 @@ Result<FileKind> kind_of(const ByteSource& file) {
   if (has(head, 0, "CDF\x05")) return FileKind::kCdf5;
   if (is_nmb(head)) return FileKind::kNmb;
   // An NMB file that has lost its head can still contain HDF5 signatures, in its HDF5 view or in
-  // its values. So the check for an NMB file without a head comes before the check for HDF5.
+  // its values, so it is checked before HDF5.
   NMB_ASSIGN(const bool lost_head, has_structure_behind_head(file));
   if (lost_head) return FileKind::kNmb;
   for (std::size_t at = 0; at < kBodyStart; at = at == 0 ? 512 : at * 2)

@@ -1,4 +1,3 @@
-// Lists additions of later format versions (see reader/later_additions.h).
 #include "reader/later_additions.h"
 
 #include <cstdint>
@@ -47,8 +46,8 @@ class Additions {
     for (const std::uint16_t id : page.unknown_columns()) columns_.emplace(use, id);
   }
 
-  // Does not report damaged sections. The function that reads the provenance from the sections
-  // reports the damage.
+  // Does not report damaged sections, because the function that reads the provenance from them
+  // does.
   Status note_sections() {
     const Status read =
         read_sections(file_, superblock_.global_sections, kMostSections, !superblock_.all_known(),
@@ -83,8 +82,7 @@ class Additions {
     });
   }
 
-  // Does not report a damaged table. The function that reads the rows of the table reports the
-  // damage.
+  // Does not report a damaged table, because the function that reads its rows does.
   Status note_table(const char* use, const BlockTable& table) {
     const auto read = [&]() -> Status {
       NMB_ASSIGN(const std::vector<BlockTable::Tree> trees, table.trees());

@@ -9,10 +9,9 @@
 
 namespace nmb {
 
-// If this version copied the blocks of the file, additions of later versions would be lost. Returns
-// a description of each such addition, for example "global section of type 77" or "column 300 of
-// pages of tags". Reads all pages of the file: the pages of the index, of the data maps, of the
-// tables and of the chains. Errors: kDamaged, kIo.
+// Returns a description of each addition of later versions, for example "global section of type 77"
+// or "column 300 of pages of tags". These additions would be lost if this version copied the blocks
+// of the file. Reads all pages of the index, data maps, tables and chains. Errors: kDamaged, kIo.
 Result<std::vector<std::string>> later_additions(const ReaderCore& core);
 
 }  // namespace nmb

@@ -1,4 +1,3 @@
-// Implements Reader (see nmb/reader.h).
 #include "nmb/reader.h"
 
 #include <algorithm>
@@ -35,8 +34,8 @@ class Warnings final : public Findings {
   std::vector<Finding> list;
 };
 
-// Returns the range of the index and of the tables directly after it. A query scans the whole
-// range.
+// Returns the range of the index and of the tables directly after it, which a query scans as a
+// whole.
 ByteRange run_of(const Superblock& s) {
   ByteRange run{s.index_position, s.index_position + s.index_length};
   for (const Place* place : {&s.statistics, &s.tags})
@@ -45,7 +44,7 @@ ByteRange run_of(const Superblock& s) {
   return run;
 }
 
-// Adds the position of a row to a finding about the row.
+// Adds the position of a row to a finding about this row.
 Status placed(const Status& status, const ByteSource& file, const FoundRow& row,
               const std::string& object = {}) {
   return {status.code(), file.name(), row.offset(), status.rule(), object + status.message()};
@@ -71,8 +70,8 @@ struct Reader::State {
     std::shared_ptr<const ByteSource> file;
     std::unique_ptr<ReaderCore> core;
   };
-  std::shared_ptr<const SharedReads> together;  // the file if several ranks opened it together;
-                                                // nullptr if not
+  std::shared_ptr<const SharedReads> together;  // the file if several ranks opened it together,
+                                                // otherwise nullptr
   std::shared_ptr<const Shared> shared;
   ReadOptions options;
   std::vector<Finding> warnings;
@@ -83,8 +82,8 @@ struct Reader::State {
     std::list<std::uint64_t>::iterator use;
   };
   std::mutex mutex;
-  std::unordered_map<std::uint64_t, Cached> cache;  // loaded blocks, by their positions in the file
-  std::list<std::uint64_t> uses;                    // the most recently used first
+  std::unordered_map<std::uint64_t, Cached> cache;  // loaded blocks, by position
+  std::list<std::uint64_t> uses;                    // most recently used first
   std::size_t cached_bytes = 0;
 
   const ReaderCore& core() const { return *shared->core; }
@@ -196,10 +195,10 @@ const Totals& Reader::totals() const { return state_->superblock().totals; }
 const std::vector<Finding>& Reader::warnings() const { return state_->warnings; }
 const ByteSource& Reader::file() const { return *state_->shared->file; }
 
-// Returns a function that checks whether a file still has the generation that was read. The
-// function compares the superblock, because its checksums cover everything that a reader can reach.
-// The superblock is stored in the trailer of its generation. A second copy stays in a slot until
-// two generations later. The check succeeds if one of the two copies is unchanged.
+// Returns a function that checks whether a file still has the generation that was read, by its
+// superblock, whose checksums cover everything that a reader can reach. The superblock is stored in
+// the trailer of its generation, and until two generations later also in a slot. One unchanged copy
+// is enough.
 std::function<Status(const ByteSource&)> Reader::generation_check() const {
   const Head& head = state_->core().head();
   return [bytes = head.superblock_bytes, trailer = head.superblock.trailer_position(),
@@ -295,8 +294,7 @@ Result<std::vector<ExternalFile>> Reader::external_files() const {
 Result<std::shared_ptr<const ByteSource>> Reader::open_external(std::uint32_t number) const {
   NMB_ASSIGN(std::shared_ptr<const ByteSource> source,
              state_->core().external().open_verified(number));
-  // An original lies inside this file. Therefore this file must stay open while the original is in
-  // use.
+  // An original lies inside this file, so this file must stay open while the original is in use.
   using Held = std::pair<std::shared_ptr<const State::Shared>, std::shared_ptr<const ByteSource>>;
   const auto held = std::make_shared<const Held>(state_->shared, std::move(source));
   return std::shared_ptr<const ByteSource>(held, held->second.get());

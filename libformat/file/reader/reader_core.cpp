@@ -55,8 +55,8 @@ Result<StoredBlock> ReaderCore::load(const BlockEntry& entry, bool with_inline) 
 
 namespace {
 
-// Compares a block's header with the block's entry (R-BK-3), and checks the fields of the header
-// (R-BK-4, R-BK-7, R-BK-14 to R-BK-19). Returns whether the body can be read.
+// Compares a block's header with its entry (R-BK-3), and checks the fields of the header (R-BK-4,
+// R-BK-7, R-BK-14 to R-BK-19). Returns whether the body can be read.
 template <class Report>
 bool is_header_of(const BlockEntry& entry, const BlockHeader& header, std::string_view name,
                   const Superblock& superblock, const Report& report) {
@@ -134,8 +134,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
     return std::optional<StoredBlock>();
   }
   const std::uint64_t block_bytes = end - at;
-  // If the block has a data map, its values have no checksum of the whole extent. Each piece has
-  // its own checksum.
+  // With a data map, the extent has no checksum as a whole, only one for each piece.
   const bool inline_extent = with_inline && entry.growth == 0 && !entry.has_map() &&
                              entry.extent_position == end &&
                              entry.extent_length <= superblock.inline_limit &&

@@ -1,5 +1,5 @@
-// ReaderCore: reads the head and the index, and loads blocks. The reader, the writer and nmverify
-// use this class.
+// ReaderCore: reads the head and the index, and loads blocks, for the reader, the writer and
+// nmverify.
 #pragma once
 
 #include <functional>
@@ -22,20 +22,19 @@ namespace nmb {
 struct StoredBlock {
   BlockHeader header;
   std::vector<std::byte> body;                          // decoded
-  std::optional<std::vector<std::byte>> inline_extent;  // the extent, if it is small and follows
-                                                        // the block directly
+  std::optional<std::vector<std::byte>> inline_extent;  // a small extent directly after the block
 };
 
 class ReaderCore {
  public:
-  // `file` must outlive the object. far: `file` if it is on slow storage; nullptr if it is not.
+  // `file` must outlive the object. far: `file` if it is on slow storage, otherwise nullptr.
   // `external` and `unverified`: see ReadOptions.
   ReaderCore(const ByteSource& file, Head head, ExternalPaths external = ExternalPaths::kBeneath,
              Unverified unverified = Unverified::kNothing, const FarSource* far = nullptr);
   const Head& head() const { return head_; }
   const IndexTree& index() const { return index_; }
-  // Takes over the pages that `before` has read from the index and from growth pages. before: the
-  // core of the previous generation. Afterwards, `before` must not be used.
+  // Takes the index and growth pages that `before`, the core of the previous generation, has read.
+  // `before` must not be used afterwards.
   void continue_from(ReaderCore& before) { index_.continue_from(before.index_); }
   const ByteSource& file() const { return file_; }
   const ExternalFiles& external() const { return external_; }
@@ -45,8 +44,7 @@ class ReaderCore {
   }
   const BlockTable& statistics() const { return statistics_; }
   const BlockTable& tags() const { return tags_; }
-  // Returns the data map of an entry. The entry must have a data map. This object must outlive the
-  // data map.
+  // Returns the data map of an entry that has one. This object must outlive it.
   DataMap map_of(const BlockEntry& entry) const;
   // Visits all pieces of a block's extent, in order. Stops at the first error. Errors: kUnsupported
   // as for check_needs().
@@ -55,22 +53,21 @@ class ReaderCore {
   // Visits only the pieces that overlap [from, to).
   Status for_each_piece(const BlockEntry& entry, std::uint64_t from, std::uint64_t to,
                         const std::function<Status(const Piece&)>& visit) const;
-  // Errors: kUnsupported if the block has a need that this version does not know or does not
-  // support.
+  // Errors: kUnsupported if the block has a need that this version does not know or support.
   Status check_needs(const BlockEntry& entry) const;
 
-  // Reads a block and checks it against its entry (R-BK-1 to R-BK-9). The first finding is returned
-  // as the error. Errors: also kUnsupported as for check_needs().
+  // Reads a block and checks it against its entry (R-BK-1 to R-BK-9). Errors: the first finding;
+  // kUnsupported as for check_needs().
   Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
-  // Works like load(), but reports all findings. The caller must have checked R-FL-5 for the block,
+  // Does the same, but reports all findings. The caller must have checked R-FL-5 for the block,
   // because only the caller knows where the entry is stored. Returns nullopt if the body cannot be
-  // used. header_read: may be nullptr. If the block's header is correct and agrees with the entry,
-  // *header_read is set. If *header_read is set, the body lies where the entry says.
+  // used. header_read: may be nullptr. *header_read is set if the block's header is correct and
+  // agrees with the entry, so that the body lies where the entry states.
   Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
                                            Findings& findings,
                                            std::optional<BlockHeader>* header_read = nullptr) const;
-  // Decodes the metadata of a loaded block and attaches the block's values. The inline extent is
-  // moved out of `stored`.
+  // Decodes the metadata of a loaded block and attaches its values. Moves the inline extent out of
+  // `stored`.
   Result<std::shared_ptr<const Block>> decode(const BlockEntry& entry, StoredBlock& stored,
                                               std::shared_ptr<const void> keep_alive) const;
 
@@ -84,13 +81,13 @@ class ReaderCore {
   mutable PieceCache pieces_;
 };
 
-// Returns the offset of the first byte after the last value in a block with `records` records. The
-// offset counts from the start of the header. Padding after the last value is not included. Returns
-// 2^64 - 1 if the offset does not fit into 64 bits.
+// Returns the offset, from the start of the header, of the first byte after the last value (without
+// padding) in a block with `records` records. Returns 2^64 - 1 if the offset does not fit into 64
+// bits.
 std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records);
 
-// For a column of the block's index row, returns the position in the file where the value is
-// stored. Findings name this position.
+// Returns the position in the file, for findings, of the value in a column of the block's index
+// row.
 using ValueOffset = std::function<std::uint64_t(Column)>;
 
 // Decodes a body, checks R-BK-10 to R-BK-12, R-BK-20 and R-BK-21, and reports all findings. Returns
@@ -101,7 +98,7 @@ Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
                                                 const ByteSource& body,
                                                 const ValueOffset& value_offset,
                                                 Findings& findings);
-// Works like check_body(), but returns the first finding as the error. `body` was read from `file`.
+// Does the same, but returns the first finding as error. `body` was read from `file`.
 Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_records,
                                   std::span<const std::byte> body, const ByteSource& file);
 

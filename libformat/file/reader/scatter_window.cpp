@@ -1,4 +1,3 @@
-// Reads many parts of extents at once (see reader/scatter_window.h).
 #include "reader/scatter_window.h"
 
 #include <algorithm>
@@ -24,8 +23,8 @@ void ScatterWindow::damage(std::uint64_t from, std::uint64_t to, const Status& w
   }
 }
 
-// Converts a part of the window into the array of the target that requested it. The window must
-// have been read and checked.
+// Converts a part of the window into the target's array. The window must have been read and
+// checked.
 void ScatterWindow::give(const Part& part) {
   for (const Damage& damage : damages_)
     if (part.place < damage.to && part.place + part.length > damage.from)
@@ -54,14 +53,14 @@ void ScatterWindow::add(const ExtentSource& source, std::uint32_t target, std::u
   }
 }
 
-// Reads bytes that cannot share a window with other parts. Such bytes are values in memory, holes,
-// or parts of checked pieces that are longer than a window.
+// Reads bytes that cannot share a window with other parts: values in memory, holes, and parts of
+// checked pieces that are longer than a window.
 std::uint64_t ScatterWindow::read_alone(const ExtentSource& source, std::uint32_t target,
                                         std::uint64_t offset, std::uint64_t at,
                                         std::uint64_t length) {
   // The first bytes of an element may still be in the window.
   if (at % type_size(targets_[target].type) != 0) flush();
-  // This read overwrites the bytes that the buffer holds.
+  // This read overwrites the bytes in the buffer.
   read_ = 0;
   const std::span<std::byte> bytes = buffer().first(std::min(length, kScatterWindow));
   if (const Status status = source.read_at(offset, bytes); status.ok())
@@ -71,7 +70,7 @@ std::uint64_t ScatterWindow::read_alone(const ExtentSource& source, std::uint32_
   return bytes.size();
 }
 
-// Returns whether the current window has room for the bytes that begin at `position` in the file.
+// Returns whether the current window can take the bytes at `position` of the file.
 bool ScatterWindow::takes(const ExtentSource& source, std::uint64_t position) const {
   if (file_ != &source.file() || parts_.size() == kMaxParts || position < begin_ ||
       position > begin_ + used_ + kScatterGap || position - begin_ >= kScatterWindow)
@@ -80,8 +79,8 @@ bool ScatterWindow::takes(const ExtentSource& source, std::uint64_t position) co
   return length > kScatterWindow || stretch_.position + length - begin_ <= kScatterWindow;
 }
 
-// Returns true if the last request has read and checked the requested bytes, and the window still
-// holds them.
+// Returns whether the last request has read and checked the requested bytes, and they are still in
+// the window.
 bool ScatterWindow::holds(const ExtentSource& source, std::uint64_t from, std::uint64_t position,
                           std::uint64_t length) const {
   if (read_ == 0 || !parts_.empty()) return false;

@@ -1,5 +1,5 @@
-// ScatterWindow: reads parts of several extents. Parts that are near each other in the file are
-// read together. Each part is passed to the request that needs it.
+// ScatterWindow: reads parts of several extents, those near each other in the file together, and
+// passes each part to the request that needs it.
 #pragma once
 
 #include <array>
@@ -16,33 +16,31 @@
 namespace nmb {
 
 inline constexpr std::uint64_t kScatterWindow = std::uint64_t{1} << 20;  // bytes of one read
-inline constexpr std::uint64_t kScatterGap = 32768;  // two parts are read together if at most this
-                                                     // number of bytes lies between them
+inline constexpr std::uint64_t kScatterGap = 32768;  // the most bytes between two parts that are
+                                                     // read together
 
-// The target of one request: the array that receives the selected values, and the status of the
-// request.
+// The target of one request: the array for the selected values, and the status of the request.
 struct GetTarget {
   Type type;
   MemoryType memory;
   Kind kind;
   std::byte* out;
   std::uint64_t out_of_range = 0;
-  // The first bytes of an element, if the element lies in two pieces of the extent.
+  // The first bytes of an element that lies in two pieces of the extent.
   std::array<std::byte, 8> divided{};
-  Status status{};  // the first error; after an error, nothing more is read for this selection
+  Status status{};  // first error, after which nothing more is read for this selection
 };
 
-// Pieces are checked as if each extent were read alone. A piece is checked if the read covers it
-// completely. If the extent verifies its values, all pieces that overlap the read are read
-// completely and checked. So a piece begins a new window unless it fits completely into the current
-// window. Not thread-safe.
+// Checks pieces as if each extent were read alone: those that the read covers completely or, if the
+// extent verifies its values, all that it overlaps, which are then read completely. So a piece that
+// does not fit into the current window begins a new one. Not thread-safe.
 class ScatterWindow {
  public:
   explicit ScatterWindow(std::span<GetTarget> targets) : targets_(targets) {}
 
-  // Requests the bytes [offset, offset + length) of `source`. The requested bytes are a part of the
-  // values of `target` in external form. The first requested byte has the offset `at` in these
-  // values. The requests for a target must be in ascending order. `source` must outlive flush().
+  // Requests the bytes [offset, offset + length) of `source` for `target`. They lie at offset `at`
+  // of the target's values in external form. The requests for a target must be in ascending order.
+  // `source` must outlive flush().
   void add(const ExtentSource& source, std::uint32_t target, std::uint64_t offset, std::uint64_t at,
            std::uint64_t length);
   void flush();
@@ -65,8 +63,8 @@ class ScatterWindow {
     Status why;
   };
   static constexpr std::size_t kMaxParts = 32768;
-  static constexpr std::size_t kMaxDamages = 64;  // if a window has more damaged ranges than this,
-                                                  // the last range grows to cover the rest
+  static constexpr std::size_t kMaxDamages = 64;  // after this many damaged ranges of a window, the
+                                                  // last one grows to cover the rest
 
   std::uint64_t join(const ExtentSource& source, std::uint32_t target, std::uint64_t offset,
                      std::uint64_t at, std::uint64_t length);
@@ -78,15 +76,15 @@ class ScatterWindow {
   void check(const Cover& cover);
   void take(std::uint32_t target, std::uint64_t at, std::span<const std::byte> bytes);
   void fail(std::uint32_t target, const Status& why);
-  // Marks the bytes [from, to) of the window as unreadable. give() sets the error for each target
-  // that needs one of these bytes.
+  // Marks the bytes [from, to) of the window as unreadable. give() then sets the error for each
+  // target that needs one of them.
   void damage(std::uint64_t from, std::uint64_t to, const Status& why);
   void give(const Part& part);
   std::span<std::byte> buffer();
 
   std::span<GetTarget> targets_;
   const ExtentSource* last_source_ = nullptr;
-  ExtentSource::Stretch stretch_;  // the stretch of last_source_ that holds the last requested byte
+  ExtentSource::Stretch stretch_;  // stretch of last_source_ with the last requested byte
   const ByteSource* file_ = nullptr;
   std::uint64_t begin_ = 0;  // position of the window in the file
   std::uint64_t used_ = 0;   // number of bytes that flush() must read

@@ -1,4 +1,3 @@
-// Chooses the newest generation (see superblock/choosing.h).
 #include "superblock/choosing.h"
 
 #include <chrono>
@@ -12,16 +11,16 @@ namespace nmb {
 
 namespace {
 
-// Number of consecutive readings of the head that must give the same bytes. The pauses between the
-// readings (kPause) give a writer time to finish a write of 4096 bytes.
+// Number of consecutive readings of the head that must give the same bytes. The pauses between them
+// (kPause) give a writer time to finish a write of 4096 bytes.
 constexpr int kAgreements = 20;
 constexpr auto kPause = std::chrono::milliseconds(1);
 constexpr int kReadings = 10000;
-// If the file is another each time that it is read, it is read at most this number of times.
+// A file that has changed each time that it is read is read at most this number of times.
 constexpr int kChoices = 100;
 
-// Reads the head again until its state is settled, or until kAgreements readings give the same
-// bytes. If the state is not settled even then, something is damaged.
+// Reads the head until its state is settled, or until kAgreements readings give the same bytes. In
+// the second case, something is damaged.
 Result<HeadReading> read_until_sure(const ByteSource& file) {
   NMB_ASSIGN(HeadReading reading, HeadReading::take(file));
   int agreed = 0;
@@ -98,8 +97,8 @@ Result<Choice> choose_once(const ByteSource& file, Lookout lookout) {
     NMB_TRY(choose_damaged(file, &choice));
   if (!choice.lost.ok()) return choice;
   const std::uint64_t length = choice.newest.fields.file_length;
-  // If rule 3 was applied and has not found a superblock, all bytes after the generation have
-  // already been searched.
+  // Rule 3 has already searched all bytes after the generation, if it was applied and found no
+  // superblock.
   const bool searched = !reading.settled() && !reading.mark && !choice.rolled_forward;
   if (!searched && reading.size > length && choice.newest.fields.usable_length()) {
     TrailerSearch search(file, reading.size, reading.file_id);
@@ -129,7 +128,7 @@ bool is_mixture(std::span<const std::byte> bytes, std::span<const std::byte> bef
 Result<Choice> choose_newest(const ByteSource& file, Lookout lookout) {
   NMB_ASSIGN(Choice choice, choose_once(file, lookout));
   for (int i = 0; i < kChoices && is_unfinished(choice); ++i) {
-    // A writer that had the lock before this call, and has it no longer, has changed the head or
+    // If a writer had the lock before this call and has it no longer, it has changed the head or
     // the length of the file, or has died.
     if (file.has_writer()) break;
     file.forget();
@@ -223,7 +222,7 @@ void report_head(const Choice& choice, Severity damage, Findings& findings) {
                     std::string expected) {
     findings.report({rule, offset, object, std::move(found), std::move(expected), damage});
   };
-  // Reports what a commit left that did not finish.
+  // Reports what an unfinished commit left.
   auto left = [&](const char* rule, std::uint64_t offset, const char* object, std::string found,
                   std::string expected) {
     if (!choice.in_progress)

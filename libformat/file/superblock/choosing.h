@@ -14,43 +14,42 @@ namespace nmb {
 
 struct Choice {
   HeadReading reading;  // the reading of the head on which the choice is based
-  // The status of the choice: ok if a newest generation was found, otherwise kDamaged. The rule is
-  // R-SB-13 if the newest generation is lost, and R-SB-16 if no superblock is valid.
+  // Ok if a newest generation was found, otherwise kDamaged, by R-SB-13 if the newest generation is
+  // lost, and by R-SB-16 if no superblock is valid.
   Status lost;
   FoundSuperblock newest;       // from a slot, or from a trailer if rolled_forward is true
   bool rolled_forward = false;  // whether `newest` was taken from a trailer
-  // Whether a search found `newest`. Such a superblock follows the newest slot, or is the last
-  // superblock of the file. No mark confirms that such a superblock was committed.
+  // Whether `newest` was found by a search: it follows the newest slot, or is the last superblock
+  // of the file. No mark confirms that it was committed.
   bool found_by_search = false;
   std::optional<FoundSuperblock> pending;  // a superblock that follows `newest` but is not used
-  // If all bytes after `newest` were searched and `pending` is not set: the last superblock in
-  // these bytes whose generation is at least 2 higher. It does not follow `newest`, so a generation
-  // between was lost.
+  // The last superblock after `newest` whose generation is at least 2 higher. It does not follow
+  // `newest`, so a generation between them was lost. Set only if all bytes after `newest` were
+  // searched and there is no `pending`.
   std::optional<FoundSuperblock> stray;
-  // Whether a writer is active. Bytes after `newest`, and a slot or mark that changes, then belong
-  // to a commit in progress.
+  // Whether a writer is active, so that bytes after `newest`, and a slot or mark that changes,
+  // belong to a commit in progress.
   bool in_progress = false;
-  // The superblock of the generation before `newest`, if it was read: only a file that an
-  // unfinished commit may have left needs it.
+  // The superblock of the generation before `newest`. Read only if an unfinished commit may have
+  // left the file.
   std::optional<FoundSuperblock> previous;
 
-  // Returns the cover that the file has after the commit of `superblock`.
+  // Returns the cover of the file after the commit of `superblock`.
   std::array<std::byte, kIdentitySize> cover_of(const FoundSuperblock& superblock) const;
   // Returns whether the cover is that of `newest`.
   bool cover_fits() const;
-  // Return whether the slot, mark or cover has, in each byte, what it had before the last commit or
-  // what that commit writes. Only such bytes can be left by a crash.
+  // Return whether each byte of the slot, mark or cover is that before the last commit or that
+  // written by it. A crash can leave only such bytes.
   bool slot_is_half_written() const;
   bool mark_is_half_written() const;
   bool cover_is_half_written() const;
 };
 
-// Chooses the newest generation. Reads the head repeatedly as long as a commit may be in progress:
-// what a reader or nmverify reports about an unfinished commit was the same in two readings between
-// which no writer was active. If the file is longer than the newest generation, searches for later
-// superblocks. In a settled file, `lookout` says which bytes are searched. In any other file, all
-// bytes after the generation are searched. Does not check whether the file has all bytes of the
-// newest generation. Errors:
+// Chooses the newest generation. As long as a commit may be in progress, reads the head again, so
+// that a reader or nmverify reports an unfinished commit only if two readings, with no writer
+// active between them, were the same. If the file is longer than the newest generation, searches
+// for later superblocks: in a settled file where `lookout` says, otherwise in all bytes after the
+// generation. Does not check whether the file has all bytes of the newest generation. Errors:
 // kUnknownKind; kUnsupported (R-ID-3); kDamaged (R-FL-1) if the file is cut within its head; kBusy
 // if the head changes each time that it is read; kIo.
 Result<Choice> choose_newest(const ByteSource& file, Lookout lookout);
@@ -59,10 +58,9 @@ Result<Choice> choose_newest(const ByteSource& file, Lookout lookout);
 // HeadReading::take().
 Result<bool> is_unchanged(const ByteSource& file, const Choice& choice);
 
-// Returns whether a later generation may have been committed and then lost. Such a loss can happen
-// only if three units of 4096 bytes were lost. The signs are: bytes lie after the newest
-// generation, no superblock in these bytes follows the generation, and a slot or the mark is
-// damaged.
+// Returns whether a later generation may have been committed and then lost, which takes the loss of
+// three units of 4096 bytes. The signs are bytes after the newest generation without a superblock
+// that follows it, and a damaged slot or mark.
 bool may_hide_a_generation(const Choice& choice);
 
 // Checks R-FL-1. If the file seems too short, tries to read the last byte of the newest generation
@@ -70,10 +68,10 @@ bool may_hide_a_generation(const Choice& choice);
 Status check_not_cut(const ByteSource& file, const Choice& choice);
 
 // Reports damage of the identity, the slots and the mark (R-ID-1, R-ID-2, R-SB-1, R-SB-3, R-SB-12,
-// R-SB-13) with severity `damage`. Reports as warnings what a commit has left that did not finish:
-// a pending generation (R-SB-13), a slot or a mark that is written in part (R-SB-1, R-SB-12), and
-// bytes after the generation (R-FL-2). If a later generation may be lost, also reports a warning
-// (R-SB-13). Does not report a commit in progress.
+// R-SB-13) with severity `damage`. Reports as warnings what an unfinished commit has left: a
+// pending generation (R-SB-13), a slot or a mark that is written in part (R-SB-1, R-SB-12), and
+// bytes after the generation (R-FL-2). Also warns if a later generation may be lost (R-SB-13). Does
+// not report a commit in progress.
 void report_head(const Choice& choice, Severity damage, Findings& findings);
 
 }  // namespace nmb

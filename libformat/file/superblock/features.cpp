@@ -1,4 +1,3 @@
-// Returns names of feature bits and of what a reader needs (see superblock/features.h).
 #include "superblock/features.h"
 
 #include "wire/joined_text.h"
@@ -7,8 +6,7 @@ namespace nmb {
 
 namespace {
 
-// Returns the texts of the bits that are set in `mask`, separated by commas. `text(bit)` returns
-// the text of a bit.
+// Returns text(bit) of each bit in `mask`, separated by commas.
 template <class Text>
 std::string list_of(std::uint64_t mask, Text text) {
   std::string out;

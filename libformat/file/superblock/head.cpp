@@ -1,4 +1,3 @@
-// Reads the newest generation from the head of a file (see superblock/head.h).
 #include "superblock/head.h"
 
 #include <algorithm>
@@ -11,8 +10,7 @@
 namespace nmb {
 
 // Chooses a copy of the dictionary that has the right sum (section 8.3). If both copies are
-// damaged, bodies that were compressed with the dictionary cannot be read; all other bodies can be
-// read.
+// damaged, only bodies that were compressed without it can be read.
 static Status choose_dictionary(const ByteSource& file, Head& head, Findings& findings) {
   const Place& place = head.superblock.dictionary;
   if (place.absent()) return {};

@@ -1,5 +1,5 @@
-// Head describes the newest generation of a file. The head is read from the first 16 KiB of the
-// file and, if needed, from the file's end (spec/format.md, sections 3 to 5).
+// Head: the newest generation of a file, from the first 16 KiB of the file and, if needed, from its
+// end (spec/format.md, sections 3 to 5).
 #pragma once
 
 #include <array>
@@ -20,22 +20,21 @@ struct Head {
   std::array<std::byte, kSlotUnit> superblock_bytes{};
   std::uint64_t position = 0;  // position of the superblock's slot or trailer
   bool rolled_forward = false;
-  // The dictionary; empty if the file has no copy of the dictionary with the right sum.
+  // The dictionary; empty if the file has no copy with the right sum.
   std::vector<std::byte> dictionary;
   std::span<const std::byte> dictionary_at_head() const {
     return std::span(bytes).subspan(kDictionaryPosition, superblock.dictionary.length);
   }
 };
 
-// Creates the Head of the chosen generation. Checks the fields of the superblock. Also checks that
-// the file is not cut. Reports to `findings` all problems that do not prevent reading. Errors:
-// kDamaged; kUnsupported if the file has an unknown incompatible feature (the message gives its
-// bit); kIo.
+// Creates the Head of the chosen generation. Checks the fields of the superblock, and that the file
+// is not cut. Reports to `findings` all problems that do not prevent reading. Errors: kDamaged;
+// kUnsupported if the file has an unknown incompatible feature (the message has its bit); kIo.
 Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings);
 
-// Chooses the newest generation in the same way as a reader, and creates its Head. Three things are
-// reported to `findings` as warnings: damage that does not prevent reading, a pending generation,
-// and bytes after the newest generation. Errors: those of choose_newest() and head_of().
+// Chooses the newest generation as a reader does, and creates its Head. Reports to `findings`, as
+// warnings, damage that does not prevent reading, a pending generation, and bytes after the newest
+// generation. Errors: those of choose_newest() and head_of().
 Result<Head> read_head(const ByteSource& file, Findings& findings);
 
 }  // namespace nmb

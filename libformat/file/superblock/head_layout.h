@@ -17,8 +17,8 @@ inline constexpr std::uint64_t kFirstSlot = 4096;
 inline constexpr std::uint64_t kDictionaryPosition = 12288;
 inline constexpr std::uint64_t kBodyStart = 16384;  // here blocks, extents and pages begin
 
-// The first bytes of the magics of blocks, pages and superblocks. One of these structures begins
-// directly after the head.
+// The first bytes of the magics of blocks, pages and superblocks, one of which begins directly
+// after the head.
 inline constexpr std::array<std::byte, 4> kStructureMagic{std::byte{0x89}, std::byte{'N'},
                                                           std::byte{'M'}, std::byte{'B'}};
 
@@ -26,8 +26,8 @@ inline constexpr std::array<std::byte, 4> kStructureMagic{std::byte{0x89}, std::
 inline constexpr std::uint64_t kHdf5Position = kCoverPosition;
 inline constexpr std::size_t kHdf5Size = 48;
 
-// An HDF5 signature with a superblock version that does not exist. When HDF5 programs search for a
-// superblock, they stop at this signature.
+// An HDF5 signature with a superblock version that does not exist. HDF5 programs that search for a
+// superblock stop here.
 inline constexpr std::array<std::byte, 16> kGuard{
     std::byte{0x89}, std::byte{'H'},  std::byte{'D'},  std::byte{'F'}, std::byte{0x0D},
     std::byte{0x0A}, std::byte{0x1A}, std::byte{0x0A}, std::byte{0xFF}};

@@ -1,4 +1,3 @@
-// Reads the head once and decodes it (see superblock/head_reading.h).
 #include "superblock/head_reading.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// HeadReading is the result of reading the head once. The result says whether the head is settled.
-// If the head is not settled, a commit may be in progress or something is damaged (spec/format.md,
-// section 5.4).
+// HeadReading: the result of reading the head once. If the head is not settled, a commit may be in
+// progress or something is damaged (spec/format.md, section 5.4).
 #pragma once
 
 #include <array>
@@ -35,9 +34,8 @@ struct SlotReading {
 struct HeadReading {
   std::vector<std::byte> bytes;  // the first 16 KiB
   std::uint64_t size = 0;        // length of the file, queried after the head was read
-  // The file id, from the identity at byte 512. If the sum of the identity is wrong, the file id is
-  // taken from the copy in the cover, from the mark or from a slot. The file id is nullopt if all
-  // these structures are damaged.
+  // The file id, from the identity at byte 512 or, if its sum is wrong, from the copy in the cover,
+  // from the mark or from a slot; nullopt if all of them are damaged.
   std::optional<Digest> file_id;
   std::optional<Mark> mark;  // nullopt if the mark is not valid
   std::array<SlotReading, 2> slots;
@@ -48,19 +46,18 @@ struct HeadReading {
   // Returns the valid slot with the highest generation, or nullptr if no slot is valid.
   const SlotReading* newest() const;
   bool settled() const;
-  // Returns whether the other slot, which does not belong to `newest`, has the contents that a
-  // settled state requires.
+  // Returns whether the slot that does not belong to `newest` has the contents that a settled state
+  // requires.
   bool other_slot_fits(const FoundSuperblock& newest) const;
-  // Returns whether the mark has the contents that a settled state requires.
+  // Returns the same for the mark.
   bool mark_fits(const FoundSuperblock& newest) const;
 };
 
 // Returns whether a head contains the magic of an identity (at byte 512 or 0), of a mark (at byte
-// 256) or of a superblock (at byte 4096 or 8192). `head` holds at most the first 16 KiB of the
-// file.
+// 256) or of a superblock (at byte 4096 or 8192). head: at most the first 16 KiB of the file.
 bool is_nmb(std::span<const std::byte> head);
-// Returns whether a structure begins directly after the head. Such a structure shows that a file is
-// an NMB file even if its head is lost. Errors: kIo.
+// Returns whether a structure begins directly after the head, which shows that a file is an NMB
+// file even if its head is lost. Errors: kIo.
 Result<bool> has_structure_behind_head(const ByteSource& file);
 
 }  // namespace nmb

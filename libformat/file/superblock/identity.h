@@ -1,4 +1,4 @@
-// Encodes and decodes the identity at byte 512 of a file. The cover may be a copy of the identity
+// Encodes and decodes the identity at byte 512 of a file, of which the cover may be a copy
 // (spec/format.md, section 4).
 #pragma once
 
@@ -19,11 +19,11 @@ struct Identity {
   bool supported = true;  // whether R-ID-3 is satisfied
 
   std::array<std::byte, kIdentitySize> encode() const;
-  // Decodes an identity, and reports violations of R-ID-1 to R-ID-3. Returns false if the identity
-  // cannot be used. `bytes` are kIdentitySize bytes, which lie at `position` in the file.
+  // Decodes an identity of kIdentitySize bytes at `position` of the file, and reports violations of
+  // R-ID-1 to R-ID-3. Returns false if the identity cannot be used.
   static bool decode(std::span<const std::byte> bytes, std::uint64_t position, Identity* identity,
                      Findings& findings);
-  // Reports violations of R-ID-4. Call this function only for a file whose features are all known.
+  // Reports violations of R-ID-4. Only for a file whose features are all known.
   static void check_reserved(std::span<const std::byte> bytes, std::uint64_t position,
                              Findings& findings);
   static bool has_magic(std::span<const std::byte> bytes);

@@ -1,5 +1,5 @@
-// Encodes and decodes the mark at byte 256. The mark states the last committed generation, and lies
-// in a separate unit (spec/format.md, section 5.2).
+// Encodes and decodes the mark at byte 256, which states the last committed generation in a unit of
+// its own (spec/format.md, section 5.2).
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@ struct Mark {
   std::array<std::byte, kMarkSize> encode() const;
   // Returns whether `bytes` begins with the magic of a mark. `bytes` must have at least 8 bytes.
   static bool has_magic(std::span<const std::byte> bytes);
-  // Decodes a mark from kMarkSize bytes. Returns nullopt if the magic or the sum is wrong. Does not
+  // Decodes a mark of kMarkSize bytes. Returns nullopt if the magic or the sum is wrong. Does not
   // check the file id.
   static std::optional<Mark> decode(std::span<const std::byte> bytes);
-  // Does not compare reserved bytes, which a later version may use.
+  // Reserved bytes are not compared, because a later version may use them.
   friend bool operator==(const Mark& a, const Mark& b) {
     return a.generation == b.generation && a.file_length == b.file_length &&
            a.superblock_sum == b.superblock_sum && a.file_id == b.file_id;

@@ -1,4 +1,3 @@
-// Reads chains of pages (see superblock/page_chain.h).
 #include "superblock/page_chain.h"
 
 #include <algorithm>

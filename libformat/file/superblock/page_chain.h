@@ -1,5 +1,5 @@
-// Reads chains of pages. If the first row of a page has state 1, this row states the place of the
-// previous page in the chain (spec/format.md, sections 6, 10.3 and 10.4).
+// Reads chains of pages. A page whose first row has state 1 states in this row the place of the
+// previous page (spec/format.md, sections 6, 10.3 and 10.4).
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,26 @@
 
 namespace nmb {
 
-// Returns the place of the previous page in the chain, or nullopt if `page` is the first page of
-// its chain. The sum in this place is the `sum` field of the previous page.
+// Returns the place of the previous page, with its `sum` field as sum, or nullopt if `page` is the
+// first one of its chain.
 std::optional<Place> page_before(const Page& page);
 
-// Checks R-PG-9 for the states of the page's rows. Also checks that the previous page lies at a
-// lower position.
+// Checks R-PG-9 for the states of the page's rows, and that the previous page lies at a lower
+// position.
 void check_page_before(const Page& page, PageUse use, Findings& findings);
 
-// Returns whether a page has none of the columns `columns`. Such a page may have more rows than
-// bytes. In these columns, all rows of the page are equal, so it is enough to check one row.
+// Returns whether a page has none of these columns. Such a page may have more rows than bytes, but
+// all its rows are equal in these columns, so that it is enough to check one row.
 inline bool is_endless(const Page& page, std::initializer_list<Column> columns) {
   for (const Column column : columns)
     if (page.has(column)) return false;
   return true;
 }
 
-// Returns all pages of a chain, the oldest first. `newest` is the place that the superblock states;
-// it is absent if the file has no such chain. Fails if the chain has more than `most` pages (R-GR-4
-// for growth pages). `known` is nullptr, or a page of the chain that was read earlier. The page
-// `known` and all older pages are neither read nor returned. Errors: kDamaged, kIo. Memory: the
-// pages.
+// Returns all pages of a chain, oldest first. newest: the place in the superblock; absent if the
+// file has no such chain. known: a page of the chain that was read earlier, or nullptr; this page
+// and older ones are neither read nor returned. Fails if the chain has more than `most` pages
+// (R-GR-4 for growth pages). Errors: kDamaged, kIo. Memory: the pages.
 Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSource& file,
                                                                  const Superblock& superblock,
                                                                  PageUse use, const Place& newest,

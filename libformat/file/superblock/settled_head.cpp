@@ -1,4 +1,3 @@
-// Makes the settled head of a generation (see superblock/settled_head.h).
 #include "superblock/settled_head.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Makes the settled head of a generation. A writer makes a settled head if the head is damaged, or
-// if a crash has left the head unsettled (spec/writer.md, section 5.7).
+// Makes the settled head of a generation, which a writer needs if the head is damaged or a crash
+// has left it unsettled (spec/writer.md, section 5.7).
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,18 @@
 namespace nmb {
 
 // Returns the bytes that `newest` requires before the dictionary: cover, mark, identity, guard and
-// slots. The slot of the previous generation is restored from the trailer of that generation. If
-// that trailer is damaged, the slot keeps the bytes of `reading`. Errors: kIo.
+// slots. Restores the slot of the previous generation from that generation's trailer or, if the
+// trailer is damaged, keeps the slot of `reading`. Errors: kIo.
 Result<std::vector<std::byte>> settled_head(const ByteSource& file, const HeadReading& reading,
                                             const FoundSuperblock& newest);
 
-// Returns a file with a new head and a new tail, without changing it. Bytes of the file at and
-// after `tail_begin` are not used. Bytes between the end of the file and the tail are zero.
+// Returns the file with a new head, and with a new tail in place of the bytes from `tail_begin` on.
+// `file` is not changed. Bytes between its end and the tail are zero.
 std::shared_ptr<const ByteSource> patched(std::shared_ptr<const ByteSource> file,
                                           std::uint64_t tail_begin, std::vector<std::byte> head,
                                           std::vector<std::byte> tail);
 
-// Returns the file as if `newest` were committed: with the settled head, the trailer and the file
-// length of `newest`.
+// Returns the file as if `newest` were committed: with its settled head, trailer and file length.
 Result<std::shared_ptr<const ByteSource>> as_committed(std::shared_ptr<const ByteSource> file,
                                                        const HeadReading& reading,
                                                        const FoundSuperblock& newest);

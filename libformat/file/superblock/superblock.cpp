@@ -46,7 +46,7 @@ Digest load_digest(const std::byte* from) {
   return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
 }
 
-// Calls visit(offset, field) for each field whose type is an integer or a place.
+// Calls visit(offset, field) for each field that is an integer or a place.
 template <class S, class Visit>
 void for_each_field(S& s, Visit visit) {
   visit(kGeneration, s.generation), visit(kFileLength, s.file_length);

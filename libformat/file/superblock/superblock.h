@@ -23,7 +23,7 @@ namespace nmb {
 
 inline constexpr std::uint32_t kDefaultPieceSize = 1 << 20;
 inline constexpr std::uint32_t kMaxInline = 65536;
-// If each page had only one row, each level would have as many pages as the level below it, and the
+// With one row in each page, each level would have as many pages as the level below it, and the
 // tree would never reach a root.
 inline constexpr std::uint32_t kMinPageRows = 2;
 inline constexpr std::uint32_t kMaxPageRows = 65536;
@@ -79,7 +79,7 @@ struct Superblock {
   std::uint32_t node_rows = 128;
   std::uint32_t map_rows = 128;
   std::vector<Place>
-      later_places;  // places of structures of later versions; the field `used` gives their number
+      later_places;  // places of structures of later versions; their number is in the field `used`
 
   // Returns the position of a generation's slot.
   static constexpr std::uint64_t slot_position(std::uint64_t generation) {
@@ -87,31 +87,30 @@ struct Superblock {
   }
   std::uint64_t trailer_position() const { return file_length - kSlotUnit; }
   std::array<std::byte, kSlotUnit> encode() const;
-  // Returns whether magic, version and sum are right. Call this function before decode().
+  // Returns whether magic, version and sum are right. Call this before decode().
   static bool valid(std::span<const std::byte> bytes);
   static bool has_magic(std::span<const std::byte> bytes);
-  // Decodes a superblock. Reports all violations of R-SB-4, R-SB-5, R-SB-7, R-SB-11, R-SB-17 and
-  // R-SB-19, and those violations of R-SB-9 and R-SB-15 that the superblock's own bytes show.
-  // `position` is the position of the bytes in the file. Messages state this position.
+  // Decodes a superblock at `position` of the file. Reports all violations of R-SB-4, R-SB-5,
+  // R-SB-7, R-SB-11, R-SB-17 and R-SB-19, and those of R-SB-9 and R-SB-15 that the superblock's own
+  // bytes show.
   static void decode(std::span<const std::byte> bytes, std::uint64_t position, Superblock* out,
                      Findings& findings);
   bool usable_length() const;      // whether R-SB-4 is satisfied
   bool usable_root() const;        // whether there is a root, and R-SB-7 and R-SB-19 are satisfied
   bool usable_piece_size() const;  // whether R-SB-11 is satisfied for the piece size
-  // Returns whether this version knows all bits of the four masks. Reserved bytes must be zero only
-  // if all these bits are known.
+  // Returns whether this version knows all bits of the four masks. Only then must reserved bytes be
+  // zero.
   bool all_known() const;
 
-  // Returns the properties that are repeated in pages and block headers of this generation.
+  // Returns the properties that pages and block headers of this generation repeat.
   Origin origin() const { return {file_id, generation, stamp}; }
-  // Returns the properties that a page with the use `use` must have. The position, the length and
-  // the sum are not set.
+  // Returns the properties that a page with this use must have, without position, length and sum.
   PageExpectation expectation(PageUse use, std::uint16_t level = 0) const;
-  // Returns the mark of a generation. `bytes` is the generation's valid superblock.
+  // Returns the mark of a generation. bytes: its valid superblock.
   static Mark mark_of(std::span<const std::byte> bytes);
-  // Decodes a superblock like decode(), but reports no findings.
+  // Does the same as decode() without findings.
   static Superblock fields_of(std::span<const std::byte> bytes);
-  // Returns the cover of this generation in a file with the identity `identity`.
+  // Returns the cover of this generation in a file with this identity.
   std::array<std::byte, kIdentitySize> cover(std::span<const std::byte> identity) const;
 };
 

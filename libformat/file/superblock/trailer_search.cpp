@@ -1,4 +1,3 @@
-// Finds superblocks at the end of a file (see superblock/trailer_search.h).
 #include "superblock/trailer_search.h"
 
 #include <algorithm>
@@ -10,9 +9,8 @@ namespace {
 
 constexpr std::uint64_t kUnitsAtOnce = 256;
 
-// Returns the trailer at `position`. Returns nullopt if the bytes are not a valid superblock or
-// belong to another file. Also returns nullopt if the file length in the bytes requires another
-// position.
+// Returns the trailer at `position`, or nullopt if the bytes are not a valid superblock, belong to
+// another file, or state a file length that requires another position.
 std::optional<FoundSuperblock> trailer_in(std::span<const std::byte> bytes, std::uint64_t position,
                                           const std::optional<Digest>& file_id) {
   if (!Superblock::valid(bytes)) return std::nullopt;
@@ -35,7 +33,7 @@ Result<std::optional<FoundSuperblock>> TrailerSearch::ending_at(std::uint64_t fi
   return trailer_in(bytes, file_length - kSlotUnit, file_id_);
 }
 
-// Finds the last trailer in [from, to) for which `accept` returns true. `from` and `to` are
+// Finds the last trailer in [from, to) for which accept() returns true. `from` and `to` are
 // multiples of kSlotUnit.
 template <class Accept>
 Result<std::optional<FoundSuperblock>> TrailerSearch::search(std::uint64_t from, std::uint64_t to,
@@ -66,7 +64,7 @@ Result<bool> TrailerSearch::follows(const FoundSuperblock& found, const FoundSup
   std::vector<std::uint64_t> chain;
   FoundSuperblock current = found;
   bool leads = false;
-  // The loop ends, because each trailer lies before the trailer that leads to it.
+  // The loop ends, because each trailer lies before the trailer that refers to it.
   while (!strangers_.contains(current.position)) {
     chain.push_back(current.position);
     const Place& before = current.fields.previous_trailer;

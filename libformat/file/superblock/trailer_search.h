@@ -18,18 +18,18 @@ enum class Lookout {
 
 class TrailerSearch {
  public:
-  // `size` is the length of `file`, which must outlive this object. If `file_id` is nullopt,
-  // superblocks of any file are found.
+  // size: length of `file`, which must outlive this object. file_id: nullopt to find superblocks of
+  // any file.
   TrailerSearch(const ByteSource& file, std::uint64_t size, std::optional<Digest> file_id)
       : file_(file), size_(size), file_id_(file_id) {}
 
-  // Returns the superblock that ends at byte `file_length` of the file, if such a superblock exists
-  // and states this file length.
+  // Returns the superblock that ends at byte `file_length` and states this file length, if there is
+  // one.
   Result<std::optional<FoundSuperblock>> ending_at(std::uint64_t file_length) const;
   // Returns the last superblock that follows `base`. Time: proportional to the number of bytes
   // after the file length of `base`.
   Result<std::optional<FoundSuperblock>> following(const FoundSuperblock& base, Lookout lookout);
-  // Returns the last superblock that the last call of following() has passed because it does not
+  // Returns the last superblock that the last following() has passed over because it does not
   // follow `base`, although its generation is at least 2 higher.
   const std::optional<FoundSuperblock>& stray() const { return stray_; }
   // Returns the last superblock of the file.
@@ -45,8 +45,8 @@ class TrailerSearch {
   const std::uint64_t size_;
   const std::optional<Digest> file_id_;
   std::optional<FoundSuperblock> stray_;
-  std::unordered_set<std::uint64_t> strangers_;  // positions of trailers from which no chain of
-                                                 // previous trailers leads to the base
+  std::unordered_set<std::uint64_t> strangers_;  // positions of trailers whose chain of previous
+                                                 // trailers does not reach the base
 };
 
 }  // namespace nmb

@@ -1,4 +1,3 @@
-// Encodes and decodes the header of an HDF5 view (see view_header.h).
 #include "superblock/view_header.h"
 
 #include <algorithm>

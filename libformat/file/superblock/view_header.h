@@ -1,5 +1,5 @@
-// Encodes and decodes the header of an HDF5 view (spec/hdf5_view.md, section 12.1). This header
-// states the generation that the view shows.
+// Encodes and decodes the header of an HDF5 view, which states the generation that the view shows
+// (spec/hdf5_view.md, section 12.1).
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct ViewNumbers {
   static constexpr std::size_t kRowSize = 8;
 
   std::vector<Row> rows;   // ascending by order
-  std::uint32_t next = 0;  // the first number that no source has had
+  std::uint32_t next = 0;  // first number that no source has had
 
   // Returns the rows as the view stores them.
   std::vector<std::byte> table() const;
@@ -48,24 +48,22 @@ struct ViewHeader {
   static constexpr std::uint32_t kNoDimensions = 1, kCopies = 2;  // flags
 
   std::array<std::byte, kSize> encode() const;
-  // Returns the version of a view that begins with `first_bytes`, or 0 if no view begins with these
-  // bytes.
+  // Returns the version of a view that begins with these bytes, or 0 if no view does.
   static std::uint16_t version_of(std::span<const std::byte> first_bytes);
   // Decodes a header of version kViewVersion.
   static ViewHeader decode(std::span<const std::byte> bytes);
-  // Reads the header of the view of `superblock`. Returns nullopt if there is no view, or if the
-  // version of its header is unknown. Errors: kDamaged (R-HV-2); kIo.
+  // Reads the header of the superblock's view. Returns nullopt if there is no view, or the version
+  // of its header is unknown. Errors: kDamaged (R-HV-2); kIo.
   static Result<std::optional<ViewHeader>> read(const ByteSource& file,
                                                 const Superblock& superblock);
   // Sets the three fields about numbers.
   void set_numbers(const ViewNumbers& numbers);
-  // Reads the numbers of the view with this header, which lies at `view`. Errors: kDamaged
-  // (R-HV-6); kIo.
+  // Reads the numbers of the view at `view`, whose header this is. Errors: kDamaged (R-HV-6); kIo.
   Result<ViewNumbers> read_numbers(const ByteSource& file, const Place& view) const;
 };
 
-// Returns whether the file has a view of the generation to which `superblock` belongs. Such a view
-// has an HDF5 superblock whose end-of-file address is the generation's file length.
+// Returns whether the file has a view of the superblock's generation: one with an HDF5 superblock
+// whose end-of-file address is the generation's file length.
 bool view_is_newest(const Superblock& superblock);
 
 }  // namespace nmb

@@ -1,4 +1,3 @@
-// Reads tables of statistics and tags (see table/block_table.h).
 #include "table/block_table.h"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ BlockTable::BlockTable(const ByteSource& file, const Superblock& superblock, Pag
       expectation_(superblock.expectation(use)),
       next_order_(superblock.next_order) {}
 
-// Loads a page. Checks the rows of a leaf.
+// Loads a page, and checks the rows if it is a leaf.
 Result<std::shared_ptr<const Page>> BlockTable::load(const PageExpectation& expect) const {
   NMB_ASSIGN(std::shared_ptr<const Page> page, cache_.read(file_, expect));
   if (page->level() > 0) return page;
@@ -34,8 +33,7 @@ Result<std::shared_ptr<const Page>> BlockTable::root_at(const Place& place, bool
   expect.position = place.position;
   expect.length =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(place.length, ~std::uint32_t{0}));
-  // The superblock states the sum of the newest tree. This sum covers all bytes of the root, so it
-  // is checked below.
+  // The superblock's sum of the newest tree covers all bytes of the root, so it is checked below.
   if (!newest) expect.sum = place.sum;
   NMB_ASSIGN(std::shared_ptr<const Page> page, load(expect));
   if (!newest) return page;
@@ -183,7 +181,8 @@ Status BlockTable::for_each(std::optional<std::string_view> name, const Visit& v
 
 Result<std::optional<FoundRow>> BlockTable::first_from(const Tree& tree,
                                                        std::string_view name) const {
-  // The page after the last row that is less may be below the next child of any node on the way.
+  // The first row that is not less may be in the page after this one, below the next child of any
+  // node on the way.
   std::vector<std::pair<std::shared_ptr<const Page>, std::uint32_t>> way;
   std::shared_ptr<const Page> page = tree.root;
   while (page->level() > 0) {

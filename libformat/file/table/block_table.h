@@ -1,5 +1,5 @@
-// BlockTable reads rows of statistics or tags. If a newer tree replaces rows of an older tree,
-// BlockTable leaves out the older rows (spec/tables.md, section 9.2).
+// BlockTable reads rows of statistics or tags, without the rows of older trees that newer trees
+// replace (spec/tables.md, section 9.2).
 #pragma once
 
 #include <cstdint>
@@ -21,37 +21,35 @@
 
 namespace nmb {
 
-// A row that was found. `page` owns the bytes to which value() points.
+// A row that was found. `page` owns the bytes of value().
 struct FoundRow {
   std::shared_ptr<const Page> page;
   std::uint32_t row = 0;
   TableRow value() const { return table_row_at(*page, row); }
-  // Returns the position at which the file stores the row's order. Messages state this position.
+  // Returns the position in the file of the row's order, for messages.
   std::uint64_t offset() const { return page->value_offset(row, kOrder); }
 };
 
-// Thread-safe. Does not check whether the index contains the block of a row; the caller must check
-// this.
+// Thread-safe. The caller must check whether the index contains the block of a row.
 class BlockTable {
  public:
   using Visit = std::function<Result<bool>(const FoundRow&)>;
-  // `use` is kStatistics or kTags. `file` must outlive this object. If the file is on slow storage,
-  // `far` gives access to the same file as `file`. Otherwise `far` is nullptr.
+  // use: kStatistics or kTags. far: access to the same file if it is on slow storage, otherwise
+  // nullptr. `file` must outlive this object.
   BlockTable(const ByteSource& file, const Superblock& superblock, PageUse use,
              const FarSource* far = nullptr);
 
   bool absent() const { return place_.absent(); }
-  // Finds the row that has the name `name` and belongs to the block with the order `order`. Errors:
-  // kDamaged, kIo.
+  // Finds the row of the block with this order that has this name. Errors: kDamaged, kIo.
   Result<std::optional<FoundRow>> find(std::string_view name, std::uint64_t order) const;
-  // Visits the rows with the name `name`, or all rows if `name` is nullopt. Visits the newest tree
-  // first. Within a tree, the rows are sorted by name and then by order. Stops when `visit` returns
-  // false or fails. Errors: kDamaged, kIo.
+  // Visits the rows with this name, or all rows if `name` is nullopt: newest tree first, and sorted
+  // by name and order within a tree. Stops when `visit` returns false or fails. Errors: kDamaged,
+  // kIo.
   Status for_each(std::optional<std::string_view> name, const Visit& visit) const;
 
-  // Visits the rows of one block whose name is `name`, or begins with `name` and NUL, in ascending
-  // order of their names. `name` has no rows if it contains NUL. Remembers the names that begin
-  // with `name` and NUL. Errors: kDamaged, kIo.
+  // Visits, in ascending order of names, the rows of one block whose name is `name`, or begins with
+  // `name` and NUL. A name that contains NUL has no rows. Remembers the names that begin with
+  // `name` and NUL. Errors: kDamaged, kIo.
   Status for_each_of(std::string_view name, std::uint64_t order, const Visit& visit) const;
 
   struct Tree {
@@ -59,15 +57,14 @@ class BlockTable {
     Place place;                  // place of the root
     std::optional<Place> before;  // place of the next older tree
     std::uint64_t rows = 0;
-    // The orders of the blocks that have rows in this tree, in ascending order. Empty for the
-    // oldest tree, and in the result of trees().
+    // Orders of the blocks with rows in this tree, ascending. Empty for the oldest tree, and in the
+    // result of trees().
     std::vector<std::uint64_t> orders;
   };
-  // Returns the trees, the newest first. Errors: kDamaged (R-TB-4, R-PG-18 and others), kIo.
+  // Returns the trees, newest first. Errors: kDamaged (R-TB-4, R-PG-18 and others), kIo.
   Result<std::vector<Tree>> trees() const { return read_trees(); }
-  // Divides the leaves of a tree into `parts` parts, and visits the leaves of part `part`. Each
-  // part contains every `parts`-th leaf. Part 0 also contains the nodes. A node is visited before
-  // its children.
+  // Visits part `part` of a tree whose pages are divided into `parts` parts. Each part has every
+  // `parts`-th leaf; part 0 also has the nodes, each visited before its children.
   Status for_each_page(const Tree& tree, unsigned part, unsigned parts,
                        const std::function<Status(const Page&)>& visit) const;
 
@@ -84,8 +81,8 @@ class BlockTable {
                       bool* go_on) const;
   Result<std::vector<Tree>> read_trees() const;
   Status read_orders(std::vector<Tree>* trees) const;
-  // Returns the trees with the field `orders` set. If a block is in `orders`, its rows in older
-  // trees do not count.
+  // Returns the trees with the field `orders` set. The rows of these blocks in older trees do not
+  // count.
   Result<std::shared_ptr<const std::vector<Tree>>> ordered_trees() const;
 
   const ByteSource& file_;

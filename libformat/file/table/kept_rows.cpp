@@ -1,4 +1,3 @@
-// Reads rows of statistics and tags for blocks that are packed (see table/kept_rows.h).
 #include "table/kept_rows.h"
 
 #include <algorithm>

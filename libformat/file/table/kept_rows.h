@@ -1,6 +1,5 @@
-// KeptRows holds the rows of statistics and tags of one file, ordered by block. These rows are
-// needed when blocks of this file are packed into another file (spec/tables.md, sections 9.2 to
-// 9.4).
+// KeptRows holds the rows of statistics and tags of one file, ordered by block, for packing its
+// blocks into another file (spec/tables.md, sections 9.2 to 9.4).
 #pragma once
 
 #include <cstddef>
@@ -17,27 +16,27 @@
 
 namespace nmb {
 
-// Threads may share an object after read(), because it does not change any more. A row takes about
-// 120 bytes of memory, plus the length of its name and its bytes.
+// Threads may share an object after read(). A row takes about 120 bytes of memory, plus its bytes
+// and the length of its name.
 class KeptRows {
  public:
   using Wants = std::function<Result<bool>(std::uint64_t order)>;
-  // Reads the rows of all blocks for which `wants` returns true. Skips rows that a newer tree of
-  // the table replaces. `use` is kStatistics or kTags. Errors: kIo; kDamaged, with the position in
+  // Reads the rows of all blocks for which wants() returns true, without rows that a newer tree of
+  // the table replaces. use: kStatistics or kTags. Errors: kIo; kDamaged, with the position in
   // `file`. After a failure, no row of the table is kept.
   Status read(PageUse use, const BlockTable& table, const ByteSource& file, const Wants& wants);
 
-  // Returns the number of rows of a block. `order` is the block's order of creation in the file
-  // that was read.
+  // Returns the number of rows of a block. order: the block's order of creation in the file that
+  // was read.
   std::size_t count(PageUse use, std::uint64_t order) const;
-  // Returns whether a block has a row with the name `name`.
+  // Returns whether a block has a row with this name.
   bool has(PageUse use, std::uint64_t order, std::string_view name) const;
-  // Adds to *out a copy of each row of the block with the order `order`. The copies have the order
-  // `new_order`. Leaves out rows for which `stays` is set and returns false.
+  // Adds to *out a copy, with the order `new_order`, of each row of the block with the order
+  // `order`. If `stays` is set, leaves out rows for which it returns false.
   void add_to(PageUse use, std::uint64_t order, std::uint64_t new_order, TableRows* out,
               const std::function<bool(const TableRow&)>& stays = {}) const;
-  // Returns kDamaged (R-ST-2) if the statistics of a block do not fit its metadata: the block has
-  // no variable of that name, or the variable has another type.
+  // Returns kDamaged (R-ST-2) if the block has no variable of a name in its statistics, or the
+  // variable has another type.
   Status check_statistics(const Metadata& metadata, std::uint64_t order) const;
 
  private:

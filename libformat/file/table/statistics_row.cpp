@@ -1,4 +1,3 @@
-// Encodes and decodes the statistics of a variable as rows (see table/statistics_row.h).
 #include "table/statistics_row.h"
 
 #include <algorithm>
@@ -60,7 +59,7 @@ std::uint64_t take_number(unsigned width, ItemsIn* in) {
   return load_le<std::uint64_t>(bytes);
 }
 
-// Returns the bits of a value as a number. The value is in external form.
+// Returns the bits of a value in external form as a number.
 std::uint64_t bits_of(Type type, const std::array<std::byte, 8>& external) {
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < type_size(type); ++i)

@@ -26,11 +26,11 @@ struct StatisticsName {
 };
 // Both arguments must outlive the result.
 StatisticsName statistics_name(std::string_view row_name);
-// Returns the name of the row with the result of a function or, if `function` is empty, of the row
+// Returns the name of the row with the result of a function or, if `function` is empty, of that
 // with the ranges of the parts.
 std::string statistics_row_name(std::string_view variable, std::string_view function);
 
-// Adds the rows of a variable whose values were counted. Leaves out rows whose names are too long.
+// Adds the rows of a variable whose values were counted, unless their names are too long.
 void add_statistics_rows(std::string_view variable, std::uint64_t order,
                          const VariableStatistics& statistics, TableRows* rows);
 
@@ -40,11 +40,10 @@ Result<VariableStatistics> row_statistics(const TableRow& row);
 Result<PartRanges> row_parts(const TableRow& row);
 // Decodes a row with the result of a function. Errors: kDamaged (R-ST-5), without a position.
 Result<FunctionResult> row_function(const TableRow& row);
-// Adds what a row of any kind says to the statistics of its variable. Call this for the row of the
-// variable before its other rows. Errors: kDamaged, without a position.
+// Adds a row of any kind to the statistics of its variable. Call this for the row of the variable
+// before its other rows. Errors: kDamaged, without a position.
 Status add_statistics_row(const TableRow& row, VariableStatistics* variable);
-// Returns whether a row is about a variable of a block, and has the type of the variable if it has
-// a type.
+// Returns whether the block has the variable of a row, of the row's type if it has one.
 bool fits_variable(const Metadata& metadata, const TableRow& row);
 // Checks a row of any kind, without a position. Errors: kDamaged.
 Status check_statistics_row(const TableRow& row);

@@ -1,4 +1,3 @@
-// Writes a tree of statistics or tags (see table/table_build.h).
 #include "table/table_build.h"
 
 #include <algorithm>
@@ -67,7 +66,7 @@ class TableTree {
 
 bool comes_before(const TableRow& a, const TableRow& b) { return a.key() < b.key(); }
 
-// Returns the key of a row as bytes. Such byte strings sort in the same order as the keys.
+// Returns the key of a row as bytes that sort in the order of the keys.
 std::string key_bytes(const TableRow& row) {
   std::string key(1, static_cast<char>(row.state));
   for (const char c : row.name) {
@@ -79,8 +78,7 @@ std::string key_bytes(const TableRow& row) {
   return key;
 }
 
-// Exchanges rows between the ranks, so that each rank gets one slice of all rows. Returns this
-// rank's slice, sorted.
+// Exchanges rows between the ranks. Returns this rank's slice of all rows, sorted.
 Result<TableRows> own_slice(Communicator& ranks, TableRows rows) {
   rows.sort();
   if (ranks.size() == 1) return rows;
@@ -103,7 +101,7 @@ Result<TableRows> own_slice(Communicator& ranks, TableRows rows) {
   rows = {};
   NMB_ASSIGN(const Inbox<SentRow> arrived, exchange(ranks, sent));
   std::vector<std::size_t> ends;
-  int before = -1;  // the sender of the previous row
+  int before = -1;  // sender of the previous row
   for (const auto& [rank, row] : arrived) {
     if (rank != std::exchange(before, rank)) ends.push_back(own.count());
     own.add(row.row());

@@ -14,17 +14,16 @@
 
 namespace nmb {
 
-// The rows of a rank. TableRows owns the names and bytes to which the rows point, and stores each
-// name only once.
+// The rows of a rank, with their names, each stored only once, and their bytes.
 class TableRows {
  public:
-  // Adds a row. Copies the name and bytes to which the row points.
+  // Adds a row with copies of its name and bytes.
   void add(const TableRow& row);
 
   std::size_t count() const { return rows_.size(); }
   const TableRow& operator[](std::size_t i) const { return rows_[i]; }
   void sort();
-  // Merges runs of sorted rows. `ends` has the end of each run.
+  // Merges sorted runs of rows. ends: the end of each run.
   void merge(const std::vector<std::size_t>& ends);
   template <class Keep>
   void keep_if(Keep keep) {
@@ -39,15 +38,15 @@ class TableRows {
 };
 
 struct BuiltTable {
-  Place place;  // place of the root; Place::sum covers all bytes of the root; absent if there are
-                // no rows
+  Place place;  // place of the root, whose sum covers all bytes of the root; absent if there are no
+                // rows
   std::uint64_t end = 0;  // end of the last page
 };
 
-// Writes a tree. Collective. `rows` are this rank's rows, in any order. Among the rows of all
-// ranks, at most one has state kBefore; this row leads to the place `before`. All ranks pass the
-// same `before`. The ranks sort all rows together, and each rank keeps only its share. The first
-// page begins at `position`. Each page is passed to `write` (see PageTreeBuild).
+// Writes a tree. Collective. rows: this rank's rows, in any order; the ranks sort all rows
+// together, and each keeps only its share. before: the same on all ranks; the place in the row with
+// state kBefore, of which there is at most one on all ranks. position: where the first page begins.
+// Passes each page to `write` (see PageTreeBuild).
 Result<BuiltTable> build_table(Communicator& ranks, TableRows rows, const Place& before,
                                PageUse use, std::uint64_t position, const WritePages& write,
                                const Origin& origin);

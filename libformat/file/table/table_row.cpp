@@ -1,5 +1,3 @@
-// Encodes, decodes and checks rows of the tables of statistics and tags (see
-// format/table/table_row.h).
 #include "table/table_row.h"
 
 #include <algorithm>

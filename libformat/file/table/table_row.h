@@ -21,10 +21,10 @@ namespace nmb {
 inline constexpr std::uint32_t kTableLeafRows = 256;
 inline constexpr std::uint32_t kTableNodeRows = 128;
 inline constexpr std::size_t kMostTrees = 64;
-// The largest length of a name in bytes. A variable with a longer name has no row of statistics.
+// The longest name in bytes. A variable with a longer name has no row of statistics.
 inline constexpr std::size_t kMostRowName = 65535;
 
-// A row of a leaf. `name`, `bytes` and `unknown` point to bytes of another object, which must
+// A row of a leaf. `name`, `bytes` and `unknown` refer to bytes of another object, which must
 // outlive the row.
 struct TableRow {
   // The states of rows, in the order in which a tree sorts them.
@@ -53,8 +53,8 @@ struct TableRow {
   auto key() const { return std::tuple(state, name, order); }
 };
 
-// A row in a message between ranks. The sender makes it of a row, and the receiver's row() points
-// to the message and to this object.
+// A row in a message between ranks. The sender makes it from a row. The receiver's row() refers to
+// the message and to this object.
 class SentRow {
  public:
   SentRow() = default;
@@ -78,9 +78,9 @@ class SentRow {
   std::vector<UnknownValue> unknown_;
 };
 
-// A row of a node. The row leads to a child of the node.
+// A row of a node, which refers to a child of the node.
 struct TableChild {
-  std::string name;  // name of the first row below the child; `order` is the order of that row
+  std::string name;  // `name` and `order` are those of the first row below the child
   std::uint64_t order = 0;
   std::uint64_t position = 0;
   std::uint32_t length = 0;
@@ -93,28 +93,27 @@ struct TableChild {
   }
 };
 
-// Adds a row to a leaf. `name_before` is the name of the previous row in the page. `before` is the
-// place of the previous tree; it is used only if the row has state kBefore.
+// Adds a row to a leaf. name_before: name of the previous row in the page. before: place of the
+// previous tree, for a row with state kBefore.
 void add_table_row(PageBuilder& leaf, const TableRow& row, std::string_view name_before,
                    const Place& before);
-// Returns a row that points into the page. The page's rows must be valid.
+// Returns a row that refers to bytes of the page, whose rows must be valid.
 TableRow table_row_at(const Page& leaf, std::uint32_t row);
 void add_table_child(PageBuilder& node, const TableChild& child, std::string_view name_before);
 TableChild table_child_at(const Page& node, std::uint32_t row);
-// Returns the place of the previous tree if the leaf's first row states this place, or nullopt.
+// Returns the place of the previous tree, if the leaf's first row has it.
 std::optional<Place> tree_before(const Page& leaf);
-// Returns the number of rows of a leaf, or of all leaves below a node. The result is at most 2^64 -
-// 1.
+// Returns the number of rows of a leaf, or of all leaves below a node; at most 2^64 - 1.
 std::uint64_t table_rows(const Page& page);
 
-// Returns the row that leads to the given name and order. This is the last row whose separator is
-// not greater than (name, order), or the first row if there is no such row.
+// Returns the row whose child may have this name and order: the last row whose separator is not
+// greater than (name, order), or the first row if there is none.
 std::uint32_t table_child_row(const Page& node, std::string_view name, std::uint64_t order);
 // Returns the first row that is not less than the given name and order.
 std::uint32_t table_lower_bound(const Page& leaf, std::string_view name, std::uint64_t order);
 
-// Checks R-TB-1, R-TB-3, R-TB-5 and R-TB-6 for the rows of a leaf. `after` is the last row of the
-// previous leaf, or nullptr if there is no previous leaf.
+// Checks R-TB-1, R-TB-3, R-TB-5 and R-TB-6 for the rows of a leaf. after: last row of the previous
+// leaf; nullptr for the first leaf.
 void check_table_leaf(const Page& leaf, std::uint64_t next_order, const TableRow* after,
                       Findings& findings);
 

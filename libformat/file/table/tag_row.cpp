@@ -1,4 +1,3 @@
-// Encodes and decodes tags as rows (see table/tag_row.h).
 #include "table/tag_row.h"
 
 #include <bit>

@@ -11,7 +11,7 @@ namespace nmb {
 
 // Checks a tag that a user gives to a block. Errors: kUsage.
 Status check_new_tag(std::string_view name, const TagValue& value);
-// Returns the row of a tag. The row points into `tag`.
+// Returns the row of a tag, which refers to bytes of `tag`.
 TableRow tag_row(const Tag& tag, std::uint64_t order);
 // Decodes a row of tags. Errors: kDamaged (R-TG-1), without a position.
 Result<TagValue> row_tag(const TableRow& row);
