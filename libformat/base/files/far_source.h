@@ -29,8 +29,8 @@ class FarSource final : public ByteSource {
   const std::string& name() const override { return base_->name(); }
   const std::string* path() const override { return base_->path(); }
 
-  // Sets the range of the file whose structures will be scanned one after another. The range is
-  // read as a whole if this takes no longer than one request.
+  // Sets the range of the file in which a scan will read all structures one after another. The
+  // range is read as a whole if this takes no longer than one request.
   void set_run(const ByteRange& run) { run_ = run; }
   // Reads ranges of the file that will be needed soon, and keeps them in memory. The ranges must be
   // in ascending order. Two ranges are read in one request if fewer than `request_bytes` bytes lie

@@ -74,7 +74,7 @@ void JournaledOutput::remove_published(const std::string& path) {
   const std::string hidden = resumable_name(path), journal = journal_of(hidden);
   if (!is_journal(journal)) return;
   if (struct stat written; ::lstat(hidden.c_str(), &written) == 0) {
-    // Publication that replaces no file leaves the file with both names for a moment.
+    // If publish() replaces no file, the output has both names for a moment.
     struct stat output;
     if (::stat(path.c_str(), &output) != 0 || output.st_dev != written.st_dev ||
         output.st_ino != written.st_ino)

@@ -35,9 +35,9 @@ class JournaledOutput final : public OutputFileLayer {
   // Returns whether the journal for the output `path` has records. If it has none, create() may
   // empty or remove the hidden file and the journal.
   static bool has_notes(const std::string& path);
-  // Removes what a process leaves behind that is killed just after it has published the output
-  // `path`: the journal, and the hidden name of the output. Does nothing if the hidden name belongs
-  // to another file than the output.
+  // Removes the journal, and the hidden name of the output `path`, if a process was killed just
+  // after it had published the output. Does nothing if the hidden name belongs to another file than
+  // the output.
   static void remove_published(const std::string& path);
   // Opens the same file in another process after create() was called.
   static Result<std::unique_ptr<OutputFile>> attach(const std::string& path,

@@ -57,8 +57,8 @@ class ReplacedFile {
   ReplacedFile& operator=(const ReplacedFile&) = delete;
   ~ReplacedFile() { close(); }
 
-  // Does nothing if there is no file. operation: F_OFD_SETLK to keep writers out, F_OFD_GETLK to
-  // check only that there is none. The lock is a shared one, which keeps writers out and needs no
+  // Does nothing if there is no file. operation: F_OFD_SETLK to keep writers out, F_OFD_GETLK only
+  // to check that no writer is active. A shared lock is enough to keep writers out, and needs no
   // permission to write. Errors: kBusy if a writer has locked the file; kIo, also if the file
   // cannot be opened, since a writer may then have locked it.
   Status hold(const std::string& path, int operation) {

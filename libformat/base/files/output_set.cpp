@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The most steps that resolve one path. A step follows a link or removes a part of the path, so a
-// path of up to PATH_MAX bytes needs fewer.
+// The largest number of steps that resolve one path. A step follows a link or removes a part of the
+// path, so a path of up to PATH_MAX bytes needs fewer.
 constexpr int kMostSteps = 8192;
 
 // Returns the advice that ends a message to the user. A conflict may be about a hidden file of a

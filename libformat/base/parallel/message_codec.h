@@ -59,7 +59,7 @@ class MessageWriter {
 
 // Reads values from a message. Returned views are valid as long as the bytes of the message. After
 // the first field that is missing or has an impossible value, status() is a failure, and this field
-// and all later ones are zero or empty.
+// and all later fields are zero or empty.
 class MessageReader {
  public:
   explicit MessageReader(std::span<const std::byte> bytes) : bytes_(bytes) {}

@@ -217,7 +217,7 @@ std::vector<std::byte> bytes_of_fields(const T& value) {
   return out.take();
 }
 
-// Does the same for messages that travel as a text.
+// Encodes a value like bytes_of_fields(), for messages that travel as a text.
 template <class T>
 std::string text_of_fields(const T& value) {
   const std::vector<std::byte> bytes = bytes_of_fields(value);

@@ -75,7 +75,8 @@ class ThreadNetwork {
     failure_ = why;
     for (Box& box : boxes_) box.ready.notify_one();
   }
-  // Fails if all remaining ranks wait for messages, because no rank is left that could send one.
+  // Fails if all remaining ranks wait for messages, because no rank is left that could send a
+  // message.
   void find_deadlock() {
     if (waiting_ == left_ && left_ > 0)
       fail_locked(

@@ -31,8 +31,8 @@ Decoded decode_zstd(std::span<const std::byte> stored, std::span<std::byte> out,
 
 // Returns whether `stored` is a single zstd frame, with no bytes after it, that a file may have
 // (spec/format.md, section 8.2): its window has at most 2^27 bytes, and it names no dictionary
-// other than `dictionary_id`. length: number of decoded bytes; if the frame states a decoded
-// length, it must be this one.
+// other than `dictionary_id`. length: number of decoded bytes; a length that the frame states must
+// be equal to it.
 bool is_allowed_frame(std::span<const std::byte> stored, std::uint64_t length,
                       std::uint32_t dictionary_id = 0);
 
@@ -59,7 +59,7 @@ std::optional<std::vector<std::byte>> decode_growing(std::size_t stored, std::ui
 // Compresses `bytes` to a zlib stream in `out`. Returns the length of the stream, or 0 if it does
 // not fit. level: 1 to 12.
 std::size_t deflate_zlib(std::span<const std::byte> bytes, std::span<std::byte> out, int level);
-// Does the same with one zstd frame. level: 1 to 19.
+// Compresses `bytes` like deflate_zlib(), but to one zstd frame. level: 1 to 19.
 std::size_t encode_zstd(std::span<const std::byte> bytes, std::span<std::byte> out, int level);
 
 }  // namespace nmb

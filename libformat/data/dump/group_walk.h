@@ -24,8 +24,8 @@ class GroupVisitor {
 };
 
 // Visits all groups of a file, from the root group, which always exists. Groups have the order in
-// which netCDF-C reads them: that of their links if a block tracks it, otherwise that of their
-// names. Holds the names of all blocks in memory.
+// which netCDF-C reads them: the order of their links if a block tracks this order, otherwise the
+// order of their names. Holds the names of all blocks in memory.
 Status visit_groups(const FileBlocks& blocks, GroupVisitor& visitor);
 
 // Returns the named types to which links of a group refer, in the order of the links. Errors:

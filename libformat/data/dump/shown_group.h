@@ -19,7 +19,7 @@
 
 namespace nmb {
 
-// The names that an open group defines, for its objects and those of the groups below it.
+// The names that an open group defines, and that its objects and the groups below it use.
 struct OpenGroup {
   std::string_view path;  // without the leading '/'
   std::set<std::string, std::less<>> dimensions{}, types{};

@@ -1,5 +1,5 @@
-// ShownHeader selects the definitions that the text of a dataset shows: all, or only those of a
-// netCDF view.
+// ShownHeader selects the definitions that the text of a dataset shows: all definitions, or only
+// the definitions of a netCDF view.
 #pragma once
 
 #include <cstdint>

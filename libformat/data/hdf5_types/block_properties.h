@@ -1,5 +1,5 @@
-// BlockProperties finds the properties of a block's objects in the block's hdf5 section, or gives
-// the default of a property that is missing (spec/hdf5_section.md).
+// BlockProperties finds the properties of a block's objects in the block's hdf5 section, or the
+// default of a missing property (spec/hdf5_section.md).
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ class BlockProperties {
   // if the stored dataspace contradicts the variable's dimensions.
   NMB_EXPORT Result<Space> space(const Metadata& metadata, std::uint64_t records,
                                  VarId variable) const;
-  // Returns the dataspace of an attribute. number: index of the attribute among those of its owner.
-  // Errors: kDamaged if the stored dataspace contradicts the number of values.
+  // Returns the dataspace of an attribute. number: index among the attributes of the owner. Errors:
+  // kDamaged if the stored dataspace contradicts the number of values.
   NMB_EXPORT Result<Space> space(std::uint32_t owner, std::uint32_t number,
                                  const Attribute& attribute) const;
 

@@ -132,8 +132,8 @@ NMB_EXPORT void append_property(const Property& property, std::vector<std::byte>
 
 // Returns all properties of a section. Errors: kDamaged (R-H5-1), with an offset in `section`.
 NMB_EXPORT Result<std::vector<Property>> decode_properties(std::span<const std::byte> section);
-// Does the same for the properties with one of the `wanted` numbers; the payloads of others are not
-// checked.
+// Returns only the properties with one of the `wanted` numbers. The payloads of other properties
+// are not checked.
 NMB_EXPORT Result<std::vector<Property>> decode_properties(
     std::span<const std::byte> section, std::span<const Property::Number> wanted);
 

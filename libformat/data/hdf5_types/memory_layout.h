@@ -59,7 +59,7 @@ inline std::uint64_t memory_offset(const TypeTable& types, const ExtendedType& c
 
 struct MemoryFields {
   std::vector<std::uint64_t> offsets;  // memory_offset() of each field
-  // A field that begins before the end of another one, or nullptr. Such a field cannot move when
+  // A field that begins before the end of another field, or nullptr. Such a field cannot move when
   // fields before it have other sizes.
   const ExtendedType::Field* overlapping = nullptr;
 };

@@ -30,14 +30,15 @@ inline constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
 bool is_made_up(std::string_view dimension);
 
 // Returns the text of an attribute that is a fixed-length string, up to the first NUL. This
-// function and those below need metadata with an extension, unless they say otherwise.
+// function and the functions below need metadata with an extension, unless they say otherwise.
 std::string_view fixed_text(const Metadata& metadata, VarId owner, std::string_view name);
 // Returns whether a variable is a dimension scale of HDF5.
 bool is_dimension_scale(const Metadata& metadata, VarId variable);
 // Returns whether netCDF shows this variable, a scale, only as a dimension. False for metadata
 // without an extension.
 bool is_scale_alone(const Metadata& metadata, VarId variable);
-// Returns the values of an attribute of four-byte integers; none if it has another type.
+// Returns the values of an attribute of four-byte integers, or no values if the attribute has
+// another type.
 std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name);
 // Returns such values only if there are exactly `count` of them.
 std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name,

@@ -603,8 +603,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Makes a remark for each begin that differs from that of layout_classic(). In bodies of kind 6,
-  // values may have any order.
+  // Makes a remark for each begin that differs from the begin that layout_classic() would choose.
+  // In bodies of kind 6, values may have any order.
   void remark_order() {
     if (extension_) return;
     const Metadata& metadata = header_.metadata;

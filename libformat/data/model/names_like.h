@@ -1,5 +1,5 @@
-// NamesLike defines the dimensions and variables of a block, which probably have the same names as
-// those of an earlier block, the model (spec/writer.md, section 5.6).
+// NamesLike defines the dimensions and variables of a block that probably has the same names as an
+// earlier block, which is called the model (spec/writer.md, section 5.6).
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace nmb {
 
 // As long as each name equals the name of the same object in the model, names need no check,
-// because those in the model are legal and distinct. A NamesLike object must define all dimensions
-// and variables of one Metadata. Not thread-safe.
+// because the names in the model are legal and distinct. A NamesLike object must define all
+// dimensions and variables of one Metadata. Not thread-safe.
 class NamesLike {
  public:
   // model: nullptr, or metadata with Names::kNew that outlives this object. Objects may be added to

@@ -18,7 +18,7 @@ inline SplitPath split_path(std::string_view path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// Returns the path of an object without a '/' at the beginning, if there is one.
+// Returns the path of an object without the '/' with which it may begin.
 inline std::string_view without_slash(std::string_view path) {
   if (path.starts_with('/')) path.remove_prefix(1);
   return path;

@@ -59,8 +59,8 @@ void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::by
 }
 
 // The place of the earlier sequence that a sequence continues, as the first section of the sequence
-// states it; absent if it continues none. If the place is invalid (R-SC-2), `wrong` describes its
-// value.
+// states it. The place is absent if there is no earlier sequence. If the place is invalid (R-SC-2),
+// `wrong` describes its value.
 struct EarlierSections {
   Place place;
   std::string wrong;

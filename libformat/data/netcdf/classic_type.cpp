@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kNumberBytes = 8;  // size of a number
 
-// Returns the number format of a type, for an enum that of its base type. Numbers of classic types
+// Returns the number format of a type or, for an enum, of its base type. Numbers of classic types
 // are big-endian.
 ExtendedType number_form(const TypeTable& types, Type type) {
   if (TypeTable::is_extended(type)) {

@@ -51,7 +51,7 @@ class Properties {
   explicit Properties(std::vector<Property> all) : all_(std::move(all)) {
     std::stable_sort(all_.begin(), all_.end(), less);
   }
-  // Returns the properties of a variable or, for kGlobal, those of the group.
+  // Returns the properties of a variable or, for kGlobal, of the group.
   std::span<const Property> of(VarId owner) const {
     Property key;
     key.owner = owner;

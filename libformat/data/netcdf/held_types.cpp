@@ -30,7 +30,8 @@ constexpr std::string_view kFillName = "_FillValue";
 // Finds out whether int or double holds all integers that were added.
 class Holders {
  public:
-  // maps_fill: whether the default fill value of `type` becomes that of the new type.
+  // maps_fill: whether the default fill value of `type` becomes the default fill value of the new
+  // type.
   Holders(Type type, bool maps_fill)
       : type_(type),
         size_(type_size(type)),

@@ -165,7 +165,7 @@ class ViewMaker {
   }
 
   // Numbers the scales that have no number like netCDF-C does: after the largest earlier number.
-  // Returns the number that follows those of all scales.
+  // Returns the number after the numbers of all scales.
   std::int64_t count_unnumbered(std::vector<Told>* told) {
     std::int64_t next = 0;
     for (VarId v = 0; v < view_.is_scale.size(); ++v) {
@@ -418,8 +418,8 @@ MadeUpNumbers::First MadeUpNumbers::first() const {
     if (const auto group = groups_.find(name); group != groups_.end())
       for (const std::int64_t id : group->second.scales)
         next = std::max(next, (id < 0 ? next : id) + 1);
-  // Made-up dimensions are numbered after all scales of the file, and those of a group after those
-  // of the groups below it.
+  // Made-up dimensions are numbered after all scales of the file. The groups below a group are
+  // numbered before the group.
   First numbers;
   const auto count = [&](const std::string& name) {
     const auto group = groups_.find(name);

@@ -21,9 +21,9 @@ struct SeriesVariables {
 };
 
 // Returns the variables of each file of a time series. Each variable has a file of its own, except
-// coordinates and variables to which another variable refers. A variable with records has one also
-// if ancillary_variables or formula_terms refers to it. `dataset` must be classic. Errors:
-// kDamaged.
+// coordinates and variables to which another variable refers. But a variable with records has a
+// file even if ancillary_variables or formula_terms refers to it. `dataset` must be classic.
+// Errors: kDamaged.
 NMB_EXPORT Result<std::vector<SeriesVariables>> series_variables(const Dataset& dataset);
 
 // Returns the coordinate of the record dimension. Errors (with a message only): kNotFound if there

@@ -22,11 +22,11 @@ namespace nmb {
 // classic dataset apart from its shared dimensions.
 std::vector<std::uint32_t> levels_above(const Metadata& metadata);
 
-// Returns whether the definitions are those of a classic dataset: of kind 1, 2 or 5, or of kind 6
-// with property 12 and nothing else that a classic dataset lacks. The values of a classic dataset
-// of kind 6 may be stored in chunks.
+// Returns whether the definitions belong to a classic dataset. This is so for kinds 1, 2 and 5, and
+// for kind 6 if the block has property 12 and otherwise only what a classic dataset has. The values
+// of a classic dataset of kind 6 may be stored in chunks.
 NMB_EXPORT bool is_classic_dataset(const Metadata& metadata);
-// Returns whether the definitions are those of a classic dataset whose values are stored as in a
+// Returns whether the definitions belong to a classic dataset whose values are stored as in a
 // classic file: big-endian, without chunks.
 NMB_EXPORT bool has_classic_values(const Metadata& metadata);
 // Returns whether a dimension may grow.

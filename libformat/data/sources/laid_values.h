@@ -55,8 +55,8 @@ struct LaidValues {
   // added in ascending order of their offsets.
   void add(const Metadata& metadata, VarId variable, Source source, std::uint64_t offset,
            std::uint64_t step);
-  // Does the same for values that are divided among several sources, whose parts together cover the
-  // dimension at position `axis`.
+  // Adds the values of a variable from several sources, whose parts together cover the dimension at
+  // position `axis`.
   void add(const Metadata& metadata, VarId variable, std::vector<LaidPart> parts,
            std::size_t axis = 0);
 
@@ -70,8 +70,8 @@ struct LaidValues {
   Result<LaidValues> shortened(ByteRange wanted, const Shorter& shorter) const;
 
  private:
-  // Reads `count` whole records: the values of one variable in all records, then those of the next
-  // variable.
+  // Reads `count` whole records: the values of one variable in all records, then the values of the
+  // next variable.
   Status read_records(std::uint64_t first, std::uint64_t count, std::span<std::byte> out) const;
   // Returns a part whose source has whole records in the same layout from record `number` on, or
   // nullptr.

@@ -33,7 +33,7 @@ class SourcePool {
       if (const auto known = find(key); known != open_.end()) return first(known);
       make_room();
     }
-    // Not locked here, so that other threads may read or open a source, even the same one.
+    // The mutex is not locked here, so other threads may read meanwhile or open the same source.
     NMB_ASSIGN(Source source, open());
     const std::scoped_lock lock(mutex_);
     if (const auto known = find(key); known != open_.end()) return first(known);

@@ -37,8 +37,8 @@ class PartitionKey {
   explicit PartitionKey(Input input) { inputs_.emplace(0, std::move(input)); }
   const Input& input(std::size_t index) const { return inputs_.at(index); }
 
-  // Adds an input's list of events after those of earlier inputs. Each distinct value is one event.
-  // Returns nullopt if the list is valid. Errors: kIo, kDamaged.
+  // Adds an input's list of events after the lists of earlier inputs. Each distinct value is one
+  // event. Returns nullopt if the list is valid. Errors: kIo, kDamaged.
   Result<std::optional<KeyProblem>> add(std::size_t input, KeyColumn events);
   // Returns whether a valid list was added for the input.
   bool has(std::size_t input) const { return inputs_.contains(input); }

@@ -47,8 +47,8 @@ struct TiledValues {
   const std::string& name() const { return text; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
-  // Returns the index of the first tile that has the element; there must be one. element: index in
-  // row-major order.
+  // Returns the index of the first tile that has the element, which at least one tile must have.
+  // element: index in row-major order.
   std::size_t tile_of(std::uint64_t element) const;
   // Returns the range of the array from the first to the last byte of the tile.
   ByteRange range_of(const Tile& tile) const;
@@ -63,8 +63,8 @@ struct TiledValues {
   Status copy(const Tile& tile, std::uint64_t offset, std::span<std::byte> out) const;
 };
 
-// Extends an array. from: the lengths of the array in `source`. to: the lengths of the result, none
-// smaller than in `from`. fill: the value of the additional elements.
+// Extends an array. from: the lengths of the array in `source`. to: the lengths of the result; no
+// length may be smaller than in `from`. fill: the value of the additional elements.
 Source padded_array(Source source, const std::vector<std::uint64_t>& from,
                     std::vector<std::uint64_t> to, std::vector<std::byte> fill);
 

@@ -24,8 +24,8 @@ std::optional<Type> narrowest_type(TypeSet types);
 std::vector<std::byte> widened_values(std::span<const std::byte> values, Type from, Type to);
 
 // Returns the conversion of values in external form. how.to: a type that holds all of them.
-// how.maps_fill: whether the default fill value of `from` becomes that of `to`; not for one-byte
-// types, all of whose values are valid.
+// how.maps_fill: whether the default fill value of `from` becomes the default fill value of `to`.
+// Fill values of one-byte types are not converted, because all values of these types are valid.
 ValueConversion widening(Widening how);
 
 }  // namespace nmb

@@ -260,8 +260,8 @@ inline Source owned_bytes(std::vector<std::byte> bytes, std::string name) {
 Result<Source> range_of(Source extent, std::uint64_t begin, std::uint64_t length,
                         std::string_view object);
 
-// Returns the values of a variable without gaps. extent: that of the dataset. Errors: those of
-// range_of().
+// Returns the values of a variable without gaps. extent: the extent of the dataset. Errors: those
+// of range_of().
 Result<Source> variable_array(Source extent, const VariableShape& shape, std::string_view object);
 
 // Calls visit(file, offset, length) for consecutive parts of a range. `file` stores the part

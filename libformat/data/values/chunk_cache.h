@@ -24,7 +24,8 @@ class ChunkCache {
 
   explicit ChunkCache(std::uint64_t limit) : limit_(memory_room(limit)) {}
 
-  // Returns a new number, which distinguishes the chunks of an array from those of other arrays.
+  // Returns a new number for an array, which distinguishes its chunks from the chunks of other
+  // arrays.
   std::uint64_t add_array() {
     const std::scoped_lock lock(mutex_);
     return arrays_++;
@@ -71,7 +72,7 @@ class ChunkCache {
     Key key;
     Chunk chunk;
   };
-  // Returns the memory that a chunk takes in the cache, with that of the cache entry, so that empty
+  // Returns the memory that a chunk takes in the cache. The cache entry is included, so that empty
   // chunks count too.
   static std::uint64_t bytes_of(const Chunk& chunk) { return chunk->size() + 256; }
 

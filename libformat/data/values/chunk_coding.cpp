@@ -14,7 +14,8 @@ namespace nmb {
 
 namespace {
 
-// Adds to the error of a memory limit that is too low for a single chunk which limit is enough.
+// If the memory limit is too low for encoding even one chunk, adds to the error a limit that is
+// enough.
 Status with_enough_memory(const Status& status, const ChunksToCode& chunks) {
   constexpr std::uint64_t kMiB = 1 << 20, kRest = 4 * kMiB;
   // A stored chunk encoded, decoded and in the cache; a new chunk decoded and encoded.

@@ -1,5 +1,5 @@
-// Applies filters to chunks as HDF5 does (spec/extended.md, section 15.2): those of the codecs in
-// kPieceCodecs, shuffle and fletcher32.
+// Applies filters to chunks as HDF5 does (spec/extended.md, section 15.2): the filters of the
+// codecs in kPieceCodecs, shuffle and fletcher32.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace nmb {
 
-// HDF5 filter numbers of the filters that NMB decodes, except those of codecs (see codec_of()).
+// The HDF5 numbers of the filters that NMB decodes and that use no codec (see codec_of()).
 enum FilterId : std::uint32_t { kShuffle = 2, kFletcher32 = 3 };
 
 // Returns the first filter that NMB does not decode, or nullptr if it decodes all filters.
@@ -49,7 +49,7 @@ Status check_sums(const std::vector<Filter>& filters, std::uint32_t mask,
                   std::vector<std::byte> stored, std::uint64_t length, std::uint64_t element_size);
 
 // Encodes a chunk of whole elements. Skips a compressor that would not make the chunk shorter.
-// filters: a result of filters_for(), or equal to one. *mask: bit i is set if filters[i] was
+// filters: a result of filters_for(), or equal filters. *mask: bit i is set if filters[i] was
 // skipped.
 std::vector<std::byte> encode_chunk(const std::vector<Filter>& filters,
                                     std::vector<std::byte> chunk, std::uint64_t element_size,

@@ -27,9 +27,9 @@ class ChunkGrid {
   using Lengths = std::vector<std::uint64_t>;
 
   ChunkGrid() = default;  // empty; a grid can be assigned to it
-  // lengths: those of the array's dimensions. chunk: those of a chunk; none may be 0. An array
-  // without dimensions is one chunk with one value. Errors: kLimit if the size of a chunk or of the
-  // chunk table exceeds 64 bits.
+  // lengths: lengths of the array's dimensions. chunk: lengths of a chunk. No length may be 0. An
+  // array without dimensions is one chunk with one value. Errors: kLimit if the size of a chunk or
+  // of the chunk table exceeds 64 bits.
   static Result<ChunkGrid> make(Lengths lengths, Lengths chunk, std::uint64_t value_size);
 
   const Lengths& lengths() const { return lengths_; }

@@ -18,8 +18,9 @@ namespace nmb {
 // Keeps decoded chunks in a cache. Thread-safe.
 class ChunkedSource final : public ByteSource {
  public:
-  // region: the variable's region in the extent. lengths: those of the variable's dimensions. fill:
-  // the fill value. size: of the array in bytes. The filters must have passed check_filters().
+  // region: the variable's region in the extent. lengths: lengths of the variable's dimensions.
+  // fill: the fill value. size: size of the array in bytes. The filters must have passed
+  // check_filters().
   ChunkedSource(std::shared_ptr<const ByteSource> region, const Storage& storage,
                 std::vector<std::uint64_t> lengths, std::uint64_t value_size,
                 std::vector<std::byte> fill, std::uint64_t size, std::shared_ptr<ChunkCache> cache);

@@ -106,7 +106,7 @@ std::vector<std::byte> hole_value(const Metadata& metadata, VarId variable,
   return is_classic ? default_fill_value(type) : value;
 }
 
-// Sorts the slots and cuts each where the next one begins, and the last one at `limit`.
+// Sorts the slots. Cuts each slot where the next slot begins, and the last slot at `limit`.
 void FillPattern::close(std::vector<Slot>* slots, std::uint64_t limit) {
   std::stable_sort(slots->begin(), slots->end(),
                    [](const Slot& a, const Slot& b) { return a.begin < b.begin; });

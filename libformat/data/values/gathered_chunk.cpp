@@ -34,8 +34,8 @@ template <class Visit>
 Status for_each_shared_run(const BoxPlace& from, const BoxPlace& to, const Lengths& count,
                            const Visit& visit) {
   if (count.empty()) return visit(std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{1});
-  // The run extends over a further dimension as long as the box has the full length of both arrays
-  // along the faster ones.
+  // As long as the box has the full length of both arrays along the faster dimensions, the run
+  // extends over a further dimension.
   std::size_t last = count.size() - 1;
   std::uint64_t run = count[last];
   while (last > 0 && count[last] == from.array[last] && count[last] == to.array[last])

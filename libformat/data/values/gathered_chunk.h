@@ -38,7 +38,7 @@ struct BoxInChunks {
 
 class GatheredChunk {
  public:
-  // number: that of the chunk in the grid. fill: value of elements that add() does not copy; HDF5
+  // number: number of the chunk in the grid. fill: value of elements that add() does not copy; HDF5
   // shows it in the new elements when the array grows. `grid` and `fill` must outlive the object.
   GatheredChunk(const ChunkGrid& grid, std::uint64_t number, std::span<const std::byte> fill);
 

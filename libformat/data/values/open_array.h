@@ -17,8 +17,9 @@ namespace nmb {
 // Works like shape_of().
 Result<VariableShape> find_shape(const Metadata& metadata, const ClassicLayout& layout,
                                  VarId variable, std::uint64_t records);
-// Returns the array in the variable's own type and byte order. properties: all those of the
-// variable, and any others of the block. cache: for chunks; several arrays can share it.
+// Returns the array in the variable's own type and byte order. properties: must include all
+// properties of the variable, and may include other properties of the block. cache: a cache for
+// chunks, which several arrays can share.
 Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& layout,
                                 std::uint64_t records, VarId variable,
                                 std::shared_ptr<const ByteSource> extent,

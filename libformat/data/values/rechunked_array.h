@@ -20,8 +20,8 @@ namespace nmb {
 // Thread-safe if the extent of the dataset is.
 class RechunkedArray {
  public:
-  // chunk: one length for each dimension, none 0. cache_bytes: limits the memory for decoded stored
-  // chunks that several new chunks need. Errors: those of value_array(), and kLimit.
+  // chunk: one length for each dimension; no length is 0. cache_bytes: limits the memory for
+  // decoded stored chunks that several new chunks need. Errors: those of value_array(), and kLimit.
   static Result<RechunkedArray> open(const Dataset& dataset, VarId variable,
                                      std::span<const hdf5::Property> properties,
                                      ChunkGrid::Lengths chunk, std::uint64_t cache_bytes);

@@ -15,8 +15,8 @@ inline std::optional<Type> classic_of(const Metadata& metadata, Type type) {
                                       : std::optional<Type>(type);
 }
 
-// Returns whether the values of a type are little-endian, unlike those of its classic type. The
-// type must have a classic type.
+// Returns whether the values of a type are little-endian. The values of its classic type are
+// big-endian. The type must have a classic type.
 inline bool is_swapped(const Metadata& metadata, Type type) {
   return TypeTable::is_extended(type) && metadata.extension()->types.is_swapped(type);
 }

@@ -1,6 +1,6 @@
-// BlockPieces finds the pieces of a block's extent. The first ones follow from the block's entry:
-// they are those of a data map, or one run, or a hole. Growth pages list all later ones
-// (spec/format.md, sections 10.1 and 10.4).
+// BlockPieces finds the pieces of a block's extent. The block's entry gives the first pieces: the
+// pieces of a data map, or one run, or a hole. Growth pages list all later pieces (spec/format.md,
+// sections 10.1 and 10.4).
 #pragma once
 
 #include <cstdint>

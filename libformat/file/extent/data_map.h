@@ -81,7 +81,8 @@ class DataMap {
 // all findings name this rule instead.
 void check_piece_lengths(const Page& page, std::uint32_t row, const Piece& piece,
                          std::uint32_t piece_size, Findings& findings, const char* rule = nullptr);
-// Checks R-FT-13 for a leaf of an original's map: all pieces lie in this file, and none is a hole.
+// Checks R-FT-13 for a leaf of an original's map: all pieces lie in this file, and no piece is a
+// hole.
 void check_original_leaf(const Page& leaf, Findings& findings);
 // Checks R-EX-1 to R-EX-4, R-EX-8, R-EX-10 to R-EX-14 and R-FT-10 for a leaf, whose pieces must
 // begin at *next and end at or before `end`. Sets *next to the end of the last piece. files:

@@ -34,7 +34,7 @@ class ExtentSource final : public ByteSource {
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return file_.name(); }
   // Returns whether all pieces that overlap the range consist of zeros for which the file system
-  // has no storage. Compares the sums of the pieces with those of zeros.
+  // has no storage. Compares the sums of the pieces with sums of zeros.
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return !inline_bytes_ && !hole_ && file_.may_be_sparse(); }
   KnownSource known() const override { return this; }

@@ -34,7 +34,7 @@ class ExternalFiles {
   // checksum here. Errors: kDamaged (R-EX-8, R-FT-4, R-FT-5); kUnsupported (R-FT-4) if external
   // files are not allowed or the NMB file has no path; kIo.
   Result<std::shared_ptr<const ByteSource>> open(std::uint32_t number) const;
-  // Does the same, but compares all bytes of an original with the checksums of its pieces.
+  // Works like open(), but compares all bytes of an original with the checksums of its pieces.
   Result<std::shared_ptr<const ByteSource>> open_verified(std::uint32_t number) const;
   // Returns the position in this NMB file of a byte range of an original, or 0 if the range is
   // compressed or not contiguous. Errors: kDamaged (R-EX-8, rules of data maps); kUsage for a file

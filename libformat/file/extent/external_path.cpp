@@ -96,8 +96,8 @@ std::string external_folder(const std::string& path) {
 Result<std::string> external_path(const std::string& input, const std::string& output,
                                   ExternalPaths allowed) {
   NMB_ASSIGN(const fs::path file, resolved(input));
-  // Use the folder in which readers will search for the file, which is that of the link's target if
-  // `output` is a symbolic link.
+  // Use the folder in which readers will search for the file. If `output` is a symbolic link, this
+  // is the folder of the link's target.
   const fs::path of_output = fs::path(external_folder(output)).parent_path();
   NMB_ASSIGN(const fs::path folder, resolved(of_output.empty() ? fs::path(".") : of_output));
   const auto refuse = [&](const std::string& found, const char* expected) {

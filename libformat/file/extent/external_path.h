@@ -21,12 +21,12 @@ bool leads_out(std::string_view path);
 // extension.
 bool is_windows_device(std::string_view part);
 
-// Returns why Windows does not accept a valid path as that of a file, or nullptr if it does. It
-// accepts neither the name of a device, nor a ':' that is not part of a drive at the beginning.
+// Returns why Windows does not accept a valid path as the path of a file, or nullptr if it does. It
+// refuses the name of a device, and a ':' that is not part of a drive at the beginning.
 const char* windows_path_error(std::string_view path);
 
-// Returns the folder to which the paths of external files are relative: that of the NMB file at
-// `path` or, if this is a symbolic link, that of the link's target. The result is "" or ends with
+// Returns the folder to which the paths of external files are relative: the folder of the NMB file
+// at `path` or, if `path` is a symbolic link, of the link's target. The result is "" or ends with
 // '/'.
 std::string external_folder(const std::string& path);
 

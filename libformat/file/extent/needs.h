@@ -17,8 +17,8 @@ inline std::uint64_t needs_of_body(const BlockEntry& entry) {
          (entry.kind == kExtendedKind ? kNeedExtendedBody : 0);
 }
 
-// Returns the needs that follow from a piece. is_original: whether the piece's file number is that
-// of an original.
+// Returns the needs that follow from a piece. is_original: whether the piece's file number belongs
+// to an original.
 inline std::uint64_t needs_of_piece(const Piece& piece, bool is_original) {
   return (piece.codec != PieceCodec::kNone ? kNeedPieceCodec : 0) | (piece.file == 0 ? 0
                                                                      : is_original ? kNeedOriginals

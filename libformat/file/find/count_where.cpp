@@ -75,8 +75,9 @@ bool are_rounded(const VariableStatistics& v) {
           number_of(v.type, v.maximum.data()) > kExact);
 }
 
-// The numbers of a type for which a condition holds: those from `least` to `greatest`, none if
-// `least` is greater. If `is_outside` is true, all other numbers.
+// The numbers of a type for which a condition holds: the numbers from `least` to `greatest`, of
+// which there are none if `least` is greater. If `is_outside` is true, the condition holds for all
+// other numbers instead.
 template <class T>
 struct Matches {
   T least = std::numeric_limits<T>::lowest(), greatest = std::numeric_limits<T>::max();

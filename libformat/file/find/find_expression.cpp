@@ -250,7 +250,7 @@ class FindParser {
 
 namespace {
 
-// Returns `number`, rounded like `other` if they are compared that way.
+// Returns the number that is compared with `other`, which is rounded if `other` is a float.
 FindNumber rounded_for(const FindNumber& number, const FindNumber& other) {
   if (number.form != FindNumber::Form::kRounded || other.form != FindNumber::Form::kFloat)
     return number;

@@ -27,9 +27,9 @@ struct Replaced {
   std::size_t end = 0;
 };
 
-// The point in a level where the work of one rank ends and that of the next begins. If several
-// ranks work on the same old page, each handles its own changes and the kept rows before them, and
-// the last one also the kept rows at the end of the page.
+// The point in a level where the work of one rank ends and the work of the next rank begins. If
+// several ranks work on the same old page, each handles its own changes and the kept rows before
+// them, and the last rank also handles the kept rows at the end of the page.
 struct Edge {
   int rank = -1;  // -1 if no rank so far has work
   PagePath path;  // path of the old page
@@ -302,8 +302,8 @@ class Update {
     std::string last;  // name of the last of these rows of lower ranks
   };
 
-  // Returns whether the level that was written last is that of the root: it has at most one page,
-  // and the old index has no level above it.
+  // Returns whether the level that was written last is the level of the root: it has at most one
+  // page, and the old index has no level above it.
   bool finished() const { return begun_ && level_ + 1u >= tree_.height() && all_.pages <= 1; }
 
   Status keep_root() {
@@ -353,8 +353,8 @@ class Update {
     return {};
   }
 
-  // Determines this rank's share of its first old page. *status: that of this rank; after a
-  // failure, the rank contributes no rows.
+  // Determines this rank's share of its first old page. *status: status of this rank, which
+  // contributes no rows after a failure.
   template <class Level>
   Result<Share> share_of(Level& work, std::uint32_t page_rows, Status* status) {
     std::string last;
@@ -474,8 +474,8 @@ class Update {
     return {};
   }
 
-  // Makes the few remaining pages on rank 0. changes: if nullptr, the pages above the level that
-  // was written last; otherwise those of all levels.
+  // Makes the few remaining pages on rank 0. If `changes` is nullptr, the pages above the level
+  // that was written last remain, otherwise the pages of all levels.
   Result<Top> finish_on_first(const IndexChanges* changes) {
     if (!changes) {
       Outbox<NewChildren> out;
@@ -545,7 +545,7 @@ class Update {
     return settle_root(top);
   }
 
-  // Replaces the root by its child as long as it has only one. Collective.
+  // As long as the root has only one child, makes the child the root. Collective.
   Result<BuiltIndex> settle_root(Top top) {
     while (top.only_child) {
       NMB_ASSIGN(int holder, ranks_->all_reduce(wrote(top) ? ranks_->rank() : -1, highest));

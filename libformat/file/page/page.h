@@ -79,8 +79,8 @@ inline constexpr std::array kWideColumns = {kDigest, kFileDigest, kFileSha256, k
 
 inline constexpr std::size_t kPageHeaderSize = 88;
 inline constexpr std::size_t kPageSumOffset = 80;
-// Default limits for the rows of a leaf and of a node of the index. That of a node also applies to
-// all pages of a data map.
+// Default limits for the number of rows in a leaf and in a node of the index. The limit for a node
+// also applies to all pages of a data map.
 inline constexpr std::uint32_t kLeafRows = 64;
 inline constexpr std::uint32_t kNodeRows = 128;
 inline constexpr std::size_t kPageLengthOffset = 20;
@@ -157,13 +157,13 @@ class Page {
   bool has(Column column) const { return columns_[column].width != 0; }
   // Returns a value of a wide column (kWideColumns).
   Digest digest(std::uint32_t row, Column column = kDigest) const;
-  // Returns the position of a value in the file, for messages; that of the page if it does not have
-  // the column.
+  // Returns the position of a value in the file, or the position of the page if it does not have
+  // the column. Messages state this position.
   std::uint64_t value_offset(std::uint32_t row, Column column) const;
   std::string_view name(std::uint32_t row) const;
   std::uint64_t name_offset(std::uint32_t row) const;
-  // Returns the name of a row in a table of section 9.2, where a row without a name has that of the
-  // previous row.
+  // Returns the name of a row in a table of section 9.2, where a row without a name has the name of
+  // the previous row.
   std::string_view shared_name(std::uint32_t row) const;
   // Returns the bytes of a row that the page stores after all names (column kBytesEnd).
   std::span<const std::byte> row_bytes(std::uint32_t row) const;

@@ -16,7 +16,7 @@ namespace nmb {
 // Thread-safe.
 class PageCache {
  public:
-  // Does the same as read_page(), but takes the page from the cache if possible.
+  // Works like read_page(), but takes the page from the cache if possible.
   Result<std::shared_ptr<const Page>> read(const ByteSource& file, const PageExpectation& expect);
 
  private:

@@ -35,7 +35,7 @@ class PageSink : public DeadPages {
   virtual Status append(std::span<const std::byte> page) = 0;
 };
 
-// Keeps new pages in memory. `position` is that of the first page.
+// Keeps new pages in memory. position: position of the first page.
 class PagesInMemory final : public PageSink {
  public:
   explicit PagesInMemory(std::uint64_t position) : position_(position) {}

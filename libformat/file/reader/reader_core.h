@@ -44,7 +44,8 @@ class ReaderCore {
   }
   const BlockTable& statistics() const { return statistics_; }
   const BlockTable& tags() const { return tags_; }
-  // Returns the data map of an entry that has one. This object must outlive it.
+  // Returns the data map of an entry, which must have a data map. This object must outlive the data
+  // map.
   DataMap map_of(const BlockEntry& entry) const;
   // Visits all pieces of a block's extent, in order. Stops at the first error. Errors: kUnsupported
   // as for check_needs().
@@ -59,7 +60,7 @@ class ReaderCore {
   // Reads a block and checks it against its entry (R-BK-1 to R-BK-9). Errors: the first finding;
   // kUnsupported as for check_needs().
   Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
-  // Does the same, but reports all findings. The caller must have checked R-FL-5 for the block,
+  // Works like load(), but reports all findings. The caller must have checked R-FL-5 for the block,
   // because only the caller knows where the entry is stored. Returns nullopt if the body cannot be
   // used. header_read: may be nullptr. *header_read is set if the block's header is correct and
   // agrees with the entry, so that the body lies where the entry states.
@@ -98,7 +99,7 @@ Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
                                                 const ByteSource& body,
                                                 const ValueOffset& value_offset,
                                                 Findings& findings);
-// Does the same, but returns the first finding as error. `body` was read from `file`.
+// Works like check_body(), but returns the first finding as the error. `body` was read from `file`.
 Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_records,
                                   std::span<const std::byte> body, const ByteSource& file);
 

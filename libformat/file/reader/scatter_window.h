@@ -33,7 +33,7 @@ struct GetTarget {
 
 // Checks pieces as if each extent were read alone: those that the read covers completely or, if the
 // extent verifies its values, all that it overlaps, which are then read completely. So a piece that
-// does not fit into the current window begins a new one. Not thread-safe.
+// does not fit into the current window begins a new window. Not thread-safe.
 class ScatterWindow {
  public:
   explicit ScatterWindow(std::span<GetTarget> targets) : targets_(targets) {}

@@ -115,7 +115,7 @@ Result<Choice> choose_once(const ByteSource& file, Lookout lookout) {
   return choice;
 }
 
-// Returns whether each byte is that of `before` or that of `after`.
+// Returns whether each byte equals the byte in `before` or in `after`.
 bool is_mixture(std::span<const std::byte> bytes, std::span<const std::byte> before,
                 std::span<const std::byte> after) {
   for (std::size_t i = 0; i < bytes.size(); ++i)

@@ -36,10 +36,10 @@ struct Choice {
 
   // Returns the cover of the file after the commit of `superblock`.
   std::array<std::byte, kIdentitySize> cover_of(const FoundSuperblock& superblock) const;
-  // Returns whether the cover is that of `newest`.
+  // Returns whether the cover belongs to `newest`.
   bool cover_fits() const;
-  // Return whether each byte of the slot, mark or cover is that before the last commit or that
-  // written by it. A crash can leave only such bytes.
+  // Return whether each byte of the slot, mark or cover is either unchanged since before the last
+  // commit, or written by that commit. A crash can leave only such bytes.
   bool slot_is_half_written() const;
   bool mark_is_half_written() const;
   bool cover_is_half_written() const;

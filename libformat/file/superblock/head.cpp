@@ -10,7 +10,7 @@
 namespace nmb {
 
 // Chooses a copy of the dictionary that has the right sum (section 8.3). If both copies are
-// damaged, only bodies that were compressed without it can be read.
+// damaged, bodies that were compressed with the dictionary cannot be read.
 static Status choose_dictionary(const ByteSource& file, Head& head, Findings& findings) {
   const Place& place = head.superblock.dictionary;
   if (place.absent()) return {};

@@ -49,7 +49,7 @@ struct HeadReading {
   // Returns whether the slot that does not belong to `newest` has the contents that a settled state
   // requires.
   bool other_slot_fits(const FoundSuperblock& newest) const;
-  // Returns the same for the mark.
+  // Returns whether the mark has the contents that a settled state requires.
   bool mark_fits(const FoundSuperblock& newest) const;
 };
 

@@ -33,7 +33,7 @@ inline bool is_endless(const Page& page, std::initializer_list<Column> columns) 
 
 // Returns all pages of a chain, oldest first. newest: the place in the superblock; absent if the
 // file has no such chain. known: a page of the chain that was read earlier, or nullptr; this page
-// and older ones are neither read nor returned. Fails if the chain has more than `most` pages
+// and all older pages are neither read nor returned. Fails if the chain has more than `most` pages
 // (R-GR-4 for growth pages). Errors: kDamaged, kIo. Memory: the pages.
 Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSource& file,
                                                                  const Superblock& superblock,

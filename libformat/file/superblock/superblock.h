@@ -91,8 +91,8 @@ struct Superblock {
   static bool valid(std::span<const std::byte> bytes);
   static bool has_magic(std::span<const std::byte> bytes);
   // Decodes a superblock at `position` of the file. Reports all violations of R-SB-4, R-SB-5,
-  // R-SB-7, R-SB-11, R-SB-17 and R-SB-19, and those of R-SB-9 and R-SB-15 that the superblock's own
-  // bytes show.
+  // R-SB-7, R-SB-11, R-SB-17 and R-SB-19, and the violations of R-SB-9 and R-SB-15 that the
+  // superblock's own bytes show.
   static void decode(std::span<const std::byte> bytes, std::uint64_t position, Superblock* out,
                      Findings& findings);
   bool usable_length() const;      // whether R-SB-4 is satisfied
@@ -108,7 +108,7 @@ struct Superblock {
   PageExpectation expectation(PageUse use, std::uint16_t level = 0) const;
   // Returns the mark of a generation. bytes: its valid superblock.
   static Mark mark_of(std::span<const std::byte> bytes);
-  // Does the same as decode() without findings.
+  // Decodes a superblock like decode(), but reports no findings.
   static Superblock fields_of(std::span<const std::byte> bytes);
   // Returns the cover of this generation in a file with this identity.
   std::array<std::byte, kIdentitySize> cover(std::span<const std::byte> identity) const;

@@ -181,8 +181,8 @@ Status BlockTable::for_each(std::optional<std::string_view> name, const Visit& v
 
 Result<std::optional<FoundRow>> BlockTable::first_from(const Tree& tree,
                                                        std::string_view name) const {
-  // The first row that is not less may be in the page after this one, below the next child of any
-  // node on the way.
+  // The first row that is not less than (name, 0) may be in the next leaf, which may be below the
+  // next child of any node on the way.
   std::vector<std::pair<std::shared_ptr<const Page>, std::uint32_t>> way;
   std::shared_ptr<const Page> page = tree.root;
   while (page->level() > 0) {

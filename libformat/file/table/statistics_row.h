@@ -26,8 +26,8 @@ struct StatisticsName {
 };
 // Both arguments must outlive the result.
 StatisticsName statistics_name(std::string_view row_name);
-// Returns the name of the row with the result of a function or, if `function` is empty, of that
-// with the ranges of the parts.
+// Returns the name of the row with the result of a function or, if `function` is empty, with the
+// ranges of the parts.
 std::string statistics_row_name(std::string_view variable, std::string_view function);
 
 // Adds the rows of a variable whose values were counted, unless their names are too long.
@@ -43,7 +43,8 @@ Result<FunctionResult> row_function(const TableRow& row);
 // Adds a row of any kind to the statistics of its variable. Call this for the row of the variable
 // before its other rows. Errors: kDamaged, without a position.
 Status add_statistics_row(const TableRow& row, VariableStatistics* variable);
-// Returns whether the block has the variable of a row, of the row's type if it has one.
+// Returns whether the block has the variable of a row, and the variable has the row's type if the
+// row has a type.
 bool fits_variable(const Metadata& metadata, const TableRow& row);
 // Checks a row of any kind, without a position. Errors: kDamaged.
 Status check_statistics_row(const TableRow& row);

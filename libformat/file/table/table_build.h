@@ -44,9 +44,9 @@ struct BuiltTable {
 };
 
 // Writes a tree. Collective. rows: this rank's rows, in any order; the ranks sort all rows
-// together, and each keeps only its share. before: the same on all ranks; the place in the row with
-// state kBefore, of which there is at most one on all ranks. position: where the first page begins.
-// Passes each page to `write` (see PageTreeBuild).
+// together, and each keeps only its share. Among the rows of all ranks, at most one has state
+// kBefore; it refers to the place `before`, which is the same on all ranks. position: where the
+// first page begins. Passes each page to `write` (see PageTreeBuild).
 Result<BuiltTable> build_table(Communicator& ranks, TableRows rows, const Place& before,
                                PageUse use, std::uint64_t position, const WritePages& write,
                                const Origin& origin);

@@ -39,7 +39,7 @@ class PartDivision {
   // Returns the number of parts, or 0 if the values are not divided.
   std::size_t parts() const { return parts_; }
   std::size_t part_of(std::uint64_t unit) const { return static_cast<std::size_t>(unit >> shift_); }
-  // Returns the first unit of the part after that of `unit`.
+  // Returns the first unit of the part after the part of `unit`.
   std::uint64_t next_part(std::uint64_t unit) const { return ((unit >> shift_) + 1) << shift_; }
 
  private:
@@ -56,8 +56,8 @@ struct CountRequest {
   std::optional<VarId> only{};
   // Which parts of the values of `only` are counted; all if empty.
   std::vector<bool> wanted{};
-  // Which variables get PartRanges, whatever the level is. If not set, level kParts adds them for
-  // at most 2^20 parts of a block; further variables get none.
+  // Which variables get PartRanges, whatever the level is. If not set, level kParts adds PartRanges
+  // until the block has 2^20 parts; the other variables have none.
   std::optional<std::vector<bool>> divided{};
 };
 
@@ -76,10 +76,10 @@ class BlockCounter {
   void add_hole(std::uint64_t from, std::uint64_t to);
   // Returns whether variables are stored in chunks, whose values add() does not count.
   bool has_chunks() const { return !chunked_.empty(); }
-  // Reads and counts the values in chunks, except those of a variable whose chunks would decode to
-  // far more bytes than are stored. Must not be called concurrently with other functions. Needs 32
-  // MiB of memory, or the memory for one chunk if that is more. Errors: kDamaged if a chunk is
-  // damaged, kIo.
+  // Reads and counts the values in chunks. Leaves out a variable if its chunks would decode to far
+  // more bytes than are stored. Must not be called concurrently with other functions. Needs 32 MiB
+  // of memory, or the memory for one chunk if that is more. Errors: kDamaged if a chunk is damaged,
+  // kIo.
   Status count_chunks(const std::shared_ptr<const ByteSource>& extent, unsigned threads);
   // Returns the statistics. Call this after all bytes of the values were added. Errors: kDamaged if
   // some were not.
@@ -92,7 +92,7 @@ class BlockCounter {
   BlockStatistics none() const;
   // Returns the first range of the extent, from `offset` on, that has values to count, or nullopt
   // if there is none. It ends before the next values that are not counted. Does not find values in
-  // chunks. length: that of the extent.
+  // chunks. length: length of the extent.
   std::optional<ByteRange> next_range(std::uint64_t offset, std::uint64_t length) const;
 
  private:

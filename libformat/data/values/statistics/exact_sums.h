@@ -1,4 +1,4 @@
-// ExactSums: the sum of numbers and that of their squares, without rounding, so that mean and
+// ExactSums: the sum of numbers and the sum of their squares, without rounding, so that mean and
 // standard deviation depend neither on the order in which numbers are added nor on the number of
 // threads.
 #pragma once

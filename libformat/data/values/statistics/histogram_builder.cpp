@@ -45,7 +45,8 @@ void HistogramBuilder::add(std::uint32_t code, std::uint64_t count) {
   insert(code >> shift_, count);
 }
 
-// Adds to the count of a code. Returns false if this would be one code too many.
+// Adds to the count of a code. Returns false if the code is new and there is no room for another
+// code.
 bool HistogramBuilder::insert(std::uint32_t code, std::uint64_t count) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = (code * std::uint32_t{0x9E3779B1}) >> 8 & mask;
@@ -59,7 +60,7 @@ bool HistogramBuilder::insert(std::uint32_t code, std::uint64_t count) {
   return true;
 }
 
-// Shortens all codes until `most_` buckets are enough for the old and the new ones. Codes of one
+// Shortens all codes until `most_` buckets are enough for the old and the new codes. Codes of one
 // bit always fit, because there is room for at least two codes.
 void HistogramBuilder::coarsen_for(std::span<const std::uint32_t> codes) {
   std::vector<std::uint32_t> all;

@@ -320,7 +320,7 @@ bool value_form(const Metadata& metadata, VarId variable,
   const std::optional<Attribute> missing = stated("missing_value");
   if (missing && missing->count > 1) return false;
   if (missing && missing->count == 1) add(*missing);
-  // count_values() has code for four missing values but not for three, so the third one is listed
+  // count_values() has code for four missing values but not for three, so the third value is listed
   // twice.
   if (form->missing_count == 3) form->missing[form->missing_count++] = form->missing[2];
   return true;

@@ -38,7 +38,8 @@ struct ValueForm {
 // counted.
 std::optional<Type> counted_type(const Metadata& metadata, VarId variable);
 // Sets *form to how the values of a variable are stored. Returns false if they are neither numbers
-// nor text, or if missing_value has several values. properties: those in the block's hdf5 section.
+// nor text, or if missing_value has several values. properties: the properties in the block's hdf5
+// section.
 bool value_form(const Metadata& metadata, VarId variable,
                 std::span<const hdf5::Property> properties, ValueForm* form);
 // Returns whether the values of a variable with a storage entry can be counted: there are values,
