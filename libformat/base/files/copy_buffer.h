@@ -10,10 +10,10 @@
 
 namespace nmb {
 
-// Returns whether a copy between two addresses is slow, which is so if the target address is 1 to
-// 31 bytes after the source address, modulo 4,096: processors then mistake each load for a load of
-// bytes that were just stored. A copy of file data by the kernel then takes three to five times as
-// long. For a file, pass the offset in the file as the address.
+// Returns whether a copy between two addresses is slow. It is slow if the target address is 1 to 31
+// bytes after the source address, modulo 4,096, because processors then mistake each load for a
+// load of bytes that were just stored. The kernel then takes three to five times as long to copy
+// file data. For a file, pass the offset in the file as the address.
 constexpr bool copies_slowly(std::uint64_t from, std::uint64_t to) {
   const std::uint64_t ahead = (to - from) % 4096;
   return ahead > 0 && ahead < 32;
@@ -21,10 +21,9 @@ constexpr bool copies_slowly(std::uint64_t from, std::uint64_t to) {
 
 inline constexpr std::size_t kMostCopyShift = 128;
 
-// Returns the best address, modulo 4,096, for a buffer into which bytes at offset `from` of one
-// file are read, and from which they are written at offset `to` of another file. With this address,
-// neither the read nor the write is slow. The address equals `to` modulo 64, the length of a cache
-// line.
+// Returns the best address, modulo 4,096, for a buffer that receives bytes from offset `from` of
+// one file, and is then written to offset `to` of another file. With this address, neither the read
+// nor the write is slow. The address equals `to` modulo 64, the length of a cache line.
 constexpr std::size_t copy_shift(std::uint64_t from, std::uint64_t to) {
   const std::size_t shift = to % 64;
   return copies_slowly(from, shift) ? shift + 64 : shift;
@@ -36,9 +35,8 @@ class CopyBuffer {
   CopyBuffer() = default;
   // Reserves memory for `size` bytes.
   explicit CopyBuffer(std::size_t size) { reserve(size); }
-  // Returns `size` uninitialized bytes, into which the caller reads bytes at offset `from` of a
-  // file, and from which it writes them at offset `to` of a file. They are valid until the next
-  // call.
+  // Returns memory for `size` bytes that the caller reads at offset `from` of a file and writes at
+  // offset `to` of a file. It is uninitialized, and valid until the next call.
   std::span<std::byte> room(std::size_t size, std::uint64_t from, std::uint64_t to) {
     if (!bytes_ || size > size_) reserve(std::max(size, std::min<std::size_t>(2 * size_, 1 << 20)));
     return {bytes_.get() + copy_shift(from, to), size};

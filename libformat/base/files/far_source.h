@@ -1,6 +1,6 @@
-// FarSource: a source on slow storage, for example over a network, where a short read takes longer
-// to be answered than to be transferred. Readers announce the ranges that they will scan. Ranges
-// near each other are read in one request and kept for a while.
+// FarSource: a source on slow storage, for example over a network, where waiting for the answer to
+// a short read takes longer than the transfer of its bytes. Readers announce the ranges that they
+// will scan. Ranges near each other are read in one request and kept for a while.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class FarSource final : public ByteSource {
   Status fetch_if_missing(const ByteRange& range, const ByteRange& wanted) const {
     return has(wanted) || range.end > size() ? Status() : fetch_one(range);
   }
-  // Longest sum of ranges for which a scan should call fetch() at once.
+  // The most bytes for which a scan should call fetch() at once.
   static constexpr std::size_t kBatch = 16 << 20;
 
  private:

@@ -20,7 +20,7 @@ class FilePool {
  public:
   explicit FilePool(std::size_t limit) : limit_(limit) {}
   // Returns how many files a process may keep open: at most 128, and at most half of the files that
-  // it may still open, because an MPI library needs many.
+  // it may still open, because an MPI library needs many open files.
   static std::size_t most_files();
   Result<std::shared_ptr<const FileSource>> use(const PooledFile& file);
 

@@ -58,7 +58,7 @@ class Sink {
   }
 
   const Emit& emit_;
-  // Not cleared, because the headers of small blocks use only little of it.
+  // The memory is not cleared, because the headers of small blocks use only little of it.
   std::unique_ptr<std::byte[]> piece_;
   std::size_t used_ = 0;
   Status status_;

@@ -1,5 +1,5 @@
 // Sends bytes as differences from bytes that sender and receiver already have. This keeps messages
-// short that contain thousands of nearly equal headers.
+// with thousands of nearly equal headers short.
 #pragma once
 
 #include <cstddef>

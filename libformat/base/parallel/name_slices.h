@@ -24,7 +24,7 @@ class NameSlices {
                                    std::uint64_t least, std::vector<int> owners = {});
 
   std::size_t count() const { return firsts_.size() + 1; }
-  // Returns the rank that owns a slice. Ranks do not decrease from slice to slice.
+  // Returns the rank that owns a slice. A later slice belongs to the same rank or to a higher rank.
   int owner(std::size_t slice) const {
     if (!owners_.empty()) return owners_[slice * owners_.size() / count()];
     return static_cast<int>(slice * static_cast<std::size_t>(ranks_) / count());

@@ -58,7 +58,7 @@ Result<std::unique_ptr<OutputFile>> share_with_threads(Communicator& ranks,
   return std::unique_ptr<OutputFile>(std::make_unique<OutputFileLayer>(std::move(file)));
 }
 
-// Returns a number of the file that is the same on all machines that share the file system.
+// Returns a number that identifies the file on all machines that share the file system.
 Result<std::uint64_t> file_number(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return system_error(errno, path, "look at");

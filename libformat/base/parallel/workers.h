@@ -17,8 +17,8 @@
 
 namespace nmb {
 
-// Calls work() on `threads` threads, one of which is the calling thread; on fewer if not all can be
-// started.
+// Calls work() on `threads` threads, one of which is the calling thread. Uses fewer threads if not
+// all can be started.
 template <class Work>
 void on_each_thread(std::size_t threads, const Work& work) {
   std::vector<std::jthread> others;

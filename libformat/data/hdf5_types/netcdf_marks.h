@@ -25,8 +25,8 @@ inline constexpr std::string_view kNotAVariable =
 // set begins with this prefix.
 inline constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
 
-// Returns whether a name has the form phony_dim_N, which netCDF gives to a dimension of an HDF5
-// file that has no scale.
+// Returns whether a name has the form phony_dim_N, which netCDF gives to a dimension without a
+// scale in an HDF5 file.
 bool is_made_up(std::string_view dimension);
 
 // Returns the text of an attribute that is a fixed-length string, up to the first NUL. This
@@ -34,13 +34,13 @@ bool is_made_up(std::string_view dimension);
 std::string_view fixed_text(const Metadata& metadata, VarId owner, std::string_view name);
 // Returns whether a variable is a dimension scale of HDF5.
 bool is_dimension_scale(const Metadata& metadata, VarId variable);
-// Returns whether netCDF shows this variable, a scale, only as a dimension. False for metadata
-// without an extension.
+// Returns whether a variable is a scale that netCDF shows only as a dimension. Returns false for
+// metadata without an extension.
 bool is_scale_alone(const Metadata& metadata, VarId variable);
 // Returns the values of an attribute of four-byte integers, or no values if the attribute has
 // another type.
 std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name);
-// Returns such values only if there are exactly `count` of them.
+// Returns the values like the function above, but only if there are exactly `count` values.
 std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name,
                                    std::size_t count);
 // Returns whether an attribute has the type of DIMENSION_LIST.

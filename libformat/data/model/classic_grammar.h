@@ -53,7 +53,7 @@ constexpr std::uint64_t streaming(Kind kind) {
 // Rounds `value` up to a multiple of 4. `value` is at most 2^64 - 4.
 constexpr std::uint64_t padded(std::uint64_t value) { return (value + 3) & ~std::uint64_t{3}; }
 
-// Returns the largest size in bytes of a variable that other variables may follow.
+// Returns the largest size in bytes that a variable may have if other variables follow it.
 constexpr std::uint64_t largest_variable(Kind kind) {
   if (kind == Kind::kCdf1) return 0x7FFFFFFC;
   if (kind == Kind::kCdf2) return 0xFFFFFFFC;

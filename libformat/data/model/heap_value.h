@@ -20,10 +20,10 @@ struct HeapValue {
     return {load_le<std::uint64_t>(value), load_le<std::uint64_t>(value + 8)};
   }
   bool is_null() const { return offset == 0; }
-  // Returns the elements, each of `size` bytes. A null value has none. *left: how many bytes of the
-  // region values may still refer to; initially the region's size. The function subtracts the bytes
-  // that it returns. Errors: kDamaged, R-XV-1 if the elements do not lie within the region, R-XV-2
-  // if *left is too small.
+  // Returns the elements, each of `size` bytes. A null value has no elements. *left: number of
+  // bytes of the region to which values may still refer, at first the region's size. The function
+  // subtracts the bytes that it returns. Errors: kDamaged, R-XV-1 if the elements do not lie within
+  // the region, R-XV-2 if *left is too small.
   Result<std::vector<std::byte>> read(const ByteSource& region, std::uint64_t size,
                                       std::uint64_t* left) const;
 };

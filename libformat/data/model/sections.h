@@ -69,7 +69,7 @@ struct EarlierSections {
 Result<EarlierSections> earlier_sections(const ByteSource& file, const Place& place);
 void append_earlier(const Place& place, std::vector<std::byte>* sections);
 
-// The largest length in bytes of a sequence that is read.
+// The largest length of a sequence in bytes. Longer sequences are not read.
 inline constexpr std::uint64_t kMostSections = std::uint64_t{1} << 26;
 
 // Calls `visit` for each section of the sequence at a place, after the sections of the earlier
