@@ -38,7 +38,7 @@ class CdlRows {
  private:
   TextOut& out_;
   Type type_;
-  std::vector<std::byte> fill_;  // fill value in external form, written as `_`; or empty
+  std::vector<std::byte> fill_;  // fill value in external form, written as `_`; empty if not set
   Style style_;
   std::size_t column_ = 0;
   bool first_in_row_ = true, any_ = false;

@@ -18,8 +18,8 @@ void put_cdl_name(TextOut& out, std::string_view name, CdlForm form, bool is_dat
 // Writes a string in quotation marks from bytes that arrive in portions.
 class CdlString {
  public:
-  // line_break: text that closes the quotation marks and opens them again, written after each line
-  // feed, except with kExact after a line feed at the end; if empty, the string stays on one line.
+  // line_break: text that closes the quotation marks and opens them again. It is written after each
+  // line feed but, with kExact, not at the end. If it is empty, the string stays on one line.
   // keep_nuls: whether to write NULs at the end. With kNcdump, bytes that are not UTF-8 are written
   // unchanged.
   CdlString(TextOut& out, std::string_view line_break, bool keep_nuls,

@@ -1,5 +1,5 @@
-// ExtendedText writes values of block-defined types as text (spec/extended.md, section 15.1). CDL
-// text shows values for which CDL has no form as JSON does.
+// ExtendedText writes values of block-defined types as text (spec/extended.md, section 15.1).
+// Values for which CDL has no form are written as in JSON.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ class GroupVisitor {
   // only blocks below the group. has_groups: whether the group has subgroups. `path` and `dataset`
   // are valid until end() is called for this group.
   virtual Status begin(std::string_view path, const Dataset* dataset, bool has_groups) = 0;
-  // The group that began last and has not ended yet ends, after all its subgroups.
+  // The group at `path` ends. All its subgroups have ended.
   virtual Status end(std::string_view path) = 0;
 };
 

@@ -33,12 +33,12 @@ class ShownGroup {
   ShownGroup(const DatasetText& text, const NetcdfView* view)
       : metadata_(text.metadata), shown_(text, view) {}
 
-  // Reads a dataset without groups above it, which has all its types and dimensions itself. Errors:
-  // kDamaged if the hdf5 section is damaged.
+  // Reads a dataset that has no groups above it, so that all its types and dimensions are its own.
+  // Errors: kDamaged if the hdf5 section is damaged.
   Status read();
-  // Reads a group of a file. open: the groups above it, and the group itself as last element, to
-  // which the names are added that the group defines. names: of all types of the file. has_groups:
-  // whether there are groups below the group. Errors: those of read().
+  // Reads a group of a file. open: the groups above it, and the group itself as last element. The
+  // names that the group defines are added to this element. names: of all types of the file.
+  // has_groups: whether there are groups below the group. Errors: those of read().
   Status open(std::vector<OpenGroup>* open, const TypeNames& names, bool has_groups);
 
   const Metadata& metadata() const { return metadata_; }
@@ -49,8 +49,8 @@ class ShownGroup {
 
   // Returns the types that the text of the group declares.
   const std::vector<Type>& declared_types() const { return declared_; }
-  // Returns the name by which the text refers to a compound, a sequence, an opaque type or an enum,
-  // with the path before it unless an open group defines a type of this name. Returns nullopt if
+  // Returns the name by which the text refers to a compound, a sequence, an opaque type or an enum.
+  // The path precedes the name unless an open group defines a type of this name. Returns nullopt if
   // the file has no named type that equals this type.
   std::optional<std::string> type_reference(Type code) const;
   // Returns a classic type for the values of an integer or a float: the type itself or, if its size
@@ -69,8 +69,8 @@ class ShownGroup {
       visit(dimension);
     }
   }
-  // Returns the name by which the text refers to a dimension, with the path before it if the name
-  // would otherwise mean another dimension.
+  // Returns the name by which the text refers to a dimension. The path precedes the name if the
+  // name alone would mean another dimension.
   std::string dimension_reference(std::uint32_t number) const;
 
   // Whether the text shows objects of a type. In netCDF's view of a file, it shows only what netCDF

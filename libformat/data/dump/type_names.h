@@ -13,8 +13,8 @@
 
 namespace nmb {
 
-// Whether netCDF and CDL can declare a type: a compound, a sequence, an opaque type or an enum, if
-// it has a name.
+// Whether netCDF and CDL can declare a type: it has a name, and is a compound, a sequence, an
+// opaque type or an enum.
 bool is_user_type(const ExtendedType& type);
 
 // Returns a digest for each type of a table. Two types have the same digest if their values are the

@@ -9,8 +9,8 @@
 
 namespace nmb {
 
-// Returns a dataset with these definitions and values, and with the name of `of`, which it keeps
-// alive.
+// Returns a dataset with these definitions and values, and with the name of `of`. The result keeps
+// `of` alive.
 std::shared_ptr<const Dataset> laid_dataset(std::shared_ptr<const Dataset> of, Metadata metadata,
                                             ClassicLayout layout, std::uint64_t records,
                                             std::shared_ptr<const LaidValues> values);

@@ -100,7 +100,7 @@ class ViewMaker {
     }
   }
 
-  // Unites each dimension of a variable with the dimension that the marks of the variable name for
+  // Unites each dimension of a variable with the dimension that the variable's marks identify for
   // the same axis.
   void place(VarId v) {
     const Variable variable = metadata_.variable(v);
@@ -138,8 +138,8 @@ class ViewMaker {
     return metadata_.dimension(d).is_record() ? dataset_.records : metadata_.dimension(d).length;
   }
 
-  // Splits a set of fixed dimensions whose lengths differ. Returns the first dimension of the set
-  // of each dimension.
+  // Splits a set of fixed dimensions whose lengths differ. For each dimension, returns the first
+  // dimension of its set.
   std::vector<DimId> first_of_sets(std::vector<Told>* told) {
     const std::uint32_t count = metadata_.dimension_count();
     std::vector<DimId> first(count);
@@ -188,9 +188,9 @@ class ViewMaker {
                                            (is_marked_[v].empty() || !is_marked_[v][place]));
   }
 
-  // Gives each axis without a scale the first dimension that has the axis's length, is unlimited if
-  // and only if the axis is, and is not yet used by the variable. Makes a new dimension if there is
-  // none. of_scales: the view's dimension for each scale. next: the number of the first new
+  // Gives each axis without a scale a dimension of the axis's length that is unlimited if and only
+  // if the axis is. This is the first such dimension that the variable does not use yet, or a new
+  // dimension. of_scales: the view's dimension for each scale. next: the number of the first new
   // dimension.
   void add_phony(const std::map<VarId, std::uint32_t>& of_scales, std::int64_t next,
                  std::set<std::string>* taken) {
@@ -330,8 +330,8 @@ class ViewMaker {
   std::vector<bool> may_grow_;  // whether each dimension of the block may grow
   std::vector<bool> grows_;     // whether each set may grow, stored for its first dimension
   const bool may_have_phony_;   // whether the block may have dimensions that the file does not name
-  // For each variable, whether the dimension of each axis is marked; empty if no axis of the
-  // variable is.
+  // For each variable, whether the dimension of each axis is marked. The inner list is empty if no
+  // axis is marked.
   std::vector<std::vector<bool>> is_marked_;
   std::set<VarId> ignores_scales_;  // variables whose scales netCDF-C ignores
 };

@@ -64,8 +64,8 @@ struct LaidValues {
   const std::string& name() const { return text; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
-  // Returns values that have the bytes in `wanted`: without the parts outside `wanted`, and with
-  // shorter() applied to the sources of the other parts.
+  // Returns values from which the bytes in `wanted` can be read. They have no parts outside
+  // `wanted`, and their parts have the sources that shorter() returns.
   using Shorter = std::function<Result<Source>(const Source& source, ByteRange wanted)>;
   Result<LaidValues> shortened(ByteRange wanted, const Shorter& shorter) const;
 

@@ -20,7 +20,7 @@ namespace nmb {
 
 using Source = std::shared_ptr<const ByteSource>;
 
-// Keeps up to `limit` sources open, those used most recently. Thread-safe.
+// Keeps the most recently used sources open, at most `limit`. Thread-safe.
 class SourcePool {
  public:
   explicit SourcePool(std::size_t limit) : limit_(limit) {}
@@ -78,7 +78,7 @@ struct ViewOrigin {
   std::string record;  // see classic_view()
 };
 
-// What another rank needs to open the same values. std::monostate: it cannot open them.
+// What another rank needs to open the same values. std::monostate: no other rank can open them.
 using LateOrigin = std::variant<std::monostate, BlockOrigin, ViewOrigin>;
 
 // What is known of values before they are opened.
@@ -120,8 +120,8 @@ class LateFunction final : public LateOpener {
 // Thread-safe.
 class LateValues {
  public:
-  // pool: keeps values open that take much memory to open. Without a pool, the values are closed
-  // after their last byte was read.
+  // pool: keeps the values open; needed for values that take much memory while they are open.
+  // Without a pool, the values are closed after their last byte was read.
   explicit LateValues(std::unique_ptr<const LateOpener> opener,
                       std::shared_ptr<SourcePool> pool = nullptr)
       : opener_(std::move(opener)), pool_(std::move(pool)) {}

@@ -1,5 +1,5 @@
-// PartitionKey: numbers the events of several inputs, the same way in all tables, by the list of
-// events of each input (docs/guides/join.md, "Join").
+// PartitionKey: numbers the events of several inputs, by the list of events of each input. An event
+// has the same number in all tables (docs/guides/join.md, "Join").
 #pragma once
 
 #include <cstddef>

@@ -47,7 +47,7 @@ struct TiledValues {
   const std::string& name() const { return text; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
-  // Returns the index of the first tile that has the element, which at least one tile must have.
+  // Returns the index of the first tile that has the element. At least one tile must have it.
   // element: index in row-major order.
   std::size_t tile_of(std::uint64_t element) const;
   // Returns the range of the array from the first to the last byte of the tile.

@@ -43,16 +43,17 @@ class ChunkWindow {
     if (sent_.empty()) return status;
     NMB_ASSIGN(auto results, rules_.helpers->receive());
     if (status.ok() && take(std::move(results))) return {};
-    // A message names a chunk only if the chunk is encoded here. All chunks are encoded again, so
-    // that the error does not depend on the number of helpers.
+    // Encode all chunks again here. Only then does the message of an error name the chunk, and the
+    // error does not depend on the number of helpers.
     own_.resize(coded_.size());
     std::iota(own_.begin(), own_.end(), first_);
     return code_here();
   }
 
  private:
-  // Divides the chunks among this process and the helpers, and sends their jobs unless all of sent_
-  // is empty. Each helper gets successive chunks, which often need the same stored chunks.
+  // Divides the chunks among this process and the helpers, and sends the helpers their jobs. If
+  // there are no jobs, sent_ is empty afterwards. Each helper gets successive chunks, which often
+  // need the same stored chunks.
   Status share() {
     const std::size_t helpers = chunks_.job && rules_.helpers ? rules_.helpers->count() : 0;
     std::vector<std::uint64_t> encoded;  // numbers of the chunks that must be encoded

@@ -89,7 +89,8 @@ std::vector<std::byte> compressed(PieceCodec codec, int level, std::span<const s
 // after the last whole element keep their places.
 enum class Shuffle : std::uint8_t { kDo, kUndo };
 
-// Shuffles or unshuffles blocks of elements that stay in the CPU cache meanwhile.
+// Shuffles or unshuffles blocks of elements. A block is small enough to stay in the CPU cache
+// meanwhile.
 template <Shuffle way, std::size_t fixed_size>
 void shuffle_elements(const std::byte* from, std::byte* to, std::uint64_t elements,
                       std::uint64_t any_size) {

@@ -24,9 +24,9 @@ std::string filter_text(const Filter& filter);
 // that it does not decode.
 Status check_filters(const std::vector<Filter>& filters);
 
-// Returns the filters with parameters that encode_chunk() allows, for values of `value_size` bytes,
-// because the parameters in a file may have any values, and shuffle depends on the size of a value.
-// All filters must have passed check_filters().
+// Returns the filters with parameters that encode_chunk() allows for values of `value_size` bytes.
+// The parameters in a file may have any values, and shuffle depends on the size of a value. All
+// filters must have passed check_filters().
 std::vector<Filter> filters_for(std::vector<Filter> filters, std::uint64_t value_size);
 
 // Decodes `stored` to a chunk of `length` bytes. The filters must have passed check_filters().

@@ -44,8 +44,8 @@ class ChunkTable {
   Result<std::vector<std::byte>> load(std::uint64_t number, const ChunkRow& row) const;
   Result<std::vector<std::byte>> load(std::uint64_t number) const;
   // Checks a chunk with any filters: decodes it or, if a filter is unknown, checks the checksums
-  // for which that filter need not be undone. Returns false if neither is possible. Errors: those
-  // of load().
+  // that can be checked without that filter. Returns false if neither is possible. Errors: those of
+  // load().
   Result<bool> check(std::uint64_t number, const ChunkRow& row) const;
   // Returns whether the stored bytes of a chunk are its values, because it is not encoded.
   bool is_plain(const ChunkRow& row) const;

@@ -28,8 +28,8 @@ constexpr const PieceCodecWord* codec_of(std::uint32_t filter) {
   return found == std::end(kPieceCodecs) ? nullptr : found;
 }
 
-// Returns whether the HDF5 library needs a plug-in for the codec's filter. Filters that it includes
-// have numbers up to 255.
+// Returns whether the HDF5 library needs a plug-in for the codec's filter. The library includes
+// only filters with numbers up to 255.
 constexpr bool is_plugin(const PieceCodecWord& word) { return word.hdf5_filter > 255; }
 
 // Returns the names of all codecs, for example "none, deflate or zstd".
@@ -38,11 +38,11 @@ std::string codec_names();
 std::string codec_numbers();
 
 // Decodes the bytes at the beginning of `stored` into `out`. Sets *used to the number of bytes that
-// were decoded. Must not be called with kNone.
+// were decoded. Fails for kNone.
 Decoded decode_bytes(PieceCodec codec, std::span<const std::byte> stored, std::span<std::byte> out,
                      std::size_t* used);
-// Encodes `bytes` into `out`. Returns the encoded length, or 0 if `out` is too short. Must not be
-// called with kNone. level: 1 to the highest level of the codec.
+// Encodes `bytes` into `out`. Returns the encoded length, or 0 if `out` is too short or `codec` is
+// kNone. level: 1 to the highest level of the codec.
 std::size_t encode_bytes(PieceCodec codec, int level, std::span<const std::byte> bytes,
                          std::span<std::byte> out);
 

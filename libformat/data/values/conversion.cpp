@@ -42,8 +42,8 @@ void store_memory(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// Returns the first value above the range of To, a power of 2, which every floating-point type
-// represents exactly.
+// Returns the first value above the range of To. It is a power of 2, so every floating-point type
+// represents it exactly.
 template <class To, class From>
 constexpr From above() {
   From power = 1;

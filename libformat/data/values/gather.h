@@ -14,8 +14,8 @@ namespace nmb {
 
 // The most bytes that are read at once.
 inline constexpr std::uint64_t kGatherWindow = std::uint64_t{1} << 20;
-inline constexpr std::uint64_t kGatherHole = 4096;  // unselected bytes between selected ones are
-                                                    // skipped only if they are more than this
+inline constexpr std::uint64_t kGatherHole = 4096;  // a gap between selected bytes is skipped only
+                                                    // if it is longer than this
 
 // Calls take(elements) with the selected elements in row-major order. Each call gets whole elements
 // in external form, at most kGatherWindow bytes unless a single element is larger. `elements` is

@@ -26,12 +26,14 @@ struct BoxInChunks {
   // Value of chunks that were never written, in the form of the larger array.
   std::vector<std::byte> fill{};
   std::shared_ptr<const ChunkTable> table{};
-  // Ascending numbers of the chunks for which `table` has a row; not set if it has rows for all.
+  // Ascending numbers of the chunks for which `table` has a row; not set if it has rows for all
+  // chunks.
   std::optional<std::vector<std::uint64_t>> numbers{};
   // Converts the values of a decoded chunk to the type and byte order of the larger array; not set
-  // if these are the same.
+  // if both arrays have the same.
   std::function<std::vector<std::byte>(std::vector<std::byte>)> convert{};
-  // Cache of the stored chunks that several gathered chunks need; nullptr if there are none.
+  // Cache of the stored chunks that several gathered chunks need; nullptr if there are no such
+  // chunks.
   std::shared_ptr<ChunkCache> cache{};
   std::uint64_t array = 0;  // number of this box in the cache
 };

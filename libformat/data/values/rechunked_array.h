@@ -1,5 +1,5 @@
 // RechunkedArray: the array of a variable, divided into chunks of any shape (spec/extended.md,
-// section 15.2), which are decoded.
+// section 15.2). The chunks are decoded; no filters are applied.
 #pragma once
 
 #include <cstddef>

@@ -45,11 +45,10 @@ class RunCursor {
 };
 
 // Visits the runs of several selections of one extent in ascending order of their offsets, and
-// moves each cursor to its end. Calls visit(index of the cursor, offset, element, elements), once
-// for a run that overlaps no other run, and for parts of runs that overlap. If several selections
-// contain the same element, the cursor with the highest index visits it last. Stops at the first
-// error. There are at most as many visits as selected elements. Each takes time logarithmic in the
-// number of cursors.
+// moves each cursor to its end. Calls visit(index of the cursor, offset, element, elements) once
+// for each run, but divides runs that overlap. If several selections contain the same element, the
+// cursor with the highest index visits it last. Stops at the first error. There are at most as many
+// visits as selected elements. A visit takes time logarithmic in the number of cursors.
 Status merge_runs(
     std::span<RunCursor> cursors,
     const std::function<Status(std::size_t, std::uint64_t, std::uint64_t, std::uint64_t)>& visit);

@@ -82,7 +82,7 @@ class BlockCounter {
   // kIo.
   Status count_chunks(const std::shared_ptr<const ByteSource>& extent, unsigned threads);
   // Returns the statistics. Call this after all bytes of the values were added. Errors: kDamaged if
-  // some were not.
+  // some values were not added.
   Result<BlockStatistics> finish();
   // Returns the names of all variables in the order of their IDs. The name is empty for a variable
   // that netCDF shows only as a dimension, and whose values were never written.

@@ -50,7 +50,7 @@ bool has_counted_values(const Storage& storage, VarId variable,
 // program cannot decode its values. Errors: kDamaged.
 Result<bool> may_be_counted(const Metadata& metadata, VarId variable);
 
-// Returns the key of a value: an integer. Keys have the same order as the values.
+// Returns the key of a value. Keys are integers in the order of the values.
 std::int64_t value_key(Type type, const std::byte* external);
 void key_value(Type type, std::int64_t key, std::byte* external);
 // Returns whether the key belongs to a NaN. type: a floating-point type.
