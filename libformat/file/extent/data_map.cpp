@@ -345,7 +345,7 @@ MapRow map_row_at(const Page& node, std::uint32_t row) {
           node.unknown_values(row)};
 }
 
-// Writes one level of nodes. rows: refer to the pages of the level below.
+// Writes one level of nodes. rows: the rows that refer to the pages of the level below.
 Result<std::vector<MapRow>> write_level(const std::vector<MapRow>& rows, std::uint16_t level,
                                         std::uint32_t map_rows, PageSink& sink,
                                         const Origin& origin, std::uint64_t owner) {
@@ -368,8 +368,8 @@ Result<std::vector<MapRow>> write_level(const std::vector<MapRow>& rows, std::ui
   return above;
 }
 
-// Writes all levels of nodes, from `level` on. rows: refer to the pages of the level below, which
-// cover the whole extent. Returns the place of the root.
+// Writes all levels of nodes, from `level` on. rows: the rows that refer to the pages of the level
+// below, which cover the whole extent. Returns the place of the root.
 Result<Place> write_nodes(std::vector<MapRow> rows, std::uint16_t level, std::uint32_t map_rows,
                           PageSink& sink, const Origin& origin, std::uint64_t owner) {
   for (; rows.size() > 1; ++level) {

@@ -95,7 +95,7 @@ Piece piece_at(const Page& leaf, std::uint32_t row);
 // forbids changes.
 Status retire_data_map(const DataMap& map, PageSink& sink);
 
-// What is known of the pieces of an extent before their positions and sums are.
+// Properties of the pieces of an extent that are known before their positions and sums.
 struct PieceForecast {
   std::uint64_t count = 0;  // most pieces of the extent; 0: it needs no data map
   bool coded = false;       // whether pieces may be coded
@@ -112,8 +112,8 @@ PieceForecast forecast_of(const Pieces& pieces) {
   }
   return out;
 }
-// Returns the most bytes that the pages of a new data map take. ahead: position after which no
-// piece of this file begins.
+// Returns the number of bytes that the pages of a new data map take at most. ahead: no piece of
+// this file begins after this position.
 std::uint64_t data_map_bound(const PieceForecast& pieces, std::uint64_t extent_length,
                              std::uint32_t piece_size, std::uint32_t map_rows, std::uint64_t ahead);
 

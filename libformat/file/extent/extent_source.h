@@ -18,9 +18,9 @@
 
 namespace nmb {
 
-// Thread-safe. Reads and checks as a whole every piece that a read overlaps, unless `unverified`
-// excludes it. With kPartsOfPieces too, pieces are checked that a read covers completely, that are
-// coded, or that lie in another file, which other programs may change.
+// Thread-safe. Every piece that a read overlaps is read completely and checked, unless `unverified`
+// excludes it. kPartsOfPieces excludes neither a piece that the read covers completely, nor a coded
+// piece, nor a piece in another file, which other programs may change.
 class ExtentSource final : public ByteSource {
  public:
   // `superblock`, `growth` and `cache` belong to `file`. external: nullptr for an original (see

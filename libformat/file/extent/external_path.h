@@ -12,13 +12,13 @@ const char* external_path_error(std::string_view path);
 // Returns whether a path begins with a letter and ':', which Windows would take for a drive.
 bool has_drive(std::string_view path);
 
-// Returns whether a valid path may lead out of the NMB file's folder: it begins with "..", or is
-// absolute on this system or on Windows.
+// Returns whether a valid path may lead out of the NMB file's folder. This is so if it begins with
+// "..", or is absolute on this system or on Windows.
 bool leads_out(std::string_view path);
 
-// Returns whether `part` of a path is the name of a device on Windows, which has it in every
-// folder: CON, PRN, AUX, NUL, COM1 to COM9, or LPT1 to LPT9, in upper or lower case and with any
-// extension.
+// Returns whether `part` of a path is the name of a device on Windows: CON, PRN, AUX, NUL, COM1 to
+// COM9, or LPT1 to LPT9, in upper or lower case and with any extension. Windows finds the device in
+// every folder.
 bool is_windows_device(std::string_view part);
 
 // Returns why Windows does not accept a valid path as the path of a file, or nullptr if it does. It

@@ -23,10 +23,10 @@ inline constexpr std::uint64_t kMaxGrowthPages = 1024;
 
 struct GrowthRow {
   Piece piece;
-  std::uint64_t records = 0;         // number of records of the block, up to the end of this piece
+  std::uint64_t records = 0;  // number of records of the block, including those in this piece
   std::shared_ptr<const Page> page;  // page that contains the row
   std::uint32_t row = 0;             // number of the row in the page
-  // Returns the position in the file, for findings, of the row's value in a column.
+  // Returns the position in the file of the row's value in a column. Findings state this position.
   std::uint64_t at(Column column) const { return page->value_offset(row, column); }
 };
 
@@ -72,8 +72,8 @@ class Growth {
   // Returns the growth pages, oldest first, valid as long as this object. Errors: kDamaged, kIo.
   Result<std::span<const std::shared_ptr<const Page>>> pages() const;
 
-  // Takes the pages that `before` has read, which need not be read again if this generation's chain
-  // continues them. `before` must not be used afterwards. Not thread-safe.
+  // Takes the pages that `before` has read, so that they need not be read again if this
+  // generation's chain continues them. `before` must not be used afterwards. Not thread-safe.
   void continue_from(Growth& before);
 
  private:

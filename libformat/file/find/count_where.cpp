@@ -97,7 +97,8 @@ template <class T>
 Matches<T> matches_of(const ValueCondition& condition) {
   constexpr long double kInfinity = std::numeric_limits<long double>::infinity();
   const long double number = condition.number;
-  // The nearest numbers of the type that are not less, and not greater.
+  // `up` and `down`: the nearest numbers of the type that are not less, and not greater, than
+  // `number`.
   long double up, down, before, after;
   if constexpr (std::is_floating_point_v<T>) {
     const auto nearest = static_cast<T>(number);

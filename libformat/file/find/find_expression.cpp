@@ -250,7 +250,8 @@ class FindParser {
 
 namespace {
 
-// Returns the number that is compared with `other`, which is rounded if `other` is a float.
+// Returns the value of `number` for a comparison with `other`. It may be rounded if `other` is a
+// float.
 FindNumber rounded_for(const FindNumber& number, const FindNumber& other) {
   if (number.form != FindNumber::Form::kRounded || other.form != FindNumber::Form::kFloat)
     return number;

@@ -299,7 +299,7 @@ class Update {
     std::uint64_t before = 0;   // rows that lower ranks make from the page
     std::uint64_t leading = 0;  // this rank's first rows, which go to a page of rank `holder`
     int holder = 0;
-    std::string last;  // name of the last of these rows of lower ranks
+    std::string last;  // name of the last row that lower ranks make
   };
 
   // Returns whether the level that was written last is the level of the root: it has at most one

@@ -48,8 +48,8 @@ struct BuiltIndex {
 // - write: gets the pages of this rank, or no bytes. It is collective and returns the same status
 //   on all ranks.
 // - dead: one rank reports each page that is no longer used to its `dead`.
-// - few_pages: rank 0 makes all levels above a level in which at most this many pages are new or
-//   replaced.
+// - few_pages: rank 0 makes all levels above a level in which at most this many pages in all are
+//   new or replaced.
 //
 // The bytes of the new pages do not depend on how the changes are divided among ranks. Memory: a
 // rank's new pages and rows of one level, and the nodes on one path. A single rank writes the pages

@@ -261,7 +261,7 @@ class PageBuilder {
 // Sets the position in an encoded page. Returns the page's new sum.
 std::uint64_t place_page(std::span<std::byte> page, std::uint64_t position);
 
-// Reads and decodes a page. Errors: also the first finding.
+// Reads and decodes a page. If there are findings, fails with the first finding.
 Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
                                               const PageExpectation& expect);
 // Reads one column of a page, and little else. The sum of the page is not checked, so the values

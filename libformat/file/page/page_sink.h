@@ -22,8 +22,7 @@ class DeadPages {
   virtual ~DeadPages() = default;
   // Reports an old page that the new generation does not use.
   virtual void replaced(const Page& page) = 0;
-  // Reports a committed structure, which a later version defines, to which the new generation does
-  // not refer.
+  // Reports a committed structure of a later version to which the new generation no longer refers.
   virtual void dropped(const Place& place) = 0;
 };
 

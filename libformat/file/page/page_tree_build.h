@@ -107,7 +107,7 @@ class PageTreeBuild {
   }
 
  private:
-  // A rank's rows of one level, by their positions among the rows of all ranks.
+  // In one level, the positions of a rank's rows among the rows of all ranks.
   struct Share {
     std::uint64_t before = 0, total = 0;
     // Number of this rank's first rows that belong to the last page of rank `holder`.
@@ -172,8 +172,8 @@ class PageTreeBuild {
     return {};
   }
 
-  // Makes the nodes above a level of few pages on rank 0, because all ranks would have to wait for
-  // each other at each level. Returns the root's level.
+  // Makes the nodes above a level of few pages on rank 0. If all ranks made these nodes, they would
+  // have to wait for each other at each level. Returns the root's level.
   Result<std::uint16_t> finish_on_first(std::uint16_t level) {
     Share share;
     if (ranks_->rank() != 0) share.leading = pages_.count();

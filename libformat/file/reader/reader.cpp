@@ -195,10 +195,10 @@ const Totals& Reader::totals() const { return state_->superblock().totals; }
 const std::vector<Finding>& Reader::warnings() const { return state_->warnings; }
 const ByteSource& Reader::file() const { return *state_->shared->file; }
 
-// Returns a function that checks whether a file still has the generation that was read, by its
-// superblock, whose checksums cover everything that a reader can reach. The superblock is stored in
-// the trailer of its generation, and until two generations later also in a slot. One unchanged copy
-// is enough.
+// Returns a function that checks whether a file still has the generation that was read. The
+// function compares the superblock, whose checksums cover everything that a reader can reach. The
+// superblock is stored in the trailer of its generation, and until two generations later also in a
+// slot. One unchanged copy is enough.
 std::function<Status(const ByteSource&)> Reader::generation_check() const {
   const Head& head = state_->core().head();
   return [bytes = head.superblock_bytes, trailer = head.superblock.trailer_position(),

@@ -87,8 +87,8 @@ class ReaderCore {
 // bits.
 std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records);
 
-// Returns the position in the file, for findings, of the value in a column of the block's index
-// row.
+// Returns the position in the file of the value in a column of the block's index row. Findings
+// state this position.
 using ValueOffset = std::function<std::uint64_t(Column)>;
 
 // Decodes a body, checks R-BK-10 to R-BK-12, R-BK-20 and R-BK-21, and reports all findings. Returns

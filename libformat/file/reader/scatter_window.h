@@ -1,5 +1,5 @@
-// ScatterWindow: reads parts of several extents, those near each other in the file together, and
-// passes each part to the request that needs it.
+// ScatterWindow: reads parts of several extents, and passes each part to the request that needs it.
+// Parts near each other in the file are read together.
 #pragma once
 
 #include <array>
@@ -31,9 +31,10 @@ struct GetTarget {
   Status status{};  // first error, after which nothing more is read for this selection
 };
 
-// Checks pieces as if each extent were read alone: those that the read covers completely or, if the
-// extent verifies its values, all that it overlaps, which are then read completely. So a piece that
-// does not fit into the current window begins a new window. Not thread-safe.
+// Pieces are checked as if each extent were read alone: a piece is checked if the read covers it
+// completely. If the extent verifies its values, all pieces that the read overlaps are read
+// completely and checked. So a piece that does not fit into the current window begins a new window.
+// Not thread-safe.
 class ScatterWindow {
  public:
   explicit ScatterWindow(std::span<GetTarget> targets) : targets_(targets) {}

@@ -14,8 +14,8 @@ namespace nmb {
 
 struct Choice {
   HeadReading reading;  // the reading of the head on which the choice is based
-  // Ok if a newest generation was found, otherwise kDamaged, by R-SB-13 if the newest generation is
-  // lost, and by R-SB-16 if no superblock is valid.
+  // Ok if a newest generation was found, otherwise kDamaged. The rule is R-SB-13 if the newest
+  // generation is lost, and R-SB-16 if no superblock is valid.
   Status lost;
   FoundSuperblock newest;       // from a slot, or from a trailer if rolled_forward is true
   bool rolled_forward = false;  // whether `newest` was taken from a trailer
@@ -48,19 +48,19 @@ struct Choice {
 // Chooses the newest generation. As long as a commit may be in progress, reads the head again, so
 // that a reader or nmverify reports an unfinished commit only if two readings, with no writer
 // active between them, were the same. If the file is longer than the newest generation, searches
-// for later superblocks: in a settled file where `lookout` says, otherwise in all bytes after the
-// generation. Does not check whether the file has all bytes of the newest generation. Errors:
-// kUnknownKind; kUnsupported (R-ID-3); kDamaged (R-FL-1) if the file is cut within its head; kBusy
-// if the head changes each time that it is read; kIo.
+// for later superblocks: in a settled file in the bytes that `lookout` selects, otherwise in all
+// bytes after the generation. Does not check whether the file has all bytes of the newest
+// generation. Errors: kUnknownKind; kUnsupported (R-ID-3); kDamaged (R-FL-1) if the file is cut
+// within its head; kBusy if the head changes each time that it is read; kIo.
 Result<Choice> choose_newest(const ByteSource& file, Lookout lookout);
 
 // Returns whether the head and the length of the file are still as in `choice`. Errors: those of
 // HeadReading::take().
 Result<bool> is_unchanged(const ByteSource& file, const Choice& choice);
 
-// Returns whether a later generation may have been committed and then lost, which takes the loss of
-// three units of 4096 bytes. The signs are bytes after the newest generation without a superblock
-// that follows it, and a damaged slot or mark.
+// Returns whether a later generation may have been committed and then lost. This can happen only if
+// three units of 4096 bytes were lost. The signs are bytes after the newest generation without a
+// superblock that follows it, and a damaged slot or mark.
 bool may_hide_a_generation(const Choice& choice);
 
 // Checks R-FL-1. If the file seems too short, tries to read the last byte of the newest generation

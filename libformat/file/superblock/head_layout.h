@@ -17,8 +17,8 @@ inline constexpr std::uint64_t kFirstSlot = 4096;
 inline constexpr std::uint64_t kDictionaryPosition = 12288;
 inline constexpr std::uint64_t kBodyStart = 16384;  // here blocks, extents and pages begin
 
-// The first bytes of the magics of blocks, pages and superblocks, one of which begins directly
-// after the head.
+// The first bytes of the magics of blocks, pages and superblocks. One of these structures begins
+// directly after the head.
 inline constexpr std::array<std::byte, 4> kStructureMagic{std::byte{0x89}, std::byte{'N'},
                                                           std::byte{'M'}, std::byte{'B'}};
 

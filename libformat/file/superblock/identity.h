@@ -23,7 +23,7 @@ struct Identity {
   // R-ID-1 to R-ID-3. Returns false if the identity cannot be used.
   static bool decode(std::span<const std::byte> bytes, std::uint64_t position, Identity* identity,
                      Findings& findings);
-  // Reports violations of R-ID-4. Only for a file whose features are all known.
+  // Reports violations of R-ID-4. Call this only for a file whose features are all known.
   static void check_reserved(std::span<const std::byte> bytes, std::uint64_t position,
                              Findings& findings);
   static bool has_magic(std::span<const std::byte> bytes);

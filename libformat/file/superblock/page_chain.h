@@ -1,4 +1,4 @@
-// Reads chains of pages. A page whose first row has state 1 states in this row the place of the
+// Reads chains of pages. If the first row of a page has state 1, this row states the place of the
 // previous page (spec/format.md, sections 6, 10.3 and 10.4).
 #pragma once
 

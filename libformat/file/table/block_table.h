@@ -26,7 +26,7 @@ struct FoundRow {
   std::shared_ptr<const Page> page;
   std::uint32_t row = 0;
   TableRow value() const { return table_row_at(*page, row); }
-  // Returns the position in the file of the row's order, for messages.
+  // Returns the position in the file of the row's order. Messages state this position.
   std::uint64_t offset() const { return page->value_offset(row, kOrder); }
 };
 
@@ -40,7 +40,7 @@ class BlockTable {
              const FarSource* far = nullptr);
 
   bool absent() const { return place_.absent(); }
-  // Finds the row of the block with this order that has this name. Errors: kDamaged, kIo.
+  // Finds the row with this name of the block with this order. Errors: kDamaged, kIo.
   Result<std::optional<FoundRow>> find(std::string_view name, std::uint64_t order) const;
   // Visits the rows with this name, or all rows if `name` is nullopt: newest tree first, and sorted
   // by name and order within a tree. Stops when `visit` returns false or fails. Errors: kDamaged,
@@ -81,8 +81,8 @@ class BlockTable {
                       bool* go_on) const;
   Result<std::vector<Tree>> read_trees() const;
   Status read_orders(std::vector<Tree>* trees) const;
-  // Returns the trees with the field `orders` set. The rows of these blocks in older trees do not
-  // count.
+  // Returns the trees with the field `orders` set. If a block is in `orders`, its rows in older
+  // trees do not count.
   Result<std::shared_ptr<const std::vector<Tree>>> ordered_trees() const;
 
   const ByteSource& file_;

@@ -35,8 +35,8 @@ class KeptRows {
   // `order`. If `stays` is set, leaves out rows for which it returns false.
   void add_to(PageUse use, std::uint64_t order, std::uint64_t new_order, TableRows* out,
               const std::function<bool(const TableRow&)>& stays = {}) const;
-  // Returns kDamaged (R-ST-2) if the block has no variable of a name in its statistics, or the
-  // variable has another type.
+  // Returns kDamaged (R-ST-2) if the statistics of a block do not fit its metadata: the block has
+  // no variable of that name, or the variable has another type.
   Status check_statistics(const Metadata& metadata, std::uint64_t order) const;
 
  private:

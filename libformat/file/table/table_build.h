@@ -14,7 +14,7 @@
 
 namespace nmb {
 
-// The rows of a rank, with their names, each stored only once, and their bytes.
+// The rows of a rank. The object owns their names, each stored only once, and their bytes.
 class TableRows {
  public:
   // Adds a row with copies of its name and bytes.

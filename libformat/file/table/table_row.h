@@ -101,7 +101,7 @@ void add_table_row(PageBuilder& leaf, const TableRow& row, std::string_view name
 TableRow table_row_at(const Page& leaf, std::uint32_t row);
 void add_table_child(PageBuilder& node, const TableChild& child, std::string_view name_before);
 TableChild table_child_at(const Page& node, std::uint32_t row);
-// Returns the place of the previous tree, if the leaf's first row has it.
+// Returns the place of the previous tree, if the leaf's first row states it.
 std::optional<Place> tree_before(const Page& leaf);
 // Returns the number of rows of a leaf, or of all leaves below a node; at most 2^64 - 1.
 std::uint64_t table_rows(const Page& page);
