@@ -26,7 +26,7 @@ class TemporaryName {
   int place_ = -1;
 };
 
-// Removes hidden files and folders that processes of this host made beside `path` for `path`, if
+// Removes hidden files and folders beside `path` that processes of this host made for `path`, if
 // these processes no longer exist. Files of other hosts and of processes in other containers stay,
 // as do files that a process has locked. A process lists each folder only once. Errors are not
 // reported, because such files do no harm.

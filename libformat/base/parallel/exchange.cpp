@@ -1,8 +1,8 @@
 // Implements Communicator::exchange(), which sends messages from any ranks to any ranks. Long
 // parcels are sent directly. Short parcels pass through other ranks (Bruck et al., "Efficient
 // Algorithms for All-to-All Communications in Multiport Message-Passing Systems"). The distance of
-// a parcel is the number of ranks still to go. In step k, rank r sends all parcels whose distance
-// has bit k set to rank (r + 2^k) mod size. So a rank sends ceil(log2(size)) messages for any
+// a parcel is the number of ranks still to go. In step k, rank r sends to rank (r + 2^k) mod size
+// all parcels whose distance has bit k set. So a rank sends ceil(log2(size)) messages for any
 // number of destinations.
 //
 // Parcels with the same bytes are combined when they meet on a rank, even if their senders and
@@ -26,9 +26,9 @@ namespace {
 // The parcels for one rank are short if they have at most kShort bytes together. On average, half
 // of a rank's short parcels pass through another rank.
 constexpr std::size_t kShort = 256;
-// If a rank has more than kShort bytes for each of many ranks, the parcels for one rank are short
-// if they have at most kShortOfMany bytes together, as long as all short parcels of the sender have
-// at most kMostPassedOn bytes.
+// If a rank has more than kShort bytes for each of many ranks, the limit for one rank is
+// kShortOfMany instead, as long as all short parcels of the sender have at most kMostPassedOn
+// bytes.
 constexpr std::size_t kShortOfMany = 16 << 10, kMostPassedOn = 8 << 20;
 
 // The number of parcels that are sent directly to the rank at this distance.

@@ -17,7 +17,6 @@ struct Sample {
   double weight;  // number of names that the sample stands for
 };
 
-// The samples of a rank.
 struct Samples {
   double weight;
   std::vector<std::string_view> names;

@@ -1,5 +1,4 @@
-// Encodes and decodes sections of bodies of kind 6 (see extension_codec.h). Integers in these
-// sections are little-endian, as in all structures except classic headers.
+// Integers in the sections are little-endian, as in all structures except classic headers.
 #include "model/extension_codec.h"
 
 #include <string>

@@ -38,9 +38,9 @@ bool is_utf8(std::string_view text) {
 
 namespace {
 
-// Returns true if a name is ASCII without NUL and '/', as nearly all names are. Fast, because it
-// takes eight bytes at a time. If the result is false, the name may still be legal. `name` must
-// have at most kMaxNameBytes bytes.
+// Returns true if a name is ASCII without NUL and '/', as nearly all names are. The check is fast,
+// because it takes eight bytes at a time. If the result is false, the name may still be legal.
+// `name` must have at most kMaxNameBytes bytes.
 bool is_plain(std::string_view name) {
   constexpr std::uint64_t kOnes = 0x0101010101010101u, kHigh = 0x8080808080808080u;
   // The subtraction sets the high bit of a zero byte. Bytes from 0x80 on are refused in any case.

@@ -43,9 +43,9 @@ struct TimeRange {
   std::string first, last;
 };
 
-// Returns the first and the last of ascending times as YYYYMMDD, with the hours (YYYYMMDDHH) if
-// several times are on the same day, and with minutes and seconds too if times differ only in
-// minutes or seconds. `values` must not be empty. Errors: those of date().
+// Returns the first and the last of ascending times as YYYYMMDD. Adds the hours (YYYYMMDDHH) if
+// several times are on the same day, and minutes and seconds if times differ only in these.
+// `values` must not be empty. Errors: those of date().
 NMB_EXPORT Result<TimeRange> time_range(const CalendarTime& time, std::span<const double> values);
 
 }  // namespace nmb

@@ -279,7 +279,7 @@ class ClassicMaker {
                  is_slowest ? "found a second unlimited dimension"
                             : "found an unlimited dimension that is not always the slowest",
                  ", expected only one, which is always the slowest; its length is now fixed"));
-      // Cannot fail, because the name is distinct and the length is less than 2^63.
+      // def_dim() cannot fail here, because the name is distinct and the length is less than 2^63.
       const Result<DimId> id =
           to_.def_dim(dimension.name, record_ == d ? kUnlimited : dimension.length);
       if (!id.ok()) return;

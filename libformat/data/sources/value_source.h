@@ -80,7 +80,6 @@ struct Run {
   }
 };
 
-// Bytes in memory.
 struct Bytes {
   std::vector<std::byte> bytes;
   std::string text;
@@ -111,8 +110,8 @@ struct Spliced {
   };
 
   std::vector<Source> sources;
-  // In ascending order, without overlaps, each within the first `bytes` bytes and within the other
-  // source.
+  // The runs are in ascending order and do not overlap. Each lies within the first `bytes` bytes,
+  // and within the other source.
   std::vector<Run> runs;
   std::uint64_t bytes = 0;
   std::string text;
@@ -175,7 +174,7 @@ struct Named {
 // The values of an input. Those that a union compares are in memory, so that the file need not be
 // reopened for each comparison, even with thousands of inputs.
 struct Held {
-  // By their offsets, without overlaps.
+  // Pieces by their offsets. They do not overlap.
   using Pieces = std::map<std::uint64_t, std::vector<std::byte>>;
 
   Source base;
@@ -219,7 +218,6 @@ using SourceForm =
                  std::shared_ptr<const LaidValues>, std::shared_ptr<const TiledValues>,
                  std::shared_ptr<const LateValues>>;
 
-// Reads values in any form.
 class ValueSource final : public ByteSource {
  public:
   explicit ValueSource(SourceForm form) : form_(std::move(form)) {}

@@ -35,7 +35,6 @@ class ChunkGrid {
   const Lengths& lengths() const { return lengths_; }
   const Lengths& chunk() const { return chunk_; }
   std::uint64_t value_size() const { return value_size_; }
-  // Returns the number of chunks.
   std::uint64_t count() const { return count_; }
   // Returns the size of a decoded chunk in bytes.
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }

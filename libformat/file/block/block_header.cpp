@@ -1,4 +1,3 @@
-// Encodes and decodes the header of a block (spec/format.md, section 8).
 #include "block/block_header.h"
 
 #include <cstring>

@@ -1,4 +1,3 @@
-// Compresses and decompresses bodies (spec/format.md, sections 8.2 and 8.3).
 #include "block/body_codec.h"
 
 #define ZDICT_STATIC_LINKING_ONLY

@@ -1,4 +1,3 @@
-// Reads and writes data maps (spec/format.md, section 10.1).
 #include "extent/data_map.h"
 
 #include <algorithm>
@@ -257,7 +256,7 @@ struct MapRow {
 // to the page.
 struct OldPage {
   std::shared_ptr<const Page> page, parent;
-  std::uint32_t row = 0;  // number of the row in the parent
+  std::uint32_t row = 0;
 };
 
 // All pages of a map, the leaves in the order of their pieces.

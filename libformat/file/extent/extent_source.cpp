@@ -1,4 +1,3 @@
-// Reads a block's values as one source of bytes (spec/format.md, section 10.1).
 #include "extent/extent_source.h"
 
 #include <algorithm>

@@ -21,11 +21,11 @@
 
 namespace nmb {
 
-// Immutable, so threads may share it.
+// The object is immutable, so threads may share it.
 class FileTable {
  public:
   FileTable() = default;  // for a file without a file table
-  // pages: oldest first. Each must have passed check_file_table().
+  // pages: oldest first. Each page must have passed check_file_table().
   explicit FileTable(std::vector<std::shared_ptr<const Page>> pages);
 
   std::uint32_t rows() const { return rows_; }

@@ -24,8 +24,8 @@ inline constexpr std::uint64_t kMaxGrowthPages = 1024;
 struct GrowthRow {
   Piece piece;
   std::uint64_t records = 0;  // number of records of the block, including those in this piece
-  std::shared_ptr<const Page> page;  // page that contains the row
-  std::uint32_t row = 0;             // number of the row in the page
+  std::shared_ptr<const Page> page;
+  std::uint32_t row = 0;
   // Returns the position in the file of the row's value in a column. Findings state this position.
   std::uint64_t at(Column column) const { return page->value_offset(row, column); }
 };

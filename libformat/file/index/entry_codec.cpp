@@ -1,4 +1,3 @@
-// Encodes and decodes entries and children as rows of index pages (spec/format.md, section 7).
 #include "index/entry_codec.h"
 
 #include <algorithm>

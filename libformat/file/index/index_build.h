@@ -16,9 +16,9 @@ struct IndexPageRows {
   std::uint32_t node = kNodeRows;
 };
 
-// Writes the index. Collective. entries: this rank's slice of the entries, sorted by name, with
-// greater names than those of all lower ranks. PageTreeBuild describes the position of each page
-// and which rank writes it.
+// Writes the index. Collective. entries: this rank's slice of the entries, sorted by name. Its
+// names are greater than those of all lower ranks. PageTreeBuild describes the position of each
+// page and which rank writes it.
 Result<BuiltIndex> build_index(Communicator& ranks, const IndexChanges& entries, IndexPageRows rows,
                                std::uint64_t position, const WritePages& write,
                                const Origin& origin, std::uint64_t few_pages = kFewPages);

@@ -1,4 +1,3 @@
-// Reads the index (spec/format.md, section 7).
 #include "index/index_tree.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Updates the index by writing new copies of the pages that change (spec/writer.md, section 5.6).
 #include "index/index_update.h"
 
 #include <algorithm>

@@ -42,14 +42,14 @@ struct BuiltIndex {
 
 // Updates the index. Collective; all ranks agree on failures.
 // - old: the committed index, which must not be empty (otherwise see index/index_build.h).
-// - changes: this rank's slice of the changes, with greater names than those of all lower ranks.
+// - changes: this rank's slice of the changes. Its names are greater than those of all lower ranks.
 // - position: where the new pages begin; the same on all ranks. They are placed level by level, and
 //   within a level in the order of names.
 // - write: gets the pages of this rank, or no bytes. It is collective and returns the same status
 //   on all ranks.
-// - dead: one rank reports each page that is no longer used to its `dead`.
-// - few_pages: rank 0 makes all levels above a level in which at most this many pages in all are
-//   new or replaced.
+// - dead: receives the pages that are no longer used. Each of them is reported by one rank.
+// - few_pages: if the new and the replaced pages of a level are together at most this many, rank 0
+//   makes all levels above it.
 //
 // The bytes of the new pages do not depend on how the changes are divided among ranks. Memory: a
 // rank's new pages and rows of one level, and the nodes on one path. A single rank writes the pages

@@ -64,8 +64,9 @@ class LevelPages {
     return status;
   }
 
-  // Places and writes the collected pages if they are large enough. Only for a rank that makes the
-  // whole level, because only such a rank knows the position of its next page (*position).
+  // Places and writes the collected pages if they are large enough. Call this only if one rank
+  // makes the whole level, because only then does it know the position of its next page
+  // (*position).
   template <class Last>
   Status place_alone(std::uint64_t* position, const WritePages& write, Last last) {
     constexpr std::size_t kEnough = 1 << 20;

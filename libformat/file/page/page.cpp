@@ -1,5 +1,3 @@
-// Encodes and decodes pages, which are tables of rows stored by columns (spec/format.md, section
-// 6).
 #include "page/page.h"
 
 #include <algorithm>

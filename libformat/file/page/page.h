@@ -165,7 +165,7 @@ class Page {
   // Returns the name of a row in a table of section 9.2, where a row without a name has the name of
   // the previous row.
   std::string_view shared_name(std::uint32_t row) const;
-  // Returns the bytes of a row that the page stores after all names (column kBytesEnd).
+  // Returns a row's bytes, which the page stores after all names (column kBytesEnd).
   std::span<const std::byte> row_bytes(std::uint32_t row) const;
 
   // --- columns that this version does not know ---
@@ -219,7 +219,7 @@ class PageBuilder {
   void set(Column column, std::uint64_t value);
   // Sets a value of a wide column (kWideColumns).
   void set_digest(Digest digest, Column column = kDigest);
-  // Sets the bytes of the row that the page stores after all names (column kBytesEnd).
+  // Sets the row's bytes, which the page stores after all names (column kBytesEnd).
   void set_bytes(std::span<const std::byte> bytes);
   // Adds values of unknown columns from another page.
   void keep(std::span<const UnknownValue> values);

@@ -1,4 +1,3 @@
-// Reads the head and the index, and loads blocks (spec/format.md, sections 5 to 8).
 #include "reader/reader_core.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Encodes and decodes the identity at byte 512 of a file (spec/format.md, section 4).
 #include "superblock/identity.h"
 
 #include <cstring>

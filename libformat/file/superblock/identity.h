@@ -1,4 +1,4 @@
-// Encodes and decodes the identity at byte 512 of a file, of which the cover may be a copy
+// Encodes and decodes the identity at byte 512 of a file. The cover may be a copy of the identity
 // (spec/format.md, section 4).
 #pragma once
 

@@ -1,4 +1,3 @@
-// Encodes and decodes the mark at byte 256 (spec/format.md, section 5.2).
 #include "superblock/mark.h"
 
 #include <cstring>

@@ -1,4 +1,3 @@
-// Encodes and decodes a generation's superblock (spec/format.md, section 5.1).
 #include "superblock/superblock.h"
 
 #include <algorithm>

@@ -81,7 +81,6 @@ struct Superblock {
   std::vector<Place>
       later_places;  // places of structures of later versions; their number is in the field `used`
 
-  // Returns the position of a generation's slot.
   static constexpr std::uint64_t slot_position(std::uint64_t generation) {
     return kFirstSlot + ((generation - 1) % 2) * kSlotUnit;
   }

@@ -58,7 +58,8 @@ struct ViewHeader {
                                                 const Superblock& superblock);
   // Sets the three fields about numbers.
   void set_numbers(const ViewNumbers& numbers);
-  // Reads the numbers of the view at `view`, whose header this is. Errors: kDamaged (R-HV-6); kIo.
+  // Reads the numbers of the view at `view`. This object must be the header of that view. Errors:
+  // kDamaged (R-HV-6); kIo.
   Result<ViewNumbers> read_numbers(const ByteSource& file, const Place& view) const;
 };
 

@@ -194,7 +194,6 @@ class BlockCounter {
   std::vector<std::uint64_t> in_holes_;
 };
 
-// Counts the values of one part.
 template <class Count>
 void BlockCounter::count_part(const Slot& slot, std::size_t part, ValueTally* tally,
                               const Count& count) {
