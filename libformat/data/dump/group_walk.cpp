@@ -59,7 +59,7 @@ class GroupWalk {
   }
 
  private:
-  // The blocks at and below a group. length: of the group's name.
+  // The blocks at and below a group. length: length of the group's name.
   struct Range {
     std::size_t first, last, length;
   };

@@ -37,13 +37,13 @@ class ShownGroup {
   // Errors: kDamaged if the hdf5 section is damaged.
   Status read();
   // Reads a group of a file. open: the groups above it, and the group itself as last element. The
-  // names that the group defines are added to this element. names: of all types of the file.
+  // names that the group defines are added to this element. names: names of all types of the file.
   // has_groups: whether there are groups below the group. Errors: those of read().
   Status open(std::vector<OpenGroup>* open, const TypeNames& names, bool has_groups);
 
   const Metadata& metadata() const { return metadata_; }
   const ShownHeader& shown() const { return shown_; }
-  // The dataset must define types.
+  // Call this only for a dataset that defines types.
   const TypeTable& types() const { return metadata_.extension()->types; }
   const ExtendedType& type(Type code) const { return types().at(code); }
 

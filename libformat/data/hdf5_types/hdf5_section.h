@@ -1,5 +1,5 @@
-// Encodes and decodes the hdf5 section of a body of kind 6, which records the parts of an HDF5
-// group that are beyond the netCDF data model (spec/hdf5_section.md).
+// Encodes and decodes the hdf5 section of a body of kind 6. The section records the parts of an
+// HDF5 group that are beyond the netCDF data model (spec/hdf5_section.md).
 #pragma once
 
 #include <cstddef>

@@ -133,8 +133,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Reads the sections that follow the header in a body of kind 6. They are read first, because the
-  // header depends on them.
+  // Reads the sections that follow the header in a body of kind 6. The sections are read first,
+  // because the header depends on them.
   bool read_sections() {
     const std::byte* bytes = peek(widths_.count);
     if (!bytes) return false;

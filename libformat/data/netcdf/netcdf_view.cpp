@@ -164,7 +164,7 @@ class ViewMaker {
     return first;
   }
 
-  // Numbers the scales that have no number like netCDF-C does: after the largest earlier number.
+  // Like netCDF-C, gives each scale without a number the number after the largest earlier number.
   // Returns the number after the numbers of all scales.
   std::int64_t count_unnumbered(std::vector<Told>* told) {
     std::int64_t next = 0;

@@ -132,7 +132,7 @@ std::uint64_t shuffled_size(const Filter& filter, std::uint64_t element_size) {
   return filter.parameters.empty() ? element_size : filter.parameters.front();
 }
 
-// The filters other than codecs that NMB decodes.
+// The filters that NMB decodes and that use no codec.
 struct OtherFilter {
   FilterId id;
   const char* name;

@@ -58,8 +58,8 @@ ChunkedSource::Run ChunkedSource::first_run(std::uint64_t offset, std::span<std:
   const std::uint64_t in_value = offset % value_size_;
   std::uint64_t element = offset / value_size_;
   const std::uint64_t in_row = element % row_;
-  // Computes the number of the chunk and the position of the element in it. `chunks` and `elements`
-  // count the chunks, and the elements of a chunk, of the faster dimensions.
+  // Computes the number of the chunk and the position of the element in it. `chunks` counts the
+  // chunks along the faster dimensions, and `elements` the elements of a chunk along them.
   Run run{0, 0, out};
   std::uint64_t chunks = 1, elements = 1, rows = 0;
   for (std::size_t i = lengths_.size(); i-- > 0; element /= lengths_[i]) {
