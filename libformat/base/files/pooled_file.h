@@ -1,5 +1,5 @@
-// PooledFile: a file that is opened when it is read. Of thousands of such files, only a few are
-// open at a time.
+// PooledFile: a file that is opened when it is read. Even with thousands of such files, only a few
+// are open at a time.
 #pragma once
 
 #include <atomic>

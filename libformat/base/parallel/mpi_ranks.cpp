@@ -65,7 +65,8 @@ std::string hexadecimal(std::uint64_t number) {
   return text.data();
 }
 
-// Loads the plug-in for the rest of the process, because its MPI library must stay loaded.
+// Loads the plug-in. It stays loaded until the process ends, because its MPI library must stay
+// loaded.
 Result<const MpiPlugin*> load_plugin(const LibraryNames& names) {
   std::string looked;
   for (const fs::path& folder : plugin_folders()) {

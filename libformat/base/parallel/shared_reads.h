@@ -43,8 +43,8 @@ class SharedReads final : public ByteSource {
   mutable std::mutex mutex_;
   mutable bool recording_ = false;
   mutable bool following_ = false;  // whether this rank uses bytes from rank 0
-  // The bytes that were read, by their offset in the file. Of two reads with the same offset, only
-  // the longer one is kept.
+  // The bytes that were read, by their offset in the file. If two reads have the same offset, only
+  // the longer read is kept.
   mutable std::map<std::uint64_t, std::vector<std::byte>> reads_;
 };
 

@@ -49,7 +49,7 @@ class GatheredChunk {
   Result<std::uint64_t> add(const BoxInChunks& box);
   // Copies all values of the chunk from the array. Errors: those of `array`.
   Status add(const ByteSource& array);
-  // Returns the values, or nothing if no value was ever written.
+  // Returns the values. The result is empty if no value was ever written.
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:

@@ -27,9 +27,10 @@ class RechunkedArray {
                                      ChunkGrid::Lengths chunk, std::uint64_t cache_bytes);
 
   const ChunkGrid& grid() const { return grid_; }
-  // Returns the values of a chunk, or nothing if no value was ever written. Elements beyond the end
-  // of the array have the fill value, because HDF5 shows them when the array grows. A stored chunk
-  // whose values all lie in one new chunk is decoded only once. Errors: kDamaged; kLimit; kIo.
+  // Returns the values of a chunk. The result is empty if no value was ever written. Elements
+  // beyond the end of the array have the fill value, because HDF5 shows them when the array grows.
+  // A stored chunk whose values all lie in one new chunk is decoded only once. Errors: kDamaged;
+  // kLimit; kIo.
   Result<std::vector<std::byte>> chunk(std::uint64_t number) const;
 
  private:
