@@ -23,8 +23,8 @@ namespace nmb {
 
 namespace {
 
-// The parcels for one rank are short if they have at most kShort bytes together. On average, half
-// of a rank's short parcels pass through another rank.
+// The parcels for one rank are short if they have at most kShort bytes together. Half of all short
+// parcels for a rank pass through another rank.
 constexpr std::size_t kShort = 256;
 // If a rank has more than kShort bytes for each of many ranks, the limit for one rank is
 // kShortOfMany instead, as long as all short parcels of the sender have at most kMostPassedOn

@@ -1,5 +1,5 @@
-// Reads and writes the items of section payloads. Numbers are little-endian (spec/tables.md,
-// section 9).
+// Reads and writes the items of sections and of section payloads. Numbers are little-endian
+// (spec/tables.md, section 9).
 #pragma once
 
 #include <algorithm>

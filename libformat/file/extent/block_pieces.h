@@ -17,8 +17,8 @@ namespace nmb {
 // Not thread-safe, like DataMap.
 class BlockPieces {
  public:
-  // All arguments that are not copied, and the rows of `growth`, must outlive this object.
-  // `external` may be nullptr (see DataMap).
+  // `file`, `external`, `superblock` and the rows of `growth` must outlive this object. `external`
+  // may be nullptr (see DataMap).
   BlockPieces(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
               const BlockEntry& entry, std::span<const GrowthRow> growth);
 

@@ -1,4 +1,4 @@
-// The last steps use integers of thousands of bits, which come from OpenSSL.
+// The integers of thousands of bits at the end of this file are those of OpenSSL.
 #include "values/statistics/exact_sums.h"
 
 #include <openssl/bn.h>
