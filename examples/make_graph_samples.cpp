@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/classic.h"
-#include "nmb/files.h"
-#include "nmb/metadata.h"
-#include "nmb/values.h"
+#include "files/files.h"
+#include "model/classic.h"
+#include "model/metadata.h"
+#include "values/values.h"
 
 namespace {
 

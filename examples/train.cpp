@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "nmb/reader.h"
+#include "reader/reader.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // write_and_read FILE.nmb writes an NMB file with two blocks, then reads one variable of the file.
-// This is a short program that uses both Writer and Reader (nmb/writer.h, nmb/reader.h).
+// This is a short program that uses both Writer and Reader (writer/writer.h, reader/reader.h).
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
+#include "writer/writer.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "graph_samples.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 int main(int argc, char** argv) {
   if (argc != 4) {

@@ -9,8 +9,8 @@
 
 #include "array_steps.h"
 #include "create_report.h"
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "writer/writer.h"
 
 namespace nmb::bench {
 

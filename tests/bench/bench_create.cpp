@@ -5,7 +5,7 @@
 
 #include "create_report.h"
 #include "define_all.h"
-#include "nmb/writer.h"
+#include "writer/writer.h"
 
 namespace nmb::bench {
 

@@ -10,8 +10,8 @@
 
 #include "create_report.h"
 #include "define_all.h"
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "writer/writer.h"
 
 namespace nmb::bench {
 

@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "files/files.h"
+#include "reader/reader.h"
 
 namespace {
 

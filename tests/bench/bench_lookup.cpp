@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "lookup.h"
-#include "nmb/reader.h"
+#include "reader/reader.h"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "create_report.h"
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
 #include "time_steps.h"
+#include "writer/writer.h"
 
 namespace nmb::bench {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "description.h"
-#include "nmb/writer.h"
 #include "process_cost.h"
+#include "writer/writer.h"
 
 namespace nmb::bench {
 

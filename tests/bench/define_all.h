@@ -3,7 +3,7 @@
 
 #include "description.h"
 #include "nmb/status.h"
-#include "nmb/writer.h"
+#include "writer/writer.h"
 
 namespace nmb::bench {
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "nmb/writer.h"
+#include "writer/writer.h"
 
 using namespace nmb;
 

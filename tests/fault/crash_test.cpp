@@ -7,12 +7,12 @@
 #include <random>
 
 #include "fault/session_file.h"
-#include "nmb/verify.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/programs.h"
 #include "support/sanitized.h"
+#include "verify/verify.h"
 
 namespace nmb::test {
 namespace {

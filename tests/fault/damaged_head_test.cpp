@@ -9,13 +9,13 @@
 
 #include "fault/session_file.h"
 #include "files/writer_lock.h"
-#include "nmb/merge.h"
-#include "nmb/verify.h"
+#include "merge/reporting/merge.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 namespace nmb::test {
 namespace {

@@ -9,13 +9,13 @@
 #include <set>
 
 #include "fault/session_file.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
+#include "reader/reader.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/programs.h"
 #include "support/sanitized.h"
+#include "verify/verify.h"
 
 namespace nmb::test {
 namespace {

@@ -15,13 +15,13 @@
 #include <string>
 #include <vector>
 
-#include "nmb/files.h"
-#include "nmb/layout.h"
-#include "nmb/reader.h"
-#include "nmb/recover.h"
-#include "nmb/verify.h"
-#include "nmb/writer.h"
+#include "files/files.h"
+#include "reader/reader.h"
+#include "recover/recover.h"
 #include "support/programs.h"
+#include "verify/layout.h"
+#include "verify/verify.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

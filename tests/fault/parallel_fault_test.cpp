@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "fault/failing_new.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "parallel/mpi_plugin.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"

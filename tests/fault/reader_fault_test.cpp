@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "fault/session_file.h"
-#include "nmb/verify.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 namespace nmb::test {
 namespace {

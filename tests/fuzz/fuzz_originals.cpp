@@ -8,11 +8,11 @@
 #include <cstdlib>
 
 #include "fuzz/fuzz_target.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
+#include "reader/reader.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 #include "wire/sha256.h"
 
 using namespace nmb;

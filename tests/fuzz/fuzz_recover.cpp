@@ -8,12 +8,12 @@
 #include <string>
 
 #include "fuzz/fuzz_target.h"
-#include "nmb/reader.h"
-#include "nmb/recover.h"
-#include "nmb/verify.h"
+#include "reader/reader.h"
+#include "recover/recover.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 using namespace nmb;
 

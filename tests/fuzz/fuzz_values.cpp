@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "dump/dump.h"
 #include "fuzz/fuzz_target.h"
-#include "nmb/dump.h"
-#include "nmb/reader.h"
+#include "reader/reader.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/vectors.h"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "nmb/classic.h"
-#include "nmb/writer.h"
+#include "model/classic.h"
 #include "sources/value_source.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 

@@ -1,8 +1,8 @@
 // Classic blocks that nmb-hdf5 exports, as netCDF-C sees them.
 #include <gtest/gtest.h>
 
-#include "nmb/writer.h"
 #include "support/programs.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

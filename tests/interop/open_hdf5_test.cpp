@@ -4,10 +4,10 @@
 
 #include <cstdlib>
 
+#include "client/hdf5.h"
 #include "extended_file.h"
-#include "nmb/files.h"
-#include "nmb/hdf5.h"
-#include "nmb/merge.h"
+#include "files/files.h"
+#include "merge/reporting/merge.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
 

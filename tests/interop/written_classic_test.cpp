@@ -8,11 +8,11 @@
 #include <string>
 #include <utility>
 
+#include "convert/convert.h"
 #include "convert/hdf5_options.h"
 #include "convert/write_cmip7.h"
-#include "nmb/communicator.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
+#include "files/files.h"
+#include "parallel/communicator.h"
 #include "support/programs.h"
 
 namespace nmb::test {

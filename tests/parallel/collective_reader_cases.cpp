@@ -3,8 +3,8 @@
 #include <numeric>
 #include <string>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "files/files.h"
+#include "reader/reader.h"
 #include "support/counting_source.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"

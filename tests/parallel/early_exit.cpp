@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "writer/writer.h"
 
 int main(int, char** argv) {
   const auto library = nmb::launched_by();

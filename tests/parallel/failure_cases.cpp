@@ -4,10 +4,10 @@
 #include <string>
 #include <thread>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"
+#include "writer/writer.h"
 
 namespace nmb {
 namespace {

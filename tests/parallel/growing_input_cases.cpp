@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/merge.h"
-#include "nmb/reader.h"
+#include "merge/reporting/merge.h"
+#include "reader/reader.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/rank_cases.h"

@@ -5,11 +5,11 @@
 #include <numeric>
 #include <string>
 
-#include "nmb/reader.h"
-#include "nmb/verify.h"
+#include "reader/reader.h"
 #include "support/model.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"
+#include "verify/verify.h"
 
 namespace nmb {
 namespace {

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "nmb/classic.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
+#include "model/classic.h"
 #include "support/faulty_output.h"
 #include "support/rank_cases.h"
 #include "support/rank_outcome.h"

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 

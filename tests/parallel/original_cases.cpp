@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/reader.h"
 #include "origins/stored_values.h"
+#include "reader/reader.h"
 #include "sources/value_source.h"
 #include "support/model.h"
 #include "support/rank_cases.h"

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
 #include "support/model.h"
 #include "support/rank_program.h"
 #include "support/ranks_on_nodes.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

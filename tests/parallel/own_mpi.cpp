@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "nmb/mpi.h"
-#include "nmb/writer.h"
+#include "writer/writer.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/reader.h"
+#include "reader/reader.h"
 #include "support/faulty_output.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <set>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/rank_program.h"

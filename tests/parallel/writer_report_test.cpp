@@ -3,9 +3,9 @@
 
 #include <chrono>
 
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
 #include "support/rank_program.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

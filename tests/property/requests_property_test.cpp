@@ -6,12 +6,12 @@
 #include <memory>
 #include <random>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/sanitized.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "extent/piece_codec.h"
-#include "nmb/files.h"
-#include "nmb/verify.h"
+#include "files/files.h"
 #include "origins/stored_values.h"
 #include "sources/value_source.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 namespace nmb::test {
 

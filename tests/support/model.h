@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 

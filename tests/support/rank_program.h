@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 

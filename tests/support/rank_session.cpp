@@ -9,9 +9,9 @@
 #include <cstring>
 #include <memory>
 
-#include "nmb/dump.h"
-#include "nmb/reader.h"
+#include "dump/dump.h"
 #include "parallel/collective_call.h"
+#include "reader/reader.h"
 #include "support/model.h"
 #include "support/rank_program.h"
 #include "support/sanitized.h"

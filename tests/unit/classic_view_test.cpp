@@ -5,10 +5,10 @@
 #include <limits>
 #include <numeric>
 
-#include "nmb/convert.h"
-#include "nmb/dump.h"
-#include "nmb/files.h"
-#include "nmb/netcdf_view.h"
+#include "convert/convert.h"
+#include "dump/dump.h"
+#include "files/files.h"
+#include "netcdf/netcdf_view.h"
 #include "support/counting_source.h"
 #include "support/extended_dataset.h"
 #include "support/programs.h"

@@ -8,16 +8,16 @@
 
 #include "block/block_header.h"
 #include "extent/piece_codec.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "merge/reporting/merge.h"
 #include "origins/stored_values.h"
 #include "reader/extent_pieces.h"
+#include "reader/reader.h"
 #include "sources/value_source.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

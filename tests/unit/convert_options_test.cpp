@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "nmb/convert.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "convert/convert.h"
+#include "reader/reader.h"
 #include "support/programs.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

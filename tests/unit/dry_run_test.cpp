@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
 #include "support/programs.h"
+#include "writer/writer.h"
 
 namespace nmb {
 namespace {

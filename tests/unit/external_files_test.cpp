@@ -10,18 +10,18 @@
 
 #include "extent/external_path.h"
 #include "extent/open_external.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
-#include "nmb/writer.h"
+#include "merge/reporting/merge.h"
 #include "origins/stored_values.h"
 #include "reader/extent_pieces.h"
+#include "reader/reader.h"
 #include "sources/value_source.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 #include "wire/hash.h"
 #include "writer/make_writer.h"
+#include "writer/writer.h"
 
 namespace nmb {
 namespace {

@@ -4,11 +4,11 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "files/files.h"
+#include "reader/reader.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

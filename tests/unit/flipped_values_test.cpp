@@ -7,14 +7,14 @@
 #include <numeric>
 #include <string>
 
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
-#include "nmb/recover.h"
-#include "nmb/writer.h"
+#include "convert/convert.h"
+#include "files/files.h"
+#include "merge/reporting/merge.h"
+#include "reader/reader.h"
+#include "recover/recover.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

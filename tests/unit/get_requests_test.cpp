@@ -1,13 +1,13 @@
-// What nmb/reader.h promises: values as Dataset::read gives them, in few reads.
+// What reader/reader.h promises: values as Dataset::read gives them, in few reads.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

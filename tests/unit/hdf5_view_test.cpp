@@ -1,18 +1,18 @@
-// What nmb/writer.h and WriterOptions::hdf5_view promise; tests/interop/hdf5_view_test.py has
+// What writer/writer.h and WriterOptions::hdf5_view promise; tests/interop/hdf5_view_test.py has
 // HDF5 programs read the views.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "encoding/lookup3.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "sources/value_source.h"
 #include "support/programs.h"
 

@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "nmb/files.h"
-#include "nmb/layout.h"
-#include "nmb/reader.h"
-#include "nmb/recover.h"
-#include "nmb/verify.h"
-#include "nmb/writer.h"
+#include "files/files.h"
 #include "origins/stored_values.h"
+#include "reader/reader.h"
+#include "recover/recover.h"
 #include "sources/value_source.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "verify/layout.h"
+#include "verify/verify.h"
 #include "wire/hash.h"
 #include "wire/sha256.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "nmb/files.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
-#include "nmb/recover.h"
+#include "files/files.h"
+#include "merge/reporting/merge.h"
+#include "reader/reader.h"
+#include "recover/recover.h"
 #include "support/model.h"
 #include "support/programs.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/option_names.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
 
 namespace nmb {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "nmb/merge.h"
-#include "nmb/reader.h"
+#include "merge/reporting/merge.h"
+#include "reader/reader.h"
 #include "support/programs.h"
 
 namespace nmb::test {

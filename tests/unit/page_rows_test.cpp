@@ -5,14 +5,14 @@
 #include <filesystem>
 #include <string>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "files/files.h"
+#include "reader/reader.h"
 #include "reader/reader_core.h"
 #include "superblock/head.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "writer/writer.h"
 
 namespace nmb {
 namespace {

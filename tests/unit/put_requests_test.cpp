@@ -1,14 +1,14 @@
-// What nmb/writer.h promises of iput(), wait() and wait_all(), by one process.
+// What writer/writer.h promises of iput(), wait() and wait_all(), by one process.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

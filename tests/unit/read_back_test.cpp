@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "nmb/convert.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
+#include "convert/convert.h"
+#include "merge/reporting/merge.h"
+#include "reader/reader.h"
 #include "support/programs.h"
 
 namespace nmb::test {

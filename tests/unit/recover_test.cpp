@@ -1,6 +1,6 @@
 // Recovery: files that were made to take long or much memory, and what recover() itself promises.
 // tests/cli/recover_damaged.py compares recovered blocks with the reference.
-#include "nmb/recover.h"
+#include "recover/recover.h"
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,14 @@
 #include "block/block_header.h"
 #include "extent/data_map.h"
 #include "index/entry_codec.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
 #include "superblock/superblock.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "writer/writer.h"
 
 namespace nmb {
 namespace {

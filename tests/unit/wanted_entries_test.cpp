@@ -7,11 +7,11 @@
 #include <iterator>
 #include <set>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
 #include "sources/value_source.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

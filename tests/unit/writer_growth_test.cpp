@@ -5,15 +5,15 @@
 #include <map>
 #include <random>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "files/files.h"
 #include "reader/extent_pieces.h"
+#include "reader/reader.h"
 #include "reader/reader_core.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

@@ -5,15 +5,15 @@
 #include <map>
 #include <numeric>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "files/files.h"
+#include "reader/reader.h"
 #include "sources/value_source.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "table/block_table.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

@@ -5,10 +5,10 @@
 #include <limits>
 #include <map>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
 #include "support/corpus.h"
 #include "support/programs.h"
+#include "writer/writer.h"
 
 namespace nmb::test {
 namespace {

@@ -1,14 +1,14 @@
-// What nmb/writer.h promises, call by call.
-#include "nmb/writer.h"
+// What writer/writer.h promises, call by call.
+#include "writer/writer.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "block/block_header.h"
+#include "files/files.h"
 #include "model/sections.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "reader/reader.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"

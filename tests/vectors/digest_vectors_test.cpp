@@ -6,9 +6,9 @@
 #include <fstream>
 #include <string>
 
-#include "nmb/compare.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "compare/compare.h"
+#include "files/files.h"
+#include "reader/reader.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/sanitized.h"

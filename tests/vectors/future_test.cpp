@@ -9,16 +9,16 @@
 #include <set>
 #include <sstream>
 
+#include "files/files.h"
 #include "index/entry_codec.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
-#include "nmb/writer.h"
+#include "reader/reader.h"
 #include "reader/reader_core.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
+#include "writer/writer.h"
 
 namespace nmb {
 namespace {

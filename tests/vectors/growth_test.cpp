@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/values.h"
-#include "nmb/writer.h"
+#include "files/files.h"
 #include "reader/extent_pieces.h"
+#include "reader/reader.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "values/values.h"
+#include "writer/writer.h"
 
 namespace nmb {
 namespace {

@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
-#include "nmb/writer.h"
+#include "files/files.h"
+#include "reader/reader.h"
 #include "reader/reader_core.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
+#include "writer/writer.h"
 
 namespace nmb {
 namespace {

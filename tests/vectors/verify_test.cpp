@@ -1,18 +1,18 @@
 // What verify promises beside its findings: bounded memory, work that depends on the file's size,
 // failures of reads told, classic files.
-#include "nmb/verify.h"
+#include "verify/verify.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-#include "nmb/files.h"
-#include "nmb/writer.h"
+#include "files/files.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
 #include "support/vectors.h"
 #include "verify/space_map.h"
+#include "writer/writer.h"
 
 namespace nmb {
 namespace {

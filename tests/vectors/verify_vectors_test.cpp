@@ -4,12 +4,12 @@
 
 #include <map>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/values.h"
-#include "nmb/verify.h"
+#include "files/files.h"
+#include "reader/reader.h"
 #include "support/corpus.h"
 #include "support/vectors.h"
+#include "values/values.h"
+#include "verify/verify.h"
 
 namespace nmb {
 namespace {

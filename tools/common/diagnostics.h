@@ -13,7 +13,7 @@
 namespace nmb::tools {
 
 // A message is one line: "TOOL: FILE: at OFFSET: TEXT". Texts from files are made printable
-// (nmb/text.h).
+// (model/text.h).
 class Diagnostics {
  public:
   explicit Diagnostics(std::string tool) : tool_(std::move(tool)) {}

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/files.h"
+#include "files/files.h"
 #include "nmb/status.h"
 
 namespace nmb::tools {

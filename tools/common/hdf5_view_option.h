@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "nmb/status.h"
-#include "nmb/writer.h"
+#include "writer/writer.h"
 
 namespace nmb::tools {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "nmb/files.h"
-#include "nmb/read_meter.h"
-#include "nmb/reader.h"
+#include "files/files.h"
+#include "files/read_meter.h"
+#include "reader/reader.h"
 
 namespace nmb::tools {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "nmb/hdf5.h"
+#include "client/hdf5.h"
 
 namespace nmb::tools {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "common/input_file.h"
-#include "nmb/compare.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/reader.h"
+#include "compare/compare.h"
+#include "netcdf/netcdf_view.h"
+#include "reader/reader.h"
 
 namespace nmb::tools {
 

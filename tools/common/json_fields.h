@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "common/json_document.h"
+#include "model/text.h"
 #include "nmb/status.h"
-#include "nmb/text.h"
 
 namespace nmb::tools {
 

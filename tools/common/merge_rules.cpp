@@ -11,7 +11,7 @@
 
 #include "common/file_list.h"
 #include "common/natural_order.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

@@ -7,7 +7,7 @@
 
 #include "common/json_document.h"
 #include "common/tool.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
 
 namespace nmb::tools {
 

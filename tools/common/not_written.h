@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "common/diagnostics.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
+#include "merge/reporting/merge.h"
 #include "nmb/status.h"
+#include "reader/reader.h"
 
 namespace nmb::tools {
 

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <map>
 
-#include "nmb/compare.h"
-#include "nmb/text.h"
+#include "compare/compare.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/json_document.h"
-#include "nmb/reader.h"
+#include "reader/reader.h"
 
 namespace nmb::tools {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "common/pager.h"
-#include "nmb/dump.h"
+#include "dump/dump.h"
 #include "nmb/status.h"
 
 namespace nmb::tools {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "nmb/status.h"
-#include "nmb/values.h"
+#include "values/values.h"
 
 namespace nmb::tools {
 

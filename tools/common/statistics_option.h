@@ -7,7 +7,7 @@
 
 #include "common/tool.h"
 #include "common/units.h"
-#include "nmb/statistics.h"
+#include "model/statistics.h"
 
 namespace nmb::tools {
 

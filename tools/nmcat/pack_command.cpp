@@ -26,14 +26,14 @@
 #include "common/ranks.h"
 #include "common/statistics_option.h"
 #include "common/units.h"
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/compare.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/text.h"
+#include "compare/compare.h"
+#include "convert/convert.h"
+#include "files/files.h"
+#include "model/text.h"
 #include "nmcat/plan_text.h"
+#include "parallel/communicator.h"
+#include "reader/reader.h"
+#include "wire/bytes.h"
 
 namespace nmb::tools {
 

@@ -8,7 +8,7 @@
 
 #include "common/table.h"
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

@@ -9,20 +9,20 @@
 #include <memory>
 #include <utility>
 
+#include "client/hdf5.h"
 #include "common/glob.h"
 #include "common/statistics_option.h"
 #include "common/units.h"
+#include "convert/convert.h"
 #include "convert/write_cmip7.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/hdf5.h"
-#include "nmb/merge.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/reader.h"
-#include "nmb/text.h"
-#include "nmb/verify.h"
+#include "files/files.h"
+#include "merge/reporting/merge.h"
+#include "model/text.h"
+#include "netcdf/netcdf_view.h"
 #include "nmconvert/conversion_notes.h"
 #include "nmconvert/handed_over.h"
+#include "reader/reader.h"
+#include "verify/verify.h"
 
 namespace nmb::tools {
 

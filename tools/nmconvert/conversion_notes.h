@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "nmb/convert.h"
-#include "nmb/merge.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/reader.h"
+#include "convert/convert.h"
+#include "merge/reporting/merge.h"
+#include "netcdf/netcdf_view.h"
 #include "nmb/status.h"
 #include "nmconvert/conversion.h"
 #include "nmconvert/conversion_record.h"
+#include "reader/reader.h"
 
 namespace nmb::tools {
 

@@ -14,14 +14,14 @@
 #include "common/ranks.h"
 #include "common/statistics_option.h"
 #include "common/units.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/hdf5_view.h"
-#include "nmb/reader.h"
-#include "nmb/text.h"
-#include "nmb/writer.h"
+#include "convert/convert.h"
+#include "files/files.h"
+#include "model/text.h"
 #include "nmconvert/conversion_report.h"
 #include "nmconvert/series_command.h"
+#include "reader/reader.h"
+#include "view/hdf5_view.h"
+#include "writer/writer.h"
 
 namespace nmb::tools {
 

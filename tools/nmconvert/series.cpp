@@ -15,14 +15,14 @@
 #include <utility>
 
 #include "convert/write_variables.h"
+#include "files/files.h"
 #include "files/temporary_names.h"
 #include "merge/packer.h"
 #include "netcdf/calendar_time.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/selected_variables.h"
-#include "nmb/files.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/reader.h"
 #include "parallel/workers.h"
+#include "reader/reader.h"
 #include "wire/joined_text.h"
 #include "wire/system_error.h"
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/convert.h"
-#include "nmb/merge.h"
+#include "convert/convert.h"
+#include "merge/reporting/merge.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
-#include "nmb/values.h"
+#include "parallel/communicator.h"
+#include "values/values.h"
 
 namespace nmb::tools {
 

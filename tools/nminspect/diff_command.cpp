@@ -10,7 +10,7 @@
 #include "common/json_document.h"
 #include "common/table.h"
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "nminspect/object_pattern.h"
 
 namespace nmb::tools {

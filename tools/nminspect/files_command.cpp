@@ -6,7 +6,7 @@
 #include "common/original_files.h"
 #include "common/table.h"
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

@@ -12,8 +12,8 @@
 #include "common/block_name.h"
 #include "common/json_document.h"
 #include "common/table.h"
-#include "nmb/find.h"
-#include "nmb/text.h"
+#include "find/find.h"
+#include "model/text.h"
 #include "nminspect/ls_rows.h"
 
 namespace nmb::tools {

@@ -10,9 +10,9 @@
 #include "common/json_document.h"
 #include "common/table.h"
 #include "common/units.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/text.h"
+#include "convert/convert.h"
+#include "files/files.h"
+#include "model/text.h"
 #include "nminspect/layout_look.h"
 
 namespace nmb::tools {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/inspected_file.h"
-#include "nmb/layout.h"
+#include "verify/layout.h"
 
 namespace nmb::tools {
 

@@ -2,8 +2,8 @@
 #include "nminspect/provenance_command.h"
 
 #include "common/json_document.h"
-#include "nmb/reader.h"
-#include "nmb/text.h"
+#include "model/text.h"
+#include "reader/reader.h"
 
 namespace nmb::tools {
 

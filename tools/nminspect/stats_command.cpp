@@ -13,9 +13,9 @@
 #include "common/block_name.h"
 #include "common/json_document.h"
 #include "common/table.h"
-#include "nmb/dump.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/text.h"
+#include "dump/dump.h"
+#include "model/text.h"
+#include "netcdf/netcdf_view.h"
 
 namespace nmb::tools {
 

@@ -3,8 +3,8 @@
 
 #include "common/json_document.h"
 #include "common/table.h"
-#include "nmb/hdf5_view.h"
-#include "nmb/reader.h"
+#include "reader/reader.h"
+#include "view/hdf5_view.h"
 
 namespace nmb::tools {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "common/inspected_file.h"
-#include "nmb/netcdf_view.h"
+#include "netcdf/netcdf_view.h"
 
 namespace nmb::tools {
 

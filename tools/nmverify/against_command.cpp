@@ -17,8 +17,8 @@
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/units.h"
-#include "nmb/compare.h"
-#include "nmb/text.h"
+#include "compare/compare.h"
+#include "model/text.h"
 #include "nmverify/source_names.h"
 
 namespace nmb::tools {

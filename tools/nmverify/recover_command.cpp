@@ -13,7 +13,7 @@
 #include "common/json_document.h"
 #include "common/progress.h"
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

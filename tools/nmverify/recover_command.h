@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/tool.h"
-#include "nmb/recover.h"
+#include "recover/recover.h"
 
 namespace nmb::tools {
 

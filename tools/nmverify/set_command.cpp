@@ -9,8 +9,8 @@
 #include "common/json_document.h"
 #include "common/ranks.h"
 #include "common/units.h"
-#include "nmb/files.h"
-#include "nmb/text.h"
+#include "files/files.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

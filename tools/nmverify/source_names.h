@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/block_template.h"
-#include "nmb/path_move.h"
-#include "nmb/reader.h"
+#include "merge/dividing/block_template.h"
+#include "model/path_move.h"
+#include "reader/reader.h"
 
 namespace nmb::tools {
 

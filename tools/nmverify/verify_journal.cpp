@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/json_fields.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "nmverify/verify_report.h"
 
 namespace nmb {

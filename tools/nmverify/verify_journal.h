@@ -13,8 +13,8 @@
 
 #include "common/json_document.h"
 #include "common/report_file.h"
-#include "nmb/files.h"
-#include "nmb/verify.h"
+#include "files/files.h"
+#include "verify/verify.h"
 
 namespace nmb::tools {
 

@@ -7,7 +7,7 @@
 
 #include "common/json_document.h"
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 namespace {

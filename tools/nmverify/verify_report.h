@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/output.h"
-#include "nmb/verify.h"
+#include "verify/verify.h"
 
 namespace nmb::tools {
 

@@ -14,7 +14,7 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "parallel/outbox.h"
 #include "wire/hash.h"
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "client/damaged_chunks.h"
-#include "nmb/dataset.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "values/chunk_table.h"
+#include "values/dataset.h"
 
 namespace nmb {
 

@@ -1,14 +1,14 @@
-// Finds out what each byte of a file holds (see nmb/layout.h). For NMB files, NmbVerifier finds the
-// structures.
-#include "nmb/layout.h"
+// Finds out what each byte of a file holds (see verify/layout.h). For NMB files, NmbVerifier finds
+// the structures.
+#include "verify/layout.h"
 
 #include <algorithm>
 #include <array>
 
-#include "nmb/classic.h"
-#include "nmb/verify.h"
+#include "model/classic.h"
 #include "verify/nmb_verifier.h"
 #include "verify/region_list.h"
+#include "verify/verify.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "nmb/read_meter.h"
-#include "nmb/verify.h"
+#include "files/read_meter.h"
 #include "verify/recent_bytes.h"
+#include "verify/verify.h"
 
 namespace nmb {
 

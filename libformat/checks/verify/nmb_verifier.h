@@ -16,7 +16,6 @@
 
 #include "extent/file_table.h"
 #include "extent/growth.h"
-#include "nmb/verify.h"
 #include "page/page.h"
 #include "reader/reader_core.h"
 #include "superblock/head.h"
@@ -28,6 +27,7 @@
 #include "verify/region_list.h"
 #include "verify/space_map.h"
 #include "verify/value_checker.h"
+#include "verify/verify.h"
 
 namespace nmb {
 

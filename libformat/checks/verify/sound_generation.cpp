@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "nmb/reader.h"
-#include "nmb/verify.h"
+#include "reader/reader.h"
 #include "superblock/choosing.h"
 #include "superblock/settled_head.h"
+#include "verify/verify.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

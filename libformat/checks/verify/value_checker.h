@@ -11,12 +11,12 @@
 
 #include "files/copy_buffer.h"
 #include "model/stored_piece.h"
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/verify.h"
+#include "parallel/communicator.h"
 #include "verify/metered_source.h"
 #include "verify/original_digests.h"
+#include "verify/verify.h"
+#include "wire/block_entry.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

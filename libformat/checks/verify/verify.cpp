@@ -1,11 +1,11 @@
-// Determines the kind of a file and verifies it (see nmb/verify.h).
-#include "nmb/verify.h"
+// Determines the kind of a file and verifies it (see verify/verify.h).
+#include "verify/verify.h"
 
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/reader.h"
+#include "parallel/communicator.h"
 #include "parallel/outbox.h"
+#include "reader/reader.h"
 #include "verify/nmb_verifier.h"
 #include "verify/value_ranks.h"
 #include "verify/verify_classic.h"

@@ -3,7 +3,7 @@
 // (spec/classic_header.md).
 #include "verify/verify_classic.h"
 
-#include "nmb/classic.h"
+#include "model/classic.h"
 #include "sources/value_source.h"
 #include "verify/metered_source.h"
 #include "verify/status_finding.h"

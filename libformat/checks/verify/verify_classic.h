@@ -1,7 +1,7 @@
 // Verifies classic files (spec/classic_header.md).
 #pragma once
 
-#include "nmb/verify.h"
+#include "verify/verify.h"
 
 namespace nmb {
 

@@ -1,7 +1,7 @@
 // Verifies HDF5 files (docs/reference/hdf5.md).
 #pragma once
 
-#include "nmb/verify.h"
+#include "verify/verify.h"
 
 namespace nmb {
 

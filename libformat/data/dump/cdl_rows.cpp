@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "dump/number_text.h"
-#include "nmb/values.h"
+#include "values/values.h"
 
 namespace nmb {
 

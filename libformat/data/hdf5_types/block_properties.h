@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
 

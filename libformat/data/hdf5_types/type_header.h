@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "nmb/classic.h"
-#include "nmb/extension.h"
+#include "model/classic.h"
+#include "model/extension.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/types.h"
 
 namespace nmb::classic {

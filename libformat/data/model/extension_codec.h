@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
 #include "wire/items.h"
 

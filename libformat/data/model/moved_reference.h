@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
 
 namespace nmb {

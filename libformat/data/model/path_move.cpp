@@ -1,5 +1,5 @@
-// Changes paths of objects (see nmb/path_move.h).
-#include "nmb/path_move.h"
+// Changes paths of objects (see model/path_move.h).
+#include "model/path_move.h"
 
 #include "model/paths.h"
 

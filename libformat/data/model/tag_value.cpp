@@ -1,9 +1,9 @@
-// Functions for values of tags (see nmb/statistics.h).
+// Functions for values of tags (see model/statistics.h).
 #include <bit>
 #include <charconv>
 #include <cmath>
 
-#include "nmb/statistics.h"
+#include "model/statistics.h"
 
 namespace nmb {
 

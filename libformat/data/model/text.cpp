@@ -1,5 +1,5 @@
-// Converts names to text (see nmb/text.h).
-#include "nmb/text.h"
+// Converts names to text (see model/text.h).
+#include "model/text.h"
 
 #include "model/utf8_split.h"
 

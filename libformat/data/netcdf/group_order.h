@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/dataset.h"
 #include "nmb/status.h"
+#include "values/dataset.h"
 
 namespace nmb::hdf5 {
 

@@ -1,7 +1,7 @@
 // Says which types netCDF shows.
 #pragma once
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 
 namespace nmb {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/dataset.h"
 #include "sources/value_source.h"
+#include "values/dataset.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <variant>
 
-#include "nmb/bytes.h"
-#include "nmb/netcdf_view.h"
+#include "netcdf/netcdf_view.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

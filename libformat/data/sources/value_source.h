@@ -17,11 +17,11 @@
 #include <variant>
 #include <vector>
 
-#include "nmb/bytes.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
-#include "nmb/values.h"
 #include "sources/late_values.h"
+#include "values/values.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
 #include "values/chunk_grid.h"
 

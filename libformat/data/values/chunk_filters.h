@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
 
 namespace nmb {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "nmb/values.h"
+#include "values/values.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

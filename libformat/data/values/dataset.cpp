@@ -1,5 +1,5 @@
-// Opens classic files as datasets (see nmb/dataset.h).
-#include "nmb/dataset.h"
+// Opens classic files as datasets (see values/dataset.h).
+#include "values/dataset.h"
 
 #include "sources/value_source.h"
 

@@ -4,10 +4,10 @@
 #include <bit>
 #include <cstring>
 
-#include "nmb/extension.h"
-#include "nmb/values.h"
+#include "model/extension.h"
 #include "values/hole_value.h"
 #include "values/stored_type.h"
+#include "values/values.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -6,9 +6,9 @@
 #include <functional>
 #include <span>
 
-#include "nmb/bytes.h"
 #include "nmb/status.h"
-#include "nmb/values.h"
+#include "values/values.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

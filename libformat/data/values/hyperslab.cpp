@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "nmb/values.h"
 #include "values/run_cursor.h"
+#include "values/values.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/dataset.h"
-#include "nmb/values.h"
 #include "values/chunk_cache.h"
+#include "values/dataset.h"
+#include "values/values.h"
 
 namespace nmb {
 

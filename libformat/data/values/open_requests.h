@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "nmb/status.h"
-#include "nmb/values.h"
+#include "values/values.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -1,7 +1,7 @@
-// Reads a hyperslab into a caller's array (see nmb/values.h).
-#include "nmb/values.h"
+// Reads a hyperslab into a caller's array (see values/values.h).
 #include "values/gather.h"
 #include "values/read_checks.h"
+#include "values/values.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

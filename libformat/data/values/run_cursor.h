@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nmb/status.h"
-#include "nmb/values.h"
+#include "values/values.h"
 
 namespace nmb {
 

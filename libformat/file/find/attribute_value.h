@@ -1,8 +1,8 @@
 // The value of an attribute that is compared with other values, or becomes a tag.
 #pragma once
 
-#include "nmb/metadata.h"
-#include "nmb/statistics.h"
+#include "model/metadata.h"
+#include "model/statistics.h"
 #include "nmb/status.h"
 
 namespace nmb {

@@ -1,7 +1,7 @@
 // Compares two values as an expression says.
 #pragma once
 
-#include "nmb/find.h"
+#include "find/find.h"
 
 namespace nmb {
 

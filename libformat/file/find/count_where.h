@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "nmb/dataset.h"
-#include "nmb/find.h"
-#include "nmb/statistics.h"
+#include "find/find.h"
+#include "model/statistics.h"
 #include "nmb/status.h"
+#include "values/dataset.h"
 
 namespace nmb {
 

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/communicator.h"
 #include "page/level_pages.h"
 #include "page/origin.h"
 #include "page/page.h"
 #include "page/page_sink.h"
+#include "parallel/communicator.h"
 #include "parallel/outbox.h"
 #include "wire/hash.h"
 

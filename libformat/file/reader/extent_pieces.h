@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/stored_piece.h"
-#include "nmb/reader.h"
+#include "reader/reader.h"
 
 namespace nmb {
 

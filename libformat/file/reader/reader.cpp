@@ -1,5 +1,5 @@
-// Implements Reader (see nmb/reader.h).
-#include "nmb/reader.h"
+// Implements Reader (see reader/reader.h).
+#include "reader/reader.h"
 
 #include <algorithm>
 #include <list>
@@ -9,10 +9,10 @@
 
 #include "extent/data_map.h"
 #include "files/file_digester.h"
+#include "files/files.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "model/sections.h"
-#include "nmb/files.h"
 #include "parallel/shared_reads.h"
 #include "reader/extent_pieces.h"
 #include "reader/later_additions.h"

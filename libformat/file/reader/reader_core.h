@@ -12,7 +12,7 @@
 #include "extent/external_files.h"
 #include "extent/piece_cache.h"
 #include "index/index_tree.h"
-#include "nmb/reader.h"
+#include "reader/reader.h"
 #include "superblock/head.h"
 #include "table/block_table.h"
 

@@ -11,7 +11,7 @@
 
 #include "extent/extent_source.h"
 #include "nmb/status.h"
-#include "nmb/values.h"
+#include "values/values.h"
 
 namespace nmb {
 

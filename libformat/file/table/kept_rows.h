@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
 #include "table/block_table.h"
 #include "table/table_build.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/metadata.h"
-#include "nmb/statistics.h"
+#include "model/metadata.h"
+#include "model/statistics.h"
 #include "nmb/status.h"
 #include "table/table_build.h"
 #include "table/table_row.h"

@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "nmb/communicator.h"
 #include "page/page_tree_build.h"
+#include "parallel/communicator.h"
 #include "table/table_row.h"
 
 namespace nmb {

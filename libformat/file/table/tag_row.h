@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "nmb/statistics.h"
+#include "model/statistics.h"
 #include "table/table_row.h"
 
 namespace nmb {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "client/named_blocks.h"
-#include "nmb/reader.h"
 #include "nmb/status.h"
+#include "reader/reader.h"
 
 namespace nmb::hdf5 {
 

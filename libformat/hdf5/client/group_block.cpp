@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "hdf5_types/hdf5_section.h"
+#include "model/classic.h"
 #include "model/paths.h"
-#include "nmb/classic.h"
 #include "reader/reader_core.h"
 #include "sources/value_source.h"
 #include "wire/joined_text.h"

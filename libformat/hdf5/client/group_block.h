@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "client/hdf5_file.h"
-#include "nmb/dataset.h"
-#include "nmb/reader.h"
+#include "reader/reader.h"
+#include "values/dataset.h"
 
 namespace nmb::hdf5 {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "client/dimension_ids.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/reader.h"
+#include "netcdf/netcdf_view.h"
 #include "nmb/status.h"
+#include "reader/reader.h"
 
 namespace nmb::hdf5 {
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "client/group_block.h"
+#include "client/hdf5.h"
 #include "netcdf/selected_variables.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/hdf5.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {

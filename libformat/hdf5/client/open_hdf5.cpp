@@ -1,11 +1,11 @@
-// Opens HDF5 files as blocks (see nmb/hdf5.h).
+// Opens HDF5 files as blocks (see client/hdf5.h).
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "client/group_block.h"
+#include "client/hdf5.h"
 #include "client/hdf5_file.h"
-#include "nmb/hdf5.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

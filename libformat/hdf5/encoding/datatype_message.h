@@ -2,7 +2,7 @@
 #pragma once
 
 #include "encoding/hdf5_bytes.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
 
 namespace nmb {

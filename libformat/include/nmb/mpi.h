@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

@@ -9,7 +9,7 @@
 namespace nmb {
 
 // External types, numbered as in the classic netCDF formats. CDF-1 and CDF-2 have only the first
-// six types. Codes from 256 are a block's own types (nmb/extension.h).
+// six types. Codes from 256 are a block's own types (model/extension.h).
 enum class Type : std::uint16_t {
   kByte = 1,
   kChar = 2,
@@ -42,7 +42,7 @@ constexpr std::string_view type_name(Type type) {
 }
 
 // The form of a block's body: a classic header (1, 2 or 5), or the extended header (6;
-// nmb/extension.h).
+// model/extension.h).
 enum class Kind : std::uint8_t { kCdf1 = 1, kCdf2 = 2, kCdf5 = 5, kExtended = 6 };
 
 constexpr bool is_classic(Kind kind) {

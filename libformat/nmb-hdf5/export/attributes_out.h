@@ -6,7 +6,7 @@
 
 #include "export/heap_out.h"
 #include "import/source_block.h"
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

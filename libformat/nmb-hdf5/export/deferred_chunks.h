@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
 #include "nmb/status.h"
+#include "wire/bytes.h"
 
 namespace nmb::hdf5 {
 

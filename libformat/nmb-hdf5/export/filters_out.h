@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

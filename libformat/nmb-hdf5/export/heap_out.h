@@ -14,8 +14,8 @@
 
 #include "export/types_out.h"
 #include "handle.h"
-#include "nmb/bytes.h"
 #include "nmb/status.h"
+#include "wire/bytes.h"
 
 namespace nmb::hdf5 {
 

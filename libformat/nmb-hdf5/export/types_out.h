@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "handle.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

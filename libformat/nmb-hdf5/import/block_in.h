@@ -16,7 +16,7 @@
 #include "import/attributes_in.h"
 #include "import/file_in.h"
 #include "import/types_in.h"
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

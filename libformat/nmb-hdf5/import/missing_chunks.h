@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
 #include "slabs.h"
 #include "values/chunk_grid.h"

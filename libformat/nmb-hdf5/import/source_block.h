@@ -12,8 +12,8 @@
 #include "export/types_out.h"
 #include "hdf5_types/block_properties.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/reader.h"
-#include "nmb/values.h"
+#include "reader/reader.h"
+#include "values/values.h"
 
 namespace nmb::hdf5 {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

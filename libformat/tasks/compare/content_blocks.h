@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "compare/block_content.h"
+#include "compare/compare.h"
 #include "compare/content_values.h"
-#include "nmb/compare.h"
-#include "nmb/netcdf_view.h"
+#include "netcdf/netcdf_view.h"
 #include "nmb/status.h"
 
 namespace nmb {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "compare/block_content.h"
-#include "nmb/bytes.h"
 #include "nmb/status.h"
-#include "nmb/values.h"
 #include "values/chunk_cache.h"
+#include "values/values.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/convert.h"
-#include "nmb/dataset.h"
-#include "nmb/files.h"
-#include "nmb/writer.h"
+#include "convert/convert.h"
+#include "files/files.h"
+#include "parallel/communicator.h"
+#include "values/dataset.h"
+#include "wire/bytes.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

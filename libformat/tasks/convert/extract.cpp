@@ -1,9 +1,9 @@
-// Writes blocks as classic files (see nmb/convert.h; spec/format.md, section 8.1).
+// Writes blocks as classic files (see convert/convert.h; spec/format.md, section 8.1).
 #include <utility>
 #include <vector>
 
 #include "convert/classic_file.h"
-#include "nmb/convert.h"
+#include "convert/convert.h"
 #include "wire/endian.h"
 
 namespace nmb {

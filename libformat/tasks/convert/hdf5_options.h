@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "nmb/convert.h"
+#include "convert/convert.h"
 #include "nmb/status.h"
 
 namespace nmb {

@@ -11,8 +11,8 @@
 
 #include "files/spool_file.h"
 #include "model/moved_reference.h"
-#include "nmb/dataset.h"
-#include "nmb/path_move.h"
+#include "model/path_move.h"
+#include "values/dataset.h"
 
 namespace nmb {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "files/spool_file.h"
-#include "nmb/dataset.h"
-#include "nmb/values.h"
+#include "values/dataset.h"
+#include "values/values.h"
 
 namespace nmb {
 

@@ -1,4 +1,4 @@
-// Finds the files to which an input file refers (see nmb/convert.h).
+// Finds the files to which an input file refers (see convert/convert.h).
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "client/group_block.h"
+#include "convert/convert.h"
 #include "extent/external_path.h"
+#include "files/files.h"
 #include "files/visited_files.h"
 #include "hdf5_types/hdf5_section.h"
 #include "hdf5_types/virtual_name.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "reader/reader.h"
 
 namespace nmb {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "convert/hdf5_options.h"
-#include "nmb/communicator.h"
-#include "nmb/files.h"
+#include "files/files.h"
 #include "nmb/status.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

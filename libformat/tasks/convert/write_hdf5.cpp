@@ -1,4 +1,4 @@
-// Writes an NMB file as HDF5 with nmb-hdf5 (see nmb/convert.h).
+// Writes an NMB file as HDF5 with nmb-hdf5 (see convert/convert.h).
 #include <algorithm>
 #include <atomic>
 #include <compare>
@@ -23,20 +23,20 @@
 #include "client/netcdf_check.h"
 #include "compare/block_content.h"
 #include "compare/compare_definitions.h"
+#include "convert/convert.h"
 #include "convert/write_cmip7.h"
 #include "convert/write_merged.h"
 #include "convert/write_variables.h"
+#include "files/files.h"
 #include "files/first_difference.h"
 #include "hdf5_types/hdf5_section.h"
 #include "hdf5_types/netcdf_marks.h"
 #include "hdf5_types/type_header.h"
+#include "model/classic.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/classic.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/netcdf_view.h"
 #include "parallel/workers.h"
 #include "sources/value_source.h"
 #include "values/chunk_coding.h"

@@ -1,5 +1,5 @@
-// Implements pack() (see nmb/merge.h): completes the options, and makes HDF5 outputs from a
-// temporary NMB file.
+// Implements pack() (see merge/reporting/merge.h): completes the options, and makes HDF5 outputs
+// from a temporary NMB file.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "convert/convert.h"
 #include "convert/write_merged.h"
+#include "files/files.h"
 #include "files/journaled_output.h"
 #include "files/temporary_names.h"
 #include "merge/packer.h"
 #include "merge/reading/input_order.h"
 #include "merge/reporting/merge_options.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "reader/reader.h"
 #include "sources/value_message.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"

@@ -5,11 +5,11 @@
 #include <functional>
 #include <new>
 
+#include "convert/convert.h"
 #include "files/journaled_output.h"
 #include "merge/reading/input_order.h"
 #include "merge/reporting/pack_report.h"
-#include "nmb/convert.h"
-#include "nmb/reader.h"
+#include "reader/reader.h"
 
 namespace nmb {
 

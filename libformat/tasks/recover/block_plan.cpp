@@ -12,9 +12,9 @@
 
 #include "extent/needs.h"
 #include "hdf5_types/hdf5_section.h"
+#include "model/classic.h"
 #include "model/elements_in.h"
 #include "model/name_rules.h"
-#include "nmb/classic.h"
 #include "parallel/workers.h"
 #include "recover/found_values.h"
 #include "wire/joined_text.h"

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "extent/data_map.h"
-#include "nmb/block_entry.h"
-#include "nmb/recover.h"
 #include "reader/reader_core.h"
 #include "recover/current_index.h"
 #include "recover/evidence.h"
+#include "recover/recover.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

@@ -1,5 +1,5 @@
-// Recovers blocks from a damaged file (see nmb/recover.h).
-#include "nmb/recover.h"
+// Recovers blocks from a damaged file (see recover/recover.h).
+#include "recover/recover.h"
 
 #include <algorithm>
 #include <set>
@@ -9,16 +9,16 @@
 #include "client/group_block.h"
 #include "commit/automatic_view.h"
 #include "merge/packer.h"
+#include "merge/reporting/merge.h"
 #include "model/find_above.h"
 #include "model/name_rules.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
+#include "reader/reader.h"
 #include "recover/block_plan.h"
 #include "recover/mended_file.h"
 #include "superblock/choosing.h"
 #include "superblock/settled_head.h"
 #include "table/kept_rows.h"
+#include "verify/verify.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "nmb/bytes.h"
 #include "parallel/outbox.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/files.h"
+#include "files/files.h"
 #include "origins/value_mover.h"
+#include "parallel/communicator.h"
 #include "ranks/core_options.h"
 
 namespace nmb {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string_view>
 
-#include "nmb/classic.h"
-#include "nmb/metadata.h"
+#include "model/classic.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
 #include "origins/finished_extent.h"
 #include "origins/statistics_tap.h"

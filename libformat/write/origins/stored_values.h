@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "model/external_files.h"
 #include "model/stored_piece.h"
-#include "nmb/bytes.h"
-#include "nmb/external_files.h"
-#include "nmb/writer.h"
+#include "wire/bytes.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/bytes.h"
 #include "nmb/status.h"
-#include "nmb/writer.h"
+#include "wire/bytes.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "extent/data_map.h"
-#include "nmb/writer.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/classic.h"
-#include "nmb/metadata.h"
-#include "nmb/writer.h"
+#include "model/classic.h"
+#include "model/metadata.h"
 #include "origins/extent_origin.h"
 #include "state/body_origin.h"
+#include "wire/block_entry.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "nmb/writer.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

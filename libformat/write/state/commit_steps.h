@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "nmb/block_entry.h"
 #include "state/block_commit.h"
 #include "state/writer_core.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/statistics.h"
+#include "model/statistics.h"
 #include "nmb/status.h"
-#include "nmb/writer.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "extent/data_map.h"
-#include "nmb/bytes.h"
 #include "nmb/status.h"
-#include "nmb/writer.h"
 #include "origins/ordered_digest.h"
 #include "origins/value_mover.h"
+#include "wire/bytes.h"
 #include "wire/place.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/files.h"
+#include "files/files.h"
 #include "origins/written.h"
+#include "parallel/communicator.h"
 #include "parallel/outbox.h"
 #include "ranks/aggregation.h"
 #include "state/block_state.h"

@@ -7,11 +7,9 @@
 #include <string_view>
 
 #include "block/body_codec.h"
-#include "nmb/communicator.h"
-#include "nmb/detail/grow_array.h"
-#include "nmb/writer.h"
 #include "origins/stage.h"
 #include "parallel/collective_call.h"
+#include "parallel/communicator.h"
 #include "parallel/name_slices.h"
 #include "ranks/core_options.h"
 #include "ranks/counted_output.h"
@@ -26,6 +24,8 @@
 #include "state/next_generation.h"
 #include "state/piece_exchange.h"
 #include "values/open_requests.h"
+#include "wire/grow_array.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

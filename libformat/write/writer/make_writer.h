@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
 #include "ranks/core_options.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

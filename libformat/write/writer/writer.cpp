@@ -1,5 +1,6 @@
-// Writer: opens and closes files and forwards calls to the parts of the writer (see nmb/writer.h).
-#include "nmb/writer.h"
+// Writer: opens and closes files and forwards calls to the parts of the writer (see
+// writer/writer.h).
+#include "writer/writer.h"
 
 #include <bit>
 

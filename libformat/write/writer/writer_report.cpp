@@ -1,10 +1,10 @@
-// Reports times and counts of the writer on a rank (see nmb/writer.h).
+// Reports times and counts of the writer on a rank (see writer/writer.h).
 #include "writer/writer_report.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "nmb/writer.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

@@ -1,8 +1,8 @@
 // Returns the times and counts of the writer on this rank so far.
 #pragma once
 
-#include "nmb/writer.h"
 #include "state/writer_core.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

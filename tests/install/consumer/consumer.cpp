@@ -1,11 +1,5 @@
 // consumer write FILE.nmb | read FILE.h5 | ranks: what an installed libnmb does for a program. It
 // writes a file, reads HDF5 by nmb-hdf5, and joins the processes of an MPI job by a plug-in.
-#include <nmb/bytes.h>
-#include <nmb/communicator.h>
-#include <nmb/files.h>
-#include <nmb/hdf5.h>
-#include <nmb/writer.h>
-
 #include <cstddef>
 #include <cstdio>
 #include <memory>
@@ -14,6 +8,12 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "client/hdf5.h"
+#include "files/files.h"
+#include "parallel/communicator.h"
+#include "wire/bytes.h"
+#include "writer/writer.h"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "hdf5_types/netcdf_marks.h"
-#include "nmb/extension.h"
-#include "nmb/values.h"
+#include "model/extension.h"
+#include "values/values.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
 

@@ -17,18 +17,18 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/classic.h"
-#include "nmb/extension.h"
-#include "nmb/metadata.h"
-#include "nmb/statistics.h"
+#include "model/classic.h"
+#include "model/extension.h"
+#include "model/metadata.h"
+#include "model/statistics.h"
 #include "nmb/status.h"
 #include "values/statistics/histogram_builder.h"
 #include "values/statistics/value_counter.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 
-// How the values of a variable are divided into parts (see PartRanges in nmb/statistics.h).
+// How the values of a variable are divided into parts (see PartRanges in model/statistics.h).
 class PartDivision {
  public:
   // No division: the values are not divided.

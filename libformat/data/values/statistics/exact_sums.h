@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "nmb/statistics.h"
+#include "model/statistics.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/statistics.h"
+#include "model/statistics.h"
 
 namespace nmb {
 

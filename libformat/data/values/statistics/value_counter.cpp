@@ -8,10 +8,10 @@
 #include <type_traits>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/extension.h"
-#include "nmb/values.h"
+#include "model/extension.h"
 #include "values/hole_value.h"
 #include "values/stored_type.h"
+#include "values/values.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/metadata.h"
-#include "nmb/statistics.h"
+#include "model/metadata.h"
+#include "model/statistics.h"
 #include "nmb/status.h"
 #include "values/statistics/exact_sums.h"
 #include "values/statistics/histogram_builder.h"

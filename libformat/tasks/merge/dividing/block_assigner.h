@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "merge/dividing/name_splitter.h"
-#include "nmb/merge.h"
-#include "nmb/metadata.h"
+#include "merge/reporting/merge.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
 
 namespace nmb {

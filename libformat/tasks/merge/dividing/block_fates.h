@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/dataset.h"
+#include "values/dataset.h"
 
 namespace nmb {
 

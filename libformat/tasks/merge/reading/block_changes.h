@@ -10,9 +10,9 @@
 #include "convert/moved_paths.h"
 #include "merge/reading/block_selection.h"
 #include "merge/reading/input_context.h"
-#include "nmb/dataset.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
 #include "nmb/status.h"
+#include "values/dataset.h"
 
 namespace nmb {
 

@@ -7,10 +7,10 @@
 #include <memory>
 #include <utility>
 
+#include "model/classic.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
-#include "nmb/classic.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "client/named_blocks.h"
-#include "nmb/communicator.h"
-#include "nmb/find.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
+#include "find/find.h"
+#include "merge/reporting/merge.h"
 #include "nmb/status.h"
+#include "parallel/communicator.h"
+#include "reader/reader.h"
 #include "sources/value_source.h"
 
 namespace nmb {

@@ -7,11 +7,11 @@
 #include <set>
 #include <string>
 
+#include "model/extension.h"
 #include "model/find_above.h"
 #include "model/paths.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/extension.h"
-#include "nmb/netcdf_view.h"
 
 namespace nmb {
 

@@ -11,9 +11,9 @@
 
 #include "client/named_blocks.h"
 #include "convert/moved_paths.h"
-#include "nmb/dataset.h"
-#include "nmb/reader.h"
 #include "nmb/status.h"
+#include "reader/reader.h"
+#include "values/dataset.h"
 
 namespace nmb {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "merge/reading/input_block.h"
-#include "nmb/dataset.h"
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
 #include "sources/value_source.h"
+#include "values/dataset.h"
 
 namespace nmb {
 

@@ -7,10 +7,10 @@
 #include "client/damaged_chunks.h"
 #include "client/group_block.h"
 #include "client/named_blocks.h"
+#include "convert/convert.h"
+#include "model/classic.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
-#include "nmb/classic.h"
-#include "nmb/convert.h"
 #include "sources/value_source.h"
 #include "wire/joined_text.h"
 

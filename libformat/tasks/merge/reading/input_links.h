@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "client/hdf5_file.h"
-#include "nmb/block_entry.h"
-#include "nmb/external_files.h"
-#include "nmb/reader.h"
+#include "model/external_files.h"
 #include "origins/stored_values.h"
+#include "reader/reader.h"
 #include "sources/value_source.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

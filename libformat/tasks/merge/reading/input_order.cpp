@@ -10,11 +10,11 @@
 #include <optional>
 #include <utility>
 
+#include "files/files.h"
 #include "merge/reading/classic_form.h"
 #include "merge/reading/input_reader.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
-#include "nmb/files.h"
 #include "parallel/outbox.h"
 
 namespace nmb {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "merge/reading/input_links.h"
-#include "nmb/reader.h"
 #include "nmb/status.h"
+#include "reader/reader.h"
 
 namespace nmb {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "merge/reading/nmb_input.h"
-#include "nmb/classic.h"
-#include "nmb/reader.h"
+#include "model/classic.h"
+#include "reader/reader.h"
 #include "sources/value_source.h"
 
 namespace nmb {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "merge/reading/value_origin.h"
-#include "nmb/reader.h"
+#include "reader/reader.h"
 #include "sources/value_source.h"
 
 namespace nmb {

@@ -8,15 +8,15 @@
 
 #include "client/damaged_chunks.h"
 #include "client/group_block.h"
+#include "convert/convert.h"
 #include "files/pooled_file.h"
 #include "merge/reading/lazy_block.h"
 #include "merge/reading/sample_counts.h"
 #include "model/name_rules.h"
-#include "nmb/convert.h"
-#include "nmb/verify.h"
 #include "reader/extent_pieces.h"
 #include "sources/value_source.h"
 #include "table/kept_rows.h"
+#include "verify/verify.h"
 
 namespace nmb {
 

@@ -13,9 +13,9 @@
 #include "merge/reading/input_context.h"
 #include "merge/reading/input_extras.h"
 #include "merge/reading/input_originals.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/reader.h"
+#include "netcdf/netcdf_view.h"
 #include "nmb/status.h"
+#include "reader/reader.h"
 #include "sources/value_source.h"
 
 namespace nmb {

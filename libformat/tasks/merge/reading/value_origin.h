@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "files/pooled_file.h"
-#include "nmb/reader.h"
 #include "parallel/message_fields.h"
+#include "reader/reader.h"
 #include "sources/value_source.h"
 
 namespace nmb {

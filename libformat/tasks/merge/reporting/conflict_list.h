@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "merge/reporting/merge.h"
 #include "merge/reporting/pack_report.h"
-#include "nmb/merge.h"
 
 namespace nmb {
 

@@ -9,11 +9,11 @@
 #include <variant>
 
 #include "convert/hdf5_options.h"
-#include "nmb/bytes.h"
-#include "nmb/dataset.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
+#include "merge/reporting/merge.h"
 #include "nmb/status.h"
+#include "reader/reader.h"
+#include "values/dataset.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

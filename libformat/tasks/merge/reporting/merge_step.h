@@ -3,7 +3,7 @@
 
 #include "merge/reporting/conflict_list.h"
 #include "merge/reporting/merge_options.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

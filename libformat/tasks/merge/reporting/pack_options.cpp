@@ -1,9 +1,9 @@
-// Checks which options of pack() can be combined (see nmb/merge.h).
+// Checks which options of pack() can be combined (see merge/reporting/merge.h).
 #include <cstdint>
 #include <string>
 
+#include "merge/reporting/merge.h"
 #include "model/name_rules.h"
-#include "nmb/merge.h"
 
 namespace nmb {
 

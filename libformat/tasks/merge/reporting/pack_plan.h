@@ -1,12 +1,12 @@
 // Makes the report of a dry run. The report has the number of ranks, the memory, the striping and
-// the blocks (see PackPlan in nmb/merge.h).
+// the blocks (see PackPlan in merge/reporting/merge.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "merge/reporting/merge_options.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "merge/reporting/merge_options.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

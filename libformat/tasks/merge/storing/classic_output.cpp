@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "files/files.h"
 #include "merge/reading/classic_form.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/files.h"
-#include "nmb/netcdf_view.h"
 #include "sources/value_source.h"
 
 namespace nmb {

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "model/attribute_differences.h"
+#include "model/classic.h"
 #include "model/header_bytes.h"
-#include "nmb/classic.h"
 
 namespace nmb {
 

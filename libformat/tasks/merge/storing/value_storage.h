@@ -13,8 +13,8 @@
 #include "merge/reporting/merge_options.h"
 #include "merge/storing/part_block.h"
 #include "merge/storing/value_coder.h"
-#include "nmb/dataset.h"
-#include "nmb/writer.h"
+#include "values/dataset.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

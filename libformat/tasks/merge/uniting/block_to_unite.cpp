@@ -8,8 +8,8 @@
 #include "merge/reading/classic_form.h"
 #include "merge/reading/held_values.h"
 #include "merge/uniting/decomposition.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/netcdf_view.h"
 
 namespace nmb {
 

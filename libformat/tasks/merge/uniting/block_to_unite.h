@@ -15,7 +15,7 @@
 #include "merge/reporting/merge_options.h"
 #include "merge/uniting/dataset_union.h"
 #include "model/paths.h"
-#include "nmb/netcdf_view.h"
+#include "netcdf/netcdf_view.h"
 #include "nmb/status.h"
 #include "sources/late_values.h"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "merge/uniting/array_form.h"
-#include "nmb/communicator.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "nmb/status.h"
+#include "parallel/communicator.h"
 #include "values/chunk_coding.h"
 #include "values/chunk_grid.h"
 #include "values/gathered_chunk.h"

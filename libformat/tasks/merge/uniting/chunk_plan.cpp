@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "client/group_block.h"
-#include "nmb/netcdf_view.h"
+#include "netcdf/netcdf_view.h"
 #include "sources/late_values.h"
 #include "sources/value_source.h"
 #include "values/chunk_filters.h"

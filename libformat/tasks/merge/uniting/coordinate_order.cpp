@@ -6,7 +6,7 @@
 #include <charconv>
 #include <vector>
 
-#include "nmb/values.h"
+#include "values/values.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
 #include "sources/value_source.h"

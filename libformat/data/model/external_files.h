@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/bytes.h"
 #include "nmb/status.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

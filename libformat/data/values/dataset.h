@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/classic.h"
-#include "nmb/metadata.h"
-#include "nmb/statistics.h"
+#include "model/classic.h"
+#include "model/metadata.h"
+#include "model/statistics.h"
 #include "nmb/types.h"
-#include "nmb/values.h"
+#include "values/values.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -12,20 +12,20 @@
 #include <variant>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/external_files.h"
-#include "nmb/files.h"
+#include "files/files.h"
+#include "model/external_files.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
-#include "nmb/values.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "values/values.h"
+#include "wire/block_entry.h"
+#include "wire/bytes.h"
+#include "writer/writer.h"
 
 namespace nmb {
 
 class Reader;
-struct Hdf5Losses;  // nmb/convert.h
+struct Hdf5Losses;  // convert/convert.h
 
 // How a merge treats whole files. These files are the HDF5 and netCDF-4 inputs, and the originals
 // of NMB inputs.
@@ -148,7 +148,7 @@ struct BlockChoice {
   std::optional<std::vector<std::string>> names{};
   // If set, only blocks for whose names this function returns false. Must be thread-safe.
   std::function<Result<bool>(std::string_view block)> excludes{};
-  // If set, only blocks for which this expression holds (FindExpression in nmb/find.h). A name in
+  // If set, only blocks for which this expression holds (FindExpression in find/find.h). A name in
   // the expression that no block has is an error. Blocks for which the conditions above do not hold
   // are not looked at.
   std::optional<std::string> where{};
@@ -277,7 +277,7 @@ struct PackOptions {
   // be one block. These options are ignored: `samples`, `compression`, and options of `writer` that
   // apply only to NMB files. Fails with kConflict if the kind cannot hold the block.
   std::optional<Kind> classic{};
-  // If set, the output is an HDF5 file (nmb/convert.h) without statistics and provenance. The
+  // If set, the output is an HDF5 file (convert/convert.h) without statistics and provenance. The
   // output is converted from a temporary NMB file beside it, to which the other options apply. The
   // HDF5 library compresses classic blocks; it can use only deflate.
   std::optional<Hdf5Output> hdf5{};
@@ -298,7 +298,7 @@ struct PackOptions {
   std::string block_name;
   bool unique_groups = false;  // whether the same group name in two inputs is a conflict
   // How inputs are divided into blocks. Blocks from HDF5 are converted to classic datasets before
-  // they are divided or united (nmb/netcdf_view.h). Losses in this conversion are conflicts. A
+  // they are divided or united (netcdf/netcdf_view.h). Losses in this conversion are conflicts. A
   // block from which no variable is moved stays unchanged.
   BlockRule block_by{};
   SampleRule samples{};
@@ -318,7 +318,7 @@ struct PackOptions {
   std::string sort_by{};
 
   // --- how blocks are stored ---
-  // How values are stored (nmb/values.h). If nullopt, values that are coded in an NMB input stay
+  // How values are stored (values/values.h). If nullopt, values that are coded in an NMB input stay
   // coded in the same way. If a compression is given, blocks from HDF5 get newly coded chunks.
   // Extents of other blocks are coded piece by piece, without shuffle and chunks; inline extents
   // are not coded. Coded values are first written to the folder for temporary files (TMPDIR). Fails

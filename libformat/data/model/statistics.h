@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
 

@@ -11,12 +11,12 @@
 #include <span>
 #include <string_view>
 
-#include "nmb/block_entry.h"
-#include "nmb/detail/grow_array.h"
-#include "nmb/detail/name_table.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
+#include "model/name_table.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
+#include "wire/block_entry.h"
+#include "wire/grow_array.h"
 
 namespace nmb {
 
@@ -88,7 +88,7 @@ class Metadata {
   // incomplete.
   NMB_EXPORT Status put_att(VarId owner, std::string_view name, Type type,
                             std::span<const std::byte> values);
-  // Sets the extension of a body of kind 6 (nmb/extension.h); nullptr means none. Call this
+  // Sets the extension of a body of kind 6 (model/extension.h); nullptr means none. Call this
   // function before the first definition that uses one of the block's own types.
   void set_extension(std::shared_ptr<const Extension> extension) {
     extension_ = std::move(extension);

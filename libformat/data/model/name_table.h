@@ -15,8 +15,8 @@
 #include <span>
 #include <utility>
 
-#include "nmb/detail/grow_array.h"
 #include "nmb/status.h"
+#include "wire/grow_array.h"
 
 namespace nmb {
 

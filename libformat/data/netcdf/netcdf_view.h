@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/dataset.h"
-#include "nmb/extension.h"
-#include "nmb/metadata.h"
+#include "model/extension.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
+#include "values/dataset.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

@@ -16,24 +16,24 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/external_files.h"
-#include "nmb/files.h"
-#include "nmb/metadata.h"
-#include "nmb/output_options.h"
-#include "nmb/statistics.h"
+#include "files/files.h"
+#include "files/output_options.h"
+#include "model/external_files.h"
+#include "model/metadata.h"
+#include "model/statistics.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
-#include "nmb/values.h"
+#include "parallel/communicator.h"
+#include "values/values.h"
+#include "wire/block_entry.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 
 class KeptRows;
 struct WriterReport;
-struct LeftOutList;  // nmb/hdf5_view.h
-struct LostRecords;  // nmb/reader.h
+struct LeftOutList;  // view/hdf5_view.h
+struct LostRecords;  // reader/reader.h
 // These types are internal to the library.
 struct CoreOptions;
 struct LinkedValues;
@@ -88,9 +88,10 @@ struct WriterOptions : OutputOptions {
   std::uint32_t leaf_rows = 64, node_rows = 128, map_rows = 128;
   MetadataCodec metadata_codec = MetadataCodec::kZstdDictionary;
   int compression_level = 1;
-  // Statistics to keep for each block that a commit writes (nmb/statistics.h). Not allowed in a dry
-  // run (kUsage). Statistics of values that the commit moves are computed during the move; other
-  // values are read again. A block that changes while this option is kNone loses its statistics.
+  // Statistics to keep for each block that a commit writes (model/statistics.h). Not allowed in a
+  // dry run (kUsage). Statistics of values that the commit moves are computed during the move;
+  // other values are read again. A block that changes while this option is kNone loses its
+  // statistics.
   StatisticsLevel statistics = StatisticsLevel::kNone;
   // Functions of values whose results are stored beside the statistics, each with its own name.
   // Only allowed with statistics (kUsage). A block that is packed from another NMB file keeps its
@@ -105,8 +106,8 @@ struct WriterOptions : OutputOptions {
   // Whether close() adds a view, through which HDF5 programs can read the file (spec/hdf5_view.md).
   // Not allowed in a dry run (kUsage).
   Hdf5View hdf5_view = Hdf5View::kOff;
-  // What the view shows (ViewOptions in nmb/reader.h). nullopt means: as in the file's view, or the
-  // default of ViewOptions if the file has no view.
+  // What the view shows (ViewOptions in reader/reader.h). nullopt means: as in the file's view, or
+  // the default of ViewOptions if the file has no view.
   std::optional<bool> view_dimensions{}, view_copies{};
 
   // --- what happens to the file ---
@@ -287,7 +288,7 @@ class Writer {
   NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);
   // Gives a tag to a block that is not committed yet, or replaces the block's tag of this name. A
   // tag that a packed block has in another file (PackedBlock::kept) is replaced too. Programs find
-  // blocks by their tags (nmb/find.h). If several ranks define the block, it gets the tags of all
+  // blocks by their tags (find/find.h). If several ranks define the block, it gets the tags of all
   // ranks; end_define() fails with kConflict if two ranks give different values to one tag. Errors:
   // kUsage outside define mode, or if the name or a text breaks a rule of struct Tag; kUnsupported
   // if the block is committed.
@@ -300,7 +301,7 @@ class Writer {
   NMB_EXPORT Status add_provenance(std::string_view json);
   // Defines a dimension; the length kUnlimited means the record dimension. Errors: kUsage; kExists
   // if the name is already used. In a block with more than 3,584 dimensions or variables, this
-  // error may come later, from end_define() (see nmb/metadata.h).
+  // error may come later, from end_define() (see model/metadata.h).
   NMB_EXPORT Result<DimId> def_dim(BlockId block, std::string_view name, std::uint64_t length);
   NMB_EXPORT Result<VarId> def_var(BlockId block, std::string_view name, Type type,
                                    std::span<const DimId> dimensions);

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/external_files.h"
+#include "model/external_files.h"
 #include "nmb/status.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 
@@ -115,9 +115,9 @@ struct VerifySummary {
 // after damage where possible. Needs a few MiB of memory for each thread, memory for one body at a
 // time, memory for a list of the ranges between structures, and 64 MiB for bytes of originals. For
 // HDF5 files, also needs memory for decoded chunks: 32 MiB, or the size of one chunk if that is
-// more. The name of an HDF5 file must be its path (nmb/hdf5.h). Findings that do not concern this
-// project's specification have the rule "HDF5". Errors: kUnknownKind; kUnsupported, kLimit and kIo
-// if nothing could be read.
+// more. The name of an HDF5 file must be its path (client/hdf5.h). Findings that do not concern
+// this project's specification have the rule "HDF5". Errors: kUnknownKind; kUnsupported, kLimit and
+// kIo if nothing could be read.
 NMB_EXPORT Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& options,
                                         Findings& findings);
 

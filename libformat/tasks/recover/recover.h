@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/external_files.h"
-#include "nmb/files.h"
-#include "nmb/output_options.h"
+#include "files/files.h"
+#include "files/output_options.h"
+#include "model/external_files.h"
 #include "nmb/status.h"
-#include "nmb/writer.h"
+#include "wire/bytes.h"
+#include "writer/writer.h"
 
 namespace nmb {
 

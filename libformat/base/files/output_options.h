@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "nmb/files.h"
+#include "files/files.h"
 
 namespace nmb {
 

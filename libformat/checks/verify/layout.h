@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/reader.h"
 #include "nmb/status.h"
+#include "reader/reader.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

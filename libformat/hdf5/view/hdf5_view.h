@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/reader.h"
 #include "nmb/status.h"
+#include "reader/reader.h"
 
 namespace nmb {
 

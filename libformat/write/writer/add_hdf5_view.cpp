@@ -1,5 +1,5 @@
-// Adds an HDF5 view to a file (see nmb/writer.h).
-#include "nmb/writer.h"
+// Adds an HDF5 view to a file (see writer/writer.h).
+#include "writer/writer.h"
 
 namespace nmb {
 

@@ -14,11 +14,11 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/path_move.h"
+#include "model/path_move.h"
+#include "netcdf/netcdf_view.h"
 #include "nmb/status.h"
+#include "wire/block_entry.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -15,8 +15,8 @@
 #include <tuple>
 #include <utility>
 
-#include "nmb/bytes.h"
 #include "nmb/status.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 
@@ -258,7 +258,7 @@ class OutputSet {
   std::map<Identity, Output> outputs_;
   bool replaces_ = false;
   // Files to which inputs refer, and which were already compared with these outputs
-  // (nmb/convert.h).
+  // (convert/convert.h).
   std::shared_ptr<VisitedFiles> visited_;
 };
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/reader.h"
 #include "nmb/status.h"
+#include "reader/reader.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "nmb/bytes.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -12,14 +12,14 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/dataset.h"
-#include "nmb/external_files.h"
-#include "nmb/statistics.h"
+#include "model/external_files.h"
+#include "model/statistics.h"
 #include "nmb/status.h"
-#include "nmb/values.h"
+#include "parallel/communicator.h"
+#include "values/dataset.h"
+#include "values/values.h"
+#include "wire/block_entry.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/bytes.h"
-#include "nmb/classic.h"
-#include "nmb/metadata.h"
-#include "nmb/netcdf_view.h"
+#include "model/classic.h"
+#include "model/metadata.h"
+#include "netcdf/netcdf_view.h"
 #include "nmb/status.h"
-#include "nmb/values.h"
+#include "values/values.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -10,16 +10,16 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/dataset.h"
-#include "nmb/files.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/output_options.h"
-#include "nmb/reader.h"
+#include "files/files.h"
+#include "files/output_options.h"
+#include "netcdf/netcdf_view.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
-#include "nmb/values.h"
+#include "parallel/communicator.h"
+#include "reader/reader.h"
+#include "values/dataset.h"
+#include "values/values.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

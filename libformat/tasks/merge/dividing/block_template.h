@@ -1,5 +1,6 @@
 // BlockTemplate: forms block names from a template with the fields {stem}, {path}, {index} and
-// {group}. BlockNames: the names of the blocks that pack() makes of its inputs (nmb/merge.h).
+// {group}. BlockNames: the names of the blocks that pack() makes of its inputs
+// (merge/reporting/merge.h).
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/path_move.h"
+#include "model/path_move.h"
 #include "nmb/status.h"
 
 namespace nmb {

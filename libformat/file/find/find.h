@@ -32,10 +32,10 @@
 #include <variant>
 #include <vector>
 
-#include "nmb/dataset.h"
-#include "nmb/reader.h"
-#include "nmb/statistics.h"
+#include "model/statistics.h"
 #include "nmb/status.h"
+#include "reader/reader.h"
+#include "values/dataset.h"
 
 namespace nmb {
 

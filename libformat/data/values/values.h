@@ -16,10 +16,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/classic.h"
-#include "nmb/metadata.h"
+#include "model/classic.h"
+#include "model/metadata.h"
 #include "nmb/status.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 
