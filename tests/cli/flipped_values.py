@@ -239,7 +239,8 @@ NO_VALUES_IN = {
     "verify.h": "check_nothing_pending",
     "writer.h": "create ~Writer abandon define_block find_block set_samples set_tag add_provenance def_dim def_var put_att"
     " put_att_text remove_block metadata layout records global_id generation report pending_bytes linked_bytes external_files"
-    " without_statistics planned highest text",
+    " without_statistics planned",
+    "writer_options.h": "highest text",
 }
 
 
@@ -248,7 +249,7 @@ def unknown_functions(calls):
     root = HERE.parents[1]
     tests = (root / "tests/unit/flipped_values_test.cpp").read_text(encoding="utf-8")
     known = set(re.findall(r"TEST_F\(FlippedValues, (\w+)\)", tests))
-    for header in sorted((root / "libformat/include/nmb").rglob("*.h")):
+    for header in sorted((root / "libformat").rglob("*.h")):
         text = re.sub(r"//.*|^#.*", "", header.read_text(encoding="utf-8"), flags=re.MULTILINE)
         for _ in range(3):
             text = re.sub(r"<[^<>;]*>", "", text)  # templates' arguments

@@ -14,7 +14,6 @@
 #include "page/origin.h"
 #include "page/page.h"
 #include "page/page_sink.h"
-#include "parallel/communicator.h"
 #include "parallel/outbox.h"
 #include "wire/hash.h"
 

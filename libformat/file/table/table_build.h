@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "page/page_tree_build.h"
-#include "parallel/communicator.h"
 #include "table/table_row.h"
 
 namespace nmb {

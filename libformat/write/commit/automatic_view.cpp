@@ -4,9 +4,9 @@
 #include <span>
 #include <utility>
 
+#include "ranks/writer_options.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
-#include "writer/writer.h"
 
 namespace nmb {
 

@@ -11,10 +11,12 @@
 
 #include "model/external_files.h"
 #include "model/stored_piece.h"
+#include "ranks/writer_options.h"
 #include "wire/bytes.h"
-#include "writer/writer.h"
 
 namespace nmb {
+
+class Writer;
 
 // A piece of linked values. StoredPiece::source_offset is an offset in LinkedValues::source.
 struct LinkedPiece : StoredPiece {

@@ -12,9 +12,9 @@
 #include "extent/data_map.h"
 #include "files/files.h"
 #include "origins/ordered_digest.h"
+#include "ranks/writer_options.h"
 #include "sources/value_source.h"
 #include "wire/bytes.h"
-#include "writer/writer.h"
 
 namespace nmb {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "parallel/communicator.h"
-#include "writer/writer.h"
+#include "ranks/writer_options.h"
 
 namespace nmb {
 

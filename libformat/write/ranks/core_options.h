@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "nmb/status.h"
+#include "ranks/writer_options.h"
 #include "wire/bytes.h"
-#include "writer/writer.h"
 
 namespace nmb {
 

@@ -10,9 +10,9 @@
 #include "model/classic.h"
 #include "model/metadata.h"
 #include "origins/extent_origin.h"
+#include "ranks/writer_options.h"
 #include "state/body_origin.h"
 #include "wire/block_entry.h"
-#include "writer/writer.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 
 #include "model/statistics.h"
 #include "nmb/status.h"
-#include "writer/writer.h"
+#include "ranks/writer_options.h"
 
 namespace nmb {
 

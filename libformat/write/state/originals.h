@@ -10,9 +10,9 @@
 #include "nmb/status.h"
 #include "origins/ordered_digest.h"
 #include "origins/value_mover.h"
+#include "ranks/writer_options.h"
 #include "wire/bytes.h"
 #include "wire/place.h"
-#include "writer/writer.h"
 
 namespace nmb {
 

@@ -13,7 +13,6 @@
 
 #include "files/files.h"
 #include "origins/written.h"
-#include "parallel/communicator.h"
 #include "parallel/outbox.h"
 #include "ranks/aggregation.h"
 #include "state/block_state.h"

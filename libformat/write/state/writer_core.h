@@ -17,6 +17,7 @@
 #include "ranks/rank_work.h"
 #include "ranks/stripe_writer.h"
 #include "ranks/write_buffer.h"
+#include "ranks/writer_options.h"
 #include "state/block_set.h"
 #include "state/committed_state.h"
 #include "state/name_matching.h"
@@ -25,7 +26,6 @@
 #include "state/piece_exchange.h"
 #include "values/open_requests.h"
 #include "wire/grow_array.h"
-#include "writer/writer.h"
 
 namespace nmb {
 
