@@ -16,9 +16,10 @@ inline std::uint64_t hits_of(std::uint64_t event) { return 20 + event * 7 % 60; 
 
 // Collective. Writes a file of `events` events. Each rank gets a contiguous range of the events.
 inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std::uint64_t events) {
-  nmb::WriterOptions options;
+  nmb::FileWriterOptions options;
   options.overwrite = true;
-  NMB_ASSIGN(std::unique_ptr<nmb::Writer> writer, nmb::Writer::create(path, options, ranks));
+  NMB_ASSIGN(std::unique_ptr<nmb::FileWriter> writer,
+             nmb::FileWriter::create(path, options, ranks));
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   const auto size = static_cast<std::uint64_t>(ranks.size());
   const std::uint64_t first = rank * events / size, last = (rank + 1) * events / size;
@@ -68,8 +69,8 @@ inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std:
   NMB_TRY(writer->put_all(run, counts, {{first}, {last - first}, {}}, hits));
   NMB_TRY(writer->close());
   // The printed report shows where the time was spent. Each number is the maximum over the ranks.
-  NMB_ASSIGN(const nmb::WriterReport report,
-             ranks.all_reduce(writer->report(), nmb::WriterReport::highest));
+  NMB_ASSIGN(const nmb::FileWriterReport report,
+             ranks.all_reduce(writer->report(), nmb::FileWriterReport::highest));
   if (ranks.rank() == 0) std::printf("%s\n", report.text().c_str());
   return {};
 }

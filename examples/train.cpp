@@ -54,8 +54,8 @@ nmb::Status add(const nmb::Dataset& sample, nmb::VarId id, const nmb::Hyperslab&
 
 // Reads one block of samples. Instead of training a model, this function computes the mean of the
 // block's numbers.
-nmb::Result<double> use(const nmb::Reader& reader, const nmb::BlockEntry& entry) {
-  NMB_ASSIGN(const std::shared_ptr<const nmb::Block> sample, reader.block(entry));
+nmb::Result<double> use(const nmb::FileReader& reader, const nmb::BlockEntry& entry) {
+  NMB_ASSIGN(const std::shared_ptr<const nmb::LoadedBlock> sample, reader.block(entry));
   Sum sum;
   for (nmb::VarId id = 0; id < sample->metadata.variable_count(); ++id) {
     if (!has_numbers(sample->metadata, id)) continue;
@@ -69,7 +69,7 @@ nmb::Result<double> use(const nmb::Reader& reader, const nmb::BlockEntry& entry)
 }
 
 nmb::Status train(const char* path, int epochs, unsigned threads) {
-  NMB_ASSIGN(const std::unique_ptr<nmb::Reader> reader, nmb::Reader::open(path));
+  NMB_ASSIGN(const std::unique_ptr<nmb::FileReader> reader, nmb::FileReader::open(path));
   std::printf("%llu samples\n", static_cast<unsigned long long>(reader->totals().samples));
   std::vector<nmb::BlockEntry> samples;
   NMB_TRY(reader->for_each_entry("", [&](const nmb::BlockEntry& entry) -> nmb::Result<bool> {

@@ -20,9 +20,9 @@ constexpr std::array<double, kSteps> kTemperatures = {281.5, 283.25, 286.0, 282.
 
 // Writes one block for each station. The name of a block is a path. A block has its own variables.
 Status write(const std::string& path) {
-  nmb::WriterOptions options;
+  nmb::FileWriterOptions options;
   options.overwrite = true;
-  NMB_ASSIGN(const std::unique_ptr<nmb::Writer> writer, nmb::Writer::create(path, options));
+  NMB_ASSIGN(const std::unique_ptr<nmb::FileWriter> writer, nmb::FileWriter::create(path, options));
   std::vector<nmb::BlockId> blocks;
   for (const char* station : {"station/north", "station/south"}) {
     NMB_ASSIGN(const nmb::BlockId block, writer->define_block(station));
@@ -40,7 +40,7 @@ Status write(const std::string& path) {
 }
 
 Status read(const std::string& path) {
-  NMB_ASSIGN(const std::unique_ptr<nmb::Reader> reader, nmb::Reader::open(path));
+  NMB_ASSIGN(const std::unique_ptr<nmb::FileReader> reader, nmb::FileReader::open(path));
   const nmb::Totals& totals = reader->totals();
   std::printf("%ju blocks, %ju variables, %ju samples\n", std::uintmax_t{totals.blocks},
               std::uintmax_t{totals.variables}, std::uintmax_t{totals.samples});

@@ -26,7 +26,7 @@ class Count final : public ValueAccumulator {
 };
 
 static Status write_file(const std::string& path, std::uint64_t seed, int generations) {
-  WriterOptions options = fault_options();
+  FileWriterOptions options = fault_options();
   // Small pages make deep trees.
   if (seed % 3 == 0) options.leaf_rows = 4, options.node_rows = options.map_rows = 3;
   if (seed % 4 == 1) {

@@ -90,10 +90,10 @@ std::vector<std::byte> ExtendedBlock::body() const {
 }
 
 void write_extended(const std::string& path, const std::vector<ExtendedBlock>& blocks) {
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
   options.overwrite = true;
-  auto writer = Writer::create(path, options);
+  auto writer = FileWriter::create(path, options);
   ASSERT_TRUE(writer.ok()) << writer.status().text();
   for (const ExtendedBlock& block : blocks) {
     PackedBlock packed;

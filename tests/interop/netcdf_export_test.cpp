@@ -8,9 +8,9 @@ namespace nmb::test {
 namespace {
 
 Status write_blocks(const std::string& path) {
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::create(path, options));
   NMB_TRY(writer->def_dim("time", kUnlimited).status());
   NMB_ASSIGN(const auto x, writer->def_dim("x", 2));
   const std::string_view over_time[] = {"time"}, both[] = {"time", "x"}, text[] = {"x"};

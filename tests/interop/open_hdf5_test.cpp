@@ -85,7 +85,7 @@ TEST_F(OpenHdf5Test, EntriesAreThoseOfPackedFiles) {
   PackReport report;
   const Status packed = pack(options, &report);
   ASSERT_TRUE(packed.ok()) << packed.text();
-  const auto reader = Reader::open(options.output);
+  const auto reader = FileReader::open(options.output);
   const auto blocks = open_hdf5(file());
   ASSERT_TRUE(reader.ok() && blocks.ok());
   EXPECT_EQ((*reader)->totals().blocks, blocks->size());

@@ -23,11 +23,11 @@ using test::RankFolder;
 // By one process: a file of blocks, or one more generation of it.
 Status add_blocks(const std::string& path, bool is_there, const std::vector<std::string>& names,
                   std::uint64_t length) {
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
   options.piece_size = 65536;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer,
-             is_there ? Writer::open(path, options) : Writer::create(path, options));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+             is_there ? FileWriter::open(path, options) : FileWriter::create(path, options));
   Definer definer(*writer);
   for (const std::string& name : names) {
     const BlockId block = definer.block(name);
@@ -41,9 +41,9 @@ Status add_blocks(const std::string& path, bool is_there, const std::vector<std:
 }
 
 Status remove_and_add(const std::string& path, const std::string& name) {
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(path, options));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::open(path, options));
   Definer definer(*writer);
   definer.keep(writer->remove_block(definer.block(name)));
   NMB_TRY(definer.status());
@@ -78,7 +78,7 @@ auto meanwhile(std::function<Status()> land, Status* landed) {
 }
 
 Status expect_out(const RankFolder& folder, std::uint64_t blocks) {
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(folder.file("out.nmb")));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(folder.file("out.nmb")));
   NMB_TRY(expect(reader->totals().blocks == blocks, std::to_string(blocks) + " blocks, not " +
                                                         std::to_string(reader->totals().blocks)));
   const std::string findings = test::findings_of(std::filesystem::path(folder.file("out.nmb")));

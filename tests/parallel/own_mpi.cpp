@@ -27,10 +27,10 @@ nmb::Status check_sum(nmb::Communicator& ranks, MPI_Comm half) {
 
 // MPI_Init() allows calls by one thread only.
 nmb::Status check_threads_of_mpi_io(nmb::Communicator& ranks) {
-  nmb::WriterOptions options;
+  nmb::FileWriterOptions options;
   options.io = nmb::Io::kMpiIo;
   options.threads = 2;
-  const nmb::Status status = nmb::Writer::create("own_mpi.nmb", options, ranks).status();
+  const nmb::Status status = nmb::FileWriter::create("own_mpi.nmb", options, ranks).status();
   if (status.code() != nmb::Code::kUsage ||
       status.text().find("needs MPI_THREAD_SERIALIZED") == std::string::npos)
     return {nmb::Code::kUsage, "found several threads taken: " + status.text()};

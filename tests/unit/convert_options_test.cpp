@@ -15,8 +15,8 @@ namespace {
 TEST(ConvertOptions, OutOfRangeAreRefused) {
   const TemporaryFolder folder;
   const std::string in = folder.path() / "in.nmb", out = folder.path() / "out.h5";
-  ASSERT_TRUE((*Writer::create(in))->close().ok());
-  const std::unique_ptr<Reader> reader = *Reader::open(in);
+  ASSERT_TRUE((*FileWriter::create(in))->close().ok());
+  const std::unique_ptr<FileReader> reader = *FileReader::open(in);
   Communicator alone;
   const auto refused = [&](const ConvertOptions& options) {
     return write_hdf5(*reader, in, out, options, alone).message();

@@ -31,9 +31,9 @@ class FlippedOutput final : public OutputFileLayer {
 class ReadBack : public testing::Test {
  protected:
   ReadBack() {
-    WriterOptions options;
+    FileWriterOptions options;
     options.sync = false;
-    auto writer = std::move(*Writer::create(file("in.nmb"), options));
+    auto writer = std::move(*FileWriter::create(file("in.nmb"), options));
     const BlockId block = *writer->define_block("b");
     const DimId x = *writer->def_dim(block, "x", 3 << 19);
     EXPECT_TRUE(writer->def_var(block, "v", Type::kShort, {{x}}).ok());
@@ -64,7 +64,7 @@ class ReadBack : public testing::Test {
     options.sync = false;
     options.check = check;
     options.layer = flips(&write);
-    const auto reader = std::move(*Reader::open(file("in.nmb")));
+    const auto reader = std::move(*FileReader::open(file("in.nmb")));
     return extract_block(*reader, **reader->find("b"), file("out"), options);
   }
 

@@ -188,7 +188,7 @@ TEST(Recover, ProgressCountsTheValuesThatAreCopied) {
   const std::string path = (folder.path() / "damaged.nmb").string();
   const std::vector<std::uint8_t> values(300000, 7);
   {
-    const auto writer = *Writer::create(path);
+    const auto writer = *FileWriter::create(path);
     const BlockId block = *writer->define_block("b");
     const DimId x = *writer->def_dim(block, "x", values.size());
     ASSERT_TRUE(writer->def_var(block, "v", Type::kUByte, {{x}}).ok());

@@ -133,10 +133,10 @@ TEST(Verify, GoesOnBehindDamage) {
 TEST(Verify, ReadsLargeMetadataTwice) {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "large.nmb").string();
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
   options.metadata_codec = MetadataCodec::kNone;
-  auto writer = *Writer::create(path, options);
+  auto writer = *FileWriter::create(path, options);
   const BlockId block = *writer->define_block("b");
   const std::vector<std::byte> large(std::size_t{17} << 20, std::byte{7});
   ASSERT_EQ(writer->put_att(block, kGlobal, "large", Type::kByte, large).text(), "ok");

@@ -21,7 +21,7 @@ struct ViewChoice {
   // Checks that the output can have the options. Errors: kUsage.
   Status check(bool can_have_view) const;
   // Sets the options of the view, but not whether there is a view.
-  void set(WriterOptions* options) const {
+  void set(FileWriterOptions* options) const {
     options->view_dimensions = dimensions;
     options->view_copies = copies;
   }

@@ -31,11 +31,11 @@ Result<InspectedFile> InspectedFile::open(std::shared_ptr<const InputFile> file,
   out.file_ = std::move(file);
   const FileKind kind = out.file_->kind();
   if (kind == FileKind::kNmb) {
-    NMB_ASSIGN(out.reader_, Reader::open(out.file_, {.external = external}));
+    NMB_ASSIGN(out.reader_, FileReader::open(out.file_, {.external = external}));
   } else if (kind == FileKind::kHdf5) {
-    NMB_ASSIGN(std::vector<std::shared_ptr<const Block>> blocks, open_hdf5(out.file_));
+    NMB_ASSIGN(std::vector<std::shared_ptr<const LoadedBlock>> blocks, open_hdf5(out.file_));
     out.held_.reserve(blocks.size());
-    for (std::shared_ptr<const Block>& block : blocks) {
+    for (std::shared_ptr<const LoadedBlock>& block : blocks) {
       BlockEntry entry = block->entry;
       out.hold(std::move(entry), std::move(block));
     }
@@ -94,7 +94,7 @@ Status InspectedFile::for_each_entry(
 
 Result<std::shared_ptr<const Dataset>> InspectedFile::dataset(const BlockEntry& entry) const {
   if (!reader_) return at_or_behind(entry.name)->dataset;
-  NMB_ASSIGN(std::shared_ptr<const Block> block, reader_->block(entry));
+  NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, reader_->block(entry));
   return std::shared_ptr<const Dataset>(std::move(block));
 }
 

@@ -28,7 +28,7 @@ class InspectedFile {
   // Returns the file's name without folder and ending.
   std::string stem() const;
   // Returns nullptr if the file is not an NMB file.
-  const Reader* reader() const { return reader_.get(); }
+  const FileReader* reader() const { return reader_.get(); }
   bool is_classic() const { return nmb::is_classic(file_->kind()); }
 
   // The following functions work like the functions of Reader with the same names.
@@ -55,7 +55,7 @@ class InspectedFile {
   std::vector<Held>::const_iterator at_or_behind(std::string_view name) const;
 
   std::shared_ptr<const InputFile> file_;
-  std::unique_ptr<Reader> reader_;
+  std::unique_ptr<FileReader> reader_;
   std::vector<Held> held_;  // by ascending name
   Totals held_totals_;
 };

@@ -44,6 +44,6 @@ void tell_losses(const std::vector<std::pair<std::string, std::string>>& lines, 
 // originals and additions gets no message. A damaged table is reported by a message. Statistics,
 // provenance and views are derived from other content, so they get no message. Reads all pages of
 // the file's tables. Errors: kIo.
-Result<std::vector<std::string>> not_written_lines(const Reader& reader);
+Result<std::vector<std::string>> not_written_lines(const FileReader& reader);
 
 }  // namespace nmb::tools

@@ -237,7 +237,7 @@ Status PackCommand::take_output() {
 
 // Records content that the HDF5 output cannot keep. `between` is the NMB file that is converted to
 // the output. It still contains all tags and records.
-Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
+Status PackCommand::accept_losses(const FileReader& between, const Hdf5Losses& lost,
                                   PackReport* report) {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
   for (const Loss& change : lost.changes) report->warnings.push_back(change.line());
@@ -407,8 +407,8 @@ Status PackCommand::check_files() {
   // refers.
   OutputSet report;
   NMB_TRY(report.add(report_path_, "report"));
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-             Reader::open(options_.output, {.external = ExternalPaths::kNone}));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+             FileReader::open(options_.output, {.external = ExternalPaths::kNone}));
   NMB_TRY(check_references(report, *reader));
   return start_report();
 }
@@ -451,8 +451,8 @@ Result<Hdf5View> PackCommand::view_to_make() const {
   if (to_ != "nmb" || pack_.link) return Hdf5View::kOff;
   // A view is made from the written file.
   if (!pack_.append || options_.writer.dry_run) return Hdf5View::kSmall;
-  const Result<std::unique_ptr<Reader>> reader =
-      Reader::open(options_.output, {.external = ExternalPaths::kNone});
+  const Result<std::unique_ptr<FileReader>> reader =
+      FileReader::open(options_.output, {.external = ExternalPaths::kNone});
   // If the file cannot be opened, the merge reports this later.
   return reader.ok() && (*reader)->has_hdf5_view() ? Hdf5View::kAuto : Hdf5View::kSmall;
 }
@@ -568,7 +568,7 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
   // the threads of this rank move the values.
   const std::size_t parts = packs() ? options_.inputs.size() : 1;
   if (options_.hdf5)
-    options_.hdf5->on_losses = [&](const Reader& between, const Hdf5Losses& lost) {
+    options_.hdf5->on_losses = [&](const FileReader& between, const Hdf5Losses& lost) {
       return accept_losses(between, lost, report);
     };
   const Status status =
@@ -747,8 +747,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                          [](const auto& line) { return line.first + ": " + line.second; });
   Json originals = Json::array();
   if (status.ok() && report.originals + report.digested > 0 && !options_.writer.dry_run) {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-               Reader::open(options_.output, {.external = ExternalPaths::kNone}));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+               FileReader::open(options_.output, {.external = ExternalPaths::kNone}));
     NMB_ASSIGN(const std::vector<OriginalFile> files, originals_of(*reader));
     for (const OriginalFile& original : files) originals.push_back(original_json(original));
   }

@@ -37,7 +37,7 @@ class PackCommand {
   Status check_mode() const;
   Status read_block_list();
   Status take_run();
-  Status accept_losses(const Reader& between, const Hdf5Losses& lost, PackReport* report);
+  Status accept_losses(const FileReader& between, const Hdf5Losses& lost, PackReport* report);
   Json decisive_options() const;
   std::string resume_text() const;
   std::string provenance(const std::vector<PackSource>& sources) const;

@@ -28,7 +28,7 @@ class ConversionNotes {
     record_.not_written.push_back(record_.of.input + ": " + text);
   }
   Status warn_of_tags(const Result<TagCounts>& counts);
-  Status warn_of_what_stays(const Reader& reader);
+  Status warn_of_what_stays(const FileReader& reader);
   // Errors: kConflict if the option --strict is given and the conversion has warnings or losses
   // that
   // --lossy accepts.

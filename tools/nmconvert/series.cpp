@@ -109,12 +109,12 @@ class SeriesWriter {
   void set_hdf5(MergeOptions* join) {
     join->compression = options_.compression;
     join->hdf5.emplace();
-    join->on_merged = [this](const Reader& joined, const std::string& path,
+    join->on_merged = [this](const FileReader& joined, const std::string& path,
                              const Hdf5Options& convert) -> Status {
       if (joined.totals().blocks != 1)
         return Status(Code::kConflict, options_.inputs.front(), kNoOffset, "",
                       "the inputs have groups; time series need files without groups");
-      NMB_ASSIGN(const std::shared_ptr<const Block> block, joined.block(""));
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, joined.block(""));
       NMB_ASSIGN(const ClassicView view, classic_view(block, Kind::kCdf5));
       NMB_TRY(plan(*view.dataset));
       const Hdf5Options write = write_options(convert);
@@ -138,7 +138,7 @@ class SeriesWriter {
   }
 
   // Returns the numbers that variables of a view have in the block.
-  static Result<std::vector<VarId>> numbers_in(const Block& block, const Dataset& view,
+  static Result<std::vector<VarId>> numbers_in(const LoadedBlock& block, const Dataset& view,
                                                const std::vector<VarId>& variables) {
     std::vector<VarId> out;
     for (const VarId v : variables) {

@@ -174,7 +174,7 @@ Status DiffCommand::run(const InspectedFile& file) {
   Result<InspectedFile> opened = InspectedFile::open(input, tool_.options().external);
   if (!opened.ok()) return opened.status().in_file(other_);
   const InspectedFile& other = *opened;
-  if (const Reader* reader = other.reader())
+  if (const FileReader* reader = other.reader())
     for (const Finding& warning : reader->warnings()) tool_.diagnostics().warning(other_, warning);
 
   const std::string& first = file.file().name();

@@ -33,7 +33,7 @@ FilesCommand::FilesCommand(Tool& tool)
 Status FilesCommand::run(const InspectedFile& file) {
   std::vector<ExternalFile> files;
   std::vector<OriginalFile> originals;
-  if (const Reader* const reader = file.reader()) {
+  if (const FileReader* const reader = file.reader()) {
     NMB_ASSIGN(files, reader->external_files());
     NMB_ASSIGN(originals, originals_of(*reader));
   }

@@ -22,7 +22,7 @@ Status ProvenanceCommand::run(const InspectedFile& file) {
   json["file"] = json_text(file.file().name());
   json["kind"] = kind_name(file.file().kind());
   Json& runs = json["runs"] = Json::array();
-  if (const Reader* reader = file.reader()) {
+  if (const FileReader* reader = file.reader()) {
     NMB_ASSIGN(const std::vector<std::string> texts, reader->provenance());
     for (const std::string& text : texts) {
       constexpr int kMostDepth = 256;

@@ -343,7 +343,7 @@ Status AgainstCommand::run(const std::string& path, const std::optional<std::str
     NMB_ASSIGN(names, SourceNames::find(path, file->reader(), block_name, sources_));
     return {};
   }()));
-  if (const Reader* const reader = file->reader())
+  if (const FileReader* const reader = file->reader())
     for (const Finding& warning : reader->warnings()) tool_.diagnostics().warning(path, warning);
   Comparison comparison(tool_, *file, *names, meter, threads);
   AgainstReport report(tool_, path);

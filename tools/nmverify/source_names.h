@@ -22,7 +22,7 @@ class SourceNames {
   // of all sources; if nullopt, the recorded templates. sources: the paths of the inputs, in the
   // order of nmcat. Errors: kUnsupported if a run of nmcat divided, united or chose blocks; kUsage
   // for a wrong template; those of Reader.
-  static Result<SourceNames> find(const std::string& file, const Reader* reader,
+  static Result<SourceNames> find(const std::string& file, const FileReader* reader,
                                   const std::optional<std::string>& block_name,
                                   std::vector<std::string> sources);
 

@@ -210,7 +210,7 @@ NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& pa
 
 class ByteSource;
 struct Dataset;
-class Reader;
+class FileReader;
 class VisitedFiles;
 
 // Compares files by identity, not by name. An existing file is identified by device and inode,
@@ -250,8 +250,8 @@ class OutputSet {
   static Identity identity_of(const std::string& path);
   const Output* find(const std::string& path) const;
 
-  friend Status check_file_table(const OutputSet&, const Reader&);
-  friend Status check_references(const OutputSet&, const Reader&);
+  friend Status check_file_table(const OutputSet&, const FileReader&);
+  friend Status check_references(const OutputSet&, const FileReader&);
   friend Status check_references(const OutputSet&, const Dataset&, const std::string&);
   friend Status check_references(const OutputSet&, const std::shared_ptr<const ByteSource>&);
 

@@ -39,7 +39,7 @@ struct RegionOwner {
   enum class Of : std::uint8_t {
     kFile,      // the file as a whole
     kBlock,     // `number` is the position of the block in the order of the index
-    kOriginal,  // `number` is the row in Reader::external_files()
+    kOriginal,  // `number` is the row in FileReader::external_files()
     kVariable,  // `number` is the VarId of a variable of a classic file
     kRecords,   // all records of a classic file (see kMostRecordRegions)
   };

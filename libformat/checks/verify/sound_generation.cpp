@@ -23,7 +23,7 @@ Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
   return summary.findings == 0;
 }
 
-Status check_nothing_pending(const Reader& reader) {
+Status check_nothing_pending(const FileReader& reader) {
   const ByteSource& file = reader.file();
   if (file.size() <= reader.file_length()) return {};
   NMB_ASSIGN(const Choice choice, choose_newest(file, Lookout::kAll));

@@ -16,7 +16,7 @@
 namespace nmb {
 
 class Communicator;
-class Reader;
+class FileReader;
 
 // Levels of checks; each level includes the levels before it. For HDF5 files, the levels have
 // another meaning. At kIndex, the HDF5 library reads all groups and objects, and values of variable
@@ -136,6 +136,6 @@ NMB_EXPORT Status verify_together(Communicator& ranks, unsigned threads,
 // that no generation is lost. Reads nothing if the file ends with the generation of `reader`. If
 // the file continues, reads the bytes after that generation. If these bytes contain another
 // generation, reads all of that generation. Other errors: kIo, kLimit, kBusy.
-NMB_EXPORT Status check_nothing_pending(const Reader& reader);
+NMB_EXPORT Status check_nothing_pending(const FileReader& reader);
 
 }  // namespace nmb

@@ -18,7 +18,8 @@ struct ExternalFile {
   // any bytes and is only for display.
   std::string path;
   std::uint64_t size = 0;  // size of the file in bytes
-  // Whether the whole file is stored in the NMB file. If so, Reader::give_back() returns this file.
+  // Whether the whole file is stored in the NMB file. If so, FileReader::give_back() returns this
+  // file.
   bool is_original = false;
   Digest digest{};  // for originals only: XXH3-128 of all bytes
   // For originals only: BlockEntry::order of the block that the file became, and the SHA-256 of all

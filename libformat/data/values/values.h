@@ -265,9 +265,9 @@ NMB_EXPORT Status read_hyperslab(const Metadata& metadata, const VariableShape& 
                                  VarId variable, const ByteSource& extent, const Hyperslab& slab,
                                  MutableArray out, Kind kind = Kind::kCdf5);
 
-// Identifies a request to put or read values (Writer::iput, GetRequests::iget). Several requests
-// are completed together. An ID is valid only for the Writer or GetRequests that returned it. The
-// same Writer or GetRequests never returns an ID twice.
+// Identifies a request to put or read values (FileWriter::iput, GetRequests::iget). Several
+// requests are completed together. An ID is valid only for the Writer or GetRequests that returned
+// it. The same Writer or GetRequests never returns an ID twice.
 using RequestId = std::uint64_t;
 
 // How newly written values are stored.

@@ -126,7 +126,7 @@ class BlockFinder {
  public:
   // reader: the NMB file; nullptr for a file of another kind, which has no tags and no stored
   // statistics. `expression` and *reader must outlive the object.
-  BlockFinder(const FindExpression& expression, const Reader* reader, FindOptions options = {})
+  BlockFinder(const FindExpression& expression, const FileReader* reader, FindOptions options = {})
       : expression_(expression),
         reader_(reader),
         options_(options),
@@ -197,7 +197,7 @@ class BlockFinder {
   Result<std::optional<FindValue>> attribute(VarId owner, const FindName& name) const;
 
   const FindExpression& expression_;
-  const Reader* const reader_;
+  const FileReader* const reader_;
   const FindOptions options_;
   std::vector<bool> found_;
   Load load_;

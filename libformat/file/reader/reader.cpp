@@ -66,7 +66,7 @@ Result<std::vector<ExtentPiece>> pieces_of(const ReaderCore& core, const BlockEn
 }  // namespace
 
 // Everything that a reader and its blocks must keep alive.
-struct Reader::State {
+struct FileReader::State {
   struct Shared {
     std::shared_ptr<const ByteSource> file;
     std::unique_ptr<ReaderCore> core;
@@ -74,11 +74,11 @@ struct Reader::State {
   std::shared_ptr<const SharedReads> together;  // the file if several ranks opened it together;
                                                 // nullptr if not
   std::shared_ptr<const Shared> shared;
-  ReadOptions options;
+  FileReaderOptions options;
   std::vector<Finding> warnings;
 
   struct Cached {
-    std::shared_ptr<const Block> block;
+    std::shared_ptr<const LoadedBlock> block;
     std::size_t bytes;
     std::list<std::uint64_t>::iterator use;
   };
@@ -91,16 +91,17 @@ struct Reader::State {
   const Superblock& superblock() const { return core().head().superblock; }
 };
 
-Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Reader::~Reader() = default;
+FileReader::FileReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+FileReader::~FileReader() = default;
 
-Result<std::unique_ptr<Reader>> Reader::open(const std::string& path, const ReadOptions& options) {
+Result<std::unique_ptr<FileReader>> FileReader::open(const std::string& path,
+                                                     const FileReaderOptions& options) {
   NMB_ASSIGN(std::unique_ptr<FileSource> file, FileSource::open(path));
   return open(std::shared_ptr<const ByteSource>(std::move(file)), options);
 }
 
-Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> file,
-                                             const ReadOptions& options) {
+Result<std::unique_ptr<FileReader>> FileReader::open(std::shared_ptr<const ByteSource> file,
+                                                     const FileReaderOptions& options) {
   Warnings warnings;
   std::shared_ptr<FarSource> far;
   if (options.request_bytes > 0) {
@@ -118,11 +119,12 @@ Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> f
   state->options = options;
   state->options.cache_bytes = memory_room(options.cache_bytes);
   state->warnings = std::move(warnings.list);
-  return std::unique_ptr<Reader>(new Reader(std::move(state)));
+  return std::unique_ptr<FileReader>(new FileReader(std::move(state)));
 }
 
-Result<std::unique_ptr<Reader>> Reader::open(const std::string& path, const ReadOptions& options,
-                                             Communicator& ranks) {
+Result<std::unique_ptr<FileReader>> FileReader::open(const std::string& path,
+                                                     const FileReaderOptions& options,
+                                                     Communicator& ranks) {
   std::shared_ptr<const ByteSource> file;
   auto open_here = [&]() -> Status {
     NMB_ASSIGN(file, FileSource::open(path));
@@ -132,10 +134,11 @@ Result<std::unique_ptr<Reader>> Reader::open(const std::string& path, const Read
   return open(std::move(file), options, ranks);
 }
 
-Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> file,
-                                             const ReadOptions& options, Communicator& ranks) {
+Result<std::unique_ptr<FileReader>> FileReader::open(std::shared_ptr<const ByteSource> file,
+                                                     const FileReaderOptions& options,
+                                                     Communicator& ranks) {
   auto shared = std::make_shared<const SharedReads>(std::move(file), ranks);
-  std::unique_ptr<Reader> reader;
+  std::unique_ptr<FileReader> reader;
   NMB_TRY(shared->together([&]() -> Status {
     NMB_ASSIGN(reader, open(shared, options));
     return {};
@@ -144,9 +147,9 @@ Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> f
   return reader;
 }
 
-Result<std::vector<std::shared_ptr<const Block>>> Reader::open_blocks(
+Result<std::vector<std::shared_ptr<const LoadedBlock>>> FileReader::open_blocks(
     std::span<const std::string_view> names) const {
-  std::vector<std::shared_ptr<const Block>> blocks(names.size());
+  std::vector<std::shared_ptr<const LoadedBlock>> blocks(names.size());
   auto load = [&]() -> Status {
     for (std::size_t i = 0; i < names.size(); ++i) {
       NMB_ASSIGN(blocks[i], block(names[i]));
@@ -157,29 +160,30 @@ Result<std::vector<std::shared_ptr<const Block>>> Reader::open_blocks(
   return blocks;
 }
 
-Status Reader::get_all_same(const Object& object, const Hyperslab& slab, MutableArray out) const {
+Status FileReader::get_all_same(const Object& object, const Hyperslab& slab,
+                                MutableArray out) const {
   auto read = [&] { return object.block->read(object.variable, slab, out); };
   return state_->together ? state_->together->together(read) : read();
 }
 
-std::uint64_t Reader::generation() const { return state_->superblock().generation; }
-Digest Reader::file_id() const { return state_->superblock().file_id; }
-std::uint32_t Reader::piece_size() const { return state_->superblock().piece_size; }
-bool Reader::has_hdf5_view() const { return !state_->superblock().view.absent(); }
-Result<std::uint64_t> Reader::hdf5_view_generation() const {
+std::uint64_t FileReader::generation() const { return state_->superblock().generation; }
+Digest FileReader::file_id() const { return state_->superblock().file_id; }
+std::uint32_t FileReader::piece_size() const { return state_->superblock().piece_size; }
+bool FileReader::has_hdf5_view() const { return !state_->superblock().view.absent(); }
+Result<std::uint64_t> FileReader::hdf5_view_generation() const {
   const Superblock& superblock = state_->superblock();
   if (superblock.view.absent()) return 0;
   if (view_is_newest(superblock)) return superblock.generation;
   NMB_ASSIGN(const std::optional<ViewHeader> header, ViewHeader::read(file(), superblock));
   return header ? header->generation : 0;
 }
-Result<ViewOptions> Reader::hdf5_view_options() const {
+Result<ViewOptions> FileReader::hdf5_view_options() const {
   NMB_ASSIGN(const std::optional<ViewHeader> header,
              ViewHeader::read(file(), state_->superblock()));
   return header ? ViewOptions{header->dimensions, header->copies} : ViewOptions();
 }
-std::uint64_t Reader::file_length() const { return state_->superblock().file_length; }
-Result<std::vector<std::string>> Reader::provenance() const {
+std::uint64_t FileReader::file_length() const { return state_->superblock().file_length; }
+Result<std::vector<std::string>> FileReader::provenance() const {
   std::vector<std::string> texts;
   const Superblock& superblock = state_->superblock();
   NMB_TRY(read_sections(file(), superblock.global_sections, kMostSections, !superblock.all_known(),
@@ -192,15 +196,15 @@ Result<std::vector<std::string>> Reader::provenance() const {
   return texts;
 }
 
-const Totals& Reader::totals() const { return state_->superblock().totals; }
-const std::vector<Finding>& Reader::warnings() const { return state_->warnings; }
-const ByteSource& Reader::file() const { return *state_->shared->file; }
+const Totals& FileReader::totals() const { return state_->superblock().totals; }
+const std::vector<Finding>& FileReader::warnings() const { return state_->warnings; }
+const ByteSource& FileReader::file() const { return *state_->shared->file; }
 
 // Returns a function that checks whether a file still has the generation that was read. The
 // function compares the superblock, because its checksums cover everything that a reader can reach.
 // The superblock is stored in the trailer of its generation. A second copy stays in a slot until
 // two generations later. The check succeeds if one of the two copies is unchanged.
-std::function<Status(const ByteSource&)> Reader::generation_check() const {
+std::function<Status(const ByteSource&)> FileReader::generation_check() const {
   const Head& head = state_->core().head();
   return [bytes = head.superblock_bytes, trailer = head.superblock.trailer_position(),
           slot = Superblock::slot_position(head.superblock.generation)](const ByteSource& now) {
@@ -216,7 +220,7 @@ std::function<Status(const ByteSource&)> Reader::generation_check() const {
   };
 }
 
-Result<Totals> Reader::totals_of_subtree(std::string_view name) const {
+Result<Totals> FileReader::totals_of_subtree(std::string_view name) const {
   if (name.empty()) return totals();
   NMB_ASSIGN(Totals totals, totals_of_prefix(joined_text(name, "/")));
   NMB_ASSIGN(std::optional<BlockEntry> entry, find(name));
@@ -224,26 +228,26 @@ Result<Totals> Reader::totals_of_subtree(std::string_view name) const {
   return totals;
 }
 
-Result<Totals> Reader::totals_of_prefix(std::string_view prefix) const {
+Result<Totals> FileReader::totals_of_prefix(std::string_view prefix) const {
   return state_->core().index().totals_in(prefix_range(prefix));
 }
 
-Status Reader::for_each_entry(std::string_view prefix,
-                              const std::function<Result<bool>(const BlockEntry&)>& visit) const {
+Status FileReader::for_each_entry(
+    std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const {
   return state_->core().index().for_each(prefix_range(prefix), visit);
 }
 
-Status Reader::for_each_wanted_entry(
+Status FileReader::for_each_wanted_entry(
     const std::function<Result<bool>(std::uint64_t order)>& wants,
     const std::function<Result<bool>(const BlockEntry&)>& visit) const {
   return state_->core().index().for_each_wanted(wants, visit);
 }
 
-Result<std::optional<BlockEntry>> Reader::find(std::string_view block) const {
+Result<std::optional<BlockEntry>> FileReader::find(std::string_view block) const {
   return state_->core().index().find(block);
 }
 
-Result<std::uint64_t> Reader::global_id(std::string_view block) const {
+Result<std::uint64_t> FileReader::global_id(std::string_view block) const {
   NMB_ASSIGN(std::optional<BlockEntry> entry, find(block));
   if (!entry)
     return Status(Code::kNotFound, file().name(), kNoOffset, "",
@@ -251,7 +255,7 @@ Result<std::uint64_t> Reader::global_id(std::string_view block) const {
   return state_->core().index().rank_of(block);
 }
 
-Result<std::shared_ptr<const Block>> Reader::block(std::string_view name) const {
+Result<std::shared_ptr<const LoadedBlock>> FileReader::block(std::string_view name) const {
   NMB_ASSIGN(std::optional<BlockEntry> entry, find(name));
   if (!entry)
     return Status(Code::kNotFound, file().name(), kNoOffset, "",
@@ -259,12 +263,12 @@ Result<std::shared_ptr<const Block>> Reader::block(std::string_view name) const 
   return block(*entry);
 }
 
-Result<std::vector<std::byte>> Reader::body(const BlockEntry& entry) const {
+Result<std::vector<std::byte>> FileReader::body(const BlockEntry& entry) const {
   NMB_ASSIGN(StoredBlock stored, state_->core().load(entry, false));
   return std::move(stored.body);
 }
 
-Result<std::vector<ByteRange>> Reader::holes(const BlockEntry& entry) const {
+Result<std::vector<ByteRange>> FileReader::holes(const BlockEntry& entry) const {
   std::vector<ByteRange> holes;
   NMB_TRY(state_->core().for_each_piece(entry, [&](const Piece& piece) -> Status {
     if (!piece.hole) return {};
@@ -277,22 +281,22 @@ Result<std::vector<ByteRange>> Reader::holes(const BlockEntry& entry) const {
   return holes;
 }
 
-Result<std::vector<ExtentPiece>> coded_pieces(const Reader& reader, const BlockEntry& entry) {
+Result<std::vector<ExtentPiece>> coded_pieces(const FileReader& reader, const BlockEntry& entry) {
   return pieces_of(reader.state_->core(), entry, true);
 }
 
-Result<std::vector<ExtentPiece>> extent_pieces(const Reader& reader, const BlockEntry& entry) {
+Result<std::vector<ExtentPiece>> extent_pieces(const FileReader& reader, const BlockEntry& entry) {
   return pieces_of(reader.state_->core(), entry, false);
 }
 
-Result<std::vector<ExternalFile>> Reader::external_files() const {
+Result<std::vector<ExternalFile>> FileReader::external_files() const {
   NMB_ASSIGN(const std::shared_ptr<const FileTable> table, state_->core().external().table());
   std::vector<ExternalFile> files;
   for (std::uint32_t row = 0; row < table->rows(); ++row) files.push_back(table->row(row));
   return files;
 }
 
-Result<std::shared_ptr<const ByteSource>> Reader::open_external(std::uint32_t number) const {
+Result<std::shared_ptr<const ByteSource>> FileReader::open_external(std::uint32_t number) const {
   NMB_ASSIGN(std::shared_ptr<const ByteSource> source,
              state_->core().external().open_verified(number));
   // An original lies inside this file. Therefore this file must stay open while the original is in
@@ -302,8 +306,8 @@ Result<std::shared_ptr<const ByteSource>> Reader::open_external(std::uint32_t nu
   return std::shared_ptr<const ByteSource>(held, held->second.get());
 }
 
-Status Reader::give_back(std::uint32_t number,
-                         const std::function<Status(std::span<const std::byte>)>& sink) const {
+Status FileReader::give_back(std::uint32_t number,
+                             const std::function<Status(std::span<const std::byte>)>& sink) const {
   const ExternalFiles& files = state_->core().external();
   NMB_ASSIGN(const std::shared_ptr<const FileTable> table, files.table());
   if (number == 0 || number > table->rows() || !table->is_original(number - 1))
@@ -333,14 +337,14 @@ Status Reader::give_back(std::uint32_t number,
                 "found an original with a wrong digest, expected the recorded digest");
 }
 
-Status Reader::give_back(const BlockEntry& entry,
-                         const std::function<Status(std::span<const std::byte>)>& sink) const {
+Status FileReader::give_back(const BlockEntry& entry,
+                             const std::function<Status(std::span<const std::byte>)>& sink) const {
   if (!entry.file_digests.has_xxh3() || entry.growth != 0)
     return Status(Code::kUsage, file().name(), kNoOffset, "",
                   joined_text("found block \"", entry.name,
                               "\", expected a block with the digest of a classic file"));
   std::vector<std::byte> buffer;
-  NMB_ASSIGN(const std::shared_ptr<const Block> loaded, block(entry, &buffer));
+  NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> loaded, block(entry, &buffer));
   FileDigester digester(entry.file_digests.has_sha256());
   digester.add(buffer);
   NMB_TRY(sink(buffer));
@@ -360,7 +364,7 @@ Status Reader::give_back(const BlockEntry& entry,
                             same ? "SHA-256" : "digest", ", expected the recorded one"));
 }
 
-bool Reader::has_statistics() const { return !state_->core().statistics().absent(); }
+bool FileReader::has_statistics() const { return !state_->core().statistics().absent(); }
 
 namespace {
 
@@ -371,7 +375,7 @@ StatisticsLevel level_of(const VariableStatistics& variable) {
 
 }  // namespace
 
-Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) const {
+Result<std::optional<BlockStatistics>> FileReader::statistics(const LoadedBlock& block) const {
   std::optional<BlockStatistics> out;
   if (block.entry.growth != 0) return out;  // the statistics describe the block before it grew
   const BlockTable& table = state_->core().statistics();
@@ -399,7 +403,7 @@ Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) co
   return out;
 }
 
-Status Reader::for_each_statistics(
+Status FileReader::for_each_statistics(
     std::string_view variable,
     const std::function<Result<bool>(std::uint64_t, const VariableStatistics&)>& visit) const {
   const Growth& growth = state_->core().index().growth();
@@ -413,8 +417,8 @@ Status Reader::for_each_statistics(
   });
 }
 
-Result<std::optional<PartRanges>> Reader::part_ranges(std::string_view variable,
-                                                      std::uint64_t order) const {
+Result<std::optional<PartRanges>> FileReader::part_ranges(std::string_view variable,
+                                                          std::uint64_t order) const {
   NMB_ASSIGN(const bool has_grown, state_->core().index().growth().has_rows(order));
   if (has_grown) return std::optional<PartRanges>();
   NMB_ASSIGN(const std::optional<FoundRow> row,
@@ -425,7 +429,7 @@ Result<std::optional<PartRanges>> Reader::part_ranges(std::string_view variable,
   return std::optional<PartRanges>(*std::move(ranges));
 }
 
-Status Reader::for_each_result(
+Status FileReader::for_each_result(
     std::string_view variable, std::string_view function,
     const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const {
   const Growth& growth = state_->core().index().growth();
@@ -440,7 +444,7 @@ Status Reader::for_each_result(
       });
 }
 
-Status Reader::for_each_tag(
+Status FileReader::for_each_tag(
     std::string_view name,
     const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const {
   return state_->core().tags().for_each(name, [&](const FoundRow& found) -> Result<bool> {
@@ -451,7 +455,7 @@ Status Reader::for_each_tag(
   });
 }
 
-Status Reader::for_each_tag(
+Status FileReader::for_each_tag(
     const std::function<Result<bool>(std::uint64_t order, Tag tag)>& visit) const {
   return state_->core().tags().for_each(std::nullopt, [&](const FoundRow& found) -> Result<bool> {
     const TableRow row = found.value();
@@ -461,7 +465,7 @@ Status Reader::for_each_tag(
   });
 }
 
-Result<TagCounts> Reader::tag_counts(const std::optional<BlockEntry>& block) const {
+Result<TagCounts> FileReader::tag_counts(const std::optional<BlockEntry>& block) const {
   std::unordered_map<std::uint64_t, std::uint64_t> by_order;
   NMB_TRY(state_->core().tags().for_each(std::nullopt, [&](const FoundRow& found) -> Result<bool> {
     ++by_order[found.value().order];
@@ -484,8 +488,8 @@ Result<TagCounts> Reader::tag_counts(const std::optional<BlockEntry>& block) con
   return counts;
 }
 
-Result<std::shared_ptr<const KeptRows>> Reader::kept_rows(bool statistics,
-                                                          std::vector<Status>* damaged) const {
+Result<std::shared_ptr<const KeptRows>> FileReader::kept_rows(bool statistics,
+                                                              std::vector<Status>* damaged) const {
   auto rows = std::make_shared<KeptRows>();
   const Growth& growth = state_->core().index().growth();
   const auto read = [&](PageUse use, const BlockTable& table) -> Status {
@@ -504,11 +508,11 @@ Result<std::shared_ptr<const KeptRows>> Reader::kept_rows(bool statistics,
   return std::shared_ptr<const KeptRows>(std::move(rows));
 }
 
-Result<std::vector<std::string>> Reader::later_additions() const {
+Result<std::vector<std::string>> FileReader::later_additions() const {
   return nmb::later_additions(state_->core());
 }
 
-Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry) const {
+Result<std::shared_ptr<const LoadedBlock>> FileReader::block(const BlockEntry& entry) const {
   {
     std::lock_guard lock(state_->mutex);
     if (auto it = state_->cache.find(entry.position); it != state_->cache.end()) {
@@ -519,14 +523,14 @@ Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry) cons
   return block(entry, nullptr);
 }
 
-Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry,
-                                                   std::vector<std::byte>* body) const {
+Result<std::shared_ptr<const LoadedBlock>> FileReader::block(const BlockEntry& entry,
+                                                             std::vector<std::byte>* body) const {
   NMB_ASSIGN(StoredBlock stored, state_->core().load(entry, true));
   const std::size_t inline_bytes = stored.inline_extent ? stored.inline_extent->size() : 0;
-  NMB_ASSIGN(std::shared_ptr<const Block> block,
+  NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block,
              state_->core().decode(entry, stored, state_->shared));
   if (body) *body = std::move(stored.body);
-  const std::size_t bytes = sizeof(Block) + block->metadata.memory() + inline_bytes;
+  const std::size_t bytes = sizeof(LoadedBlock) + block->metadata.memory() + inline_bytes;
   if (bytes > state_->options.cache_bytes) return block;
   std::lock_guard lock(state_->mutex);
   if (state_->cache.count(entry.position)) return block;
@@ -542,9 +546,9 @@ Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry,
   return block;
 }
 
-Result<Object> Reader::object(std::string_view full_name) const {
+Result<Object> FileReader::object(std::string_view full_name) const {
   const auto [block_name, variable] = split_path(full_name);
-  NMB_ASSIGN(std::shared_ptr<const Block> found, block(block_name));
+  NMB_ASSIGN(std::shared_ptr<const LoadedBlock> found, block(block_name));
   std::optional<VarId> id = found->metadata.find_variable(variable);
   if (!id)
     return Status(

@@ -23,7 +23,7 @@
 
 namespace nmb {
 
-struct ReadOptions {
+struct FileReaderOptions {
   // --- what changes the speed ---
   // Memory in bytes for the cache of loaded blocks.
   std::size_t cache_bytes = 64 << 20;
@@ -42,13 +42,13 @@ struct ReadOptions {
 };
 
 // A block with its decoded metadata.
-struct Block : Dataset {
+struct LoadedBlock : Dataset {
   BlockEntry entry;
 };
 
 // A variable of a block.
 struct Object {
-  std::shared_ptr<const Block> block;
+  std::shared_ptr<const LoadedBlock> block;
   VarId variable = 0;
 };
 
@@ -72,24 +72,24 @@ struct ViewOptions {
 
 // Reads one generation of an NMB file: the generation that was the newest when the Reader was
 // created. Thread-safe. To read many small hyperslabs together, use GetRequests.
-class Reader {
+class FileReader {
  public:
   // Opens the newest committed generation. Errors: kUnknownKind if the file is not an NMB file;
   // kDamaged; kUnsupported; kNotFound; kIo.
-  NMB_EXPORT static Result<std::unique_ptr<Reader>> open(const std::string& path,
-                                                         const ReadOptions& options = {});
-  NMB_EXPORT static Result<std::unique_ptr<Reader>> open(std::shared_ptr<const ByteSource> file,
-                                                         const ReadOptions& options = {});
+  NMB_EXPORT static Result<std::unique_ptr<FileReader>> open(const std::string& path,
+                                                             const FileReaderOptions& options = {});
+  NMB_EXPORT static Result<std::unique_ptr<FileReader>> open(std::shared_ptr<const ByteSource> file,
+                                                             const FileReaderOptions& options = {});
   // Collective over `ranks`, which must outlive the reader. Rank 0 reads all bytes that are needed
   // to open the file. Rank 0 then sends these bytes to all ranks. If rank 0 fails, it sends its
   // failure to all ranks.
-  NMB_EXPORT static Result<std::unique_ptr<Reader>> open(const std::string& path,
-                                                         const ReadOptions& options,
-                                                         Communicator& ranks);
-  NMB_EXPORT static Result<std::unique_ptr<Reader>> open(std::shared_ptr<const ByteSource> file,
-                                                         const ReadOptions& options,
-                                                         Communicator& ranks);
-  NMB_EXPORT ~Reader();
+  NMB_EXPORT static Result<std::unique_ptr<FileReader>> open(const std::string& path,
+                                                             const FileReaderOptions& options,
+                                                             Communicator& ranks);
+  NMB_EXPORT static Result<std::unique_ptr<FileReader>> open(std::shared_ptr<const ByteSource> file,
+                                                             const FileReaderOptions& options,
+                                                             Communicator& ranks);
+  NMB_EXPORT ~FileReader();
 
   NMB_EXPORT std::uint64_t generation() const;
   NMB_EXPORT Digest file_id() const;
@@ -148,12 +148,12 @@ class Reader {
   // block needs a feature that this version does not know. The message for kUnsupported gives the
   // feature's bit (spec/format.md, section 13). The entry of such a block can be used, but its body
   // and its values cannot.
-  NMB_EXPORT Result<std::shared_ptr<const Block>> block(std::string_view name) const;
-  NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry) const;
+  NMB_EXPORT Result<std::shared_ptr<const LoadedBlock>> block(std::string_view name) const;
+  NMB_EXPORT Result<std::shared_ptr<const LoadedBlock>> block(const BlockEntry& entry) const;
   // Loads a block and its body with one read. Stores in *body the bytes that body(entry) would
   // return.
-  NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry,
-                                                        std::vector<std::byte>* body) const;
+  NMB_EXPORT Result<std::shared_ptr<const LoadedBlock>> block(const BlockEntry& entry,
+                                                              std::vector<std::byte>* body) const;
   // Returns the block's body, decoded and checked.
   NMB_EXPORT Result<std::vector<std::byte>> body(const BlockEntry& entry) const;
   // Returns the parts of a block's extent for which the file stores no bytes. Readers get fill
@@ -165,7 +165,8 @@ class Reader {
   // Returns the external file with the file number `number`. File numbers begin at 1. The file is
   // opened only when bytes are read from it. Only a few external files are open at the same time.
   // Bytes of an original are verified, bytes of other files have no checksum here. Errors: kDamaged
-  // (R-EX-8, R-FT-4, R-FT-5); kUnsupported if ReadOptions::external does not allow the file; kIo.
+  // (R-EX-8, R-FT-4, R-FT-5); kUnsupported if FileReaderOptions::external does not allow the file;
+  // kIo.
   NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
   // Passes the bytes of an original to `sink` in order. `number` is the file number of the
   // original. The digest of the whole file is checked after the last byte. Errors: kDamaged if the
@@ -186,7 +187,7 @@ class Reader {
   // variable that has only results of functions is not `computed`. Returns nullopt if no variable
   // of the block has statistics. The pages that were read last stay in a cache. Errors: kDamaged,
   // also if a stored type differs from the type of the variable; kIo.
-  NMB_EXPORT Result<std::optional<BlockStatistics>> statistics(const Block& block) const;
+  NMB_EXPORT Result<std::optional<BlockStatistics>> statistics(const LoadedBlock& block) const;
   // Visits the statistics of all variables named `variable` in all blocks, until `visit` returns
   // false or fails. `visit` gets BlockEntry::order of the block, and the statistics. The function
   // reads no other statistics, because rows with the same name are adjacent in the file. The order
@@ -237,7 +238,7 @@ class Reader {
   // collective; all other functions are local. If all ranks name a block, rank 0 reads the block
   // and sends it to the other ranks. If only some ranks name a block, each of them reads the block
   // itself.
-  NMB_EXPORT Result<std::vector<std::shared_ptr<const Block>>> open_blocks(
+  NMB_EXPORT Result<std::vector<std::shared_ptr<const LoadedBlock>>> open_blocks(
       std::span<const std::string_view> names) const;
   // Reads a hyperslab that is the same on all ranks: rank 0 reads the values and sends them to all
   // ranks. Collective.
@@ -246,11 +247,11 @@ class Reader {
 
  private:
   struct State;
-  friend Result<std::vector<ExtentPiece>> coded_pieces(const Reader& reader,
+  friend Result<std::vector<ExtentPiece>> coded_pieces(const FileReader& reader,
                                                        const BlockEntry& entry);
-  friend Result<std::vector<ExtentPiece>> extent_pieces(const Reader& reader,
+  friend Result<std::vector<ExtentPiece>> extent_pieces(const FileReader& reader,
                                                         const BlockEntry& entry);
-  explicit Reader(std::unique_ptr<State> state);
+  explicit FileReader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 
@@ -338,6 +339,6 @@ struct LostRecords {
 // spec/hdf5_section.md). Blocks from HDF5 are left out, because netCDF programs see them as in the
 // original HDF5 file. Reads the definitions of classic datasets with records. Errors: kDamaged,
 // kIo.
-NMB_EXPORT Result<LostRecords> lost_records(const Reader& reader);
+NMB_EXPORT Result<LostRecords> lost_records(const FileReader& reader);
 
 }  // namespace nmb

@@ -29,7 +29,7 @@ struct StoredBlock {
 class ReaderCore {
  public:
   // `file` must outlive the object. far: `file` if it is on slow storage; nullptr if it is not.
-  // `external` and `unverified`: see ReadOptions.
+  // `external` and `unverified`: see FileReaderOptions.
   ReaderCore(const ByteSource& file, Head head, ExternalPaths external = ExternalPaths::kBeneath,
              Unverified unverified = Unverified::kNothing, const FarSource* far = nullptr);
   const Head& head() const { return head_; }
@@ -71,8 +71,8 @@ class ReaderCore {
                                            std::optional<BlockHeader>* header_read = nullptr) const;
   // Decodes the metadata of a loaded block and attaches the block's values. The inline extent is
   // moved out of `stored`.
-  Result<std::shared_ptr<const Block>> decode(const BlockEntry& entry, StoredBlock& stored,
-                                              std::shared_ptr<const void> keep_alive) const;
+  Result<std::shared_ptr<const LoadedBlock>> decode(const BlockEntry& entry, StoredBlock& stored,
+                                                    std::shared_ptr<const void> keep_alive) const;
 
  private:
   const ByteSource& file_;

@@ -20,7 +20,7 @@ namespace nmb {
 // kDamaged if HDF5 cannot read the file; kUnsupported if a block cannot represent something in the
 // file, or if nmb-hdf5 is missing; kLimit if time, memory or temporary space is exhausted; kIo. The
 // memory limit for all metadata is 1 GiB plus 4 times the file's size.
-NMB_EXPORT Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(
+NMB_EXPORT Result<std::vector<std::shared_ptr<const LoadedBlock>>> open_hdf5(
     std::shared_ptr<const ByteSource> file);
 
 }  // namespace nmb

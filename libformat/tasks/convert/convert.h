@@ -50,14 +50,14 @@ struct ConvertOptions : OutputOptions {
   // For HDF5 outputs: called on rank 0 with the losses, before anything is written. If this
   // function fails, the conversion fails. If no function is set, losses make the conversion fail
   // with kConflict.
-  std::function<Status(const Reader&, const Hdf5Losses&)> on_losses{};
+  std::function<Status(const FileReader&, const Hdf5Losses&)> on_losses{};
 };
 
 // Writes a block as a classic file, and publishes the file as `path`. A failure does not change an
 // existing file at `path`. Errors: kConflict if the requested kind cannot hold the block (the
 // message names the object); kDamaged if a checksum of the source does not match; kExists; kIo;
 // kNoSpace.
-NMB_EXPORT Status extract_block(const Reader& reader, const BlockEntry& entry,
+NMB_EXPORT Status extract_block(const FileReader& reader, const BlockEntry& entry,
                                 const std::string& path, const ConvertOptions& options = {});
 
 // Writes a dataset as a classic file of `kind` in canonical form.
@@ -67,7 +67,7 @@ NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::st
 // The following two functions are collective versions. All ranks of `ranks` must have opened the
 // same source; each rank writes a share of the values. The options must be the same on all ranks.
 // All ranks get the same outcome.
-NMB_EXPORT Status extract_block(const Reader& reader, const BlockEntry& entry,
+NMB_EXPORT Status extract_block(const FileReader& reader, const BlockEntry& entry,
                                 const std::string& path, const ConvertOptions& options,
                                 Communicator& ranks);
 NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
@@ -99,13 +99,13 @@ struct Hdf5Losses {
 // in the result with the dimensions of the sources. Errors: kConflict if there are losses or
 // damaged variables and options.on_losses is not set; kDamaged and kUnsupported if the separate
 // process fails with them; kExists; kIo; kNoSpace.
-NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
+NMB_EXPORT Status write_hdf5(const FileReader& reader, const std::string& input,
                              const std::string& path, const ConvertOptions& options,
                              Communicator& ranks);
 
 // Makes the checks with which write_hdf5() begins, which read no values. Calls options.on_losses.
 // Not collective. Errors: those of write_hdf5().
-NMB_EXPORT Status check_hdf5(const Reader& reader, const std::string& input,
+NMB_EXPORT Status check_hdf5(const FileReader& reader, const std::string& input,
                              const ConvertOptions& options);
 
 // --- files to which an input refers, and which no output may replace ---
@@ -119,13 +119,13 @@ NMB_EXPORT Status check_hdf5(const Reader& reader, const std::string& input,
 // the functions fail with kUsage. Thread-safe.
 
 // Fails with kUsage if an output is a file to which the NMB file refers. An NMB file refers to all
-// files in its file table, even if ReadOptions::external does not allow them. The NMB file also
-// refers to all files to which its blocks from HDF5 refer. Reads the metadata of all blocks from
-// HDF5. Other errors: those of Reader.
-NMB_EXPORT Status check_references(const OutputSet& outputs, const Reader& reader);
+// files in its file table, even if FileReaderOptions::external does not allow them. The NMB file
+// also refers to all files to which its blocks from HDF5 refer. Reads the metadata of all blocks
+// from HDF5. Other errors: those of Reader.
+NMB_EXPORT Status check_references(const OutputSet& outputs, const FileReader& reader);
 
 // Fails with kUsage if an output is a file of the file table. Other errors: kDamaged, kIo.
-NMB_EXPORT Status check_file_table(const OutputSet& outputs, const Reader& reader);
+NMB_EXPORT Status check_file_table(const OutputSet& outputs, const FileReader& reader);
 
 // Fails with kUsage if an output is a file to which a dataset from HDF5 refers. Such files contain
 // raw data of external data sets, sources of virtual data sets, or targets of external links.

@@ -12,7 +12,7 @@ namespace {
 
 // Updates the field numrecs in a classic header. Keeps the value STREAMING, because it makes
 // readers compute the number of records from the file's length.
-Status patch_records(const Block& block, std::vector<std::byte>& body) {
+Status patch_records(const LoadedBlock& block, std::vector<std::byte>& body) {
   const ByteSource& extent = *block.extent;
   if (!block.metadata.record_dimension()) return {};
   const bool wide = block.kind() == Kind::kCdf5;
@@ -45,9 +45,9 @@ Status write_shares(std::span<const std::byte> header, std::shared_ptr<const Byt
 
 }  // namespace
 
-Status extract_block(const Reader& reader, const BlockEntry& entry, const std::string& path,
+Status extract_block(const FileReader& reader, const BlockEntry& entry, const std::string& path,
                      const ConvertOptions& options, Communicator& ranks) {
-  std::shared_ptr<const Block> block;
+  std::shared_ptr<const LoadedBlock> block;
   std::vector<std::byte> body;
   auto load = [&]() -> Status {
     NMB_ASSIGN(block, reader.block(entry, &body));
@@ -68,7 +68,7 @@ Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
                       ranks);
 }
 
-Status extract_block(const Reader& reader, const BlockEntry& entry, const std::string& path,
+Status extract_block(const FileReader& reader, const BlockEntry& entry, const std::string& path,
                      const ConvertOptions& options) {
   Communicator alone;
   return extract_block(reader, entry, path, options, alone);

@@ -90,7 +90,7 @@ Status run_worker(const std::string& command, const std::string& input, const st
 // nothing else about shared dimensions.
 class DefinitionsInOrder {
  public:
-  explicit DefinitionsInOrder(const Block& block) : from_(block.metadata) {}
+  explicit DefinitionsInOrder(const LoadedBlock& block) : from_(block.metadata) {}
 
   Result<Metadata> run() {
     auto extension = std::make_shared<Extension>(*from_.extension());
@@ -467,7 +467,7 @@ class ResultCheck {
   Result<bool> is_extended(const BlockEntry& entry) const {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return false;
     if (entry.dimensions > 0) return !form_.dimensions().is_classic(entry.name);
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks_.block(entry));
     return !is_classic_dataset(block->metadata);
   }
   static Status differs(const std::string& group, const std::string& what) {
@@ -482,19 +482,19 @@ class ResultCheck {
     if (!entry) return {};
     NMB_ASSIGN(const bool extended, is_extended(*entry));
     if (!extended) {
-      NMB_ASSIGN(const std::shared_ptr<const Block> source, blocks_.block(*entry));
-      NMB_ASSIGN(const std::shared_ptr<const Block> group,
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> source, blocks_.block(*entry));
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> group,
                  hdf5::decode_group(std::move(written), path));
       NMB_TRY(netcdf_.add_classic(*group, *source, options_.plain));
       return layout_ == Layout::kNew ? compare_classic(group, source) : Status();
     }
     ++groups_;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(*entry));
-    NMB_ASSIGN(const std::shared_ptr<const Block> expected, form_.written(block));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks_.block(*entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> expected, form_.written(block));
     netcdf_.add(*expected);
     NMB_ASSIGN(const bool is_relaid, gets_chunks(expected->metadata));
     if (layout_ == Layout::kNew || is_relaid) {
-      NMB_ASSIGN(const std::shared_ptr<const Block> group,
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> group,
                  hdf5::decode_group(std::move(written), path));
       return compare_relaid(*group, *expected);
     }
@@ -504,23 +504,24 @@ class ResultCheck {
       is_equal = written.body == body;
     }
     if (!is_equal) {
-      NMB_ASSIGN(const std::shared_ptr<const Block> group, hdf5::decode_group(written, path));
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> group, hdf5::decode_group(written, path));
       NMB_TRY(compare_definitions(*group, *expected));
     }
     return compare_values(written, *expected);
   }
 
   Status check_user_block(const hdf5::GroupBlock& root, const std::string& path) const {
-    NMB_ASSIGN(const std::shared_ptr<const Block> group, hdf5::decode_group(root, path));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> group, hdf5::decode_group(root, path));
     NMB_ASSIGN(const std::vector<std::byte> found, hdf5::user_block(*group));
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(*form_.user_block_of()));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block,
+               blocks_.block(*form_.user_block_of()));
     NMB_ASSIGN(const std::vector<std::byte> expected, hdf5::user_block(*block));
     return found == expected ? Status() : differs("", "its user block is different");
   }
 
   // Removes the links to groups without a block of their own. Such groups exist only because blocks
   // lie below them. If the remaining links are the default list, removes the whole list.
-  Status leave_out_implied(Block* group) const {
+  Status leave_out_implied(LoadedBlock* group) const {
     NMB_ASSIGN(std::vector<hdf5::Property> properties,
                hdf5::decode_properties(group->metadata.extension()->hdf5));
     auto extension = std::make_shared<Extension>(*group->metadata.extension());
@@ -541,7 +542,7 @@ class ResultCheck {
     return {};
   }
 
-  Result<bool> is_implied(const Block& group, const hdf5::Link& link) const {
+  Result<bool> is_implied(const LoadedBlock& group, const hdf5::Link& link) const {
     if (link.kind != hdf5::LinkKind::kGroup) return false;
     NMB_ASSIGN(const std::optional<BlockEntry> entry,
                blocks_.find(joined_path(group.name, link.name)));
@@ -570,8 +571,8 @@ class ResultCheck {
 
   // A named datatype without a link has a number in place of a path. The source and the written
   // file may use different numbers for a type. Within one file, equal numbers mean the same type.
-  Status compare_definitions(const Block& written, const Block& expected) {
-    Block group = written, named = expected;
+  Status compare_definitions(const LoadedBlock& written, const LoadedBlock& expected) {
+    LoadedBlock group = written, named = expected;
     auto extension = std::make_shared<Extension>(*expected.metadata.extension());
     hdf5::drop_replaced_parameters(extension.get());
     auto written_extension = std::make_shared<Extension>(*group.metadata.extension());
@@ -604,7 +605,7 @@ class ResultCheck {
                                        : differs(written.name, "its definitions are different");
   }
 
-  static Result<std::vector<std::byte>> encoded(const Block& block) {
+  static Result<std::vector<std::byte>> encoded(const LoadedBlock& block) {
     Metadata metadata = block.metadata;
     for (VarId v = 0; v < metadata.variable_count(); ++v)
       metadata.set_begin(v, metadata.begin(v) - block.layout.header_length);
@@ -612,8 +613,8 @@ class ResultCheck {
   }
 
   // Compares a written group with its source. Their values may be stored in different chunks.
-  Status compare_relaid(const Block& written, const Block& expected) {
-    Block group = written, named = expected;
+  Status compare_relaid(const LoadedBlock& written, const LoadedBlock& expected) {
+    LoadedBlock group = written, named = expected;
     NMB_ASSIGN(group.metadata, without_storage(group.metadata));
     NMB_ASSIGN(named.metadata, without_storage(named.metadata));
     NMB_TRY(compare_definitions(group, named));
@@ -624,8 +625,8 @@ class ResultCheck {
 
   // Compares the content of a written group with that of its classic source. NetcdfCheck compares
   // the dimensions.
-  Status compare_classic(const std::shared_ptr<const Block>& written,
-                         const std::shared_ptr<const Block>& source) const {
+  Status compare_classic(const std::shared_ptr<const LoadedBlock>& written,
+                         const std::shared_ptr<const LoadedBlock>& source) const {
     NMB_ASSIGN(BlockContent found, BlockContent::of(written->name, written, {}, {}));
     NMB_ASSIGN(BlockContent expected, BlockContent::of(source->name, source, {}, {}));
     Status status;
@@ -648,7 +649,7 @@ class ResultCheck {
                        ", expected ", difference.second);
   }
 
-  Status compare_variable(const Block& written, VarId found, const Block& expected,
+  Status compare_variable(const LoadedBlock& written, VarId found, const LoadedBlock& expected,
                           VarId variable) const {
     const std::string name(expected.metadata.variable(variable).name);
     const Result<bool> same = ValueCheck(written, found, expected, variable, options_).run();
@@ -657,7 +658,7 @@ class ResultCheck {
                  : differs(written.name, "values of variable " + name + " are different");
   }
 
-  static Status compare_values(const hdf5::GroupBlock& written, const Block& expected) {
+  static Status compare_values(const hdf5::GroupBlock& written, const LoadedBlock& expected) {
     if (written.extent_length != expected.extent->size())
       return differs(written.name, "found " + std::to_string(written.extent_length) +
                                        " bytes of values, expected " +
@@ -724,7 +725,7 @@ Status find_damage(const hdf5::NamedBlocks& blocks, const ConvertOptions& option
   NotDecoded not_decoded;
   NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks.block(entry));
     const auto object = [&](VarId variable) {
       return "variable " +
              in_quotes("/" + joined_path(block->name, block->metadata.variable(variable).name));
@@ -749,7 +750,7 @@ Status find_damage(const hdf5::NamedBlocks& blocks, const ConvertOptions& option
 
 // Returns the form of the HDF5 file, after all checks that come before it is written. damage: a
 // result of find_damage().
-Result<hdf5::Hdf5Form> checked_form(const Reader& reader, const std::string& input,
+Result<hdf5::Hdf5Form> checked_form(const FileReader& reader, const std::string& input,
                                     const ConvertOptions& options, Hdf5Losses damage) {
   NMB_TRY(check_ranges(options));
   NMB_ASSIGN(hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
@@ -766,7 +767,7 @@ Result<hdf5::Hdf5Form> checked_form(const Reader& reader, const std::string& inp
   return form;
 }
 
-Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
+Status write_alone(const FileReader& reader, const std::string& input, const std::string& path,
                    const Hdf5Options& options, Hdf5Losses damage) {
   NMB_ASSIGN(const hdf5::Hdf5Form form, checked_form(reader, input, options, std::move(damage)));
   ResultCheck check(reader, form, options, ResultCheck::Layout::kKept);
@@ -781,7 +782,7 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
 // Adds a line for each variable that cannot get the layout of CMIP7.
 Status add_left(const hdf5::NamedBlocks& blocks, std::vector<Loss>* left) {
   return blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks.block(entry));
     NMB_ASSIGN(const hdf5::Cmip7Layout layout, hdf5::Cmip7Layout::of(*block));
     std::vector<hdf5::Property> properties;
     if (block->metadata.extension()) {
@@ -798,7 +799,7 @@ Status add_left(const hdf5::NamedBlocks& blocks, std::vector<Loss>* left) {
   });
 }
 
-Status variables_alone(const Reader& reader, const std::string& input,
+Status variables_alone(const FileReader& reader, const std::string& input,
                        std::span<const VarId> variables, const std::string& path,
                        const Hdf5Options& options) {
   NMB_TRY(check_ranges(options));
@@ -835,11 +836,12 @@ Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::
 
 }  // namespace
 
-Status check_hdf5(const Reader& reader, const std::string& input, const ConvertOptions& options) {
+Status check_hdf5(const FileReader& reader, const std::string& input,
+                  const ConvertOptions& options) {
   return checked_form(reader, input, options, {}).status();
 }
 
-Status write_hdf5(const Reader& reader, const std::string& input, const std::string& path,
+Status write_hdf5(const FileReader& reader, const std::string& input, const std::string& path,
                   const ConvertOptions& options, Communicator& ranks) {
   return ranks.first([&]() -> Status {
     Hdf5Losses damage;
@@ -848,12 +850,12 @@ Status write_hdf5(const Reader& reader, const std::string& input, const std::str
   });
 }
 
-Status write_merged(const Reader& reader, const std::string& input, const std::string& path,
+Status write_merged(const FileReader& reader, const std::string& input, const std::string& path,
                     const Hdf5Options& options) {
   return write_alone(reader, input, path, options, {});
 }
 
-Status write_variables(const Reader& reader, const std::string& input,
+Status write_variables(const FileReader& reader, const std::string& input,
                        std::span<const VarId> variables, const std::string& path,
                        const Hdf5Options& options) {
   return variables_alone(reader, input, variables, path, options);

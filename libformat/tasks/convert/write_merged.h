@@ -12,7 +12,7 @@ namespace nmb {
 // Does the work of write_hdf5() for a file whose chunks were checked when its blocks were merged:
 // chunks are not decoded, and Hdf5Losses::damaged is empty. Not collective. Errors: those of
 // write_hdf5().
-Status write_merged(const Reader& reader, const std::string& input, const std::string& path,
+Status write_merged(const FileReader& reader, const std::string& input, const std::string& path,
                     const Hdf5Options& options);
 
 }  // namespace nmb

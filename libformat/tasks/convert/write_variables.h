@@ -16,7 +16,7 @@ namespace nmb {
 // values. `variables` must be ascending. Uses `options` as write_hdf5() does, but compares all
 // values and attributes with the source if options.check is set. Several threads may call this
 // function at the same time. Errors: those of write_hdf5() and of NamedBlocks::of_variables().
-Status write_variables(const Reader& reader, const std::string& input,
+Status write_variables(const FileReader& reader, const std::string& input,
                        std::span<const VarId> variables, const std::string& path,
                        const Hdf5Options& options);
 

@@ -101,7 +101,8 @@ std::string key_text(const std::string& resume_key) {
 }
 
 // Describes the temporary NMB file that an earlier run finished.
-Status describe_finished(const MergeOptions& options, const Reader& between, PackReport* report) {
+Status describe_finished(const MergeOptions& options, const FileReader& between,
+                         PackReport* report) {
   report->totals = between.totals();
   report->inputs = options.inputs.size();
   for (const std::string& path : options.inputs) {
@@ -119,12 +120,13 @@ Status describe_finished(const MergeOptions& options, const Reader& between, Pac
 
 // Opens the temporary NMB file that an earlier run of the same call left. Returns nullptr if there
 // is no such file. Errors: kExists if the file belongs to another call.
-Result<std::unique_ptr<Reader>> finished_merge(const std::string& between,
-                                               const std::string& output, const std::string& key,
-                                               const ReadOptions& reading) {
+Result<std::unique_ptr<FileReader>> finished_merge(const std::string& between,
+                                                   const std::string& output,
+                                                   const std::string& key,
+                                                   const FileReaderOptions& reading) {
   std::error_code none;
-  if (!std::filesystem::exists(between, none)) return std::unique_ptr<Reader>();
-  NMB_ASSIGN(std::unique_ptr<Reader> reader, Reader::open(between, reading));
+  if (!std::filesystem::exists(between, none)) return std::unique_ptr<FileReader>();
+  NMB_ASSIGN(std::unique_ptr<FileReader> reader, FileReader::open(between, reading));
   NMB_ASSIGN(const std::vector<std::string> recorded, reader->provenance());
   if (recorded == std::vector<std::string>{key}) return reader;
   return Status(Code::kExists, output, kNoOffset, "",
@@ -166,22 +168,23 @@ Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicat
   if (is_dry) {
     first.writer.inline_limit = 0;  // readers check inline values, which a dry run does not have
     first.before_publish = [&](const ByteSource& file) -> Status {
-      NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-                 Reader::open(std::shared_ptr<const ByteSource>(std::shared_ptr<void>(), &file)));
+      NMB_ASSIGN(
+          const std::unique_ptr<FileReader> reader,
+          FileReader::open(std::shared_ptr<const ByteSource>(std::shared_ptr<void>(), &file)));
       return naming(in_messages, check_hdf5(*reader, between, extract_options(options)));
     };
   }
   // The temporary file has no checksums of linked values. Therefore the stamps of the inputs are
   // compared to find inputs that change.
   const std::vector<std::optional<FileStamp>> stamps = stamps_of(options.inputs);
-  ReadOptions reading;
+  FileReaderOptions reading;
   if (first.link_united) {
     reading.external = ExternalPaths::kAny;
     reading.unverified = Unverified::kLinkedValues;
   }
   bool is_finished = false;
   if (resumes) {
-    Result<std::unique_ptr<Reader>> known = std::unique_ptr<Reader>();
+    Result<std::unique_ptr<FileReader>> known = std::unique_ptr<FileReader>();
     if (ranks.rank() == 0) known = finished_merge(between, options.output, key, reading);
     NMB_TRY(ranks.first([&] { return known.status(); }));
     NMB_ASSIGN(is_finished, ranks.broadcast_value(0, *known != nullptr));
@@ -202,7 +205,7 @@ Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicat
   // Values that are linked in the temporary file are copied into the output.
   report->value_bytes += std::exchange(report->linked_bytes, 0);
   return ranks.first([&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between, reading));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(between, reading));
     Hdf5Options convert = extract_options(options);
     if (first.link_united)
       convert.links_unchanged = [&]() -> Status { return check_stamps(options.inputs, stamps); };

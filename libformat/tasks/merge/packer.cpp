@@ -333,7 +333,7 @@ class Packer : public MergeStep {
   }
 
   Status describe_result() {
-    NMB_ASSIGN(std::unique_ptr<Reader> result, Reader::open(options_.output));
+    NMB_ASSIGN(std::unique_ptr<FileReader> result, FileReader::open(options_.output));
     report_.totals = result->totals();
     report_.bytes_out = result->file_length();
     return {};
@@ -471,7 +471,7 @@ class Packer : public MergeStep {
   std::optional<InputDescriber> describer_;
   // The output: either classic_, or writer_ with blocks_.
   std::optional<ClassicOutput> classic_;
-  std::unique_ptr<Writer> writer_;
+  std::unique_ptr<FileWriter> writer_;
   std::optional<BlockTagger> tagger_;
   std::optional<WrittenBlocks> blocks_;
   std::uint64_t bytes_before_ = 0;  // see PackPlan

@@ -112,8 +112,8 @@ class Recoverer {
     if (!orders.empty() && !evidence_.reading.statistics.absent())
       add_loss("statistics of blocks that are doubtful or recovered in part");
     NMB_ASSIGN(mended_, mend_file(file_, evidence_, plans_.blocks, parts_));
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-               Reader::open(mended_, {.external = options_.external}));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+               FileReader::open(mended_, {.external = options_.external}));
     NMB_TRY(find_lost_originals(*reader));
     NMB_TRY(find_lost_tables(*reader));
     const std::size_t known = orders.size();
@@ -133,7 +133,7 @@ class Recoverer {
            (evidence_.current() && found.position != evidence_.newest->file_table.position);
   }
 
-  Status find_lost_originals(const Reader& reader) {
+  Status find_lost_originals(const FileReader& reader) {
     if (has_lost_file_table())
       add_loss("the file table, which names originals and files that hold values");
     NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
@@ -175,11 +175,13 @@ class Recoverer {
   }
 
   // Returns whether a reader can open the damaged file.
-  bool can_be_opened() const { return Reader::open(file_, {.external = options_.external}).ok(); }
+  bool can_be_opened() const {
+    return FileReader::open(file_, {.external = options_.external}).ok();
+  }
 
   // Finds values that no kept original has, and that may have been in a lost original whose block
   // is not known. The merge finds values of originals whose blocks are known.
-  Status find_values_without(const std::set<std::string_view>& kept, const Reader& reader) {
+  Status find_values_without(const std::set<std::string_view>& kept, const FileReader& reader) {
     const auto is_known = [&](std::string_view block) {
       return has_at_or_above(kept, block) || has_at_or_above(lost_originals_, block);
     };
@@ -188,7 +190,7 @@ class Recoverer {
         continue;
       NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(planned.found.name));
       if (!entry) continue;
-      const Result<std::shared_ptr<const Block>> block = reader.block(*entry);
+      const Result<std::shared_ptr<const LoadedBlock>> block = reader.block(*entry);
       if (block.status().code() == Code::kUnsupported) continue;  // a block of a later version
       NMB_TRY(block.status());
       NMB_ASSIGN(const std::vector<hdf5::Undecoded> lost, hdf5::undecoded_variables(**block));
@@ -200,7 +202,7 @@ class Recoverer {
     return {};
   }
 
-  Status find_lost_tables(const Reader& reader) {
+  Status find_lost_tables(const FileReader& reader) {
     std::vector<Status> damaged;
     NMB_TRY(reader.kept_rows(true, &damaged).status());
     for (const Status& status : damaged) add_loss("statistics or tags: " + status.message());
@@ -208,7 +210,7 @@ class Recoverer {
   }
 
   // Finds blocks whose statistics are not those of their values. Their statistics are left out.
-  Status find_wrong_statistics(const Reader& reader) {
+  Status find_wrong_statistics(const FileReader& reader) {
     if (!reader.has_statistics()) return {};
     class Rules : public Findings {
      public:
@@ -285,7 +287,7 @@ class Recoverer {
         if ((bytes += text.size() + 24) <= kMostKeptProvenance) kept.push_back(text);
       return kept;
     };
-    WriterOptions& writer = pack_options.writer;
+    FileWriterOptions& writer = pack_options.writer;
     static_cast<OutputOptions&>(writer) = options_.writer;
     writer.dry_run = is_plan;
     if (evidence_.newest) {

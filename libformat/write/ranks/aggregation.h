@@ -78,6 +78,6 @@ void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_syst
 // Collective: returns the same result on all ranks. create: true if the file does not have its name
 // yet.
 Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string& path, bool create,
-                                         const WriterOptions& options);
+                                         const FileWriterOptions& options);
 
 }  // namespace nmb

@@ -68,7 +68,7 @@ inline constexpr std::uint64_t kSmallViewPart = 50;
 
 // `sync` of OutputOptions: whether commits wait until the data is on the device. `progress` and
 // `threads`: for the values of packed blocks.
-struct WriterOptions : OutputOptions {
+struct FileWriterOptions : OutputOptions {
   // --- what changes the bytes ---
   // For new files: maximum bytes of values that share a checksum, a power of 2 from 65,536 to 2^30.
   std::uint32_t piece_size = 1 << 20;
@@ -183,9 +183,9 @@ struct PackedBlock : BlockCounts {
   // For merges by several ranks: a text with which another rank opens `extent`; empty if only this
   // rank can open it.
   std::string origin;
-  // Tags and statistics that this block has in another NMB file (Reader::kept_rows()). If the block
-  // is not a whole block of that file, this is nullptr. The statistics are used if
-  // WriterOptions::statistics is kNone.
+  // Tags and statistics that this block has in another NMB file (FileReader::kept_rows()). If the
+  // block is not a whole block of that file, this is nullptr. The statistics are used if
+  // FileWriterOptions::statistics is kNone.
   std::shared_ptr<const KeptRows> kept{};
   std::uint64_t kept_order = 0;  // BlockEntry::order of the block in that file
   // Digests to record of the file that consists of `body` and `extent`: those that another NMB file
@@ -195,12 +195,12 @@ struct PackedBlock : BlockCounts {
   RecordedDigests new_digests = RecordedDigests::kNone;
 };
 
-// Maximum length in bytes of one text for Writer::add_provenance(). All texts of one generation may
-// take at most 64 MiB. For this limit, each text counts as its length, rounded up to a multiple of
-// 8 bytes, plus 16 bytes.
+// Maximum length in bytes of one text for FileWriter::add_provenance(). All texts of one generation
+// may take at most 64 MiB. For this limit, each text counts as its length, rounded up to a multiple
+// of 8 bytes, plus 16 bytes.
 inline constexpr std::size_t kMostProvenance = 8 << 20;
 
-// A file that Writer::add_original() stores whole.
+// A file that FileWriter::add_original() stores whole.
 struct NewOriginal {
   // Path to record, which is only for display and may contain any bytes.
   std::string path;
@@ -212,7 +212,7 @@ struct NewOriginal {
 };
 
 // Counts and times of one rank since its writer was made.
-struct WriterReport {
+struct FileWriterReport {
   // Wall-clock seconds of each phase, including waits for other ranks. The phases are those of the
   // paper "Parallel Data Object Creation".
   double create = 0;          // time in which end_define() lays out, encodes and places definitions
@@ -236,13 +236,13 @@ struct WriterReport {
 
   // Returns a report in which each number is the higher of the numbers in `a` and `b`. Together
   // with all_reduce(), this gives the maximum over all ranks.
-  NMB_EXPORT static WriterReport highest(const WriterReport& a, const WriterReport& b);
+  NMB_EXPORT static FileWriterReport highest(const FileWriterReport& a, const FileWriterReport& b);
   // Returns one line of text: the phases in ms, then the counts.
   NMB_EXPORT std::string text() const;
 };
 
 // --- HDF5 views ---
 // A view is HDF5 metadata inside an NMB file, through which HDF5 programs read the file directly
-// (spec/hdf5_view.md). To make a view in a new file, set WriterOptions::hdf5_view.
+// (spec/hdf5_view.md). To make a view in a new file, set FileWriterOptions::hdf5_view.
 
 }  // namespace nmb

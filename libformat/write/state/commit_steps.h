@@ -105,8 +105,8 @@ bool same_values(const BlockEntry& a, const BlockEntry& b);
 
 // --- commit_tables.cpp ---
 Status write_statistics(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// Writes the tags of new blocks: tags from Writer::set_tag(), and tags that packed blocks have in
-// other files. Tags of committed blocks do not change.
+// Writes the tags of new blocks: tags from FileWriter::set_tag(), and tags that packed blocks have
+// in other files. Tags of committed blocks do not change.
 Status write_tags(WriterCore& w, const std::vector<BlockCommit>& blocks);
 
 // --- commit_view.cpp ---

@@ -3,10 +3,10 @@
 
 namespace nmb {
 
-Status add_hdf5_view(const std::string& path, const WriterOptions& options) {
-  WriterOptions of_view = options;
+Status add_hdf5_view(const std::string& path, const FileWriterOptions& options) {
+  FileWriterOptions of_view = options;
   of_view.hdf5_view = Hdf5View::kOn;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(path, of_view));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::open(path, of_view));
   return writer->close();
 }
 

@@ -10,9 +10,9 @@
 
 namespace nmb {
 
-// Works like Writer::create() or, if `create` is false, like Writer::open(). ranks: nullptr for one
-// rank.
-Result<std::unique_ptr<Writer>> make_writer(const std::string& path, const CoreOptions& options,
-                                            bool create, Communicator* ranks = nullptr);
+// Works like FileWriter::create() or, if `create` is false, like FileWriter::open(). ranks: nullptr
+// for one rank.
+Result<std::unique_ptr<FileWriter>> make_writer(const std::string& path, const CoreOptions& options,
+                                                bool create, Communicator* ranks = nullptr);
 
 }  // namespace nmb

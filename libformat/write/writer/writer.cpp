@@ -29,14 +29,14 @@
 
 namespace nmb {
 
-class Writer::Impl final : public WriterCore {
+class FileWriter::Impl final : public WriterCore {
  public:
   using WriterCore::WriterCore;
 };
 
-Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Writer::~Writer() { impl_->leave(); }
-void Writer::abandon() { impl_->abandoned = true; }
+FileWriter::FileWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+FileWriter::~FileWriter() { impl_->leave(); }
+void FileWriter::abandon() { impl_->abandoned = true; }
 
 namespace {
 
@@ -223,28 +223,30 @@ Status end_define_of(WriterCore& w) {
 
 }  // namespace
 
-Result<std::unique_ptr<Writer>> Writer::create(const std::string& path,
-                                               const WriterOptions& options) {
+Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path,
+                                                       const FileWriterOptions& options) {
   return make_writer(path, {options}, true);
 }
-Result<std::unique_ptr<Writer>> Writer::create(const std::string& path,
-                                               const WriterOptions& options, Communicator& ranks) {
+Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path,
+                                                       const FileWriterOptions& options,
+                                                       Communicator& ranks) {
   return make_writer(path, {options}, true, &ranks);
 }
-Result<std::unique_ptr<Writer>> Writer::open(const std::string& path,
-                                             const WriterOptions& options) {
+Result<std::unique_ptr<FileWriter>> FileWriter::open(const std::string& path,
+                                                     const FileWriterOptions& options) {
   return make_writer(path, {options}, false);
 }
-Result<std::unique_ptr<Writer>> Writer::open(const std::string& path, const WriterOptions& options,
-                                             Communicator& ranks) {
+Result<std::unique_ptr<FileWriter>> FileWriter::open(const std::string& path,
+                                                     const FileWriterOptions& options,
+                                                     Communicator& ranks) {
   return make_writer(path, {options}, false, &ranks);
 }
 
-Result<std::unique_ptr<Writer>> make_writer(const std::string& path, const CoreOptions& options,
-                                            bool create, Communicator* several) {
+Result<std::unique_ptr<FileWriter>> make_writer(const std::string& path, const CoreOptions& options,
+                                                bool create, Communicator* several) {
   Communicator alone;
   Communicator& ranks = several ? *several : alone;
-  const auto make = [&]() -> Result<std::unique_ptr<Writer>> {
+  const auto make = [&]() -> Result<std::unique_ptr<FileWriter>> {
     NMB_TRY(ranks.agree(check_options(options, create, ranks.mpi_io())));
     if (ranks.size() > 1) NMB_TRY(check_alike(ranks, path, options, create));
     NMB_ASSIGN(std::unique_ptr<OutputFile> file, open_together(path, options, create, ranks));
@@ -253,12 +255,12 @@ Result<std::unique_ptr<Writer>> make_writer(const std::string& path, const CoreO
     if (ranks.size() > 1) {
       NMB_ASSIGN(aggregation, agree_on_aggregation(ranks, path, create, options));
     }
-    auto impl = std::make_unique<Writer::Impl>(std::move(file), options, several, aggregation);
+    auto impl = std::make_unique<FileWriter::Impl>(std::move(file), options, several, aggregation);
     if (create)
       start_new(*impl);
     else
       NMB_TRY(load_committed(*impl));
-    std::unique_ptr<Writer> writer(new Writer(std::move(impl)));
+    std::unique_ptr<FileWriter> writer(new FileWriter(std::move(impl)));
     NMB_TRY(ranks.agree({}));
     return writer;
   };
@@ -266,12 +268,12 @@ Result<std::unique_ptr<Writer>> make_writer(const std::string& path, const CoreO
   return collective_call(ranks, out_of_memory_on(ranks.rank()).in_file(path), make);
 }
 
-Result<BlockId> Writer::define_block(std::string_view name) {
+Result<BlockId> FileWriter::define_block(std::string_view name) {
   return Definitions(*impl_).define_block(name);
 }
 
-Result<BlockId> Writer::define_block(std::string_view name, const Metadata& metadata,
-                                     std::uint64_t records) {
+Result<BlockId> FileWriter::define_block(std::string_view name, const Metadata& metadata,
+                                         std::uint64_t records) {
   if (records != 0 && !metadata.record_dimension())
     return Status(Code::kUsage, joined_text("found ", records,
                                             " records, expected 0 without a record dimension"));
@@ -280,9 +282,11 @@ Result<BlockId> Writer::define_block(std::string_view name, const Metadata& meta
   return id;
 }
 
-Result<BlockId> Writer::find_block(std::string_view name) { return nmb::find_block(*impl_, name); }
+Result<BlockId> FileWriter::find_block(std::string_view name) {
+  return nmb::find_block(*impl_, name);
+}
 
-Result<std::vector<BlockId>> Writer::open_blocks(std::span<const std::string_view> names) {
+Result<std::vector<BlockId>> FileWriter::open_blocks(std::span<const std::string_view> names) {
   std::vector<BlockId> ids;
   NMB_TRY(impl_->together("open_blocks()", [&]() -> Status {
     if (impl_->define_mode)
@@ -294,19 +298,21 @@ Result<std::vector<BlockId>> Writer::open_blocks(std::span<const std::string_vie
   return ids;
 }
 
-Status Writer::add_provenance(std::string_view json) { return nmb::add_provenance(*impl_, json); }
+Status FileWriter::add_provenance(std::string_view json) {
+  return nmb::add_provenance(*impl_, json);
+}
 
-Status Writer::set_samples(BlockId block, std::uint64_t samples) {
+Status FileWriter::set_samples(BlockId block, std::uint64_t samples) {
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
   state->next.samples = samples;
   return {};
 }
 
-Status Writer::set_tag(BlockId block, std::string_view name, TagValue value) {
+Status FileWriter::set_tag(BlockId block, std::string_view name, TagValue value) {
   return Definitions(*impl_).set_tag(block, name, std::move(value));
 }
 
-Result<DimId> Writer::def_dim(BlockId block, std::string_view name, std::uint64_t length) {
+Result<DimId> FileWriter::def_dim(BlockId block, std::string_view name, std::uint64_t length) {
   if (BlockState* fresh = Definitions(*impl_).defining_new(block))
     return Definitions(*impl_).def_dim(block, *fresh->metadata, name, length);
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
@@ -314,8 +320,8 @@ Result<DimId> Writer::def_dim(BlockId block, std::string_view name, std::uint64_
   return state->metadata->def_dim(name, length);
 }
 
-Result<VarId> Writer::def_var(BlockId block, std::string_view name, Type type,
-                              std::span<const DimId> dimensions) {
+Result<VarId> FileWriter::def_var(BlockId block, std::string_view name, Type type,
+                                  std::span<const DimId> dimensions) {
   if (BlockState* fresh = Definitions(*impl_).defining_new(block))
     return Definitions(*impl_).def_var(block, *fresh->metadata, name, type, dimensions);
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
@@ -323,19 +329,19 @@ Result<VarId> Writer::def_var(BlockId block, std::string_view name, Type type,
   return state->metadata->def_var(name, type, dimensions);
 }
 
-Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Type type,
-                       std::span<const std::byte> values) {
+Status FileWriter::put_att(BlockId block, VarId variable, std::string_view name, Type type,
+                           std::span<const std::byte> values) {
   return Definitions(*impl_).put_att(block, variable, name, type, values);
 }
 
-Status Writer::put_att_text(BlockId block, VarId variable, std::string_view name,
-                            std::string_view text) {
+Status FileWriter::put_att_text(BlockId block, VarId variable, std::string_view name,
+                                std::string_view text) {
   return Definitions(*impl_).put_att(block, variable, name, Type::kChar,
                                      std::as_bytes(std::span(text.data(), text.size())));
 }
 
-Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Type type,
-                       ConstArray values) {
+Status FileWriter::put_att(BlockId block, VarId variable, std::string_view name, Type type,
+                           ConstArray values) {
   if ((type == Type::kChar) != (values.type() == MemoryType::kText))
     return Status(Code::kUsage, "text and numbers cannot be mixed in attribute " + in_quotes(name));
   std::vector<std::byte> external(values.count() * type_size(type));
@@ -363,15 +369,15 @@ Result<Metadata*> searchable(Metadata& metadata) {
 
 }  // namespace
 
-Result<Writer::FullId> Writer::def_dim(std::string_view full_name, std::uint64_t length) {
+Result<FileWriter::FullId> FileWriter::def_dim(std::string_view full_name, std::uint64_t length) {
   auto [block_name, name] = split_path(full_name);
   NMB_ASSIGN(const BlockId block, find_or_define(*impl_, block_name));
   NMB_ASSIGN(DimId id, def_dim(block, name, length));
   return FullId{block, id};
 }
 
-Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
-                                       std::span<const std::string_view> dimensions) {
+Result<FileWriter::FullId> FileWriter::def_var(std::string_view full_name, Type type,
+                                               std::span<const std::string_view> dimensions) {
   auto [block_name, name] = split_path(full_name);
   NMB_ASSIGN(const BlockId block, find_or_define(*impl_, block_name));
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
@@ -388,8 +394,8 @@ Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
   return FullId{block, id};
 }
 
-Status Writer::put_att_text(std::string_view full_name, std::string_view attribute,
-                            std::string_view text) {
+Status FileWriter::put_att_text(std::string_view full_name, std::string_view attribute,
+                                std::string_view text) {
   auto [block_name, name] = split_path(full_name);
   NMB_ASSIGN(BlockId block, nmb::find_block(*impl_, block_name));
   NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
@@ -401,60 +407,61 @@ Status Writer::put_att_text(std::string_view full_name, std::string_view attribu
   return put_att_text(block, *variable, attribute, text);
 }
 
-Status Writer::remove_block(BlockId block) { return Definitions(*impl_).remove_block(block); }
-Status Writer::rename_block(BlockId block, std::string_view name) {
+Status FileWriter::remove_block(BlockId block) { return Definitions(*impl_).remove_block(block); }
+Status FileWriter::rename_block(BlockId block, std::string_view name) {
   return Definitions(*impl_).rename_block(block, name);
 }
-Result<BlockId> Writer::pack_block(PackedBlock block) {
+Result<BlockId> FileWriter::pack_block(PackedBlock block) {
   return nmb::pack_block(*impl_, std::move(block));
 }
-Status Writer::take_values(BlockId block, std::shared_ptr<const ByteSource> source,
-                           std::vector<ValueRuns> runs, std::string origin) {
+Status FileWriter::take_values(BlockId block, std::shared_ptr<const ByteSource> source,
+                               std::vector<ValueRuns> runs, std::string origin) {
   return nmb::take_values(*impl_, block, std::move(source), std::move(runs), std::move(origin));
 }
-Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
+Status take_pieces(FileWriter& writer, BlockId block, std::vector<StoredPiece> pieces,
                    std::shared_ptr<const ByteSource> stored) {
   return take_pieces(*writer.impl_, block, std::move(pieces), std::move(stored));
 }
-Result<std::uint32_t> Writer::add_original(NewOriginal original) {
+Result<std::uint32_t> FileWriter::add_original(NewOriginal original) {
   return nmb::add_original(*impl_, std::move(original));
 }
-Status link_values(Writer& writer, BlockId block, LinkedValues values) {
+Status link_values(FileWriter& writer, BlockId block, LinkedValues values) {
   return link_values(*writer.impl_, block, std::move(values));
 }
-Status Writer::end_define() { return end_define_of(*impl_); }
-Status Writer::redefine() { return Definitions(*impl_).redefine(); }
+Status FileWriter::end_define() { return end_define_of(*impl_); }
+Status FileWriter::redefine() { return Definitions(*impl_).redefine(); }
 
-Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values) {
+Status FileWriter::put(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values) {
   return Puts(*impl_).put(block, variable, slab, values);
 }
-Status Writer::put(BlockId block, VarId variable, ConstArray values) {
+Status FileWriter::put(BlockId block, VarId variable, ConstArray values) {
   NMB_ASSIGN(const Hyperslab slab, whole(block, variable, values.count()));
   return put(block, variable, slab, values);
 }
-Status Writer::extend(BlockId block, std::uint64_t records) {
+Status FileWriter::extend(BlockId block, std::uint64_t records) {
   return PutsTogether(*impl_).extend(block, records);
 }
-Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values) {
+Status FileWriter::put_all(BlockId block, VarId variable, const Hyperslab& slab,
+                           ConstArray values) {
   return PutsTogether(*impl_).put_all(block, variable, slab, values);
 }
 
-Result<RequestId> Writer::iput(BlockId block, VarId variable, const Hyperslab& slab,
-                               ConstArray values) {
+Result<RequestId> FileWriter::iput(BlockId block, VarId variable, const Hyperslab& slab,
+                                   ConstArray values) {
   return Requests(*impl_).iput(block, variable, slab, values);
 }
-Result<RequestId> Writer::iput(BlockId block, VarId variable, ConstArray values) {
+Result<RequestId> FileWriter::iput(BlockId block, VarId variable, ConstArray values) {
   NMB_ASSIGN(const Hyperslab slab, whole(block, variable, values.count()));
   return iput(block, variable, slab, values);
 }
-Status Writer::wait(std::span<const RequestId> requests, std::span<Status> statuses) {
+Status FileWriter::wait(std::span<const RequestId> requests, std::span<Status> statuses) {
   return Requests(*impl_).wait(requests, statuses);
 }
-Status Writer::wait_all(std::span<const RequestId> requests, std::span<Status> statuses) {
+Status FileWriter::wait_all(std::span<const RequestId> requests, std::span<Status> statuses) {
   return Requests(*impl_).wait_all(requests, statuses);
 }
 
-Result<Hyperslab> Writer::whole(BlockId block, VarId variable, std::uint64_t values) {
+Result<Hyperslab> FileWriter::whole(BlockId block, VarId variable, std::uint64_t values) {
   NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
   if (variable >= state->metadata->variable_count())
     return Status(Code::kUsage, joined_text("invalid variable ID ", variable, ": the block has ",
@@ -475,34 +482,34 @@ Result<Hyperslab> Writer::whole(BlockId block, VarId variable, std::uint64_t val
   return slab;
 }
 
-Status Writer::sync() { return commit(*impl_, false); }
+Status FileWriter::sync() { return commit(*impl_, false); }
 
-Status Writer::close() {
+Status FileWriter::close() {
   if (impl_->define_mode) NMB_TRY(end_define_of(*impl_));
   NMB_TRY(commit(*impl_, true));
   impl_->shut();
   return {};
 }
 
-Result<const Metadata*> Writer::metadata(BlockId block) {
+Result<const Metadata*> FileWriter::metadata(BlockId block) {
   NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
   return static_cast<const Metadata*>(state->metadata.get());
 }
-Result<ClassicLayout> Writer::layout(BlockId block) {
+Result<ClassicLayout> FileWriter::layout(BlockId block) {
   NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
   return state->layout;
 }
-Result<std::uint64_t> Writer::records(BlockId block) {
+Result<std::uint64_t> FileWriter::records(BlockId block) {
   NMB_TRY(nmb::check_id(*impl_, block));
   return impl_->blocks[block].next.records;
 }
-Result<std::uint64_t> Writer::global_id(BlockId block) { return nmb::global_id(*impl_, block); }
-std::uint64_t Writer::generation() const { return impl_->committed.superblock.generation; }
-WriterReport Writer::report() const { return report_of(*impl_); }
-std::uint64_t Writer::pending_bytes() const { return nmb::pending_bytes(*impl_); }
-std::uint64_t Writer::linked_bytes() const { return nmb::linked_bytes(*impl_); }
-const std::vector<ExternalFile>& Writer::external_files() const { return impl_->next.files; }
-std::uint64_t Writer::without_statistics() const { return impl_->without_statistics; }
-Result<FilePlan> Writer::planned() const { return nmb::planned(*impl_); }
+Result<std::uint64_t> FileWriter::global_id(BlockId block) { return nmb::global_id(*impl_, block); }
+std::uint64_t FileWriter::generation() const { return impl_->committed.superblock.generation; }
+FileWriterReport FileWriter::report() const { return report_of(*impl_); }
+std::uint64_t FileWriter::pending_bytes() const { return nmb::pending_bytes(*impl_); }
+std::uint64_t FileWriter::linked_bytes() const { return nmb::linked_bytes(*impl_); }
+const std::vector<ExternalFile>& FileWriter::external_files() const { return impl_->next.files; }
+std::uint64_t FileWriter::without_statistics() const { return impl_->without_statistics; }
+Result<FilePlan> FileWriter::planned() const { return nmb::planned(*impl_); }
 
 }  // namespace nmb

@@ -37,32 +37,32 @@ namespace nmb {
 // An exception in a collective call also makes the network of the ranks fail. std::bad_alloc gives
 // kLimit, and an exception from a callback gives kUsage. A rank that gives up for another reason
 // must call ranks.fail().
-class Writer {
+class FileWriter {
  public:
   // Creates a file. Errors: kExists if the target exists and `overwrite` is not set; kUsage if an
   // option is out of range; kIo; kNoSpace.
-  NMB_EXPORT static Result<std::unique_ptr<Writer>> create(const std::string& path,
-                                                           const WriterOptions& options = {});
+  NMB_EXPORT static Result<std::unique_ptr<FileWriter>> create(
+      const std::string& path, const FileWriterOptions& options = {});
   // Creates a file together with other ranks. Collective over `ranks`, which must outlive the
   // writer; path and options must be the same on all ranks.
-  NMB_EXPORT static Result<std::unique_ptr<Writer>> create(const std::string& path,
-                                                           const WriterOptions& options,
-                                                           Communicator& ranks);
+  NMB_EXPORT static Result<std::unique_ptr<FileWriter>> create(const std::string& path,
+                                                               const FileWriterOptions& options,
+                                                               Communicator& ranks);
   // Opens a file for a new generation, in define mode. Uncommitted bytes of an earlier writer stay
   // in the file as an abandoned range. Errors: kBusy if another writer has the file open;
   // kUnsupported if the file has a feature that only newer writers preserve.
-  NMB_EXPORT static Result<std::unique_ptr<Writer>> open(const std::string& path,
-                                                         const WriterOptions& options = {});
-  NMB_EXPORT static Result<std::unique_ptr<Writer>> open(const std::string& path,
-                                                         const WriterOptions& options,
-                                                         Communicator& ranks);
+  NMB_EXPORT static Result<std::unique_ptr<FileWriter>> open(const std::string& path,
+                                                             const FileWriterOptions& options = {});
+  NMB_EXPORT static Result<std::unique_ptr<FileWriter>> open(const std::string& path,
+                                                             const FileWriterOptions& options,
+                                                             Communicator& ranks);
   // Without close(), everything uncommitted is lost. With several ranks, a rank that destroys its
   // writer without close() makes the network fail. The next collective call of every other rank
   // then reports which rank is gone, or which local call failed on that rank. The network does not
   // fail in three cases: after a failure that all ranks share, while an exception propagates, and
   // after abandon() on all ranks. All ranks share a failure of a collective call or of
   // ranks.agree(). The handler of the exception must call ranks.fail().
-  NMB_EXPORT ~Writer();
+  NMB_EXPORT ~FileWriter();
   // Allows destruction without close(), so that all ranks give up everything uncommitted. The
   // destructor is then collective.
   NMB_EXPORT void abandon();
@@ -80,8 +80,8 @@ class Writer {
   // blocks that it needs. Collective, and only outside define mode. Errors: kNotFound, on all
   // ranks.
   NMB_EXPORT Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
-  // Stores a whole file, byte for byte. Reader::give_back() returns the file. Returns the index of
-  // the file (from 0) among the files that this rank adds before the next commit. Errors: kUsage
+  // Stores a whole file, byte for byte. FileReader::give_back() returns the file. Returns the index
+  // of the file (from 0) among the files that this rank adds before the next commit. Errors: kUsage
   // outside define mode, or for an unknown block. The commit fails with kDamaged if the file does
   // not have the given digests.
   NMB_EXPORT Result<std::uint32_t> add_original(NewOriginal original);
@@ -221,7 +221,7 @@ class Writer {
   NMB_EXPORT std::uint64_t generation() const;
   // Returns counts and times of this rank since the writer was made. May be called after close().
   // Not collective.
-  NMB_EXPORT WriterReport report() const;
+  NMB_EXPORT FileWriterReport report() const;
   // Returns the number of bytes of values that the next commit copies into the file. These values
   // come from pack_block() and take_values().
   NMB_EXPORT std::uint64_t pending_bytes() const;
@@ -231,7 +231,7 @@ class Writer {
   // If the last commit added rows to the file table, returns all rows of the table on rank 0.
   // Returns no rows on other ranks.
   NMB_EXPORT const std::vector<ExternalFile>& external_files() const;
-  // Returns how many variables have no statistics, although WriterOptions::statistics requests
+  // Returns how many variables have no statistics, although FileWriterOptions::statistics requests
   // statistics. Only blocks that this rank has written are counted.
   NMB_EXPORT std::uint64_t without_statistics() const;
   // Returns the plan of a dry run. Valid only after close() of a dry run; otherwise kUsage.
@@ -239,28 +239,28 @@ class Writer {
 
  private:
   class Impl;
-  friend Result<std::unique_ptr<Writer>> make_writer(const std::string& path,
-                                                     const CoreOptions& options, bool create,
-                                                     Communicator* ranks);
-  friend Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
+  friend Result<std::unique_ptr<FileWriter>> make_writer(const std::string& path,
+                                                         const CoreOptions& options, bool create,
+                                                         Communicator* ranks);
+  friend Status take_pieces(FileWriter& writer, BlockId block, std::vector<StoredPiece> pieces,
                             std::shared_ptr<const ByteSource> stored);
-  friend Status link_values(Writer& writer, BlockId block, LinkedValues values);
-  explicit Writer(std::unique_ptr<Impl> impl);
+  friend Status link_values(FileWriter& writer, BlockId block, LinkedValues values);
+  explicit FileWriter(std::unique_ptr<Impl> impl);
   Result<Hyperslab> whole(BlockId block, VarId variable, std::uint64_t values);
   std::unique_ptr<Impl> impl_;
 };
 
 // --- HDF5 views ---
 // A view is HDF5 metadata inside an NMB file, through which HDF5 programs read the file directly
-// (spec/hdf5_view.md). To make a view in a new file, set WriterOptions::hdf5_view.
+// (spec/hdf5_view.md). To make a view in a new file, set FileWriterOptions::hdf5_view.
 
 // Adds a view to an NMB file, as a new generation in which nothing else changes. A failure leaves
 // the file unchanged. If the newest generation already has a view, writes only the HDF5 superblock
 // of this view, because a killed writer may not have written the superblock. But if
 // `view_dimensions` or `view_copies` differs from the view, makes a new view. Options as for
-// Writer::open(). Errors: kUnsupported if a view cannot show an object (the message names it), or
-// if the file has a feature that only newer writers preserve; kBusy if another writer has the file
-// open; kUnknownKind; kDamaged; kIo; kNoSpace.
-NMB_EXPORT Status add_hdf5_view(const std::string& path, const WriterOptions& options = {});
+// FileWriter::open(). Errors: kUnsupported if a view cannot show an object (the message names it),
+// or if the file has a feature that only newer writers preserve; kBusy if another writer has the
+// file open; kUnknownKind; kDamaged; kIo; kNoSpace.
+NMB_EXPORT Status add_hdf5_view(const std::string& path, const FileWriterOptions& options = {});
 
 }  // namespace nmb

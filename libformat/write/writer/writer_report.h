@@ -6,6 +6,6 @@
 
 namespace nmb {
 
-WriterReport report_of(const WriterCore& w);
+FileWriterReport report_of(const WriterCore& w);
 
 }  // namespace nmb

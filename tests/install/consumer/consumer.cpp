@@ -18,9 +18,9 @@
 namespace {
 
 nmb::Status write(const std::string& path) {
-  nmb::WriterOptions options;
+  nmb::FileWriterOptions options;
   options.overwrite = true;
-  NMB_ASSIGN(const std::unique_ptr<nmb::Writer> writer, nmb::Writer::create(path, options));
+  NMB_ASSIGN(const std::unique_ptr<nmb::FileWriter> writer, nmb::FileWriter::create(path, options));
   NMB_ASSIGN(const nmb::BlockId block, writer->define_block("a"));
   NMB_ASSIGN(const nmb::DimId x, writer->def_dim(block, "x", 3));
   NMB_ASSIGN(const nmb::VarId v, writer->def_var(block, "v", nmb::Type::kInt, std::span(&x, 1)));
@@ -42,8 +42,9 @@ nmb::Status read_memory() {
 nmb::Status read(const std::string& path) {
   NMB_TRY(read_memory());
   NMB_ASSIGN(std::shared_ptr<const nmb::ByteSource> file, nmb::FileSource::open(path));
-  NMB_ASSIGN(const std::vector<std::shared_ptr<const nmb::Block>> blocks, nmb::open_hdf5(file));
-  for (const std::shared_ptr<const nmb::Block>& block : blocks) {
+  NMB_ASSIGN(const std::vector<std::shared_ptr<const nmb::LoadedBlock>> blocks,
+             nmb::open_hdf5(file));
+  for (const std::shared_ptr<const nmb::LoadedBlock>& block : blocks) {
     const std::optional<nmb::VarId> v = block->metadata.find_variable("v");
     if (!v) continue;
     NMB_ASSIGN(const std::vector<int> values, block->read_all<int>(*v));

@@ -62,7 +62,7 @@ class BlockSelection {
         wants_(std::move(wants)) {}
   Status select();
   Status note_groups_above(const BlockEntry& entry);
-  void note_numbers(const Block& block);
+  void note_numbers(const LoadedBlock& block);
   Result<bool> is_wanted(std::string_view block) const;
   Result<bool> is_packed(std::string_view path) const;
 

@@ -22,8 +22,8 @@ Result<std::unique_ptr<hdf5::StartedFile>> Hdf5Starter::start(std::size_t index,
   if (started && started_index_ == index) return started;
   std::shared_ptr<const SpoolFile>& spool = spools_[index % 2];
   if (!spool) NMB_ASSIGN(spool, SpoolFile::create());
-  hdf5::ReadOptions read{options_.merge.materialise ? hdf5::OtherFiles::kCopied
-                                                    : hdf5::OtherFiles::kLeft};
+  hdf5::FileReaderOptions read{options_.merge.materialise ? hdf5::OtherFiles::kCopied
+                                                          : hdf5::OtherFiles::kLeft};
   if (options_.move) read.place = options_.move(index, "").to;
   return hdf5::StartedFile::start(path, spool, read);
 }
@@ -110,7 +110,7 @@ std::string Hdf5Input::placed(const std::string& group) const {
 // Selects the chosen groups. Returns for each group, in the order of names, whether
 // InputOptions::chooser wants it.
 Result<std::vector<bool>> Hdf5Input::choose_groups(const Groups& groups) {
-  std::vector<std::shared_ptr<const Block>> blocks;
+  std::vector<std::shared_ptr<const LoadedBlock>> blocks;
   for (const hdf5::GroupBlock& group : groups) {
     hdf5::GroupBlock block = group;
     block.name = placed(group.name);
@@ -194,7 +194,8 @@ Result<bool> Hdf5Input::read_group(hdf5::GroupBlock group, std::uint64_t blocks,
   }
   block.open = [body, file, name = group.name,
                 extent = group.extent]() -> Result<std::shared_ptr<const Dataset>> {
-    NMB_ASSIGN(std::shared_ptr<const Block> again, hdf5::decode_group(name, *body, extent, file));
+    NMB_ASSIGN(std::shared_ptr<const LoadedBlock> again,
+               hdf5::decode_group(name, *body, extent, file));
     return std::shared_ptr<const Dataset>(std::move(again));
   };
   Result<bool> more = visit(block);

@@ -108,7 +108,7 @@ std::uint64_t copied_values(const std::optional<LinkedValues>& links, std::uint6
 }
 
 Result<std::optional<ValuesInOriginal>> values_in_original(
-    const Reader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals) {
+    const FileReader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals) {
   std::optional<ValuesInOriginal> out;
   if (!entry.has_map()) return out;
   NMB_ASSIGN(const std::vector<ExtentPiece> pieces, extent_pieces(reader, entry));
@@ -212,7 +212,8 @@ Result<std::optional<LinkedValues>> InputLinks::of_parts(const Source& values) {
   return std::optional<LinkedValues>(std::move(out));
 }
 
-Result<std::optional<LinkedValues>> InputLinks::of_block(const Reader& reader, const Source& file,
+Result<std::optional<LinkedValues>> InputLinks::of_block(const FileReader& reader,
+                                                         const Source& file,
                                                          const BlockEntry& entry) {
   NMB_ASSIGN(const std::vector<ExtentPiece> pieces, extent_pieces(reader, entry));
   LinkedValues out;

@@ -22,12 +22,13 @@ namespace nmb {
 
 namespace {
 
-Result<std::shared_ptr<const Dataset>> dataset_of(const Reader& reader, const BlockEntry& entry) {
-  NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(entry));
+Result<std::shared_ptr<const Dataset>> dataset_of(const FileReader& reader,
+                                                  const BlockEntry& entry) {
+  NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, reader.block(entry));
   return std::shared_ptr<const Dataset>(std::move(block));
 }
 
-FileBlocks file_blocks(const std::shared_ptr<const Reader>& reader) {
+FileBlocks file_blocks(const std::shared_ptr<const FileReader>& reader) {
   return {[reader](std::string_view name) { return reader->find(name); },
           [reader](std::string_view prefix, const auto& visit) {
             return reader->for_each_entry(prefix, visit);
@@ -79,8 +80,8 @@ Status NmbInput::read_blocks(const VisitBlock& visit) {
 }
 
 Status NmbInput::open() {
-  NMB_ASSIGN(reader_, Reader::open(file_, {.cache_bytes = options_.cache_bytes,
-                                           .external = options_.merge.external}));
+  NMB_ASSIGN(reader_, FileReader::open(file_, {.cache_bytes = options_.cache_bytes,
+                                               .external = options_.merge.external}));
   NMB_TRY(check_nothing_pending(*reader_));
   // If the file is not linked, another process may add data to the file during the merge. A linked
   // file must not grow, because a link records the file's length.
@@ -152,7 +153,7 @@ Status NmbInput::note_lengths() {
   auto lengths = std::make_shared<DimensionLengths>();
   NMB_TRY(reader_->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (!is_from_hdf5(entry)) return true;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader_->block(entry));
     add_dimension_lengths(*block, lengths.get());
     ++count;
     return true;
@@ -223,7 +224,7 @@ Status NmbInput::find_losses() {
 Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& visit) {
   const std::string& file = file_->name();
   // Damaged blocks are not passed on.
-  NMB_ASSIGN(const std::shared_ptr<const Block> source, reader_->block(entry));
+  NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> source, reader_->block(entry));
   if (options_.merge.outputs) NMB_TRY(check_references(*options_.merge.outputs, *source, file));
   Source values;
   if (entry.extent_length > 0) values = late_source<ExtentOfBlock>(reader_, entry);
@@ -232,7 +233,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
   if (moves_values) values = moved.extent;
   const std::uint64_t length = values ? values->size() : 0;
-  std::shared_ptr<const Block> loaded = source;
+  std::shared_ptr<const LoadedBlock> loaded = source;
   Source body;
   if (moves) {
     body = owned_bytes(moved.body, file);
@@ -284,7 +285,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
 
 // Reports variables whose values were not decoded. They are lost if the input has the original and
 // the output does not keep it. Each copy reports damaged chunks.
-Status NmbInput::note_undecoded(const Block& block) {
+Status NmbInput::note_undecoded(const LoadedBlock& block) {
   if (!options_.lists_undecoded) return {};
   const std::optional<bool> keeps = originals_.keeps_file_of(block.entry);
   NMB_ASSIGN(const std::vector<hdf5::Undecoded> found, hdf5::undecoded_variables(block));
@@ -310,7 +311,7 @@ Status NmbInput::note_undecoded(const Block& block) {
 }
 
 // Notes in the definitions that the output has no original with values that were not decoded.
-Status NmbInput::forget_originals(const Block& block, MovedBlock* moved) {
+Status NmbInput::forget_originals(const LoadedBlock& block, MovedBlock* moved) {
   if (!options_.lists_undecoded || !block.metadata.extension() ||
       originals_.keeps_file_of(block.entry) == true)
     return {};
@@ -330,7 +331,7 @@ Status NmbInput::forget_originals(const Block& block, MovedBlock* moved) {
 
 // Reports chunks that cannot be decoded. Chunks are decoded only if options request it: a copy of a
 // block does not decode them, and only reads the marks in its definitions.
-Status NmbInput::note_damage(const Block& block) {
+Status NmbInput::note_damage(const LoadedBlock& block) {
   if (options_.checks_chunks)
     return damage_.check(block, block.name, options_.merge.writer.threads, &context_.warnings)
         .status();
@@ -341,7 +342,7 @@ Status NmbInput::note_damage(const Block& block) {
 
 // Returns a block with the paths that its objects have in the output. Returns a result without a
 // body if the block stays unchanged.
-Result<MovedBlock> NmbInput::changed(const Block& block, const Source& values) {
+Result<MovedBlock> NmbInput::changed(const LoadedBlock& block, const Source& values) {
   if (!block.metadata.extension()) return MovedBlock();
   const PathMove move = options_.move ? options_.move(index_, block.name) : PathMove();
   if (!changes_.may_change(move)) return MovedBlock();
@@ -365,7 +366,7 @@ Result<Source> NmbInput::body_of(const BlockEntry& entry) {
 
 // Sets the fields that describe the block. The block still has its original name here, because
 // `lengths_` contains original names.
-Status NmbInput::describe(const Block& source, InputBlock* block) {
+Status NmbInput::describe(const LoadedBlock& source, InputBlock* block) {
   if (!becomes_root_) block->group = source.entry.name;
   block->is_group = true;
   block->blocks = reader_->totals().blocks;
@@ -414,7 +415,7 @@ Status NmbInput::add_stored_values(const BlockEntry& entry, InputBlock* block) {
 }
 
 // Keeps the statistics and tags of a block that is copied whole.
-Status NmbInput::keep_rows(const Block& block, PackedBlock* packed) {
+Status NmbInput::keep_rows(const LoadedBlock& block, PackedBlock* packed) {
   const KeptRows& rows = *extras_.rows;
   const std::uint64_t order = block.entry.order;
   const std::size_t tags = rows.count(PageUse::kTags, order);

@@ -44,20 +44,20 @@ class NmbInput {
   Status find_losses();
 
   Result<bool> read_entry(const BlockEntry& entry, const VisitBlock& visit);
-  Status note_undecoded(const Block& block);
-  Status forget_originals(const Block& block, MovedBlock* moved);
-  Status note_damage(const Block& block);
-  Result<MovedBlock> changed(const Block& block, const Source& values);
+  Status note_undecoded(const LoadedBlock& block);
+  Status forget_originals(const LoadedBlock& block, MovedBlock* moved);
+  Status note_damage(const LoadedBlock& block);
+  Result<MovedBlock> changed(const LoadedBlock& block, const Source& values);
   Result<Source> body_of(const BlockEntry& entry);
-  Status describe(const Block& source, InputBlock* block);
+  Status describe(const LoadedBlock& source, InputBlock* block);
   Status add_stored_values(const BlockEntry& entry, InputBlock* block);
-  Status keep_rows(const Block& block, PackedBlock* packed);
+  Status keep_rows(const LoadedBlock& block, PackedBlock* packed);
 
   InputContext& context_;
   InputOptions& options_;
   const std::size_t index_;
   const Source file_;
-  std::shared_ptr<const Reader> reader_;
+  std::shared_ptr<const FileReader> reader_;
   InputExtras extras_;
   BlockChanges changes_;
   bool is_surveying_ = false;  // blocks are passed to InputOptions::survey

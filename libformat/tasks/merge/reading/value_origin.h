@@ -34,15 +34,16 @@ struct ValueOrigin {
 std::uint64_t sum_of_entry(const BlockEntry& entry);
 
 // Opens a reader after which the file must not change.
-Result<std::shared_ptr<const Reader>> open_reader(const std::shared_ptr<PooledFile>& file,
-                                                  const ReadOptions& options);
+Result<std::shared_ptr<const FileReader>> open_reader(const std::shared_ptr<PooledFile>& file,
+                                                      const FileReaderOptions& options);
 // Returns the entry of a block. sum: sum_of_entry() on another rank. Errors: kDamaged if the file
 // has changed.
-Result<BlockEntry> find_unchanged(const Reader& reader, std::string_view block, std::uint64_t sum);
+Result<BlockEntry> find_unchanged(const FileReader& reader, std::string_view block,
+                                  std::uint64_t sum);
 
 // Opens values of an input that another rank planned. path: path of the input. options: for the
 // reader of an NMB file.
 Result<Source> open_origin(const ValueOrigin& origin, const std::string& path,
-                           std::shared_ptr<FilePool> pool, const ReadOptions& options);
+                           std::shared_ptr<FilePool> pool, const FileReaderOptions& options);
 
 }  // namespace nmb

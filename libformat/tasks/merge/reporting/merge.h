@@ -24,7 +24,7 @@
 
 namespace nmb {
 
-class Reader;
+class FileReader;
 struct Hdf5Losses;  // convert/convert.h
 
 // How a merge treats whole files. These files are the HDF5 and netCDF-4 inputs, and the originals
@@ -45,7 +45,7 @@ struct PackSource {
   std::uint64_t index = 0;  // position in the order in which inputs are merged
   std::string path{};
   std::uint64_t bytes = 0;
-  std::vector<std::string> provenance;  // for an NMB file: its Reader::provenance()
+  std::vector<std::string> provenance;  // for an NMB file: its FileReader::provenance()
 };
 
 // Options for an HDF5 output. The remaining fields of ConvertOptions are set from fields of
@@ -54,7 +54,7 @@ struct Hdf5Output {
   bool plain = false;  // ConvertOptions::plain
   bool check = true;   // ConvertOptions::check
   // ConvertOptions::on_losses; `between` is the NMB file from which the output is made.
-  std::function<Status(const Reader& between, const Hdf5Losses&)> on_losses{};
+  std::function<Status(const FileReader& between, const Hdf5Losses&)> on_losses{};
   // Name of the file in messages about objects that cannot be written as HDF5. If empty, these
   // messages name the output.
   std::string source{};
@@ -281,8 +281,8 @@ struct PackOptions {
   // output is converted from a temporary NMB file beside it, to which the other options apply. The
   // HDF5 library compresses classic blocks; it can use only deflate.
   std::optional<Hdf5Output> hdf5{};
-  // Whether whole files are stored. Reader::give_back() returns stored files. An absolute path is
-  // recorded without its folders.
+  // Whether whole files are stored. FileReader::give_back() returns stored files. An absolute path
+  // is recorded without its folders.
   Originals originals = Originals::kNone;
   // Which external files may be opened to read values of NMB inputs. With PackMode::link, this
   // also limits where the inputs may be, relative to the output.
@@ -327,7 +327,8 @@ struct PackOptions {
   // Whether to keep the statistics that NMB inputs have for whole blocks, unless `writer` computes
   // new statistics.
   bool keep_statistics = true;
-  WriterOptions writer;  // with dry_run, nothing is written, and report->plan describes the output
+  FileWriterOptions
+      writer;  // with dry_run, nothing is written, and report->plan describes the output
 
   // --- checks and resuming ---
   bool strict = false;  // whether each warning counts as a conflict
@@ -350,8 +351,8 @@ struct PackOptions {
   std::string resume{};
 
   // --- callbacks ---
-  // For NMB outputs: returns the provenance to record (Writer::add_provenance()). `sources` are all
-  // inputs, in the order in which they are merged. Called on rank 0 after planning.
+  // For NMB outputs: returns the provenance to record (FileWriter::add_provenance()). `sources` are
+  // all inputs, in the order in which they are merged. Called on rank 0 after planning.
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
 };
 
@@ -536,9 +537,9 @@ struct PackReport {
   std::uint64_t stored_twice = 0;
   // With Hdf5View::kSmall: why the output has no view, or how many objects its view leaves out.
   std::string view_note;
-  // Number of variables without statistics although WriterOptions::statistics requests statistics.
-  // The values of such a variable are neither numbers nor text, or its chunks use filters that are
-  // not decoded.
+  // Number of variables without statistics although FileWriterOptions::statistics requests
+  // statistics. The values of such a variable are neither numbers nor text, or its chunks use
+  // filters that are not decoded.
   std::uint64_t without_statistics = 0;
   // For each of PackOptions::tags: the number of blocks that did not get the tag, because they lack
   // the attribute or because the expression does not match.
@@ -554,14 +555,14 @@ struct PackReport {
 
 // Merges the inputs, and publishes the result as options.output. A failure does not change an
 // existing file at that path. A dry run never changes an existing file. A dry run fails where a
-// real run would fail, except for the failures that WriterOptions::dry_run mentions. Errors:
+// real run would fail, except for the failures that FileWriterOptions::dry_run mentions. Errors:
 // kConflict (see report->conflicts); the worst failure in report->unreadable; kUsage for wrong
 // options, or if an output is an input or a file that an input refers to; kExists; kIo; kNoSpace.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report);
 // Merges the inputs together with other ranks. Collective: each rank of `ranks` reads consecutive
 // inputs, and all ranks read about the same number of bytes. The options must be the same on all
 // ranks. The outcome is the same on all ranks, and the file is the same for any number of ranks.
-// Only rank 0's report is filled. WriterOptions::progress gets the bytes of this rank's share.
+// Only rank 0's report is filled. FileWriterOptions::progress gets the bytes of this rank's share.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report, Communicator& ranks);
 
 }  // namespace nmb

@@ -48,7 +48,8 @@ struct MergeOptions : PackOptions {
   // With `hdf5`: if set, this function is called on rank 0, and `output` is not written. `merged`
   // has the temporary NMB file `path` open. The file has the merged values, or links to values that
   // stay in the inputs. Pass `options` to the function that writes a file.
-  std::function<Status(const Reader& merged, const std::string& path, const Hdf5Options& options)>
+  std::function<Status(const FileReader& merged, const std::string& path,
+                       const Hdf5Options& options)>
       on_merged{};
 
   bool packs() const { return std::holds_alternative<PackMode>(mode); }

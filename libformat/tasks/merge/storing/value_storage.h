@@ -49,7 +49,7 @@ class ValueStorage {
   bool needs_plugin() const { return needs_plugin_; }
   // Encodes the values that are stored in coded pieces. Call this before end_define(), which needs
   // the lengths of the encoded values.
-  Status code_all(Writer& writer, std::vector<PartBlock>& parts,
+  Status code_all(FileWriter& writer, std::vector<PartBlock>& parts,
                   const std::vector<PartSource>& sources);
 
  private:
@@ -70,7 +70,7 @@ class ValueStorage {
   void note_dimensions(const Metadata& metadata);
   Status recode(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                 PackedBlock* block);
-  Status code(ValueCoder& coder, Batch batch, Writer& writer) const;
+  Status code(ValueCoder& coder, Batch batch, FileWriter& writer) const;
 
   const MergeOptions& options_;
   std::vector<std::string>& warnings_;

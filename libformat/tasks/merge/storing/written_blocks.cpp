@@ -38,7 +38,7 @@ Status WrittenBlocks::make_room(const BlockName& name) {
 Status WrittenBlocks::check_blocks_below() const {
   if (replaced_names_.empty()) return {};
   constexpr auto kExtended = static_cast<std::uint16_t>(Kind::kExtended);
-  NMB_ASSIGN(const std::unique_ptr<Reader> old, Reader::open(options_.output));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> old, FileReader::open(options_.output));
   for (const std::string& name : replaced_names_) {
     NMB_ASSIGN(const std::optional<BlockEntry> entry, old->find(name));
     if (!entry || entry->kind != kExtended) continue;

@@ -689,7 +689,7 @@ Status BlockUniter::finish(Entry& entry, BlockSink& sink) {
     if (chunks) {
       hdf5::GroupBlock group{
           entry.name.name, chunks->body, chunks->extent_length, chunks->extent, {}};
-      NMB_ASSIGN(const std::shared_ptr<const Block> block,
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block,
                  hdf5::decode_group(std::move(group), entry.file->name()));
       return take_group(entry, *block, std::move(chunks->body), std::move(chunks->wanted), sink);
     }

@@ -18,7 +18,7 @@ class SentFile;
 struct ReceivedFrom {
   std::shared_ptr<FilePool> files;
   std::shared_ptr<SourcePool> views;
-  ReadOptions read;  // for NMB files
+  FileReaderOptions read;  // for NMB files
   // The NMB files that are already known, by path. Several sources can share these files. For a
   // single source, this pointer may be nullptr.
   std::map<std::string, std::shared_ptr<SentFile>>* known_files = nullptr;
