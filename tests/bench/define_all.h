@@ -2,7 +2,7 @@
 #pragma once
 
 #include "description.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 #include "writer/writer.h"
 
 namespace nmb::bench {

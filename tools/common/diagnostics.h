@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/exit_code.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "files/files.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 #include "writer/writer.h"
 
 namespace nmb::tools {

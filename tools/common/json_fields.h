@@ -21,7 +21,7 @@
 
 #include "common/json_document.h"
 #include "model/text.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

@@ -8,8 +8,8 @@
 
 #include "common/diagnostics.h"
 #include "merge/reporting/merge.h"
-#include "nmb/status.h"
 #include "reader/reader.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

@@ -11,7 +11,7 @@
 
 #include "common/pager.h"
 #include "dump/dump.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

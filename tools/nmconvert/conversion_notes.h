@@ -8,10 +8,10 @@
 #include "convert/convert.h"
 #include "merge/reporting/merge.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
 #include "nmconvert/conversion.h"
 #include "nmconvert/conversion_record.h"
 #include "reader/reader.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

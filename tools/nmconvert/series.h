@@ -10,10 +10,10 @@
 
 #include "convert/convert.h"
 #include "merge/reporting/merge.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
 #include "parallel/communicator.h"
 #include "values/values.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb::tools {
 

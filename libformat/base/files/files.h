@@ -15,8 +15,8 @@
 #include <tuple>
 #include <utility>
 
-#include "nmb/status.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

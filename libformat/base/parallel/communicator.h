@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "files/files.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

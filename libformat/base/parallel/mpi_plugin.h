@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "nmb/status.h"
 #include "parallel/communicator.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

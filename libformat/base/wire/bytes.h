@@ -11,7 +11,7 @@
 #include <utility>
 #include <variant>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

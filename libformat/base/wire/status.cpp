@@ -1,6 +1,5 @@
 // Formats a Status (see nmb/status.h).
-#include "nmb/status.h"
-
+#include "wire/failure.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/status.h"
 #include "reader/reader.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "model/external_files.h"
-#include "nmb/status.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -12,9 +12,9 @@
 #include "model/classic.h"
 #include "model/metadata.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
 #include "values/values.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -6,8 +6,8 @@
 
 #include "dump/type_names.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

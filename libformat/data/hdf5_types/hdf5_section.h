@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "model/extension.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb::hdf5 {
 

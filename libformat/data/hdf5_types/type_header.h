@@ -7,7 +7,7 @@
 
 #include "model/classic.h"
 #include "model/extension.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

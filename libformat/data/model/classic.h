@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "model/metadata.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

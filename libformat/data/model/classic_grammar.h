@@ -7,7 +7,7 @@
 #include <string>
 
 #include "model/metadata.h"
-#include "nmb/types.h"
+#include "wire/kinds.h"
 
 namespace nmb::classic {
 

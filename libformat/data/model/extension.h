@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/status.h"
-#include "nmb/types.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

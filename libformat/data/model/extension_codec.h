@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/extension.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 #include "wire/items.h"
 
 namespace nmb {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/status.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -13,10 +13,10 @@
 
 #include "model/extension.h"
 #include "model/name_table.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
 #include "wire/block_entry.h"
+#include "wire/failure.h"
 #include "wire/grow_array.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

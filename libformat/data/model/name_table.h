@@ -15,7 +15,7 @@
 #include <span>
 #include <utility>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 #include "wire/grow_array.h"
 
 namespace nmb {

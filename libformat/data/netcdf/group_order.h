@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/status.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

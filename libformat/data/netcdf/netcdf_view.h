@@ -16,10 +16,10 @@
 
 #include "model/extension.h"
 #include "model/metadata.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
 #include "values/dataset.h"
 #include "wire/block_entry.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/status.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

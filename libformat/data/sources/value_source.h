@@ -17,11 +17,11 @@
 #include <variant>
 #include <vector>
 
-#include "nmb/status.h"
-#include "nmb/types.h"
 #include "sources/late_values.h"
 #include "values/values.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "model/extension.h"
-#include "nmb/status.h"
 #include "values/chunk_grid.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -10,9 +10,9 @@
 #include "model/classic.h"
 #include "model/metadata.h"
 #include "model/statistics.h"
-#include "nmb/types.h"
 #include "values/values.h"
 #include "wire/bytes.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

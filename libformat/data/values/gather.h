@@ -6,9 +6,9 @@
 #include <functional>
 #include <span>
 
-#include "nmb/status.h"
 #include "values/values.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

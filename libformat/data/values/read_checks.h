@@ -5,8 +5,8 @@
 #include <string>
 
 #include "model/metadata.h"
-#include "nmb/status.h"
 #include "values/values.h"
+#include "wire/failure.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "nmb/status.h"
 #include "values/values.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -18,8 +18,8 @@
 
 #include "model/classic.h"
 #include "model/metadata.h"
-#include "nmb/status.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "model/external_files.h"
-#include "nmb/status.h"
 #include "page/page.h"
 #include "superblock/superblock.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 #include "wire/place.h"
 
 namespace nmb {

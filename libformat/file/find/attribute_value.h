@@ -3,7 +3,7 @@
 
 #include "model/metadata.h"
 #include "model/statistics.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

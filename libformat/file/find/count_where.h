@@ -6,8 +6,8 @@
 
 #include "find/find.h"
 #include "model/statistics.h"
-#include "nmb/status.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

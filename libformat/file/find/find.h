@@ -33,9 +33,9 @@
 #include <vector>
 
 #include "model/statistics.h"
-#include "nmb/status.h"
 #include "reader/reader.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -14,12 +14,12 @@
 
 #include "model/external_files.h"
 #include "model/statistics.h"
-#include "nmb/status.h"
 #include "parallel/communicator.h"
 #include "values/dataset.h"
 #include "values/values.h"
 #include "wire/block_entry.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

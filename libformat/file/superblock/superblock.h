@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "nmb/status.h"
 #include "page/origin.h"
 #include "page/page.h"
 #include "superblock/features.h"
@@ -17,6 +16,7 @@
 #include "superblock/mark.h"
 #include "wire/block_entry.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 #include "wire/place.h"
 
 namespace nmb {

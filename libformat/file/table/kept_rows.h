@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "model/metadata.h"
-#include "nmb/status.h"
 #include "table/block_table.h"
 #include "table/table_build.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -11,9 +11,9 @@
 
 #include "model/metadata.h"
 #include "model/statistics.h"
-#include "nmb/status.h"
 #include "table/table_build.h"
 #include "table/table_row.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

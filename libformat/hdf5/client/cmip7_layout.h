@@ -12,8 +12,8 @@
 
 #include "hdf5_types/hdf5_section.h"
 #include "model/extension.h"
-#include "nmb/status.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

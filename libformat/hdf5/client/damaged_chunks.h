@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/metadata.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

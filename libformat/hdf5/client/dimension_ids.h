@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "client/named_blocks.h"
-#include "nmb/status.h"
 #include "reader/reader.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "nmb/status.h"
 #include "reader/reader.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -11,8 +11,8 @@
 
 #include "client/dimension_ids.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
 #include "reader/reader.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "client/hdf5_form.h"
-#include "nmb/status.h"
 #include "reader/reader.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -3,7 +3,7 @@
 
 #include "encoding/hdf5_bytes.h"
 #include "model/extension.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -9,9 +9,9 @@
 #include "encoding/global_heap.h"
 #include "encoding/hdf5_bytes.h"
 #include "model/metadata.h"
-#include "nmb/status.h"
 #include "view/hdf5_view.h"
 #include "view/known_objects.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

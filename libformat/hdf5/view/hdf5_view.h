@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/status.h"
 #include "reader/reader.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -17,7 +17,7 @@
 #include "import/file_in.h"
 #include "import/types_in.h"
 #include "model/metadata.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -13,9 +13,9 @@
 
 #include "hdf5_types/hdf5_section.h"
 #include "model/extension.h"
-#include "nmb/status.h"
 #include "slabs.h"
 #include "values/chunk_grid.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -15,8 +15,8 @@
 #include "hdf5_types/hdf5_section.h"
 #include "model/path_move.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -11,8 +11,8 @@
 
 #include "model/extension.h"
 #include "model/path_move.h"
-#include "nmb/status.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -16,9 +16,9 @@
 
 #include "model/path_move.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
 #include "wire/block_entry.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -8,7 +8,7 @@
 #include "compare/compare.h"
 #include "compare/content_values.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "compare/block_content.h"
-#include "nmb/status.h"
 #include "values/chunk_cache.h"
 #include "values/values.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

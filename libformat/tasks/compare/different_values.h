@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compare/compare.h"
-#include "nmb/types.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

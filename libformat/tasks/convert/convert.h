@@ -13,13 +13,13 @@
 #include "files/files.h"
 #include "files/output_options.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
 #include "parallel/communicator.h"
 #include "reader/reader.h"
 #include "values/dataset.h"
 #include "values/values.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "convert/convert.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

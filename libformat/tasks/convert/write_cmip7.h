@@ -7,8 +7,8 @@
 
 #include "convert/hdf5_options.h"
 #include "files/files.h"
-#include "nmb/status.h"
 #include "parallel/communicator.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

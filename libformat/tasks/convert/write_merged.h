@@ -4,8 +4,8 @@
 #include <string>
 
 #include "convert/hdf5_options.h"
-#include "nmb/status.h"
 #include "reader/reader.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

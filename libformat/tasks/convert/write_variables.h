@@ -5,9 +5,9 @@
 #include <string>
 
 #include "convert/hdf5_options.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
 #include "reader/reader.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

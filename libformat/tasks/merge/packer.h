@@ -2,8 +2,8 @@
 #pragma once
 
 #include "merge/reporting/merge_options.h"
-#include "nmb/status.h"
 #include "parallel/communicator.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -21,8 +21,8 @@
 #include "merge/storing/written_blocks.h"
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
-#include "nmb/status.h"
 #include "parallel/communicator.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -12,8 +12,8 @@
 #include "files/files.h"
 #include "files/output_options.h"
 #include "model/external_files.h"
-#include "nmb/status.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 #include "writer/writer.h"
 
 namespace nmb {

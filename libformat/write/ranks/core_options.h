@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/status.h"
 #include "ranks/writer_options.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

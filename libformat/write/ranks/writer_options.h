@@ -15,12 +15,12 @@
 #include "model/external_files.h"
 #include "model/metadata.h"
 #include "model/statistics.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
 #include "parallel/communicator.h"
 #include "values/values.h"
 #include "wire/block_entry.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "model/statistics.h"
-#include "nmb/status.h"
 #include "ranks/writer_options.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -21,10 +21,10 @@
 #include "model/extension.h"
 #include "model/metadata.h"
 #include "model/statistics.h"
-#include "nmb/status.h"
 #include "values/statistics/histogram_builder.h"
 #include "values/statistics/value_counter.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

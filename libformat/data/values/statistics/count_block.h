@@ -5,10 +5,10 @@
 #include <span>
 
 #include "model/statistics.h"
-#include "nmb/status.h"
 #include "values/dataset.h"
 #include "values/statistics/block_counter.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

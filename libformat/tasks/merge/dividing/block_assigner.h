@@ -11,7 +11,7 @@
 #include "merge/dividing/name_splitter.h"
 #include "merge/reporting/merge.h"
 #include "model/metadata.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "model/path_move.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -17,7 +17,7 @@
 #include "model/classic.h"
 #include "model/metadata.h"
 #include "model/names_like.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -11,8 +11,8 @@
 #include "merge/reading/block_selection.h"
 #include "merge/reading/input_context.h"
 #include "merge/reporting/merge.h"
-#include "nmb/status.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -12,10 +12,10 @@
 #include "client/named_blocks.h"
 #include "find/find.h"
 #include "merge/reporting/merge.h"
-#include "nmb/status.h"
 #include "parallel/communicator.h"
 #include "reader/reader.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -11,9 +11,9 @@
 
 #include "client/named_blocks.h"
 #include "convert/moved_paths.h"
-#include "nmb/status.h"
 #include "reader/reader.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -10,9 +10,9 @@
 
 #include "merge/reading/input_block.h"
 #include "model/metadata.h"
-#include "nmb/status.h"
 #include "sources/value_source.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

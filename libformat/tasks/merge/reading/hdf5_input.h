@@ -14,9 +14,9 @@
 #include "merge/reading/input_block.h"
 #include "merge/reading/input_context.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
 #include "sources/value_source.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

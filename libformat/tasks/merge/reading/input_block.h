@@ -13,10 +13,10 @@
 #include "merge/reading/input_links.h"
 #include "merge/reading/sample_counts.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
 #include "reader/extent_pieces.h"
 #include "sources/value_source.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 #include "writer/writer.h"
 
 namespace nmb {

@@ -15,9 +15,9 @@
 #include "merge/reading/value_origin.h"
 #include "model/classic.h"
 #include "model/metadata.h"
-#include "nmb/status.h"
 #include "sources/value_source.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 #include "wire/memory_room.h"
 
 namespace nmb {

@@ -13,7 +13,7 @@
 #include "merge/reading/input_block.h"
 #include "merge/reading/input_links.h"
 #include "merge/reporting/merge_options.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/external_files.h"
-#include "nmb/status.h"
 #include "parallel/communicator.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "merge/reading/input_links.h"
-#include "nmb/status.h"
 #include "reader/reader.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

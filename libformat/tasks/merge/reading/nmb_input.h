@@ -14,9 +14,9 @@
 #include "merge/reading/input_extras.h"
 #include "merge/reading/input_originals.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
 #include "reader/reader.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -9,8 +9,8 @@
 #include "merge/reporting/merge.h"
 #include "model/metadata.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -14,12 +14,12 @@
 
 #include "files/files.h"
 #include "model/external_files.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
 #include "parallel/communicator.h"
 #include "values/values.h"
 #include "wire/block_entry.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 #include "writer/writer.h"
 
 namespace nmb {

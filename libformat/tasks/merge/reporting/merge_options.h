@@ -10,10 +10,10 @@
 
 #include "convert/hdf5_options.h"
 #include "merge/reporting/merge.h"
-#include "nmb/status.h"
 #include "reader/reader.h"
 #include "values/dataset.h"
 #include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

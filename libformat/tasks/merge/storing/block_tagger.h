@@ -14,7 +14,7 @@
 #include "merge/reporting/merge_step.h"
 #include "model/metadata.h"
 #include "model/statistics.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

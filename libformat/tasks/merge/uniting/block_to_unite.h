@@ -16,8 +16,8 @@
 #include "merge/uniting/dataset_union.h"
 #include "model/paths.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
 #include "sources/late_values.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -12,11 +12,11 @@
 
 #include "merge/uniting/array_form.h"
 #include "model/extension.h"
-#include "nmb/status.h"
 #include "parallel/communicator.h"
 #include "values/chunk_coding.h"
 #include "values/chunk_grid.h"
 #include "values/gathered_chunk.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -14,10 +14,10 @@
 #include "merge/uniting/array_form.h"
 #include "merge/uniting/dataset_union.h"
 #include "model/extension.h"
-#include "nmb/status.h"
 #include "sources/value_source.h"
 #include "values/dataset.h"
 #include "values/values.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "model/metadata.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

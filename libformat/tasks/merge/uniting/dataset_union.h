@@ -22,10 +22,10 @@
 #include "merge/uniting/tile_cover.h"
 #include "model/metadata.h"
 #include "netcdf/netcdf_view.h"
-#include "nmb/status.h"
 #include "sources/type_widening.h"
 #include "sources/value_source.h"
 #include "values/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -13,8 +13,8 @@
 
 #include "merge/reporting/merge_options.h"
 #include "merge/uniting/dataset_union.h"
-#include "nmb/types.h"
 #include "sources/value_source.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 
