@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 
 namespace {
 

@@ -1,5 +1,6 @@
 // write_and_read FILE.nmb writes an NMB file with two blocks, then reads one variable of the file.
-// This is a short program that uses both Writer and Reader (writer/writer.h, reader/reader.h).
+// This is a short program that uses both Writer and Reader (writer/file_writer.h,
+// reader/file_reader.h).
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -8,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "reader/reader.h"
-#include "writer/writer.h"
+#include "reader/file_reader.h"
+#include "writer/file_writer.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "array_steps.h"
 #include "create_report.h"
 #include "parallel/communicator.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::bench {
 

@@ -11,7 +11,7 @@
 #include "create_report.h"
 #include "define_all.h"
 #include "parallel/communicator.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::bench {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "files/files.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 
 namespace {
 
@@ -99,7 +99,7 @@ int main(int count, char** arguments) {
     return 2;
   }
   const std::string path = arguments[1], variable = arguments[2], prefix = arguments[3];
-  nmb::FileReaderOptions options;
+  nmb::ReadOptions options;
   options.request_bytes = count > 4 ? std::strtoull(arguments[4], nullptr, 10) : 16 << 20;
   std::string first;
   const auto find_first = [&](const BlockEntry& entry) -> Result<bool> {

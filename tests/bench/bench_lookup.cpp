@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "lookup.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "create_report.h"
 #include "parallel/communicator.h"
 #include "time_steps.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::bench {
 

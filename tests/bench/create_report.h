@@ -16,7 +16,7 @@
 
 #include "description.h"
 #include "process_cost.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::bench {
 

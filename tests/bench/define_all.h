@@ -3,7 +3,7 @@
 
 #include "description.h"
 #include "wire/failure.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::bench {
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 using namespace nmb;
 

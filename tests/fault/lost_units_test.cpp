@@ -9,7 +9,7 @@
 #include <set>
 
 #include "fault/session_file.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"

@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "files/files.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "recover/recover.h"
 #include "support/programs.h"
 #include "verify/layout.h"
 #include "verify/verify.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {

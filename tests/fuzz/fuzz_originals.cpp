@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "fuzz/fuzz_target.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/vectors.h"

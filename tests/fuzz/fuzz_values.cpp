@@ -9,7 +9,7 @@
 
 #include "dump/dump.h"
 #include "fuzz/fuzz_target.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/vectors.h"

@@ -8,7 +8,7 @@
 
 #include "model/classic.h"
 #include "sources/value_source.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "support/programs.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {

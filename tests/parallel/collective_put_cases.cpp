@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/rank_cases.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "files/files.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/counting_source.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"

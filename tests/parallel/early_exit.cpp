@@ -5,7 +5,7 @@
 #include <string>
 
 #include "parallel/communicator.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 int main(int, char** argv) {
   const auto library = nmb::launched_by();

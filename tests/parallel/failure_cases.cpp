@@ -4,10 +4,10 @@
 #include <string>
 #include <thread>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "merge/reporting/merge.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/rank_cases.h"

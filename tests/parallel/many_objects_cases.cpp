@@ -5,7 +5,7 @@
 #include <numeric>
 #include <string>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/model.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"

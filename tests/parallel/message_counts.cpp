@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "parallel/communicator.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "origins/stored_values.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "support/model.h"
 #include "support/rank_cases.h"

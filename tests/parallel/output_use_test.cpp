@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/model.h"
 #include "support/rank_program.h"
 #include "support/ranks_on_nodes.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {

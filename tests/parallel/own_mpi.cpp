@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "nmb/mpi.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace {
 

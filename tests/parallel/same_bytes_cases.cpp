@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/faulty_output.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"

@@ -5,7 +5,7 @@
 
 #include "parallel/communicator.h"
 #include "support/rank_program.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {

@@ -6,12 +6,12 @@
 #include <memory>
 #include <random>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/sanitized.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -165,7 +165,7 @@ TEST(RequestsProperty, GetTheSameValuesAsCallsOneByOne) {
     std::vector<Status> ignored;
     ASSERT_NO_FATAL_FAILURE(write(path.string(), seed, &ignored, true));
     Random random(seed + 7);
-    FileReaderOptions options;
+    ReadOptions options;
     if (random.below(2) == 0) options.unverified = Unverified::kPartsOfPieces;
     options.cache_bytes = random.below(2) == 0 ? 0 : 1 << 20;  // without, blocks are loaded again
     const auto reader = *FileReader::open(path.string(), options);

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "reader/reader.h"
-#include "writer/writer.h"
+#include "reader/file_reader.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 

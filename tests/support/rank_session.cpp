@@ -11,7 +11,7 @@
 
 #include "dump/dump.h"
 #include "parallel/collective_call.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/model.h"
 #include "support/rank_program.h"
 #include "support/sanitized.h"

@@ -11,13 +11,13 @@
 #include "merge/reporting/merge.h"
 #include "origins/stored_values.h"
 #include "reader/extent_pieces.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/model.h"
 #include "support/programs.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -164,7 +164,7 @@ TEST_F(CodedPiecesTest, LieAmongHoles) {
 TEST_F(CodedPiecesTest, AreReadInPartsAndByRequests) {
   write();
   for (const Unverified unverified : {Unverified::kNothing, Unverified::kPartsOfPieces}) {
-    FileReaderOptions read;
+    ReadOptions read;
     read.unverified = unverified;
     auto reader = *FileReader::open(path(), read);
     const Object object = *reader->object("b/v");
@@ -198,7 +198,7 @@ TEST_F(CodedPiecesTest, AreDecodedOnceForManySmallParts) {
   const std::vector<std::byte> bytes = read_file(path());
   const MemorySource memory(bytes, "memory");
   auto counted = std::make_shared<CountingSource>(memory, CountingSource::kNever);
-  auto reader = *FileReader::open(counted, FileReaderOptions());
+  auto reader = *FileReader::open(counted, ReadOptions());
   const Object object = *reader->object("b/v");
   int value = 0;
   ASSERT_TRUE(object.block->read(0, {{1}, {1}, {}}, std::span(&value, 1)).ok());

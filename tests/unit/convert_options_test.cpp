@@ -5,9 +5,9 @@
 #include <string>
 
 #include "convert/convert.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/programs.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {

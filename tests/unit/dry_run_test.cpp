@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/programs.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {

@@ -13,15 +13,15 @@
 #include "merge/reporting/merge.h"
 #include "origins/stored_values.h"
 #include "reader/extent_pieces.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"
 #include "verify/verify.h"
 #include "wire/hash.h"
+#include "writer/file_writer.h"
 #include "writer/make_writer.h"
-#include "writer/writer.h"
 
 namespace nmb {
 namespace {
@@ -106,7 +106,7 @@ class ExternalFilesTest : public testing::Test {
     out.source = std::move(file);
     return out;
   }
-  std::string text_of(const std::string& block, FileReaderOptions options = {}) const {
+  std::string text_of(const std::string& block, ReadOptions options = {}) const {
     const auto read = [&]() -> Result<std::string> {
       NMB_ASSIGN(const auto reader, FileReader::open(at("v.nmb").string(), options));
       NMB_ASSIGN(const auto loaded, reader->block(block));

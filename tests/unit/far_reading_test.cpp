@@ -5,10 +5,10 @@
 #include <unordered_map>
 
 #include "files/files.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -53,7 +53,7 @@ class FarReadingTest : public testing::Test {
   std::string path() const { return (folder_.path() / "far.nmb").string(); }
   std::unique_ptr<FileReader> open(std::size_t request_bytes = kRequest) {
     counted_ = std::make_shared<CountingSource>(*file_);
-    FileReaderOptions options;
+    ReadOptions options;
     options.request_bytes = request_bytes;
     return std::move(*FileReader::open(counted_, options));
   }
@@ -192,7 +192,7 @@ TEST_F(FarReadingTest, DamageIsTheSame) {
     const auto memory = std::make_shared<MemorySource>(damaged, "f");
     Status told[2];
     for (const std::size_t request : {std::size_t{0}, kRequest}) {
-      FileReaderOptions options;
+      ReadOptions options;
       options.request_bytes = request;
       const auto reader = FileReader::open(memory, options);
       ASSERT_TRUE(reader.ok());

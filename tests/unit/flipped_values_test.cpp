@@ -10,11 +10,11 @@
 #include "convert/convert.h"
 #include "files/files.h"
 #include "merge/reporting/merge.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "recover/recover.h"
 #include "support/model.h"
 #include "support/programs.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {

@@ -1,13 +1,13 @@
-// What reader/reader.h promises: values as Dataset::read gives them, in few reads.
+// What reader/file_reader.h promises: values as Dataset::read gives them, in few reads.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -53,7 +53,7 @@ class GetRequestsTest : public testing::Test {
                                    std::uint64_t fail_at = CountingSource::kNever) {
     memory_ = std::make_unique<MemorySource>(bytes_, "memory");
     counted_ = std::make_shared<CountingSource>(*memory_, fail_at);
-    FileReaderOptions options;
+    ReadOptions options;
     options.unverified = unverified;
     auto reader = FileReader::open(counted_, options);
     EXPECT_TRUE(reader.ok()) << reader.status().text();

@@ -1,18 +1,18 @@
-// What writer/writer.h and FileWriterOptions::hdf5_view promise; tests/interop/hdf5_view_test.py
-// has HDF5 programs read the views.
+// What writer/file_writer.h and FileWriterOptions::hdf5_view promise;
+// tests/interop/hdf5_view_test.py has HDF5 programs read the views.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "encoding/lookup3.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/vectors.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "files/files.h"
 #include "origins/stored_values.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "recover/recover.h"
 #include "sources/value_source.h"
 #include "support/corpus.h"
@@ -20,7 +20,7 @@
 #include "verify/verify.h"
 #include "wire/hash.h"
 #include "wire/sha256.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {

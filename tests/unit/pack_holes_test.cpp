@@ -6,7 +6,7 @@
 
 #include "files/files.h"
 #include "merge/reporting/merge.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "recover/recover.h"
 #include "support/model.h"
 #include "support/programs.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "merge/reporting/merge.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/programs.h"
 
 namespace nmb::test {

@@ -6,13 +6,13 @@
 #include <string>
 
 #include "files/files.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "reader/reader_core.h"
 #include "superblock/head.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/vectors.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {

@@ -1,14 +1,14 @@
-// What writer/writer.h promises of iput(), wait() and wait_all(), by one process.
+// What writer/file_writer.h promises of iput(), wait() and wait_all(), by one process.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {

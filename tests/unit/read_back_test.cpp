@@ -6,7 +6,7 @@
 
 #include "convert/convert.h"
 #include "merge/reporting/merge.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/programs.h"
 
 namespace nmb::test {

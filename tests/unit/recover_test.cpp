@@ -12,14 +12,14 @@
 #include "block/block_header.h"
 #include "extent/data_map.h"
 #include "index/entry_codec.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "superblock/superblock.h"
 #include "support/programs.h"
 #include "support/vectors.h"
 #include "verify/verify.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {

@@ -7,11 +7,11 @@
 #include <iterator>
 #include <set>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {

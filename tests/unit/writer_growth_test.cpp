@@ -7,13 +7,13 @@
 
 #include "files/files.h"
 #include "reader/extent_pieces.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "reader/reader_core.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {

@@ -6,14 +6,14 @@
 #include <numeric>
 
 #include "files/files.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "table/block_table.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {

@@ -1,6 +1,4 @@
-// What writer/writer.h promises, call by call.
-#include "writer/writer.h"
-
+// What writer/file_writer.h promises, call by call.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -8,7 +6,7 @@
 #include "block/block_header.h"
 #include "files/files.h"
 #include "model/sections.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
@@ -19,6 +17,7 @@
 #include "wire/endian.h"
 #include "wire/hash.h"
 #include "wire/sha256.h"
+#include "writer/file_writer.h"
 #include "writer/make_writer.h"
 
 namespace nmb::test {

@@ -8,7 +8,7 @@
 
 #include "compare/compare.h"
 #include "files/files.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/sanitized.h"

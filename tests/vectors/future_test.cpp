@@ -11,14 +11,14 @@
 
 #include "files/files.h"
 #include "index/entry_codec.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "reader/reader_core.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"
 #include "verify/verify.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {

@@ -8,14 +8,14 @@
 
 #include "files/files.h"
 #include "reader/extent_pieces.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/vectors.h"
 #include "values/values.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "files/files.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "reader/reader_core.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"
 #include "verify/verify.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {

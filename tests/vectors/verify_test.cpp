@@ -12,7 +12,7 @@
 #include "support/programs.h"
 #include "support/vectors.h"
 #include "verify/space_map.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {

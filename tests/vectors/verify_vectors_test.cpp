@@ -5,7 +5,7 @@
 #include <map>
 
 #include "files/files.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/vectors.h"
 #include "values/values.h"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "wire/failure.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::tools {
 

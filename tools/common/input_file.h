@@ -10,7 +10,7 @@
 
 #include "files/files.h"
 #include "files/read_meter.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb::tools {
 

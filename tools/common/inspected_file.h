@@ -12,7 +12,7 @@
 #include "common/input_file.h"
 #include "compare/compare.h"
 #include "netcdf/netcdf_view.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb::tools {
 

@@ -8,7 +8,7 @@
 
 #include "common/diagnostics.h"
 #include "merge/reporting/merge.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/failure.h"
 
 namespace nmb::tools {

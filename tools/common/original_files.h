@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/json_document.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb::tools {
 

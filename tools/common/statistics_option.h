@@ -7,7 +7,7 @@
 
 #include "common/tool.h"
 #include "common/units.h"
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 
 namespace nmb::tools {
 

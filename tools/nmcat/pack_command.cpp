@@ -32,7 +32,7 @@
 #include "model/text.h"
 #include "nmcat/plan_text.h"
 #include "parallel/communicator.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/bytes.h"
 
 namespace nmb::tools {

@@ -21,7 +21,7 @@
 #include "netcdf/netcdf_view.h"
 #include "nmconvert/conversion_notes.h"
 #include "nmconvert/handed_over.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "verify/verify.h"
 
 namespace nmb::tools {

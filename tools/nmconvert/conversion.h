@@ -13,7 +13,7 @@
 #include "nmconvert/conversion_record.h"
 #include "parallel/communicator.h"
 #include "values/values.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::tools {
 

@@ -10,7 +10,7 @@
 #include "netcdf/netcdf_view.h"
 #include "nmconvert/conversion.h"
 #include "nmconvert/conversion_record.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/failure.h"
 
 namespace nmb::tools {

@@ -19,9 +19,9 @@
 #include "model/text.h"
 #include "nmconvert/conversion_report.h"
 #include "nmconvert/series_command.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "view/hdf5_view.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::tools {
 

@@ -22,7 +22,7 @@
 #include "netcdf/netcdf_view.h"
 #include "netcdf/selected_variables.h"
 #include "parallel/workers.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/joined_text.h"
 #include "wire/system_error.h"
 

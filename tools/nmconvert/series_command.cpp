@@ -19,7 +19,7 @@
 #include "common/units.h"
 #include "files/files.h"
 #include "nmconvert/series.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb::tools {
 

@@ -10,7 +10,7 @@
 #include "common/inspected_file.h"
 #include "common/json_document.h"
 #include "common/table.h"
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 #include "nminspect/pattern_option.h"
 #include "nminspect/view_option.h"
 

@@ -3,7 +3,7 @@
 
 #include "common/json_document.h"
 #include "model/text.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb::tools {
 

@@ -3,7 +3,7 @@
 
 #include "common/json_document.h"
 #include "common/table.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "view/hdf5_view.h"
 
 namespace nmb::tools {

@@ -11,7 +11,7 @@
 
 #include "merge/dividing/block_template.h"
 #include "model/path_move.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb::tools {
 

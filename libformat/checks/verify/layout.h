@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "superblock/choosing.h"
 #include "superblock/settled_head.h"
 #include "verify/verify.h"

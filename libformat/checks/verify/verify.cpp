@@ -5,7 +5,7 @@
 
 #include "parallel/communicator.h"
 #include "parallel/outbox.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "verify/nmb_verifier.h"
 #include "verify/value_ranks.h"
 #include "verify/verify_classic.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "nmb/options.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 
@@ -27,26 +28,6 @@ struct ExternalFile {
   std::uint64_t order = 0;
   std::optional<Sha256> sha256{};
   friend bool operator==(const ExternalFile&, const ExternalFile&) = default;
-};
-
-// Which external files may be opened. A limit is needed because the NMB file contains these paths,
-// and its author may be unknown.
-enum class ExternalPaths : std::uint8_t {
-  kNone,
-  kBeneath,  // only in the folder of the NMB file or below it, without symbolic links in the path
-  kAny,      // also absolute paths, ".." and symbolic links
-};
-
-// Which values a Reader returns without comparing them with their checksums.
-enum class Unverified {
-  kNothing,
-  // Parts of uncompressed pieces: the reader reads only the bytes that it needs, and checks only
-  // the pieces that it reads completely. Damaged values are returned without an error. Use this
-  // for a few values of large pieces whose file nmverify has checked.
-  kPartsOfPieces,
-  // Uncompressed pieces in external files. Such pieces of a temporary file may have no
-  // checksums.
-  kLinkedValues,
 };
 
 // Returns the path that the file table of `output` records for a linked input. With kBeneath, the

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 
 namespace nmb {
 

@@ -9,7 +9,7 @@
 
 #include "model/classic.h"
 #include "model/metadata.h"
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 #include "values/values.h"
 #include "wire/bytes.h"
 #include "wire/kinds.h"

@@ -18,109 +18,11 @@
 
 #include "model/classic.h"
 #include "model/metadata.h"
+#include "nmb/array.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 
 namespace nmb {
-
-// The element type of a caller's array. kText can be combined only with Type::kChar, and
-// Type::kChar only with kText.
-enum class MemoryType : std::uint8_t {
-  kInt8,
-  kUInt8,
-  kInt16,
-  kUInt16,
-  kInt32,
-  kUInt32,
-  kInt64,
-  kUInt64,
-  kFloat,
-  kDouble,
-  kText
-};
-
-constexpr std::size_t memory_type_size(MemoryType type) {
-  constexpr std::uint8_t sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 1};
-  return sizes[static_cast<std::size_t>(type)];
-}
-
-template <class T>
-constexpr MemoryType memory_type_of() {
-  if constexpr (std::is_same_v<T, char>)
-    return MemoryType::kText;
-  else if constexpr (std::is_same_v<T, float>)
-    return MemoryType::kFloat;
-  else if constexpr (std::is_same_v<T, double>)
-    return MemoryType::kDouble;
-  else {
-    static_assert(std::is_integral_v<T>, "an arithmetic type");
-    constexpr bool s = std::is_signed_v<T>;
-    if constexpr (sizeof(T) == 1)
-      return s ? MemoryType::kInt8 : MemoryType::kUInt8;
-    else if constexpr (sizeof(T) == 2)
-      return s ? MemoryType::kInt16 : MemoryType::kUInt16;
-    else if constexpr (sizeof(T) == 4)
-      return s ? MemoryType::kInt32 : MemoryType::kUInt32;
-    else
-      return s ? MemoryType::kInt64 : MemoryType::kUInt64;
-  }
-}
-
-// Ranges from which ConstArray and MutableArray are made. Such a range has contiguous numbers or
-// text (char), and its memory must outlive the array. A temporary vector is not allowed.
-template <class Range>
-concept ArrayOfValues = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
-    std::ranges::borrowed_range<Range> && std::is_arithmetic_v<std::ranges::range_value_t<Range>>;
-
-// Values to pass to a call, as a type and bytes. Does not own the bytes.
-class ConstArray {
- public:
-  template <ArrayOfValues Range>
-  ConstArray(Range&& values)
-      : ConstArray(memory_type_of<std::ranges::range_value_t<Range>>(),
-                   std::as_bytes(std::span(std::ranges::data(values), std::ranges::size(values)))) {
-  }
-  // `bytes` must contain whole values and need not be aligned.
-  ConstArray(MemoryType type, std::span<const std::byte> bytes) : type_(type), bytes_(bytes) {
-    assert(bytes.size() % memory_type_size(type) == 0);
-  }
-  MemoryType type() const { return type_; }
-  std::uint64_t count() const { return bytes_.size() / memory_type_size(type_); }
-  const std::byte* data() const { return bytes_.data(); }
-
- private:
-  MemoryType type_;
-  std::span<const std::byte> bytes_;
-};
-
-// Memory into which a call writes values, as a type and bytes. Does not own the bytes.
-class MutableArray {
- public:
-  template <ArrayOfValues Range>
-  MutableArray(Range&& values)
-      : MutableArray(memory_type_of<std::ranges::range_value_t<Range>>(),
-                     std::as_writable_bytes(
-                         std::span(std::ranges::data(values), std::ranges::size(values)))) {}
-  MutableArray(MemoryType type, std::span<std::byte> bytes) : type_(type), bytes_(bytes) {
-    assert(bytes.size() % memory_type_size(type) == 0);
-  }
-  MemoryType type() const { return type_; }
-  std::uint64_t count() const { return bytes_.size() / memory_type_size(type_); }
-  std::byte* data() const { return bytes_.data(); }
-
- private:
-  MemoryType type_;
-  std::span<std::byte> bytes_;
-};
-
-// A regular selection of a variable's elements. `start`, `count` and `stride` have one number for
-// each dimension. An empty `stride` means a stride of 1 in all dimensions. If the count is 0 in any
-// dimension, nothing is selected.
-struct Hyperslab {
-  std::vector<std::uint64_t> start;
-  std::vector<std::uint64_t> count;
-  std::vector<std::uint64_t> stride;
-};
 
 // Lengths of a variable's dimensions, and positions of its elements. For a record variable, the
 // first length is the record count.

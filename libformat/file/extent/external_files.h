@@ -22,7 +22,7 @@ namespace nmb {
 class ExternalFiles {
  public:
   // `file` must outlive this object. Relative paths of external files start from the folder of
-  // `file.path()`. `unverified`: see FileReaderOptions.
+  // `file.path()`. `unverified`: see ReadOptions.
   ExternalFiles(const ByteSource& file, const Superblock& superblock, ExternalPaths allowed,
                 Unverified unverified)
       : file_(file), superblock_(superblock), allowed_(allowed), unverified_(unverified) {}

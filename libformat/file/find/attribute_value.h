@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/metadata.h"
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 #include "wire/failure.h"
 
 namespace nmb {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "find/find.h"
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 #include "values/dataset.h"
 #include "wire/failure.h"
 

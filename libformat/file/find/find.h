@@ -32,8 +32,8 @@
 #include <variant>
 #include <vector>
 
-#include "model/statistics.h"
-#include "reader/reader.h"
+#include "nmb/statistics.h"
+#include "reader/file_reader.h"
 #include "values/dataset.h"
 #include "wire/failure.h"
 

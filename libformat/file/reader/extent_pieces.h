@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/stored_piece.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb {
 

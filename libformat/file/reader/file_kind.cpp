@@ -1,4 +1,4 @@
-// Recognizes the kind of a file (see reader/reader.h). Three documents define the signatures:
+// Recognizes the kind of a file (see reader/file_reader.h). Three documents define the signatures:
 // spec/format.md (sections 4 and 5), the netCDF classic format specification, and the HDF5 file
 // format specification (section II.A).
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "superblock/head.h"
 #include "wire/joined_text.h"
 

@@ -1,4 +1,4 @@
-// Finds records that netCDF does not see in HDF5 files and views (see reader/reader.h).
+// Finds records that netCDF does not see in HDF5 files and views (see reader/file_reader.h).
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -7,7 +7,7 @@
 
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

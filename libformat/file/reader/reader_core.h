@@ -12,7 +12,7 @@
 #include "extent/external_files.h"
 #include "extent/piece_cache.h"
 #include "index/index_tree.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "superblock/head.h"
 #include "table/block_table.h"
 
@@ -29,7 +29,7 @@ struct StoredBlock {
 class ReaderCore {
  public:
   // `file` must outlive the object. far: `file` if it is on slow storage; nullptr if it is not.
-  // `external` and `unverified`: see FileReaderOptions.
+  // `external` and `unverified`: see ReadOptions.
   ReaderCore(const ByteSource& file, Head head, ExternalPaths external = ExternalPaths::kBeneath,
              Unverified unverified = Unverified::kNothing, const FarSource* far = nullptr);
   const Head& head() const { return head_; }

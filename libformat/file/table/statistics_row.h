@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "model/metadata.h"
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 #include "table/table_build.h"
 #include "table/table_row.h"
 #include "wire/failure.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 #include "table/table_row.h"
 
 namespace nmb {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "client/named_blocks.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/failure.h"
 
 namespace nmb::hdf5 {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "client/hdf5_file.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "values/dataset.h"
 
 namespace nmb::hdf5 {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 

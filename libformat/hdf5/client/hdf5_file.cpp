@@ -28,7 +28,7 @@ StartedFile::~StartedFile() = default;
 
 Result<std::unique_ptr<StartedFile>> StartedFile::start(const std::string& path,
                                                         std::shared_ptr<const SpoolFile> spool,
-                                                        const FileReaderOptions& options) {
+                                                        const ReadOptions& options) {
   const char* const command = options.other_files == OtherFiles::kCopied ? "materialise" : "import";
   Result<std::unique_ptr<Hdf5Process>> process = Hdf5Process::start(
       {command, path, std::to_string(kShared), options.place}, spool->descriptor());
@@ -83,7 +83,7 @@ Status StartedFile::read(std::shared_ptr<const ByteSource> file,
 }
 
 Status read_file(std::shared_ptr<const ByteSource> file,
-                 const std::function<Status(GroupBlock)>& visit, const FileReaderOptions& options) {
+                 const std::function<Status(GroupBlock)>& visit, const ReadOptions& options) {
   NMB_ASSIGN(std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
   NMB_ASSIGN(const std::unique_ptr<StartedFile> started,
              StartedFile::start(file->name(), std::move(spool), options));

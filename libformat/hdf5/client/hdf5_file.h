@@ -39,7 +39,7 @@ struct GroupBlock {
 // without limits of time and space.
 enum class OtherFiles : std::uint8_t { kLeft, kCopied };
 
-struct FileReaderOptions {
+struct ReadOptions {
   OtherFiles other_files = OtherFiles::kLeft;
   // Name of the block that the root group becomes. All other groups become blocks below it. The
   // paths in references, hard links and named datatypes begin with this name.
@@ -56,7 +56,7 @@ class StartedFile {
   // Errors: kUnsupported if the program for HDF5 is not installed; kIo.
   static Result<std::unique_ptr<StartedFile>> start(const std::string& path,
                                                     std::shared_ptr<const SpoolFile> spool,
-                                                    const FileReaderOptions& options = {});
+                                                    const ReadOptions& options = {});
   // Ends the other process.
   ~StartedFile();
 
@@ -78,7 +78,6 @@ class StartedFile {
 // read the file, or if the process that runs HDF5 ended; kUnsupported for contents that NMB cannot
 // represent; kLimit for too much time or memory; kIo; the first failure of visit().
 Status read_file(std::shared_ptr<const ByteSource> file,
-                 const std::function<Status(GroupBlock)>& visit,
-                 const FileReaderOptions& options = {});
+                 const std::function<Status(GroupBlock)>& visit, const ReadOptions& options = {});
 
 }  // namespace nmb::hdf5

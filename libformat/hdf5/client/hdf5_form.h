@@ -11,7 +11,7 @@
 
 #include "client/dimension_ids.h"
 #include "netcdf/netcdf_view.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/failure.h"
 
 namespace nmb::hdf5 {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/failure.h"
 
 namespace nmb::hdf5 {

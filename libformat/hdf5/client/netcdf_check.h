@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "client/hdf5_form.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/failure.h"
 
 namespace nmb::hdf5 {

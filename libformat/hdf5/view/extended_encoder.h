@@ -14,7 +14,7 @@
 #include "encoding/object_header.h"
 #include "hdf5_types/block_properties.h"
 #include "netcdf/netcdf_view.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "view/extended_output.h"
 #include "view/object_messages.h"
 #include "view/storage_encoder.h"

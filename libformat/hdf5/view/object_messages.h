@@ -12,7 +12,7 @@
 
 #include "encoding/object_header.h"
 #include "hdf5_types/block_properties.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "view/converted_values.h"
 #include "view/extended_output.h"
 

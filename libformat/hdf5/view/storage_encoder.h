@@ -9,7 +9,7 @@
 #include "encoding/chunk_tree.h"
 #include "encoding/object_header.h"
 #include "hdf5_types/hdf5_section.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "view/converted_values.h"
 #include "view/extended_output.h"
 #include "view/value_places.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "encoding/view_output.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "reader/reader_core.h"
 #include "superblock/superblock.h"
 #include "superblock/view_header.h"

@@ -26,7 +26,7 @@
 #include "files/spool_file.h"
 #include "hdf5_error.h"
 #include "import/type_attributes.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "send_message.h"
 #include "wire/joined_text.h"
 #include "wire/whole_number.h"

@@ -12,7 +12,7 @@
 #include "export/types_out.h"
 #include "hdf5_types/block_properties.h"
 #include "netcdf/shared_dimensions.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "values/values.h"
 
 namespace nmb::hdf5 {

@@ -16,7 +16,7 @@
 #include "parallel/communicator.h"
 #include "values/dataset.h"
 #include "wire/bytes.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 

@@ -14,7 +14,7 @@
 #include "files/output_options.h"
 #include "netcdf/netcdf_view.h"
 #include "parallel/communicator.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "values/dataset.h"
 #include "values/values.h"
 #include "wire/bytes.h"
@@ -119,7 +119,7 @@ NMB_EXPORT Status check_hdf5(const FileReader& reader, const std::string& input,
 // the functions fail with kUsage. Thread-safe.
 
 // Fails with kUsage if an output is a file to which the NMB file refers. An NMB file refers to all
-// files in its file table, even if FileReaderOptions::external does not allow them. The NMB file
+// files in its file table, even if ReadOptions::external does not allow them. The NMB file
 // also refers to all files to which its blocks from HDF5 refer. Reads the metadata of all blocks
 // from HDF5. Other errors: those of Reader.
 NMB_EXPORT Status check_references(const OutputSet& outputs, const FileReader& reader);

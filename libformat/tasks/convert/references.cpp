@@ -15,7 +15,7 @@
 #include "files/visited_files.h"
 #include "hdf5_types/hdf5_section.h"
 #include "hdf5_types/virtual_name.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "convert/hdf5_options.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/failure.h"
 #include "wire/kinds.h"
 

@@ -21,7 +21,7 @@
 #include "merge/packer.h"
 #include "merge/reading/input_order.h"
 #include "merge/reporting/merge_options.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_message.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
@@ -123,7 +123,7 @@ Status describe_finished(const MergeOptions& options, const FileReader& between,
 Result<std::unique_ptr<FileReader>> finished_merge(const std::string& between,
                                                    const std::string& output,
                                                    const std::string& key,
-                                                   const FileReaderOptions& reading) {
+                                                   const ReadOptions& reading) {
   std::error_code none;
   if (!std::filesystem::exists(between, none)) return std::unique_ptr<FileReader>();
   NMB_ASSIGN(std::unique_ptr<FileReader> reader, FileReader::open(between, reading));
@@ -177,7 +177,7 @@ Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicat
   // The temporary file has no checksums of linked values. Therefore the stamps of the inputs are
   // compared to find inputs that change.
   const std::vector<std::optional<FileStamp>> stamps = stamps_of(options.inputs);
-  FileReaderOptions reading;
+  ReadOptions reading;
   if (first.link_united) {
     reading.external = ExternalPaths::kAny;
     reading.unverified = Unverified::kLinkedValues;

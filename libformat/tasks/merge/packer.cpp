@@ -24,7 +24,7 @@
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
 #include "model/name_rules.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "values/codecs.h"
 #include "verify/verify.h"
 #include "view/hdf5_view.h"

@@ -9,7 +9,7 @@
 #include "files/journaled_output.h"
 #include "merge/reading/input_order.h"
 #include "merge/reporting/pack_report.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb {
 

@@ -12,7 +12,7 @@
 #include "merge/reporting/merge.h"
 #include "model/find_above.h"
 #include "model/name_rules.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "recover/block_plan.h"
 #include "recover/mended_file.h"
 #include "superblock/choosing.h"

@@ -14,7 +14,7 @@
 #include "model/external_files.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "model/classic.h"
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 #include "origins/value_mover.h"
 #include "values/statistics/block_counter.h"
 #include "wire/bytes.h"

@@ -17,7 +17,7 @@ struct CoreOptions : FileWriterOptions {
   // For new files: see CreateOptions::resume_key. Not allowed in a dry run or with kMpiIo (kUsage).
   std::string resume_key{};
   // Whether commits compute checksums of values that stay in other files, and read these values to
-  // do so. Without these checksums, readers refuse such values unless FileReaderOptions::unverified
+  // do so. Without these checksums, readers refuse such values unless ReadOptions::unverified
   // is Unverified::kLinkedValues. Set this to false only for temporary files.
   bool sum_links = true;
   // Called by a commit on every rank, after everything except the superblock has been written. If

@@ -1,4 +1,4 @@
-// The options of a Writer (writer/writer.h), what it is given, and what it reports.
+// The options of a Writer (writer/file_writer.h), what it is given, and what it reports.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@
 #include "files/output_options.h"
 #include "model/external_files.h"
 #include "model/metadata.h"
-#include "model/statistics.h"
+#include "nmb/options.h"
+#include "nmb/statistics.h"
 #include "parallel/communicator.h"
 #include "values/values.h"
 #include "wire/block_entry.h"
@@ -26,7 +27,7 @@ namespace nmb {
 
 class KeptRows;
 struct LeftOutList;  // view/hdf5_view.h
-struct LostRecords;  // reader/reader.h
+struct LostRecords;  // reader/file_reader.h
 // These types are internal to the library.
 struct CoreOptions;
 struct LinkedValues;
@@ -47,24 +48,6 @@ enum class Io : std::uint8_t {
   kMpiIo,  // uses the ranks' MPI library; fails with kUsage if open_mpi_ranks() did not make the
            // ranks
 };
-
-enum class Hdf5View : std::uint8_t {
-  kOff,  // makes no view; an existing view stays and still shows its own generation
-  // Works like kAuto if the file has a view. If the file has no view, makes a view only if this
-  // commit writes blocks from HDF5 or netCDF-4, and if the view takes at most 2 % of the file's
-  // bytes.
-  kSmall,
-  // Makes a view if a view can show the file and the file is within the limits below. If not, works
-  // like kOff.
-  kAuto,
-  kOn,  // makes a view; close() fails with kUnsupported if a view cannot show the file
-};
-// Limits of kAuto: the maximum total number of dimensions and variables in the file, and the
-// maximum total number of records of its variables.
-inline constexpr std::uint64_t kMostAutoViewObjects = 100'000;
-inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
-// Limit of kSmall: minimum ratio of the bytes before the view to the bytes of the view.
-inline constexpr std::uint64_t kSmallViewPart = 50;
 
 // `sync` of OutputOptions: whether commits wait until the data is on the device. `progress` and
 // `threads`: for the values of packed blocks.
@@ -99,8 +82,8 @@ struct FileWriterOptions : OutputOptions {
   // Whether close() adds a view, through which HDF5 programs can read the file (spec/hdf5_view.md).
   // Not allowed in a dry run (kUsage).
   Hdf5View hdf5_view = Hdf5View::kOff;
-  // What the view shows (ViewOptions in reader/reader.h). nullopt means: as in the file's view, or
-  // the default of ViewOptions if the file has no view.
+  // What the view shows (ViewOptions in reader/file_reader.h). nullopt means: as in the file's
+  // view, or the default of ViewOptions if the file has no view.
   std::optional<bool> view_dimensions{}, view_copies{};
 
   // --- what happens to the file ---

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 #include "ranks/writer_options.h"
 #include "wire/failure.h"
 

@@ -1,5 +1,5 @@
-// Adds an HDF5 view to a file (see writer/writer.h).
-#include "writer/writer.h"
+// Adds an HDF5 view to a file (see writer/file_writer.h).
+#include "writer/file_writer.h"
 
 namespace nmb {
 

@@ -6,7 +6,7 @@
 
 #include "parallel/communicator.h"
 #include "ranks/core_options.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 

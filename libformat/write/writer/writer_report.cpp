@@ -1,10 +1,10 @@
-// Reports times and counts of the writer on a rank (see writer/writer.h).
+// Reports times and counts of the writer on a rank (see writer/file_writer.h).
 #include "writer/writer_report.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 

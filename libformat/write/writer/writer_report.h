@@ -2,7 +2,7 @@
 #pragma once
 
 #include "state/writer_core.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 

@@ -13,7 +13,7 @@
 #include "files/files.h"
 #include "parallel/communicator.h"
 #include "wire/bytes.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace {
 

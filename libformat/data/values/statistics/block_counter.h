@@ -20,7 +20,7 @@
 #include "model/classic.h"
 #include "model/extension.h"
 #include "model/metadata.h"
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 #include "values/statistics/histogram_builder.h"
 #include "values/statistics/value_counter.h"
 #include "wire/bytes.h"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <span>
 
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 #include "values/dataset.h"
 #include "values/statistics/block_counter.h"
 #include "wire/bytes.h"

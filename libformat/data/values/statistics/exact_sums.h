@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 
 namespace nmb {
 

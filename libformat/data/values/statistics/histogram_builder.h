@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 
 namespace nmb {
 

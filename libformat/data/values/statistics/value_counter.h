@@ -13,7 +13,7 @@
 
 #include "hdf5_types/hdf5_section.h"
 #include "model/metadata.h"
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 #include "values/statistics/exact_sums.h"
 #include "values/statistics/histogram_builder.h"
 #include "wire/failure.h"

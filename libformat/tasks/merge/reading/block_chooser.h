@@ -13,7 +13,7 @@
 #include "find/find.h"
 #include "merge/reporting/merge.h"
 #include "parallel/communicator.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "wire/failure.h"
 

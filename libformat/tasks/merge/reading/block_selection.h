@@ -11,7 +11,7 @@
 
 #include "client/named_blocks.h"
 #include "convert/moved_paths.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "values/dataset.h"
 #include "wire/failure.h"
 

@@ -17,7 +17,7 @@
 #include "sources/value_source.h"
 #include "values/dataset.h"
 #include "wire/failure.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 

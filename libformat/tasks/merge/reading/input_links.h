@@ -15,7 +15,7 @@
 #include "client/hdf5_file.h"
 #include "model/external_files.h"
 #include "origins/stored_values.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "wire/block_entry.h"
 

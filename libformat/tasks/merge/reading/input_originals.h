@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "merge/reading/input_links.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "wire/failure.h"
 
 namespace nmb {

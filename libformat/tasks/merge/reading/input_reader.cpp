@@ -6,7 +6,7 @@
 
 #include "merge/reading/nmb_input.h"
 #include "model/classic.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 
 namespace nmb {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "merge/reading/value_origin.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 
 namespace nmb {

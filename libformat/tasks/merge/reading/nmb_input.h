@@ -14,7 +14,7 @@
 #include "merge/reading/input_extras.h"
 #include "merge/reading/input_originals.h"
 #include "netcdf/netcdf_view.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "wire/failure.h"
 

@@ -18,7 +18,7 @@ std::uint64_t sum_of_entry(const BlockEntry& entry) {
 }
 
 Result<std::shared_ptr<const FileReader>> open_reader(const std::shared_ptr<PooledFile>& file,
-                                                      const FileReaderOptions& options) {
+                                                      const ReadOptions& options) {
   NMB_ASSIGN(std::shared_ptr<const FileReader> reader, FileReader::open(file, options));
   file->set_unchanged(reader->generation_check());
   return reader;
@@ -32,7 +32,7 @@ Result<BlockEntry> find_unchanged(const FileReader& reader, std::string_view blo
 }
 
 Result<Source> open_origin(const ValueOrigin& origin, const std::string& path,
-                           std::shared_ptr<FilePool> pool, const FileReaderOptions& options) {
+                           std::shared_ptr<FilePool> pool, const ReadOptions& options) {
   NMB_ASSIGN(const std::shared_ptr<PooledFile> file,
              PooledFile::open_and_keep(std::move(pool), [path] { return FileSource::open(path); }));
   if (origin.block) {

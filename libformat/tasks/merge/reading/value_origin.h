@@ -11,7 +11,7 @@
 
 #include "files/pooled_file.h"
 #include "parallel/message_fields.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 
 namespace nmb {
@@ -35,7 +35,7 @@ std::uint64_t sum_of_entry(const BlockEntry& entry);
 
 // Opens a reader after which the file must not change.
 Result<std::shared_ptr<const FileReader>> open_reader(const std::shared_ptr<PooledFile>& file,
-                                                      const FileReaderOptions& options);
+                                                      const ReadOptions& options);
 // Returns the entry of a block. sum: sum_of_entry() on another rank. Errors: kDamaged if the file
 // has changed.
 Result<BlockEntry> find_unchanged(const FileReader& reader, std::string_view block,
@@ -44,6 +44,6 @@ Result<BlockEntry> find_unchanged(const FileReader& reader, std::string_view blo
 // Opens values of an input that another rank planned. path: path of the input. options: for the
 // reader of an NMB file.
 Result<Source> open_origin(const ValueOrigin& origin, const std::string& path,
-                           std::shared_ptr<FilePool> pool, const FileReaderOptions& options);
+                           std::shared_ptr<FilePool> pool, const ReadOptions& options);
 
 }  // namespace nmb

@@ -20,7 +20,7 @@
 #include "wire/bytes.h"
 #include "wire/failure.h"
 #include "wire/kinds.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 

@@ -10,7 +10,7 @@
 
 #include "convert/hdf5_options.h"
 #include "merge/reporting/merge.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "values/dataset.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"

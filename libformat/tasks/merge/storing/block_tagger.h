@@ -13,7 +13,7 @@
 #include "merge/reading/block_sink.h"
 #include "merge/reporting/merge_step.h"
 #include "model/metadata.h"
-#include "model/statistics.h"
+#include "nmb/statistics.h"
 #include "wire/failure.h"
 
 namespace nmb {

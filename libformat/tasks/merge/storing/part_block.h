@@ -9,7 +9,7 @@
 #include "model/classic.h"
 #include "model/metadata.h"
 #include "sources/value_source.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 

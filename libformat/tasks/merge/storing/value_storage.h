@@ -14,7 +14,7 @@
 #include "merge/storing/part_block.h"
 #include "merge/storing/value_coder.h"
 #include "values/dataset.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 

@@ -12,7 +12,7 @@
 #include "hdf5_types/hdf5_section.h"
 #include "merge/reporting/pack_plan.h"
 #include "model/name_rules.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "table/kept_rows.h"
 
 namespace nmb {

@@ -16,7 +16,7 @@
 #include "merge/storing/part_block.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/value_storage.h"
-#include "writer/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 

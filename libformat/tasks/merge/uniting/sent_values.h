@@ -8,7 +8,7 @@
 #include <string>
 
 #include "files/pooled_file.h"
-#include "reader/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_message.h"
 
 namespace nmb {
@@ -18,7 +18,7 @@ class SentFile;
 struct ReceivedFrom {
   std::shared_ptr<FilePool> files;
   std::shared_ptr<SourcePool> views;
-  FileReaderOptions read;  // for NMB files
+  ReadOptions read;  // for NMB files
   // The NMB files that are already known, by path. Several sources can share these files. For a
   // single source, this pointer may be nullptr.
   std::map<std::string, std::shared_ptr<SentFile>>* known_files = nullptr;

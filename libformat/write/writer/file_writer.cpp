@@ -1,6 +1,6 @@
 // Writer: opens and closes files and forwards calls to the parts of the writer (see
-// writer/writer.h).
-#include "writer/writer.h"
+// writer/file_writer.h).
+#include "writer/file_writer.h"
 
 #include <bit>
 

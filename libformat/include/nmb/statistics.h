@@ -11,12 +11,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "model/metadata.h"
-#include "wire/failure.h"
-#include "wire/kinds.h"
+#include "nmb/status.h"
+#include "nmb/types.h"
 
 namespace nmb {
 
@@ -128,9 +128,9 @@ struct ValueFunction {
   // Name of the function: UTF-8 without NUL, not empty, and none of elements, missing, nan, min and
   // max.
   std::string name;
-  // Makes an accumulator for a variable, which has a numeric type. Returns nullptr if the function
-  // is not for this variable. May be called by several threads at the same time.
-  std::function<std::unique_ptr<ValueAccumulator>(const Metadata&, VarId)> make;
+  // Makes an accumulator for a variable of a numeric type. Returns nullptr if the function is not
+  // for this variable. May be called by several threads at the same time.
+  std::function<std::unique_ptr<ValueAccumulator>(std::string_view variable, Type type)> make;
 };
 
 struct FunctionResult {

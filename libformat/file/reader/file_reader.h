@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "model/external_files.h"
-#include "model/statistics.h"
+#include "nmb/options.h"
+#include "nmb/statistics.h"
 #include "parallel/communicator.h"
 #include "values/dataset.h"
 #include "values/values.h"
@@ -22,24 +23,6 @@
 #include "wire/failure.h"
 
 namespace nmb {
-
-struct FileReaderOptions {
-  // --- what changes the speed ---
-  // Memory in bytes for the cache of loaded blocks.
-  std::size_t cache_bytes = 64 << 20;
-  // Latency of a request to the file, given as the number of bytes that could be transferred in the
-  // same time. Use 0 for a local file: the reader then reads only the bytes that it needs. Use 1
-  // MiB to 16 MiB for a file on a network: the reader then reads neighbouring ranges with one
-  // request, and caches up to 64 MiB.
-  std::size_t request_bytes = 0;
-
-  // --- what is read and checked ---
-  // Which values are not verified. The default verifies all: the reader reads each needed piece of
-  // values completely (at most piece_size() bytes of values), and checks its checksum.
-  Unverified unverified = Unverified::kNothing;
-  // The external files that the reader may open to read values.
-  ExternalPaths external = ExternalPaths::kBeneath;
-};
 
 // A block with its decoded metadata.
 struct LoadedBlock : Dataset {
@@ -77,17 +60,17 @@ class FileReader {
   // Opens the newest committed generation. Errors: kUnknownKind if the file is not an NMB file;
   // kDamaged; kUnsupported; kNotFound; kIo.
   NMB_EXPORT static Result<std::unique_ptr<FileReader>> open(const std::string& path,
-                                                             const FileReaderOptions& options = {});
+                                                             const ReadOptions& options = {});
   NMB_EXPORT static Result<std::unique_ptr<FileReader>> open(std::shared_ptr<const ByteSource> file,
-                                                             const FileReaderOptions& options = {});
+                                                             const ReadOptions& options = {});
   // Collective over `ranks`, which must outlive the reader. Rank 0 reads all bytes that are needed
   // to open the file. Rank 0 then sends these bytes to all ranks. If rank 0 fails, it sends its
   // failure to all ranks.
   NMB_EXPORT static Result<std::unique_ptr<FileReader>> open(const std::string& path,
-                                                             const FileReaderOptions& options,
+                                                             const ReadOptions& options,
                                                              Communicator& ranks);
   NMB_EXPORT static Result<std::unique_ptr<FileReader>> open(std::shared_ptr<const ByteSource> file,
-                                                             const FileReaderOptions& options,
+                                                             const ReadOptions& options,
                                                              Communicator& ranks);
   NMB_EXPORT ~FileReader();
 
@@ -165,7 +148,7 @@ class FileReader {
   // Returns the external file with the file number `number`. File numbers begin at 1. The file is
   // opened only when bytes are read from it. Only a few external files are open at the same time.
   // Bytes of an original are verified, bytes of other files have no checksum here. Errors: kDamaged
-  // (R-EX-8, R-FT-4, R-FT-5); kUnsupported if FileReaderOptions::external does not allow the file;
+  // (R-EX-8, R-FT-4, R-FT-5); kUnsupported if ReadOptions::external does not allow the file;
   // kIo.
   NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
   // Passes the bytes of an original to `sink` in order. `number` is the file number of the

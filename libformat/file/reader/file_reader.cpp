@@ -1,5 +1,5 @@
-// Implements Reader (see reader/reader.h).
-#include "reader/reader.h"
+// Implements Reader (see reader/file_reader.h).
+#include "reader/file_reader.h"
 
 #include <algorithm>
 #include <list>
@@ -74,7 +74,7 @@ struct FileReader::State {
   std::shared_ptr<const SharedReads> together;  // the file if several ranks opened it together;
                                                 // nullptr if not
   std::shared_ptr<const Shared> shared;
-  FileReaderOptions options;
+  ReadOptions options;
   std::vector<Finding> warnings;
 
   struct Cached {
@@ -95,13 +95,13 @@ FileReader::FileReader(std::unique_ptr<State> state) : state_(std::move(state)) 
 FileReader::~FileReader() = default;
 
 Result<std::unique_ptr<FileReader>> FileReader::open(const std::string& path,
-                                                     const FileReaderOptions& options) {
+                                                     const ReadOptions& options) {
   NMB_ASSIGN(std::unique_ptr<FileSource> file, FileSource::open(path));
   return open(std::shared_ptr<const ByteSource>(std::move(file)), options);
 }
 
 Result<std::unique_ptr<FileReader>> FileReader::open(std::shared_ptr<const ByteSource> file,
-                                                     const FileReaderOptions& options) {
+                                                     const ReadOptions& options) {
   Warnings warnings;
   std::shared_ptr<FarSource> far;
   if (options.request_bytes > 0) {
@@ -123,7 +123,7 @@ Result<std::unique_ptr<FileReader>> FileReader::open(std::shared_ptr<const ByteS
 }
 
 Result<std::unique_ptr<FileReader>> FileReader::open(const std::string& path,
-                                                     const FileReaderOptions& options,
+                                                     const ReadOptions& options,
                                                      Communicator& ranks) {
   std::shared_ptr<const ByteSource> file;
   auto open_here = [&]() -> Status {
@@ -135,7 +135,7 @@ Result<std::unique_ptr<FileReader>> FileReader::open(const std::string& path,
 }
 
 Result<std::unique_ptr<FileReader>> FileReader::open(std::shared_ptr<const ByteSource> file,
-                                                     const FileReaderOptions& options,
+                                                     const ReadOptions& options,
                                                      Communicator& ranks) {
   auto shared = std::make_shared<const SharedReads>(std::move(file), ranks);
   std::unique_ptr<FileReader> reader;
