@@ -139,7 +139,7 @@ class Largest final : public ValueAccumulator {
 
 TEST_F(WriterStatisticsTest, ResultsOfFunctionsLieBesideThem) {
   const ValueFunction largest{"largest",
-                              [](const Metadata&, VarId) { return std::make_unique<Largest>(); }};
+                              [](std::string_view, Type) { return std::make_unique<Largest>(); }};
   options_.functions = {largest};
   write_two_blocks();
   const auto result = [&](const std::string& block) {
@@ -179,7 +179,7 @@ TEST_F(WriterStatisticsTest, ResultsOfFunctionsLieBesideThem) {
 }
 
 TEST_F(WriterStatisticsTest, FunctionsMustHaveNamesOfTheirOwn) {
-  const auto make = [](const Metadata&, VarId) { return std::make_unique<Largest>(); };
+  const auto make = [](std::string_view, Type) { return std::make_unique<Largest>(); };
   const auto status = [&](std::vector<ValueFunction> functions) {
     options_.functions = std::move(functions);
     return FileWriter::create(path(), options_).status().code();

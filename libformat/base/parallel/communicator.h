@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "files/files.h"
+#include "nmb/ranks.h"
 #include "wire/failure.h"
 
 namespace nmb {
@@ -374,8 +375,6 @@ NMB_EXPORT Status run_thread_ranks(int size, const std::function<Status(Communic
 
 // --- ranks that are processes of an MPI job --- libnmb is not linked with any MPI library. On
 // demand, libnmb loads the plug-in for the MPI library that launched the program.
-
-enum class MpiLibrary { kOpenMpi, kMpich };
 
 // Returns the MPI library whose launcher (mpiexec, srun) started this process. The function looks
 // at the environment variables of the process. Returns nullopt if the process was started without a

@@ -232,7 +232,7 @@ Result<std::optional<std::uint64_t>> count_where(const Dataset& dataset, VarId v
   if (!type) return std::optional<std::uint64_t>();
   const ValueCondition condition = condition_for(*type, wanted);
   const ValueFunction function{
-      "count", [&](const Metadata&, VarId) { return match_counter(*type, condition); }};
+      "count", [&](std::string_view, Type) { return match_counter(*type, condition); }};
   CountRequest request;
   request.functions = {&function, 1};
   request.only = variable;

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "nmb/types.h"
+
 namespace nmb {
 
 // The element type of a caller's array. kText can be combined only with Type::kChar, and
@@ -54,11 +56,26 @@ constexpr MemoryType memory_type_of() {
   }
 }
 
+// Returns the type of a variable or an attribute whose values need no conversion.
+constexpr Type type_for(MemoryType memory) {
+  constexpr Type types[] = {Type::kByte,  Type::kUByte,  Type::kShort, Type::kUShort,
+                            Type::kInt,   Type::kUInt,   Type::kInt64, Type::kUInt64,
+                            Type::kFloat, Type::kDouble, Type::kChar};
+  return types[static_cast<std::size_t>(memory)];
+}
+
+template <class T>
+constexpr Type type_of() {
+  return type_for(memory_type_of<T>());
+}
+
 // Ranges from which ConstArray and MutableArray are made. Such a range has contiguous numbers or
-// text (char), and its memory must outlive the array. A temporary vector is not allowed.
+// text (char), and its memory must outlive the array. A temporary vector is not allowed, nor is a
+// string literal, whose last character is NUL.
 template <class Range>
 concept ArrayOfValues = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
-    std::ranges::borrowed_range<Range> && std::is_arithmetic_v<std::ranges::range_value_t<Range>>;
+    std::ranges::borrowed_range<Range> && std::is_arithmetic_v<std::ranges::range_value_t<Range>> &&
+    !std::is_same_v<std::remove_extent_t<std::remove_reference_t<Range>>, const char>;
 
 // Values to pass to a call, as a type and bytes. Does not own the bytes.
 class ConstArray {
@@ -101,13 +118,30 @@ class MutableArray {
   std::span<std::byte> bytes_;
 };
 
+// A number, or a contiguous range of numbers or characters (not a string literal, whose last
+// character is NUL).
+template <class T>
+concept Numbers = std::is_arithmetic_v<T> ||
+    (std::ranges::contiguous_range<const T>&& std::ranges::sized_range<const T>&&
+         std::is_arithmetic_v<std::ranges::range_value_t<const T>> &&
+     !(std::is_array_v<T> && std::is_same_v<std::remove_extent_t<T>, char>));
+
+// Returns an array of `values`, which must outlive it.
+template <Numbers T>
+ConstArray array_of(const T& values) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return ConstArray(std::span(&values, 1));
+  else
+    return ConstArray(std::span(std::ranges::data(values), std::ranges::size(values)));
+}
+
 // A regular selection of a variable's elements. `start`, `count` and `stride` have one number for
 // each dimension. An empty `stride` means a stride of 1 in all dimensions. If the count is 0 in any
 // dimension, nothing is selected.
 struct Hyperslab {
-  std::vector<std::uint64_t> start;
-  std::vector<std::uint64_t> count;
-  std::vector<std::uint64_t> stride;
+  std::vector<std::uint64_t> start{};
+  std::vector<std::uint64_t> count{};
+  std::vector<std::uint64_t> stride{};
 };
 
 }  // namespace nmb

@@ -168,7 +168,7 @@ class BlockCounter {
   void note_hole(std::size_t first, std::size_t end, ByteRange records);
   void count_holes_noted();
   void note(Slot* slot, std::uint64_t elements, PartDivision division);
-  void add_functions(const Metadata& metadata, VarId variable,
+  void add_functions(std::string_view name, const Slot& slot,
                      std::span<const ValueFunction> functions);
   // Prepares a variable whose values are not a plain array.
   void take_stored(const Metadata& metadata, const Storage& storage,
