@@ -35,7 +35,7 @@ std::string damage_in(const std::vector<std::byte>& image) {
     }
     std::string text;
   } damage;
-  VerifyOptions options;
+  VerifierOptions options;
   options.level = VerifyLevel::kIndex;
   const auto summary = verify(MemorySource(image, "image"), options, damage);
   if (!summary.ok()) return summary.status().text();

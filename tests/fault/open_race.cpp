@@ -104,7 +104,7 @@ std::string open_once(const std::string& path, bool verifies, Tally* tally) {
   auto file = FileSource::open(path);
   if (!file.ok()) return file.status().text();
   Told told;
-  VerifyOptions options;
+  VerifierOptions options;
   options.level = VerifyLevel::kBlocks;
   const auto summary = verify(**file, options, told);
   if (!summary.ok()) return summary.status().text();

@@ -101,7 +101,7 @@ static void run(std::span<const std::byte> bytes) {
   if (!counted.ok() || counts.any_cut || counts.originals == 0) return;
 
   test::FindingList findings;
-  VerifyOptions options;
+  VerifierOptions options;
   options.level = VerifyLevel::kIndex;
   options.originals = true;
   const auto summary = verify(*file, options, findings);

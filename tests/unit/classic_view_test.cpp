@@ -595,7 +595,7 @@ TEST(ClassicView, IsWrittenAsAnyClassicKind) {
     const ClassicView view = view_of(made, kind);
     const std::string path =
         (folder.path() / ("f" + std::to_string(static_cast<int>(kind)))).string();
-    ConvertOptions options;
+    ExtractOptions options;
     options.sync = false;
     options.threads = 2;
     const Status written = write_classic(*view.dataset, kind, path, options);

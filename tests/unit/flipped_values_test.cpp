@@ -140,7 +140,7 @@ TEST_F(FlippedValues, Convert) {
   for (const char* name : kBlocks) {
     const BlockEntry entry = **reader_->find(name);
     for (const bool check : {false, true}) {
-      ConvertOptions options;
+      ExtractOptions options;
       options.check = check;
       options.sync = false;
       EXPECT_EQ(extract_block(*reader_, entry, path("x.nc"), options).code(), Code::kDamaged);
@@ -234,7 +234,7 @@ TEST_F(FlippedValues, StatisticsOfAChange) {
 
 TEST_F(FlippedValues, VerifyAndRecover) {
   EXPECT_NE(findings_of(std::filesystem::path(path())), "");
-  RecoverOptions options;
+  RecoveryOptions options;
   options.output = path("recovered.nmb");
   options.writer.sync = false;
   const Recovery recovery = *recover(*FileSource::open(path()), options);

@@ -185,7 +185,7 @@ TEST_F(PackHolesTest, ZerosThatTheFileDoesNotStoreAreNotStoredInTheNewOne) {
   merge();
   EXPECT_TRUE(holes(out(), "a").empty());
   EXPECT_LE(stored_bytes(out()), kLength / 2 + (256 << 10));
-  RecoverOptions recovery;
+  RecoveryOptions recovery;
   recovery.output = (folder_.path() / "recovered.nmb").string();
   recovery.writer.sync = false;
   const auto recovered = recover(*FileSource::open(in()), recovery);

@@ -60,7 +60,7 @@ class ReadBack : public testing::Test {
     return pack(options, &report);
   }
   Status extract(bool check, std::size_t write) const {
-    ConvertOptions options;
+    ExtractOptions options;
     options.sync = false;
     options.check = check;
     options.layer = flips(&write);

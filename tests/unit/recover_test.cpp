@@ -176,7 +176,7 @@ TEST(Recover, ACancelledCallWritesNothing) {
   File file;
   file.add_block("b", empty_definitions(), {});
   const std::atomic<bool> cancel{true};
-  RecoverOptions options;
+  RecoveryOptions options;
   options.output = (std::filesystem::temp_directory_path() / "nmb_recover_cancelled.nmb").string();
   options.writer.cancel = &cancel;
   EXPECT_EQ(recover(source(file.bytes), options).status().code(), Code::kIo);
@@ -196,7 +196,7 @@ TEST(Recover, ProgressCountsTheValuesThatAreCopied) {
     ASSERT_TRUE(writer->put(block, 0, std::span(values)).ok());
     ASSERT_TRUE(writer->close().ok());
   }
-  RecoverOptions options;
+  RecoveryOptions options;
   options.output = (folder.path() / "out.nmb").string();
   std::uint64_t done = 0, total = 0;
   options.writer.progress = [&](std::uint64_t so_far, std::uint64_t all) {

@@ -80,7 +80,7 @@ TEST(Verify, KeepsToItsRate) {
   NMB_NEEDS_VECTORS();
   const auto bytes = test::read_file(test::vectors() / "simplest_file.nmb");
   test::FindingList findings;
-  VerifyOptions options;
+  VerifierOptions options;
   options.rate = 200000;
   const auto start = std::chrono::steady_clock::now();
   const auto summary = verify(MemorySource(bytes), options, findings);
@@ -94,7 +94,7 @@ TEST(Verify, NamesDamagedBlocks) {
   const auto bytes = test::read_file(test::vectors() / "R-EX-6_sum_of_an_extent.nmb");
   test::FindingList findings;
   std::vector<std::string> damaged;
-  VerifyOptions options;
+  VerifierOptions options;
   options.on_damaged_block = [&](const std::string& name) { damaged.push_back(name); };
   auto summary = verify(MemorySource(bytes), options, findings);
   ASSERT_TRUE(summary.ok());

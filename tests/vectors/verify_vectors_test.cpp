@@ -80,7 +80,7 @@ TEST(VerifyVectors, LevelsAndThreadsFindNoMoreThanAll) {
     std::map<int, VerifySummary> summaries;
     for (int level = 0; level < 3; ++level) {
       test::FindingList findings;
-      VerifyOptions options;
+      VerifierOptions options;
       options.level = static_cast<VerifyLevel>(level);
       const auto summary = verify(**file, options, findings);
       ASSERT_TRUE(summary.ok());
@@ -95,7 +95,7 @@ TEST(VerifyVectors, LevelsAndThreadsFindNoMoreThanAll) {
     }
 
     test::FindingList findings;
-    VerifyOptions options;
+    VerifierOptions options;
     options.threads = 3;
     const auto summary = verify(**file, options, findings);
     ASSERT_TRUE(summary.ok());

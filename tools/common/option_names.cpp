@@ -17,7 +17,7 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
     {"BlockRule::keep_unmatched", "--unmatched=keep"},
     {"Compression::chunk", "--chunk"},
     {"Compression::shuffle", "--shuffle"},
-    {"ConvertOptions::plain", "--to hdf5"},
+    {"ExtractOptions::plain", "--to hdf5"},
     {"ExternalPaths::kAny", "--external any"},
     {"ExternalPaths::kBeneath", "--external=beneath"},
     {"Hdf5View::kOn", "--hdf5-view on"},

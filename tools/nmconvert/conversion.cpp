@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "client/hdf5.h"
-#include "common/glob.h"
 #include "common/statistics_option.h"
 #include "common/units.h"
 #include "convert/convert.h"
 #include "convert/write_cmip7.h"
 #include "files/files.h"
+#include "handles/glob.h"
 #include "merge/reporting/merge.h"
 #include "model/text.h"
 #include "netcdf/netcdf_view.h"
@@ -222,7 +222,7 @@ class Converter {
   }
 
   Status to_hdf5(const FileReader& reader) {
-    ConvertOptions options = extract_options();
+    ExtractOptions options = extract_options();
     options.plain = record_.of.to == "hdf5";
     options.on_losses = [this](const FileReader&, const Hdf5Losses& lost) {
       return notes_.accept_losses(lost);
@@ -342,7 +342,7 @@ class Converter {
   }
 
   Status classic_from_nmb(const FileReader& reader, const BlockEntry& entry) {
-    const ConvertOptions extract = extract_options();
+    const ExtractOptions extract = extract_options();
     if (!is_extended(entry) &&
         (!extract.kind || entry.kind == static_cast<std::uint16_t>(*extract.kind)))
       return extract_block(reader, entry, record_.of.output, extract, ranks_);
@@ -403,7 +403,7 @@ class Converter {
   // groups that are left out.
   Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
                     const FileDimensions& dimensions = {}) {
-    const ConvertOptions options = extract_options();
+    const ExtractOptions options = extract_options();
     Result<ClassicView> view =
         classic_view(std::move(dataset), kind, &dimensions.lengths, dimensions.first_made_up);
     NMB_TRY(ranks_.agree(view.status()));
@@ -462,8 +462,8 @@ class Converter {
     return root.ok() && is_extended(*root);
   }
 
-  ConvertOptions extract_options() {
-    ConvertOptions options;
+  ExtractOptions extract_options() {
+    ExtractOptions options;
     options.kind = classic_kind(record_.of.to);
     static_cast<OutputOptions&>(options) = output_options();
     options.check = options_.check;

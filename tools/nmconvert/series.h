@@ -33,7 +33,7 @@ struct SeriesOptions {
   std::string history{};
   bool drop_tracking_id = false;
   // Only these members are used: overwrite, sync, check, threads and cancel.
-  ConvertOptions write{};
+  ExtractOptions write{};
   bool strict = false;  // whether a warning counts as a conflict
 };
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/inspected_file.h"
+#include "handles/inspected_file.h"
 #include "verify/layout.h"
 
 namespace nmb::tools {

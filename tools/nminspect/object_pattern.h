@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/glob.h"
-#include "common/inspected_file.h"
+#include "handles/glob.h"
+#include "handles/inspected_file.h"
 
 namespace nmb::tools {
 

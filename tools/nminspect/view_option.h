@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/inspected_file.h"
+#include "handles/inspected_file.h"
 #include "netcdf/netcdf_view.h"
 
 namespace nmb::tools {

@@ -11,13 +11,13 @@
 
 #include "common/difference_text.h"
 #include "common/file_list.h"
-#include "common/inspected_file.h"
 #include "common/json_document.h"
 #include "common/json_fields.h"
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/units.h"
 #include "compare/compare.h"
+#include "handles/inspected_file.h"
 #include "model/text.h"
 #include "nmverify/source_names.h"
 

@@ -9,10 +9,10 @@
 #include <variant>
 
 #include "common/file_list.h"
-#include "common/input_file.h"
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/tool.h"
+#include "handles/input_file.h"
 #include "nmverify/against_command.h"
 #include "nmverify/recover_command.h"
 #include "nmverify/set_command.h"
@@ -89,7 +89,7 @@ const HelpText kHelp = {
 struct Arguments {
   std::vector<std::string> files;
   std::string resume;  // path of the report of --resume; empty if not given
-  VerifyOptions verify;
+  VerifierOptions verify;
 };
 
 // Passes findings to a report and, if there is one, to a journal.
@@ -127,7 +127,7 @@ Result<VerifySummary> verify_file(Tool& tool, const std::string& name, const Arg
   if (earlier && earlier->summary) return repeat(*earlier, report);
   NMB_ASSIGN(const std::shared_ptr<const InputFile> file, InputFile::open(name));
   if (file->kind() == FileKind::kUnknown) return refused_kind(*file, file->kind());
-  VerifyOptions options = arguments.verify;
+  VerifierOptions options = arguments.verify;
   FoundInFile found(report, journal);
   options.on_damaged_block = [&](const std::string& block) { found.damaged_block(block); };
   if (earlier) options.checked = earlier->checked;

@@ -33,7 +33,7 @@ class VerifyJournal {
   // Creates the report, or continues the report of an earlier run. Errors: those of
   // ReportFile::open(); kUsage if the earlier run had other options.
   static Result<std::unique_ptr<VerifyJournal>> open(const std::string& path,
-                                                     const VerifyOptions& options);
+                                                     const VerifierOptions& options);
 
   // Begins the check of a file. Returns what an earlier run wrote about it, or nullptr if the file
   // was not checked before, or has changed since.

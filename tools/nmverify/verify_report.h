@@ -42,7 +42,7 @@ struct ReportOptions {
   bool quiet = false;
   bool strict = false;      // whether warnings are findings
   bool originals = false;   // whether the report counts originals
-  std::uint64_t since = 0;  // VerifyOptions::since
+  std::uint64_t since = 0;  // VerifierOptions::since
 };
 
 // Return a report that writes to `out`.

@@ -11,16 +11,10 @@
 #include <utility>
 #include <variant>
 
+#include "nmb/types.h"
 #include "wire/failure.h"
 
 namespace nmb {
-
-// ByteRange: a range of bytes of a file or of an extent.
-struct ByteRange {
-  std::uint64_t begin = 0, end = 0;
-  std::uint64_t length() const { return end - begin; }
-  friend bool operator==(const ByteRange&, const ByteRange&) = default;
-};
 
 // Digest: an XXH3-128 checksum. If two bodies of metadata have equal digests, they count as equal
 // (spec/format.md, section 1).

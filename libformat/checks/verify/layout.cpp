@@ -22,7 +22,7 @@ Status too_many(const ByteSource& file) {
 }
 
 Result<Layout> layout_of_nmb(const ByteSource& file) {
-  VerifyOptions options;
+  VerifierOptions options;
   options.level = VerifyLevel::kIndex;
   FirstFinding first;
   RegionList regions;

@@ -35,7 +35,7 @@ class NmbVerifier {
  public:
   // If `regions` is given, the verifier adds all regions of the file to the list. It then also
   // walks through data maps at level kIndex, and does not check the sums of bytes at a place.
-  NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings,
+  NmbVerifier(const ByteSource& file, const VerifierOptions& options, Findings& findings,
               RegionList* regions = nullptr);
   // Fails if nothing could be read.
   Result<VerifySummary> run();
@@ -249,7 +249,7 @@ class NmbVerifier {
   };
 
   MeteredSource file_;
-  const VerifyOptions& options_;
+  const VerifierOptions& options_;
   VerifyLevel level_;  // the level for the current structure
   Counter findings_;
   VerifySummary summary_;
@@ -261,7 +261,7 @@ class NmbVerifier {
   // File length of each generation, the newest first. The list ends where the chain of trailers
   // cannot be followed.
   std::vector<std::uint64_t> file_lengths_;
-  // With VerifyOptions::since: the end of that generation. Later generations only add bytes after
+  // With VerifierOptions::since: the end of that generation. Later generations only add bytes after
   // this position. Otherwise 0.
   std::uint64_t new_from_ = 0;
   SpaceMap space_;

@@ -81,7 +81,7 @@ class ValueChecker {
  public:
   static constexpr std::size_t kBatch = 256;
   // `file` and `options` must outlive this object.
-  ValueChecker(const MeteredSource& file, const VerifyOptions& options)
+  ValueChecker(const MeteredSource& file, const VerifierOptions& options)
       : file_(file), options_(options), threads_(options.threads), ranks_(options.ranks) {}
 
   // Returns true if the batch is full.
@@ -90,7 +90,7 @@ class ValueChecker {
     return batch_.size() >= kBatch;
   }
   // Checks the added ranges and reports each range, in the order in which the ranges were added.
-  // Does not read ranges of VerifyOptions::checked.
+  // Does not read ranges of VerifierOptions::checked.
   void run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell);
 
  private:
@@ -103,12 +103,12 @@ class ValueChecker {
   void note_checked(std::size_t known, const std::vector<ValueOutcome>& outcomes);
 
   const MeteredSource& file_;
-  const VerifyOptions& options_;
+  const VerifierOptions& options_;
   const unsigned threads_;
   Communicator* const ranks_;
   std::vector<ValueRange> batch_;
   std::uint64_t checked_ = 0;   // number of ranges before the batch
-  std::size_t next_fault_ = 0;  // in VerifyOptions::checked
+  std::size_t next_fault_ = 0;  // in VerifierOptions::checked
   // Whether a range could not be read, or lies in another file. A later check reads such ranges
   // again: the other file may have changed.
   bool has_unread_ = false;

@@ -13,7 +13,7 @@
 
 namespace nmb {
 
-Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& options,
+Result<VerifySummary> verify(const ByteSource& file, const VerifierOptions& options,
                              Findings& findings) {
   NMB_ASSIGN(const FileKind kind, kind_of(file));
   if (options.since != 0 && options.originals)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/external_files.h"
+#include "nmb/verify.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 
@@ -17,18 +18,6 @@ namespace nmb {
 
 class Communicator;
 class FileReader;
-
-// Levels of checks; each level includes the levels before it. For HDF5 files, the levels have
-// another meaning. At kIndex, the HDF5 library reads all groups and objects, and values of variable
-// length. At kBlocks, verify() checks the blocks that are made from the groups
-// (docs/reference/hdf5.md); it also checks that no values share bytes. At kData, verify() reads all
-// other values, and decodes their chunks.
-enum class VerifyLevel : std::uint8_t {
-  kIndex,   // head, superblocks, index, dead-space segments
-  kBlocks,  // headers and bodies of blocks, data maps, sections, the HDF5 view
-  kData,    // values, including values in external files; dead ranges; bytes outside of all
-            // structures
-};
 
 // A range of values that is damaged. NMB files have one sum for each range.
 struct ValueFault {
@@ -40,14 +29,14 @@ struct ValueFault {
 };
 
 // How far the values of an NMB file have been checked. The order of the ranges depends only on the
-// file, and on VerifyOptions::level, originals, external and since.
+// file, and on VerifierOptions::level, originals, external and since.
 struct CheckedValues {
   std::uint64_t ranges = 0;      // number of ranges that were checked
   std::uint64_t bytes_read = 0;  // number of bytes that were read until then
   std::vector<ValueFault> faults{};
 };
 
-struct VerifyOptions {
+struct VerifierOptions {
   // --- what is checked ---
   VerifyLevel level = VerifyLevel::kData;
   // Whether to check, at any level, that each original can be written again. Reads the originals
@@ -86,31 +75,6 @@ struct VerifyOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 
-struct VerifySummary {
-  std::string kind;  // "NMB", "CDF-1", "CDF-2", "CDF-5", "HDF5"
-  // Number of blocks according to the superblock; for HDF5: number of groups.
-  std::uint64_t recorded_blocks = 0;
-  std::uint64_t sound_blocks = 0;  // number of blocks without findings at the requested level
-  // Number of blocks in the index that have findings or are cut off.
-  std::uint64_t damaged_blocks = 0;
-  // With VerifyOptions::since: number of blocks without any part of a later generation. They are
-  // not checked.
-  std::uint64_t unchanged_blocks = 0;
-  std::uint64_t findings = 0;
-  std::uint64_t warnings = 0;
-  std::uint64_t bytes_read = 0;
-  // Number of originals in the file and of classic blocks that did not come from an original, and
-  // how many of them can be written again: originals with the recorded digests, and blocks without
-  // findings. Counted at level kData, or if VerifyOptions::originals is set.
-  std::uint64_t originals = 0, whole_originals = 0;
-  // Whether values in other files belong to the result. They may change without a change of the
-  // checked file.
-  bool reads_other_files = false;
-  // The first failure that left something unchecked: a failed read, a limit, or a part that only a
-  // later version can read (kUnsupported). The status is ok if everything was checked.
-  Status incomplete;
-};
-
 // Checks a file and reports all findings, in an order that depends only on the file. Continues
 // after damage where possible. Needs a few MiB of memory for each thread, memory for one body at a
 // time, memory for a list of the ranges between structures, and 64 MiB for bytes of originals. For
@@ -118,15 +82,15 @@ struct VerifySummary {
 // more. The name of an HDF5 file must be its path (client/hdf5.h). Findings that do not concern
 // this project's specification have the rule "HDF5". Errors: kUnknownKind; kUnsupported, kLimit and
 // kIo if nothing could be read.
-NMB_EXPORT Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& options,
+NMB_EXPORT Result<VerifySummary> verify(const ByteSource& file, const VerifierOptions& options,
                                         Findings& findings);
 
 // Verifies files with several ranks. Collective. Rank 0 runs `work`, which calls verify() with
-// VerifyOptions::ranks any number of times, for any files. The other ranks read and check shares of
-// the values of NMB files, with `threads` threads on each rank; to open a file, they use the path
-// of its ByteSource. Rank 0 alone reads metadata, values in external files, and chunks. Findings
-// and summaries are the same as with one rank. Returns the status of `work`, or a failure of the
-// network, on all ranks.
+// VerifierOptions::ranks any number of times, for any files. The other ranks read and check shares
+// of the values of NMB files, with `threads` threads on each rank; to open a file, they use the
+// path of its ByteSource. Rank 0 alone reads metadata, values in external files, and chunks.
+// Findings and summaries are the same as with one rank. Returns the status of `work`, or a failure
+// of the network, on all ranks.
 NMB_EXPORT Status verify_together(Communicator& ranks, unsigned threads,
                                   const std::function<Status()>& work);
 

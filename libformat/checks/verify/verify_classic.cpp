@@ -50,7 +50,7 @@ Result<ClassicHeader> decode_header_alone(const ByteSource& file) {
 
 }  // namespace
 
-Result<VerifySummary> verify_classic(const ByteSource& file, const VerifyOptions& options,
+Result<VerifySummary> verify_classic(const ByteSource& file, const VerifierOptions& options,
                                      Findings& findings) {
   const MeteredSource source(file, options);
   VerifySummary summary;

@@ -6,7 +6,7 @@
 namespace nmb {
 
 // `file` must begin with the magic number of a classic file.
-Result<VerifySummary> verify_classic(const ByteSource& file, const VerifyOptions& options,
+Result<VerifySummary> verify_classic(const ByteSource& file, const VerifierOptions& options,
                                      Findings& findings);
 
 }  // namespace nmb

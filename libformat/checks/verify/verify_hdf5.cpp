@@ -43,7 +43,7 @@ std::optional<Finding> finding_of_library(const Status& status) {
 
 class Hdf5Verifier {
  public:
-  Hdf5Verifier(const ByteSource& file, const VerifyOptions& options, Findings& findings)
+  Hdf5Verifier(const ByteSource& file, const VerifierOptions& options, Findings& findings)
       : options_(options),
         findings_(findings),
         source_(std::make_shared<MeteredSource>(file, options)) {}
@@ -221,7 +221,7 @@ class Hdf5Verifier {
       warn(joined_text("variables whose values ", why, ": ", count), "an installed filter");
   }
 
-  const VerifyOptions& options_;
+  const VerifierOptions& options_;
   Findings& findings_;
   const std::shared_ptr<const MeteredSource> source_;
   VerifySummary summary_;
@@ -237,7 +237,7 @@ class Hdf5Verifier {
 
 }  // namespace
 
-Result<VerifySummary> verify_hdf5(const ByteSource& file, const VerifyOptions& options,
+Result<VerifySummary> verify_hdf5(const ByteSource& file, const VerifierOptions& options,
                                   Findings& findings) {
   return Hdf5Verifier(file, options, findings).run();
 }

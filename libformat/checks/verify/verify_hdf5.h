@@ -6,7 +6,7 @@
 namespace nmb {
 
 // `file` must have the HDF5 signature, and its name must be a path that can be opened.
-Result<VerifySummary> verify_hdf5(const ByteSource& file, const VerifyOptions& options,
+Result<VerifySummary> verify_hdf5(const ByteSource& file, const VerifierOptions& options,
                                   Findings& findings);
 
 }  // namespace nmb

@@ -44,4 +44,11 @@ constexpr std::string_view type_name(Type type) {
 // The length of the record dimension in a definition.
 inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
 
+// A range of bytes of a file or of an extent.
+struct ByteRange {
+  std::uint64_t begin = 0, end = 0;
+  std::uint64_t length() const { return end - begin; }
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
 }  // namespace nmb

@@ -16,6 +16,7 @@
 
 #include "model/path_move.h"
 #include "netcdf/netcdf_view.h"
+#include "nmb/compare.h"
 #include "wire/block_entry.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
@@ -76,50 +77,6 @@ NMB_EXPORT Status digest_blocks(const ContentFile& file, const std::vector<Block
                                 const std::function<Status(const BlockDigest&)>& visit);
 
 // --- differences ---
-
-// How far two numbers may be apart and still count as the same. The numbers a and b are the same if
-// |a - b| <= absolute + relative * |b|.
-struct Tolerance {
-  double absolute = 0, relative = 0;
-  bool is_exact() const { return absolute == 0 && relative == 0; }
-  // Sets the tolerance from "ABSOLUTE" or "ABSOLUTE,RELATIVE". Errors: kUsage.
-  NMB_EXPORT Status set(std::string_view text);
-};
-
-enum class DifferenceKind : std::uint8_t { kOnlyInFirst, kOnlyInSecond, kDiffers };
-
-// A difference that is not a difference of values of variables.
-struct DefinitionDifference {
-  DifferenceKind kind = DifferenceKind::kDiffers;
-  std::string block;
-  // The object in the block, for example: variable "v", attribute "v:units", dimension "x". Empty
-  // for the block itself.
-  std::string object;
-  // What differs: "type", "dimensions", "length", "value", ... Empty unless the kind is kDiffers.
-  std::string property;
-  std::string first, second;  // the property in both files
-};
-
-// An element of a variable that differs.
-struct DifferentValue {
-  std::vector<std::uint64_t> index;
-  std::string first, second;
-};
-
-// The result of the comparison of a variable's values.
-struct ComparedVariable {
-  std::string block, variable;
-  std::uint64_t values = 0;     // number of values in each file
-  std::uint64_t different = 0;  // number of values that differ
-  std::uint64_t missing = 0;    // of these: the value is the fill value in one of the files
-  std::uint64_t nans = 0;       // of these: the value is NaN in one of the files
-  // The first values that differ, in row-major order.
-  std::vector<DifferentValue> first;
-  // The value with the largest difference |first - second|, and this difference. Only for numbers
-  // that are neither NaN nor a fill value in one of the files.
-  std::optional<DifferentValue> largest;
-  double largest_difference = 0;
-};
 
 struct ComparisonOptions {
   ContentOptions content;

@@ -27,7 +27,7 @@ struct Hdf5Losses;
 
 // --- classic files ---
 
-struct ConvertOptions : OutputOptions {
+struct ExtractOptions : OutputOptions {
   // --- what changes the bytes ---
   // The kind of file to write. nullopt means the kind of the source. The file is then identical to
   // the file that was packed; if records were added, only numrecs differs.
@@ -58,20 +58,20 @@ struct ConvertOptions : OutputOptions {
 // message names the object); kDamaged if a checksum of the source does not match; kExists; kIo;
 // kNoSpace.
 NMB_EXPORT Status extract_block(const FileReader& reader, const BlockEntry& entry,
-                                const std::string& path, const ConvertOptions& options = {});
+                                const std::string& path, const ExtractOptions& options = {});
 
 // Writes a dataset as a classic file of `kind` in canonical form.
 NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
-                                const ConvertOptions& options = {});
+                                const ExtractOptions& options = {});
 
 // The following two functions are collective versions. All ranks of `ranks` must have opened the
 // same source; each rank writes a share of the values. The options must be the same on all ranks.
 // All ranks get the same outcome.
 NMB_EXPORT Status extract_block(const FileReader& reader, const BlockEntry& entry,
-                                const std::string& path, const ConvertOptions& options,
+                                const std::string& path, const ExtractOptions& options,
                                 Communicator& ranks);
 NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
-                                const ConvertOptions& options, Communicator& ranks);
+                                const ExtractOptions& options, Communicator& ranks);
 
 // --- HDF5 and netCDF-4 files ---
 
@@ -100,13 +100,13 @@ struct Hdf5Losses {
 // damaged variables and options.on_losses is not set; kDamaged and kUnsupported if the separate
 // process fails with them; kExists; kIo; kNoSpace.
 NMB_EXPORT Status write_hdf5(const FileReader& reader, const std::string& input,
-                             const std::string& path, const ConvertOptions& options,
+                             const std::string& path, const ExtractOptions& options,
                              Communicator& ranks);
 
 // Makes the checks with which write_hdf5() begins, which read no values. Calls options.on_losses.
 // Not collective. Errors: those of write_hdf5().
 NMB_EXPORT Status check_hdf5(const FileReader& reader, const std::string& input,
-                             const ConvertOptions& options);
+                             const ExtractOptions& options);
 
 // --- files to which an input refers, and which no output may replace ---
 

@@ -35,7 +35,7 @@ Status patch_records(const LoadedBlock& block, std::vector<std::byte>& body) {
 // Writes a classic file from values that every rank can read. Each rank writes its share of the
 // values.
 Status write_shares(std::span<const std::byte> header, std::shared_ptr<const ByteSource> values,
-                    std::uint64_t length, const std::string& path, const ConvertOptions& options,
+                    std::uint64_t length, const std::string& path, const ExtractOptions& options,
                     Communicator& ranks) {
   const bool may_be_sparse = values->may_be_sparse();
   return ClassicFile(path, options, ranks)
@@ -46,7 +46,7 @@ Status write_shares(std::span<const std::byte> header, std::shared_ptr<const Byt
 }  // namespace
 
 Status extract_block(const FileReader& reader, const BlockEntry& entry, const std::string& path,
-                     const ConvertOptions& options, Communicator& ranks) {
+                     const ExtractOptions& options, Communicator& ranks) {
   std::shared_ptr<const LoadedBlock> block;
   std::vector<std::byte> body;
   auto load = [&]() -> Status {
@@ -61,7 +61,7 @@ Status extract_block(const FileReader& reader, const BlockEntry& entry, const st
 }
 
 Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
-                     const ConvertOptions& options, Communicator& ranks) {
+                     const ExtractOptions& options, Communicator& ranks) {
   const Result<ClassicContent> content = classic_content(dataset, kind);
   NMB_TRY(ranks.agree(content.status()));
   return write_shares(content->header, content->values, content->values->size(), path, options,
@@ -69,13 +69,13 @@ Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
 }
 
 Status extract_block(const FileReader& reader, const BlockEntry& entry, const std::string& path,
-                     const ConvertOptions& options) {
+                     const ExtractOptions& options) {
   Communicator alone;
   return extract_block(reader, entry, path, options, alone);
 }
 
 Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
-                     const ConvertOptions& options) {
+                     const ExtractOptions& options) {
   Communicator alone;
   return write_classic(dataset, kind, path, options, alone);
 }

@@ -8,7 +8,7 @@
 
 namespace nmb {
 
-struct Hdf5Options : ConvertOptions {
+struct Hdf5Options : ExtractOptions {
   // Set if the source is a temporary file whose values are in other files and have no checksums.
   // Called before the output is checked and published; returns an error if one of these files has
   // changed.

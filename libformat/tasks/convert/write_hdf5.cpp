@@ -49,7 +49,7 @@ namespace nmb {
 
 namespace {
 
-Status check_ranges(const ConvertOptions& options) {
+Status check_ranges(const ExtractOptions& options) {
   if (options.deflate < 0 || options.deflate > 9)
     return Status(Code::kUsage,
                   "found deflate level " + std::to_string(options.deflate) + ", expected 0 to 9");
@@ -61,7 +61,7 @@ Status check_ranges(const ConvertOptions& options) {
 }
 
 // Returns the arguments that follow the file names in the command `nmb-hdf5 export`.
-std::vector<std::string> export_arguments(const ConvertOptions& options) {
+std::vector<std::string> export_arguments(const ExtractOptions& options) {
   const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
   std::string chunk;
   for (const Compression::ChunkLength& asked : options.chunk)
@@ -73,7 +73,7 @@ std::vector<std::string> export_arguments(const ConvertOptions& options) {
 // Runs an nmb-hdf5 command, which writes the file `output`. `path` is the final name of `output`.
 Status run_worker(const std::string& command, const std::string& input, const std::string& output,
                   const std::string& path, const std::vector<std::string>& arguments,
-                  const ConvertOptions& options) {
+                  const ExtractOptions& options) {
   using hdf5::Hdf5Process;
   std::vector<std::string> words{command, input, output};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -314,7 +314,7 @@ class ValueCheck {
   };
 
   ValueCheck(const Dataset& found, VarId found_variable, const Dataset& expected,
-             VarId expected_variable, const ConvertOptions& options)
+             VarId expected_variable, const ExtractOptions& options)
       : found_(found, found_variable), expected_(expected, expected_variable), options_(options) {}
 
   // Returns whether the values are equal.
@@ -429,7 +429,7 @@ class ValueCheck {
   }
 
   const Place found_, expected_;
-  const ConvertOptions& options_;
+  const ExtractOptions& options_;
 };
 
 // Reads the written HDF5 file and compares it with the source.
@@ -440,7 +440,7 @@ class ResultCheck {
 
   // `form` and `options` must outlive this object.
   ResultCheck(const hdf5::NamedBlocks& blocks, const hdf5::Hdf5Form& form,
-              const ConvertOptions& options, Layout layout)
+              const ExtractOptions& options, Layout layout)
       : blocks_(blocks), form_(form), options_(options), layout_(layout), netcdf_(blocks, form) {}
 
   // Checks that the HDF5 file `path` has one group for each block of kind 6, with the same
@@ -675,7 +675,7 @@ class ResultCheck {
 
   const hdf5::NamedBlocks blocks_;
   const hdf5::Hdf5Form& form_;
-  const ConvertOptions& options_;
+  const ExtractOptions& options_;
   const Layout layout_;
   hdf5::NetcdfCheck netcdf_;
   std::map<std::string, std::string>
@@ -720,7 +720,7 @@ Status make_output(const std::string& path, const Hdf5Options& options, ResultCh
 // Finds the variables of which chunks cannot be decoded. Checks the chunks if options.check is set;
 // otherwise, only the marks of variables are read. Sets `damaged`, and adds a line to `changes` for
 // each filter with which chunks could not be checked.
-Status find_damage(const hdf5::NamedBlocks& blocks, const ConvertOptions& options,
+Status find_damage(const hdf5::NamedBlocks& blocks, const ExtractOptions& options,
                    Hdf5Losses* found) {
   NotDecoded not_decoded;
   NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
@@ -751,7 +751,7 @@ Status find_damage(const hdf5::NamedBlocks& blocks, const ConvertOptions& option
 // Returns the form of the HDF5 file, after all checks that come before it is written. damage: a
 // result of find_damage().
 Result<hdf5::Hdf5Form> checked_form(const FileReader& reader, const std::string& input,
-                                    const ConvertOptions& options, Hdf5Losses damage) {
+                                    const ExtractOptions& options, Hdf5Losses damage) {
   NMB_TRY(check_ranges(options));
   NMB_ASSIGN(hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
   if (options.on_losses) {
@@ -837,12 +837,12 @@ Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::
 }  // namespace
 
 Status check_hdf5(const FileReader& reader, const std::string& input,
-                  const ConvertOptions& options) {
+                  const ExtractOptions& options) {
   return checked_form(reader, input, options, {}).status();
 }
 
 Status write_hdf5(const FileReader& reader, const std::string& input, const std::string& path,
-                  const ConvertOptions& options, Communicator& ranks) {
+                  const ExtractOptions& options, Communicator& ranks) {
   return ranks.first([&]() -> Status {
     Hdf5Losses damage;
     NMB_TRY(find_damage(reader, options, &damage));

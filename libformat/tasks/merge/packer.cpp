@@ -431,7 +431,7 @@ class Packer : public MergeStep {
   // were already compared when they were written.
   Status check_result(const ByteSource& file) {
     FirstFinding first;
-    VerifyOptions verify_options;
+    VerifierOptions verify_options;
     verify_options.threads = options_.writer.threads;
     verify_options.external = options_.external;
     if (!options_.compression) verify_options.level = VerifyLevel::kBlocks;

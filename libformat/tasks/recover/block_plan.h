@@ -32,6 +32,6 @@ struct BlockPlans {
 // `core` reads the file of `evidence`. Uses the fields `partial`, `unverified`, `writer.threads`
 // and `writer.cancel` of `options`. Errors: kIo, also if the call is cancelled.
 Result<BlockPlans> plan_blocks(const ReaderCore& core, const Evidence& evidence,
-                               const CurrentIndex& index, const RecoverOptions& options);
+                               const CurrentIndex& index, const RecoveryOptions& options);
 
 }  // namespace nmb

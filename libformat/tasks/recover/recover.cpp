@@ -29,7 +29,7 @@ constexpr std::uint64_t kMostKeptProvenance = 64 << 20;  // what a generation ma
 
 class Recoverer {
  public:
-  Recoverer(std::shared_ptr<const ByteSource> file, const RecoverOptions& options)
+  Recoverer(std::shared_ptr<const ByteSource> file, const RecoveryOptions& options)
       : file_(std::move(file)), options_(options) {}
 
   Result<Recovery> run() {
@@ -223,7 +223,7 @@ class Recoverer {
       bool has_wrong_statistics_ = false;
     } rules;
     std::vector<std::string> damaged;
-    VerifyOptions options;
+    VerifierOptions options;
     options.external = options_.external;
     options.threads = options_.writer.threads;
     options.on_damaged_block = [&](const std::string& block) { damaged.push_back(block); };
@@ -335,7 +335,7 @@ class Recoverer {
   }
 
   std::shared_ptr<const ByteSource> file_;
-  const RecoverOptions& options_;
+  const RecoveryOptions& options_;
   std::shared_ptr<const OutputSet> outputs_;
   Evidence evidence_;
   bool has_whole_index_ = false;
@@ -373,7 +373,7 @@ bool Recovery::is_loss() const {
          !other_losses.empty();
 }
 
-Result<Recovery> recover(std::shared_ptr<const ByteSource> file, const RecoverOptions& options) {
+Result<Recovery> recover(std::shared_ptr<const ByteSource> file, const RecoveryOptions& options) {
   return Recoverer(std::move(file), options).run();
 }
 

@@ -14,6 +14,7 @@
 
 #include "files/files.h"
 #include "model/external_files.h"
+#include "nmb/merge.h"
 #include "parallel/communicator.h"
 #include "values/values.h"
 #include "wire/block_entry.h"
@@ -48,93 +49,16 @@ struct PackSource {
   std::vector<std::string> provenance;  // for an NMB file: its FileReader::provenance()
 };
 
-// Options for an HDF5 output. The remaining fields of ConvertOptions are set from fields of
+// Options for an HDF5 output. The remaining fields of ExtractOptions are set from fields of
 // PackOptions.
 struct Hdf5Output {
-  bool plain = false;  // ConvertOptions::plain
-  bool check = true;   // ConvertOptions::check
-  // ConvertOptions::on_losses; `between` is the NMB file from which the output is made.
+  bool plain = false;  // ExtractOptions::plain
+  bool check = true;   // ExtractOptions::check
+  // ExtractOptions::on_losses; `between` is the NMB file from which the output is made.
   std::function<Status(const FileReader& between, const Hdf5Losses&)> on_losses{};
   // Name of the file in messages about objects that cannot be written as HDF5. If empty, these
   // messages name the output.
   std::string source{};
-};
-
-// How an input is divided into blocks of the output. A new block is placed below the block from
-// which its variables are taken. The old block keeps variables that do not match the rule, global
-// attributes, and dimensions that no variable uses.
-struct BlockRule {
-  enum class By : std::uint8_t {
-    // Each classic file, each group of an HDF5 file, and each block of an NMB file becomes a block.
-    kGroup,
-    // The regular expression `name` (PCRE2) is matched with the names of variables. If the
-    // expression captures the same text from the names of several variables, these variables become
-    // a block. The rest of a variable's name after the match becomes its new name. Dimensions are
-    // renamed in the same way.
-    kPrefix,
-    kCount,      // a block has `count` variables in order of definition; its name is its position,
-                 // padded with zeros
-    kOne,        // the whole input, with all groups, becomes the root block
-    kDimension,  // one block for each index of dimension `name`, for example NAME/0007; variables
-                 // lose the dimension
-    // A block has the variables whose attribute `name` (text or integers) has the same value. In an
-    // input with several groups, a group may have the attribute. The group then becomes the block
-    // VALUE/GROUP.
-    kAttribute,
-  };
-  By by = By::kGroup;
-  std::string name{};
-  std::uint64_t count = 1;
-  // With kPrefix: whether variables that do not match stay in their block. If false, such variables
-  // are conflicts.
-  bool keep_unmatched = false;
-
-  // Parses a rule: "group" (or ""), "prefix:REGEX", "vars:N", "one", "dim:NAME" or "key:ATT".
-  // Errors: kUsage.
-  NMB_EXPORT static Result<BlockRule> parse(std::string_view text);
-};
-
-// How the samples of a block are counted.
-struct SampleRule {
-  enum class By : std::uint8_t {
-    kDefault,    // 1 sample if the block has variables; blocks of NMB files keep their number of
-                 // samples
-    kVariables,  // one sample for every `variables` variables; a remainder is a conflict
-    kDimension,  // the length of the dimension that `dimension` names; 0 if the block has no such
-                 // dimension
-    kGroup,      // 1 sample if the block is a group directly below the root and has variables
-    kNone,
-  };
-  By by = By::kDefault;
-  std::uint64_t variables = 1;
-  std::string dimension{};
-
-  // Parses a rule: "" (the default), "vars:N", "dim:NAME", "group" or "none". Errors: kUsage.
-  NMB_EXPORT static Result<SampleRule> parse(std::string_view text);
-};
-
-// How blocks of the output get a tag (spec/tables.md, section 9.4).
-struct TagRule {
-  enum class From : std::uint8_t {
-    // The value is made from the template `value`, which has text and fields: {1}, {2} and so on
-    // are the captures of PackOptions::tag_names or, if this is empty, of the kPrefix rule by which
-    // the block was divided; {stem}, {path}, {index} and {group} are as in PackOptions::block_name.
-    // If the expression does not match, or a capture has no text, the block does not get the tag.
-    // The tag's type depends on the text: int64 or uint64 for a decimal integer in their range,
-    // double for another decimal number in its range, and text for everything else.
-    kTemplate,
-    kText,  // like kTemplate, but the tag is always text
-    // The value is the global attribute `value` of the block. If the block was divided, the value
-    // is the global attribute of the dataset from which it was taken. The attribute must be text or
-    // one number. If it is missing, the block does not get the tag.
-    kAttribute,
-  };
-  std::string name;
-  From from = From::kTemplate;
-  std::string value;
-
-  // Parses a rule: "NAME=TEMPLATE", "NAME:text=TEMPLATE" or "NAME=@ATTRIBUTE". Errors: kUsage.
-  NMB_EXPORT static Result<TagRule> parse(std::string_view text);
 };
 
 // Which blocks of the inputs are packed. A block is packed if all conditions hold for it. A block

@@ -108,7 +108,7 @@ Status ClassicOutput::write(const ReceivedFrom& from,
                             const std::function<Status()>& check_inputs) const {
   if (options_.on_dataset)
     return ranks_.first([&] { return options_.on_dataset(only_, check_inputs); });
-  ConvertOptions extract;
+  ExtractOptions extract;
   static_cast<OutputOptions&>(extract) = options_.writer;
   extract.check = options_.check;
   Result<ClassicContent> content = ClassicContent();

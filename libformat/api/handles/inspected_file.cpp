@@ -1,5 +1,5 @@
 // Opens files of all kinds for inspection (see inspected_file.h).
-#include "common/inspected_file.h"
+#include "handles/inspected_file.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 #include "client/hdf5.h"
 
-namespace nmb::tools {
+namespace nmb {
 
 namespace {
 
@@ -114,4 +114,4 @@ FileBlocks InspectedFile::blocks() const {
       [this](const BlockEntry& entry) { return dataset(entry); }};
 }
 
-}  // namespace nmb::tools
+}  // namespace nmb

@@ -1,13 +1,13 @@
 // Translates name patterns into regular expressions and compiles them with PCRE2 (see glob.h).
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "common/glob.h"
+#include "handles/glob.h"
 
 #include <pcre2.h>
 
 #include <algorithm>
 #include <mutex>
 
-namespace nmb::tools {
+namespace nmb {
 namespace {
 
 // A regular expression that matches one whole character except '/'. An invalid byte counts as a
@@ -215,4 +215,4 @@ Result<bool> NamePattern::matches(std::string_view name) const {
   return true;
 }
 
-}  // namespace nmb::tools
+}  // namespace nmb

@@ -7,7 +7,7 @@
 
 #include "wire/failure.h"
 
-namespace nmb::tools {
+namespace nmb {
 
 // A glob matches whole names. `?` matches one character except '/'. `*` matches any number of
 // characters except '/'. `[...]` matches one character of a set; the set consists of ASCII
@@ -23,8 +23,8 @@ class NamePattern {
   // Matches everything.
   NamePattern() : whole_prefix_(true) {}
   // Errors: kUsage for an invalid pattern; the message says what is wrong and where.
-  static Result<NamePattern> glob(std::string_view pattern);
-  static Result<NamePattern> regex(std::string_view expression);
+  NMB_EXPORT static Result<NamePattern> glob(std::string_view pattern);
+  NMB_EXPORT static Result<NamePattern> regex(std::string_view expression);
 
   // Returns whether `name` matches. Errors: kLimit if a regular expression takes too many steps on
   // this name.
@@ -47,4 +47,4 @@ class NamePattern {
   std::shared_ptr<Compiled> compiled_;  // nullptr if a comparison with `prefix_` is enough
 };
 
-}  // namespace nmb::tools
+}  // namespace nmb

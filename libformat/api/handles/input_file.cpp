@@ -1,10 +1,10 @@
 // Opens files and determines their kinds (see input_file.h).
-#include "common/input_file.h"
+#include "handles/input_file.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace nmb::tools {
+namespace nmb {
 
 constexpr std::uint64_t kHead = 16384;
 
@@ -30,4 +30,4 @@ Status InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const 
   return {};
 }
 
-}  // namespace nmb::tools
+}  // namespace nmb

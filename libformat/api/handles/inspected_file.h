@@ -9,20 +9,20 @@
 #include <string_view>
 #include <vector>
 
-#include "common/input_file.h"
 #include "compare/compare.h"
+#include "handles/input_file.h"
 #include "netcdf/netcdf_view.h"
 #include "reader/file_reader.h"
 
-namespace nmb::tools {
+namespace nmb {
 
 class InspectedFile {
  public:
   // Errors: kNotFound, kIo, kDamaged; kUnsupported and kUnknownKind for files of other kinds; for
   // HDF5 files also the errors of open_hdf5(). external: which external files of an NMB file may be
   // opened.
-  static Result<InspectedFile> open(std::shared_ptr<const InputFile> file,
-                                    ExternalPaths external = ExternalPaths::kBeneath);
+  NMB_EXPORT static Result<InspectedFile> open(std::shared_ptr<const InputFile> file,
+                                               ExternalPaths external = ExternalPaths::kBeneath);
 
   const InputFile& file() const { return *file_; }
   // Returns the file's name without folder and ending.
@@ -60,4 +60,4 @@ class InspectedFile {
   Totals held_totals_;
 };
 
-}  // namespace nmb::tools
+}  // namespace nmb

@@ -12,15 +12,15 @@
 #include "files/read_meter.h"
 #include "reader/file_reader.h"
 
-namespace nmb::tools {
+namespace nmb {
 
 // Thread-safe.
 class InputFile final : public ByteSourceLayer {
  public:
   // meter: counts the bytes that are read; may be nullptr. Errors: kNotFound, kIo. A file of an
   // unknown kind is not an error here.
-  static Result<std::shared_ptr<const InputFile>> open(const std::string& path,
-                                                       std::shared_ptr<ReadMeter> meter = nullptr);
+  NMB_EXPORT static Result<std::shared_ptr<const InputFile>> open(
+      const std::string& path, std::shared_ptr<ReadMeter> meter = nullptr);
 
   FileKind kind() const { return kind_; }
   // Returns the counts of reads from the file.
@@ -42,4 +42,4 @@ class InputFile final : public ByteSourceLayer {
   FileKind kind_ = FileKind::kUnknown;
 };
 
-}  // namespace nmb::tools
+}  // namespace nmb
