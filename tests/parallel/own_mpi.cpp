@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "handles/handle_parts.h"
 #include "nmb/mpi.h"
 #include "writer/file_writer.h"
 
@@ -38,7 +39,7 @@ nmb::Status check_threads_of_mpi_io(nmb::Communicator& ranks) {
 }
 
 nmb::Status run() {
-  if (const auto none = nmb::mpi_communicator(MPI_COMM_NULL);
+  if (const auto none = nmb::try_mpi_ranks(MPI_COMM_NULL);
       none.ok() || none.status().code() != nmb::Code::kUsage)
     return {nmb::Code::kUsage, "found MPI_COMM_NULL taken"};
   int rank = 0;
@@ -46,11 +47,11 @@ nmb::Status run() {
   MPI_Comm half = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
   for (int round = 0; round < 2; ++round) {
-    NMB_ASSIGN(const auto ranks, nmb::mpi_communicator(half));
-    NMB_TRY(check_sum(*ranks, half));
+    NMB_ASSIGN(nmb::Ranks ranks, nmb::try_mpi_ranks(half));
+    NMB_TRY(check_sum(communicator(ranks), half));
   }
-  NMB_ASSIGN(const auto ranks, nmb::mpi_communicator(half));
-  NMB_TRY(check_threads_of_mpi_io(*ranks));
+  NMB_ASSIGN(nmb::Ranks ranks, nmb::try_mpi_ranks(half));
+  NMB_TRY(check_threads_of_mpi_io(communicator(ranks)));
   MPI_Comm_free(&half);
   return {};
 }

@@ -171,7 +171,7 @@ Status DiffCommand::run(const InspectedFile& file) {
   options_.content.threads = tool_.options().threads;
   options_.content.set_memory(tool_.options().memory);
   NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(other_, meter()));
-  Result<InspectedFile> opened = InspectedFile::open(input, tool_.options().external);
+  Result<InspectedFile> opened = InspectedFile::open(input, {.external = tool_.options().external});
   if (!opened.ok()) return opened.status().in_file(other_);
   const InspectedFile& other = *opened;
   if (const FileReader* reader = other.reader())

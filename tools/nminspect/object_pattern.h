@@ -14,12 +14,6 @@
 
 namespace nmb::tools {
 
-// Visits the blocks whose names match, in the order of names, until `visit` returns false. If the
-// pattern is a literal name, reads only one path from the root of the index to a leaf. Otherwise
-// reads all leaves with names that begin with the pattern's literal prefix.
-Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
-                      const std::function<Result<bool>(const BlockEntry&)>& visit);
-
 // Returns the totals of the blocks whose names match. If the matching names form a contiguous range
 // of the index, reads only the pages at the two ends of the range.
 Result<Totals> totals_of(const InspectedFile& file, const NamePattern& pattern);

@@ -143,7 +143,8 @@ class Comparison {
   Status compare(std::size_t number, SourceOutcome* outcome) {
     const std::string& path = names_.sources()[number];
     NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(path, meter_));
-    Result<InspectedFile> opened = InspectedFile::open(input, tool_.options().external);
+    Result<InspectedFile> opened =
+        InspectedFile::open(input, {.external = tool_.options().external});
     if (!opened.ok()) return opened.status().in_file(path);
     const InspectedFile& source = *opened;
     std::vector<ChosenBlocks::Block> blocks;
@@ -337,7 +338,8 @@ Status AgainstCommand::run(const std::string& path, const std::optional<std::str
                                         2 * bytes_of(sources_, rank, size),
                                         rank == 0 ? progress.callback() : nullptr);
     NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(path, meter));
-    Result<InspectedFile> opened = InspectedFile::open(input, tool_.options().external);
+    Result<InspectedFile> opened =
+        InspectedFile::open(input, {.external = tool_.options().external});
     if (!opened.ok()) return opened.status().in_file(path);
     file.emplace(std::move(*opened));
     NMB_ASSIGN(names, SourceNames::find(path, file->reader(), block_name, sources_));

@@ -18,13 +18,13 @@ namespace nmb {
 // any part of a name, unless it has an anchor (^ or $).
 //
 // A NamePattern is thread-safe; its copies share their state.
-class NamePattern {
+class NMB_EXPORT NamePattern {
  public:
   // Matches everything.
   NamePattern() : whole_prefix_(true) {}
   // Errors: kUsage for an invalid pattern; the message says what is wrong and where.
-  NMB_EXPORT static Result<NamePattern> glob(std::string_view pattern);
-  NMB_EXPORT static Result<NamePattern> regex(std::string_view expression);
+  static Result<NamePattern> glob(std::string_view pattern);
+  static Result<NamePattern> regex(std::string_view expression);
 
   // Returns whether `name` matches. Errors: kLimit if a regular expression takes too many steps on
   // this name.

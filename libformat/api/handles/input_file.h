@@ -15,12 +15,12 @@
 namespace nmb {
 
 // Thread-safe.
-class InputFile final : public ByteSourceLayer {
+class NMB_EXPORT InputFile final : public ByteSourceLayer {
  public:
   // meter: counts the bytes that are read; may be nullptr. Errors: kNotFound, kIo. A file of an
   // unknown kind is not an error here.
-  NMB_EXPORT static Result<std::shared_ptr<const InputFile>> open(
-      const std::string& path, std::shared_ptr<ReadMeter> meter = nullptr);
+  static Result<std::shared_ptr<const InputFile>> open(const std::string& path,
+                                                       std::shared_ptr<ReadMeter> meter = nullptr);
 
   FileKind kind() const { return kind_; }
   // Returns the counts of reads from the file.

@@ -25,13 +25,19 @@ BlockEntry entry_of(const Dataset& dataset) {
 
 }  // namespace
 
+InspectedFile InspectedFile::of(std::unique_ptr<FileReader> reader) {
+  InspectedFile out;
+  out.reader_ = std::move(reader);
+  return out;
+}
+
 Result<InspectedFile> InspectedFile::open(std::shared_ptr<const InputFile> file,
-                                          ExternalPaths external) {
+                                          const ReadOptions& options) {
   InspectedFile out;
   out.file_ = std::move(file);
   const FileKind kind = out.file_->kind();
   if (kind == FileKind::kNmb) {
-    NMB_ASSIGN(out.reader_, FileReader::open(out.file_, {.external = external}));
+    NMB_ASSIGN(out.reader_, FileReader::open(out.file_, options));
   } else if (kind == FileKind::kHdf5) {
     NMB_ASSIGN(std::vector<std::shared_ptr<const LoadedBlock>> blocks, open_hdf5(out.file_));
     out.held_.reserve(blocks.size());
@@ -102,7 +108,7 @@ Result<std::shared_ptr<const Dataset>> InspectedFile::dataset(std::string_view b
   NMB_ASSIGN(const std::optional<BlockEntry> entry, find(block));
   if (!entry)
     return Status(
-        Code::kNotFound, file_->name(), kNoOffset, "",
+        Code::kNotFound, reader_ ? reader_->file().name() : file_->name(), kNoOffset, "",
         block.empty() ? "found no root block" : "found no block \"" + std::string(block) + "\"");
   return dataset(*entry);
 }
@@ -112,6 +118,19 @@ FileBlocks InspectedFile::blocks() const {
       [this](std::string_view name) { return find(name); },
       [this](std::string_view prefix, const auto& visit) { return for_each_entry(prefix, visit); },
       [this](const BlockEntry& entry) { return dataset(entry); }};
+}
+
+Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
+                      const std::function<Result<bool>(const BlockEntry&)>& visit) {
+  if (pattern.is_literal()) {
+    NMB_ASSIGN(const std::optional<BlockEntry> entry, file.find(pattern.literal_prefix()));
+    return entry ? visit(*entry).status() : Status();
+  }
+  return file.for_each_entry(pattern.literal_prefix(),
+                             [&](const BlockEntry& entry) -> Result<bool> {
+                               NMB_ASSIGN(const bool fits, pattern.matches(entry.name));
+                               return fits ? visit(entry) : true;
+                             });
 }
 
 }  // namespace nmb

@@ -10,19 +10,21 @@
 #include <vector>
 
 #include "compare/compare.h"
+#include "handles/glob.h"
 #include "handles/input_file.h"
 #include "netcdf/netcdf_view.h"
 #include "reader/file_reader.h"
 
 namespace nmb {
 
-class InspectedFile {
+class NMB_EXPORT InspectedFile {
  public:
   // Errors: kNotFound, kIo, kDamaged; kUnsupported and kUnknownKind for files of other kinds; for
-  // HDF5 files also the errors of open_hdf5(). external: which external files of an NMB file may be
-  // opened.
-  NMB_EXPORT static Result<InspectedFile> open(std::shared_ptr<const InputFile> file,
-                                               ExternalPaths external = ExternalPaths::kBeneath);
+  // HDF5 files also the errors of open_hdf5(). options: for an NMB file.
+  static Result<InspectedFile> open(std::shared_ptr<const InputFile> file,
+                                    const ReadOptions& options = {});
+  // The file of a reader; file() must not be called.
+  static InspectedFile of(std::unique_ptr<FileReader> reader);
 
   const InputFile& file() const { return *file_; }
   // Returns the file's name without folder and ending.
@@ -59,5 +61,11 @@ class InspectedFile {
   std::vector<Held> held_;  // by ascending name
   Totals held_totals_;
 };
+
+// Visits the blocks whose names match, in the order of names, until `visit` returns false. If the
+// pattern is a literal name, reads only one path from the root of the index to a leaf. Otherwise
+// reads all leaves with names that begin with the pattern's literal prefix.
+NMB_EXPORT Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
+                                 const std::function<Result<bool>(const BlockEntry&)>& visit);
 
 }  // namespace nmb

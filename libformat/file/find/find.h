@@ -113,13 +113,6 @@ class FindExpression {
   std::vector<Node> nodes_;  // each node comes after its children
 };
 
-struct FindOptions {
-  // Whether the values of a block are read if the expression depends on statistics or counts that
-  // are not stored. If false, they are missing.
-  bool reads_values = true;
-  unsigned threads = 1;  // number of threads that read values
-};
-
 // Decides for each block of one file whether an expression holds. The blocks are visited one after
 // the other. Not thread-safe.
 class BlockFinder {

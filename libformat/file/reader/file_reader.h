@@ -241,14 +241,9 @@ class FileReader {
 // --- the kind of a file ---
 // The content of a file determines its kind; the file name does not matter.
 
-enum class FileKind : std::uint8_t { kNmb, kCdf1, kCdf2, kCdf5, kHdf5, kUnknown };
-
 constexpr bool is_classic(FileKind kind) {
   return kind == FileKind::kCdf1 || kind == FileKind::kCdf2 || kind == FileKind::kCdf5;
 }
-
-// Returns the name of a kind: "NMB", "CDF-1", "HDF5", ...
-NMB_EXPORT std::string_view kind_name(FileKind kind);
 
 // Returns the kind of a file. Reads at most the first 16 KiB. If these bytes do not show the kind,
 // also reads 8 bytes at each of the offsets 16384, 32768, 65536 and so on, where an HDF5 file may

@@ -1,11 +1,14 @@
 // Arrays that calls read or fill, and regular selections of a variable's elements.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <ranges>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -69,22 +72,35 @@ constexpr Type type_of() {
   return type_for(memory_type_of<T>());
 }
 
-// Ranges from which ConstArray and MutableArray are made. Such a range has contiguous numbers or
-// text (char), and its memory must outlive the array. A temporary vector is not allowed, nor is a
-// string literal, whose last character is NUL.
-template <class Range>
-concept ArrayOfValues = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
-    std::ranges::borrowed_range<Range> && std::is_arithmetic_v<std::ranges::range_value_t<Range>> &&
-    !std::is_same_v<std::remove_extent_t<std::remove_reference_t<Range>>, const char>;
+// A number, or a contiguous range of numbers or characters, which is no array of char.
+template <class T>
+concept Numbers = std::is_arithmetic_v<T> ||
+    (std::ranges::contiguous_range<const T>&& std::ranges::sized_range<const T>&&
+         std::is_arithmetic_v<std::ranges::range_value_t<const T>> &&
+     !std::is_same_v<std::remove_cv_t<std::remove_extent_t<T>>, char>);
 
-// Values to pass to a call, as a type and bytes. Does not own the bytes.
+// Numbers that are gone when the call returns to which they are passed.
+template <class T>
+concept TemporaryNumbers = !std::is_lvalue_reference_v<T> && Numbers<std::remove_cvref_t<T>> &&
+                           !std::ranges::borrowed_range<T>;
+
+// Values to pass to a call, as a type and bytes. Does not own the bytes. Like a std::string_view,
+// it is made from a temporary object only as an argument of a call.
 class ConstArray {
  public:
-  template <ArrayOfValues Range>
-  ConstArray(Range&& values)
-      : ConstArray(memory_type_of<std::ranges::range_value_t<Range>>(),
-                   std::as_bytes(std::span(std::ranges::data(values), std::ranges::size(values)))) {
-  }
+  template <Numbers T>
+  ConstArray(const T& values) : ConstArray(of(values)) {}
+  template <class T>
+  requires std::is_arithmetic_v<T> ConstArray(std::initializer_list<T> values)
+      : ConstArray(of(values)) {}
+  // Text, up to the first NUL.
+  template <std::size_t N>
+  ConstArray(const char (&text)[N])
+      : ConstArray(
+            std::span(text, static_cast<std::size_t>(std::find(text, text + N, '\0') - text))) {}
+  template <class T>
+  requires std::is_same_v < std::remove_cv_t<std::remove_pointer_t<T>>,
+  char > &&std::is_pointer_v<T> ConstArray(const T& text) : ConstArray(std::string_view(text)) {}
   // `bytes` must contain whole values and need not be aligned.
   ConstArray(MemoryType type, std::span<const std::byte> bytes) : type_(type), bytes_(bytes) {
     assert(bytes.size() % memory_type_size(type) == 0);
@@ -94,6 +110,15 @@ class ConstArray {
   const std::byte* data() const { return bytes_.data(); }
 
  private:
+  template <class T>
+  static ConstArray of(const T& values) {
+    if constexpr (std::is_arithmetic_v<T>)
+      return of(std::span(&values, 1));
+    else
+      return ConstArray(
+          memory_type_of<std::ranges::range_value_t<const T>>(),
+          std::as_bytes(std::span(std::ranges::data(values), std::ranges::size(values))));
+  }
   MemoryType type_;
   std::span<const std::byte> bytes_;
 };
@@ -101,8 +126,11 @@ class ConstArray {
 // Memory into which a call writes values, as a type and bytes. Does not own the bytes.
 class MutableArray {
  public:
-  template <ArrayOfValues Range>
-  MutableArray(Range&& values)
+  // A contiguous range of numbers or characters that outlives the array: no temporary vector.
+  template <class Range>
+  requires std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
+      std::ranges::borrowed_range<Range> && std::is_arithmetic_v<std::ranges::range_value_t<Range>>
+      MutableArray(Range&& values)
       : MutableArray(memory_type_of<std::ranges::range_value_t<Range>>(),
                      std::as_writable_bytes(
                          std::span(std::ranges::data(values), std::ranges::size(values)))) {}
@@ -117,23 +145,6 @@ class MutableArray {
   MemoryType type_;
   std::span<std::byte> bytes_;
 };
-
-// A number, or a contiguous range of numbers or characters (not a string literal, whose last
-// character is NUL).
-template <class T>
-concept Numbers = std::is_arithmetic_v<T> ||
-    (std::ranges::contiguous_range<const T>&& std::ranges::sized_range<const T>&&
-         std::is_arithmetic_v<std::ranges::range_value_t<const T>> &&
-     !(std::is_array_v<T> && std::is_same_v<std::remove_extent_t<T>, char>));
-
-// Returns an array of `values`, which must outlive it.
-template <Numbers T>
-ConstArray array_of(const T& values) {
-  if constexpr (std::is_arithmetic_v<T>)
-    return ConstArray(std::span(&values, 1));
-  else
-    return ConstArray(std::span(std::ranges::data(values), std::ranges::size(values)));
-}
 
 // A regular selection of a variable's elements. `start`, `count` and `stride` have one number for
 // each dimension. An empty `stride` means a stride of 1 in all dimensions. If the count is 0 in any

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
 
 namespace nmb {
 
@@ -21,8 +23,7 @@ enum class Unverified {
   // the pieces that it reads completely. Damaged values are returned without an error. Use this
   // for a few values of large pieces whose file nmverify has checked.
   kPartsOfPieces,
-  // Uncompressed pieces in external files. Such pieces of a temporary file may have no
-  // checksums.
+  // Uncompressed pieces in external files. Such pieces of a temporary file may have no checksums.
   kLinkedValues,
 };
 
@@ -44,22 +45,36 @@ struct ReadOptions {
   ExternalPaths external = ExternalPaths::kBeneath;
 };
 
+struct FindOptions {
+  // Whether the values of a block are read if the expression depends on statistics or counts that
+  // are not stored. If false, they are missing, and the block does not match.
+  bool reads_values = true;
+  unsigned threads = 1;  // number of threads that read values
+  // Called with a sentence about blocks for which the expression could not be decided.
+  std::function<void(const std::string&)> on_warning{};
+};
+
+// How values are stored.
+struct Storing {
+  // Codec and level: "zstd", "zstd:3", "deflate:6", "none"; "": as in the input.
+  std::string codec{};
+  bool shuffle = false;  // whether bytes are shuffled before compression
+  // Chunk lengths by dimension, for blocks from HDF5 and for HDF5 outputs: "DIM:LEN,VAR:DIM:LEN".
+  std::string chunk{};
+};
+
+// Whether a commit makes an HDF5 view, through which HDF5 programs read the file
+// (docs/guides/hdf5_views.md).
 enum class Hdf5View : std::uint8_t {
   kOff,  // makes no view; an existing view stays and still shows its own generation
   // Works like kAuto if the file has a view. If the file has no view, makes a view only if this
   // commit writes blocks from HDF5 or netCDF-4, and if the view takes at most 2 % of the file's
   // bytes.
   kSmall,
-  // Makes a view if a view can show the file and the file is within the limits below. If not, works
-  // like kOff.
+  // Makes a view if a view can show the file and the file has at most 100,000 dimensions and
+  // variables and 1,000,000 records. If not, works like kOff.
   kAuto,
   kOn,  // makes a view; close() fails with kUnsupported if a view cannot show the file
 };
-// Limits of kAuto: the maximum total number of dimensions and variables in the file, and the
-// maximum total number of records of its variables.
-inline constexpr std::uint64_t kMostAutoViewObjects = 100'000;
-inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
-// Limit of kSmall: minimum ratio of the bytes before the view to the bytes of the view.
-inline constexpr std::uint64_t kSmallViewPart = 50;
 
 }  // namespace nmb

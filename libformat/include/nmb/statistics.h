@@ -165,6 +165,9 @@ struct VariableStatistics {
   // if all these values are finite. Files do not store them.
   std::optional<Moments> moments{};
 
+  // Return the minimum and the maximum as numbers; 64-bit integers are rounded. Only if has_range.
+  NMB_EXPORT double minimum_value() const;
+  NMB_EXPORT double maximum_value() const;
   // Returns the number of elements that are used for minimum, maximum, histogram and moments.
   std::uint64_t ordered() const { return elements - missing - nans; }
   friend bool operator==(const VariableStatistics&, const VariableStatistics&) = default;

@@ -1,7 +1,6 @@
-// Defines Status and Result<T>, with which every function of the library reports failures. A
-// problem with a file or a file system never causes an exception. A message says what is wrong. A
-// message also names the file, and the byte offset or the object. Also defines Finding: a defect
-// that a decoder finds in the bytes of a file.
+// Status and Result<T>: failures as values. The functions try_f() return them; the functions f()
+// throw them as an Error (nmb/error.h). A message says what is wrong, and names the file, and the
+// byte offset or the object.
 #pragma once
 
 #include <cassert>

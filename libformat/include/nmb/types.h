@@ -1,15 +1,16 @@
-// Defines the external types of CDF-5, and the kinds of block bodies (spec/classic_header.md;
-// spec/format.md, section 8.1).
+// Types of values and kinds of files.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "nmb/status.h"
+
 namespace nmb {
 
 // External types, numbered as in the classic netCDF formats. CDF-1 and CDF-2 have only the first
-// six types. Codes from 256 are a block's own types (model/extension.h).
+// six types. Codes from 256 are types that a block from HDF5 defines.
 enum class Type : std::uint16_t {
   kByte = 1,
   kChar = 2,
@@ -50,5 +51,10 @@ struct ByteRange {
   std::uint64_t length() const { return end - begin; }
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
+
+// The content of a file determines its kind.
+enum class FileKind : std::uint8_t { kNmb, kCdf1, kCdf2, kCdf5, kHdf5, kUnknown };
+// Returns the name of a kind: "NMB", "CDF-1", "HDF5", ...
+NMB_EXPORT std::string_view kind_name(FileKind kind);
 
 }  // namespace nmb

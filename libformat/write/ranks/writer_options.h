@@ -49,6 +49,13 @@ enum class Io : std::uint8_t {
            // ranks
 };
 
+// Limits of kAuto: the maximum total number of dimensions and variables in the file, and the
+// maximum total number of records of its variables.
+inline constexpr std::uint64_t kMostAutoViewObjects = 100'000;
+inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
+// Limit of kSmall: minimum ratio of the bytes before the view to the bytes of the view.
+inline constexpr std::uint64_t kSmallViewPart = 50;
+
 // `sync` of OutputOptions: whether commits wait until the data is on the device. `progress` and
 // `threads`: for the values of packed blocks.
 struct FileWriterOptions : OutputOptions {

@@ -283,6 +283,19 @@ double ValueBatch::number(std::size_t i) const {
   });
 }
 
+namespace {
+
+double number_in(Type type, const std::array<std::byte, 8>& external) {
+  double number = 0;
+  (void)convert_from_external(type, external.data(), 1, MemoryType::kDouble, &number);
+  return number;
+}
+
+}  // namespace
+
+double VariableStatistics::minimum_value() const { return number_in(type, minimum); }
+double VariableStatistics::maximum_value() const { return number_in(type, maximum); }
+
 bool is_nan_key(Type type, std::int64_t key) {
   const std::int64_t infinity =
       type == Type::kFloat ? infinity_key<float>() : infinity_key<double>();

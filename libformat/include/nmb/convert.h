@@ -1,0 +1,65 @@
+// convert: writes a file of another kind with the same content: NMB, netCDF (CDF-1, 2, 5), netCDF-4
+// or HDF5.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nmb/error.h"
+#include "nmb/options.h"
+#include "nmb/statistics.h"
+#include "nmb/types.h"
+
+namespace nmb {
+
+class Ranks;
+
+struct ConvertOptions {
+  // --- what is written ---
+  FileKind to = FileKind::kNmb;
+  // For HDF5: whether the file is one that netCDF-4 programs read in full.
+  bool netcdf = true;
+  // If set, only this block of an NMB file and the blocks below it are written. A classic file has
+  // one block, so that this is needed if the input has several.
+  std::optional<std::string> block{};
+  // Whether what `to` cannot hold is left out and reported. If false, it makes the call fail.
+  bool lossy = false;
+  // How values are stored in NMB and HDF5 files.
+  Storing storing{};
+  Hdf5View hdf5_view = Hdf5View::kOff;                  // NMB
+  StatisticsLevel statistics = StatisticsLevel::kNone;  // NMB
+  // NMB: whether an HDF5 or netCDF-4 input is stored byte for byte too.
+  bool originals = true;
+
+  // --- what happens to the files ---
+  bool replace = false;  // whether the output may replace an existing file
+  bool sync = true;      // whether the call waits until the data are on the device
+  bool check = true;     // whether the result is read back and compared
+  ExternalPaths external = ExternalPaths::kBeneath;  // which external files of the input are read
+
+  // --- what changes the speed ---
+  unsigned threads = 1;
+  // If set, the call is collective: these ranks share the work, and all get its outcome.
+  Ranks* ranks = nullptr;
+  // Called by one thread at a time with bytes of values.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
+};
+
+// Converts a file. A failure leaves `output` as it was. losses: nullptr, or gets a sentence for
+// each thing that the output lacks or has in another form, also after kConflict. Errors: kConflict
+// if `to` cannot hold the content; kUsage; kNotFound; kUnknownKind; kDamaged; kUnsupported;
+// kExists; kIo; kNoSpace.
+NMB_EXPORT Status try_convert(const std::string& input, const std::string& output,
+                              const ConvertOptions& options = {},
+                              std::vector<std::string>* losses = nullptr);
+inline std::vector<std::string> convert(const std::string& input, const std::string& output,
+                                        const ConvertOptions& options = {}) {
+  std::vector<std::string> losses;
+  nmb::check(try_convert(input, output, options, &losses));
+  return losses;
+}
+
+}  // namespace nmb

@@ -1,0 +1,288 @@
+// Reader: reads a committed generation of an NMB file, or a classic netCDF, netCDF-4 or HDF5 file.
+//
+//   nmb::Reader in("run.nmb");
+//   std::vector<float> v = in.read<float>("station/north/temperature");
+//   for (const nmb::BlockView& block : in.blocks("station/*"))
+//     std::cout << block.name() << ": " << block.counts().records << " records\n";
+//
+// Only what is asked for is read: a total or a list of blocks reads pages of the index, a variable
+// its block. A classic file is one block, whose name is empty; a group of an HDF5 file is a block.
+// Values that are read have been compared with their checksums, unless ReadOptions say otherwise.
+//
+// BlockView, VarView and AttView are handles that keep the file open; they may be copied and
+// outlive the Reader. Reader and handles are thread-safe, except for the collective calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nmb/array.h"
+#include "nmb/counts.h"
+#include "nmb/error.h"
+#include "nmb/finding.h"
+#include "nmb/options.h"
+#include "nmb/statistics.h"
+#include "nmb/types.h"
+
+namespace nmb {
+
+class Ranks;
+struct BlockEntry;   // private
+struct Dataset;      // private
+struct ReaderState;  // private
+
+// An attribute of a variable or block.
+class AttView {
+ public:
+  const std::string& name() const { return name_; }
+  // Returns the type of the values; nullopt if they are neither numbers nor text.
+  std::optional<Type> type() const { return type_; }
+  std::uint64_t count() const { return count_; }
+  // Returns the text of an attribute that has characters or one string, without trailing NULs.
+  // Errors: kUsage if it has other values.
+  std::string text() const { return check(try_text()); }
+  NMB_EXPORT Result<std::string> try_text() const;
+  // Returns the number of an attribute with one number. Errors: kUsage; kRange if T cannot hold it.
+  template <class T>
+  T number() const {
+    T value{};
+    read(std::span(&value, 1));
+    return value;
+  }
+  template <class T>
+  std::vector<T> numbers() const {
+    std::vector<T> values(static_cast<std::size_t>(count_));
+    read(values);
+    return values;
+  }
+  // Fills `out`, which has count() elements. Errors: kUsage, kRange.
+  void read(MutableArray out) const { check(try_read(out)); }
+  NMB_EXPORT Status try_read(MutableArray out) const;
+
+ private:
+  friend struct ReaderState;
+  std::shared_ptr<const Dataset> dataset_;
+  std::uint32_t owner_ = 0;
+  std::string name_;
+  std::optional<Type> type_;
+  std::uint64_t count_ = 0;
+};
+
+// A variable. Keeps the definitions of its block in memory.
+class VarView {
+ public:
+  NMB_EXPORT std::string name() const;
+  // Returns the type of the values; nullopt if they are neither numbers nor characters, which only
+  // variables from HDF5 are: strings (strings()), compounds and others.
+  NMB_EXPORT std::optional<Type> type() const;
+  // Returns the lengths of the dimensions, slowest first, and their names. The length of the
+  // record dimension is the number of records.
+  std::vector<std::uint64_t> shape() const { return check(try_shape()); }
+  NMB_EXPORT Result<std::vector<std::uint64_t>> try_shape() const;
+  NMB_EXPORT std::vector<std::string> dims() const;
+
+  // Returns an attribute. Errors: kNotFound.
+  AttView att(std::string_view name) const { return check(try_att(name)); }
+  NMB_EXPORT Result<AttView> try_att(std::string_view name) const;
+  NMB_EXPORT std::vector<AttView> atts() const;
+
+  // Reads all values, or a hyperslab, in row-major order, converted to T. Errors: kUsage for a
+  // wrong hyperslab or length, or text and numbers mixed; kRange if T cannot hold some values (all
+  // are converted); kDamaged if a checksum is wrong; kUnsupported for a filter or an external file
+  // that may not be opened; kLimit; kIo.
+  template <class T>
+  std::vector<T> read() const {
+    return check(try_read<T>());
+  }
+  template <class T>
+  std::vector<T> read(const Hyperslab& slab) const {
+    return check(try_read<T>(slab));
+  }
+  template <class T>
+  Result<std::vector<T>> try_read() const {
+    const Result<Hyperslab> slab = try_whole();
+    return slab.ok() ? try_read<T>(*slab) : Result<std::vector<T>>(slab.status());
+  }
+  template <class T>
+  Result<std::vector<T>> try_read(const Hyperslab& slab) const {
+    const Result<std::uint64_t> count = try_count(slab);
+    if (!count.ok()) return count.status();
+    std::vector<T> values;
+    try {
+      values.resize(static_cast<std::size_t>(*count));
+    } catch (const std::exception&) {  // std::bad_alloc or std::length_error
+      return no_room(*count);
+    }
+    const Status status = try_read(slab, values);
+    return status.ok() ? Result<std::vector<T>>(std::move(values)) : status;
+  }
+  // Reads into `out`, whose length must be right.
+  void read(MutableArray out) const { check(try_read(out)); }
+  void read(const Hyperslab& slab, MutableArray out) const { check(try_read(slab, out)); }
+  NMB_EXPORT Status try_read(MutableArray out) const;
+  NMB_EXPORT Status try_read(const Hyperslab& slab, MutableArray out) const;
+  // Returns strings: of characters, one for each index of all dimensions but the last, without
+  // trailing NULs; of an HDF5 string type, one for each element. Errors: those of read().
+  std::vector<std::string> strings() const { return check(try_strings()); }
+  NMB_EXPORT Result<std::vector<std::string>> try_strings() const;
+  // Collective for a Reader with ranks: all ranks read the same hyperslab. Rank 0 reads the file
+  // and sends the values.
+  void read_same(const Hyperslab& slab, MutableArray out) const { check(try_read_same(slab, out)); }
+  NMB_EXPORT Status try_read_same(const Hyperslab& slab, MutableArray out) const;
+
+  // Returns the stored statistics, without reading values; nullopt if there are none.
+  std::optional<VariableStatistics> statistics() const { return check(try_statistics()); }
+  NMB_EXPORT Result<std::optional<VariableStatistics>> try_statistics() const;
+  // Computes statistics from the values. level: not kNone.
+  VariableStatistics compute_statistics(StatisticsLevel level, unsigned threads = 1) const {
+    return check(try_compute_statistics(level, threads));
+  }
+  NMB_EXPORT Result<VariableStatistics> try_compute_statistics(StatisticsLevel level,
+                                                               unsigned threads = 1) const;
+
+ private:
+  friend struct ReaderState;
+  NMB_EXPORT Result<Hyperslab> try_whole() const;
+  // Checks a hyperslab and returns the number of its elements.
+  NMB_EXPORT Result<std::uint64_t> try_count(const Hyperslab& slab) const;
+  NMB_EXPORT Status no_room(std::uint64_t count) const;
+  std::shared_ptr<const ReaderState> file_;
+  std::shared_ptr<const Dataset> dataset_;
+  std::uint32_t id_ = 0;
+};
+
+struct DimView {
+  std::string name;
+  std::uint64_t length = 0;  // for the record dimension: the number of records
+  bool is_record = false;
+};
+
+// A block: its name and counts, from the index. The other functions load its definitions, which
+// the Reader keeps in a cache; their errors are kDamaged, kUnsupported and kIo.
+class BlockView {
+ public:
+  NMB_EXPORT const std::string& name() const;
+  NMB_EXPORT const BlockCounts& counts() const;
+
+  // Returns a variable. Errors: kNotFound.
+  VarView var(std::string_view name) const { return check(try_var(name)); }
+  NMB_EXPORT Result<VarView> try_var(std::string_view name) const;
+  std::vector<VarView> vars() const { return check(try_vars()); }
+  NMB_EXPORT Result<std::vector<VarView>> try_vars() const;
+  std::vector<DimView> dims() const { return check(try_dims()); }
+  NMB_EXPORT Result<std::vector<DimView>> try_dims() const;
+  // Returns an attribute of the block. Errors: kNotFound.
+  AttView att(std::string_view name) const { return check(try_att(name)); }
+  NMB_EXPORT Result<AttView> try_att(std::string_view name) const;
+  std::vector<AttView> atts() const { return check(try_atts()); }
+  NMB_EXPORT Result<std::vector<AttView>> try_atts() const;
+  // Returns the tags. Reads all tags of the file.
+  std::vector<Tag> tags() const { return check(try_tags()); }
+  NMB_EXPORT Result<std::vector<Tag>> try_tags() const;
+  // Returns the definitions as CDL, as `ncdump -h` prints them.
+  std::string cdl() const { return check(try_cdl()); }
+  NMB_EXPORT Result<std::string> try_cdl() const;
+
+ private:
+  friend struct ReaderState;
+  std::shared_ptr<const ReaderState> file_;
+  std::shared_ptr<const BlockEntry> entry_;
+};
+
+// A hyperslab to read together with others.
+struct ReadRequest {
+  VarView var;
+  Hyperslab slab;
+  MutableArray out;
+};
+
+class Reader {
+ public:
+  // Opens the newest generation. Errors: kNotFound; kUnknownKind; kDamaged; kUnsupported; kIo.
+  explicit Reader(const std::string& path, const ReadOptions& options = {})
+      : Reader(check(try_open(path, options))) {}
+  // Collective, for NMB files: rank 0 reads the head and sends it. `ranks` must outlive the reader
+  // and its handles.
+  Reader(const std::string& path, Ranks& ranks, const ReadOptions& options = {})
+      : Reader(check(try_open(path, ranks, options))) {}
+  NMB_EXPORT static Result<Reader> try_open(const std::string& path,
+                                            const ReadOptions& options = {});
+  NMB_EXPORT static Result<Reader> try_open(const std::string& path, Ranks& ranks,
+                                            const ReadOptions& options = {});
+
+  // Reads all values of the variable BLOCK/VARIABLE. Errors: those of var() and VarView::read().
+  template <class T>
+  std::vector<T> read(std::string_view full_name) const {
+    return var(full_name).template read<T>();
+  }
+  // Reads many hyperslabs with few reads of the file. `statuses` is empty or gets the status of
+  // each request; the first failure is returned. Not for several threads at once.
+  void read_many(std::span<const ReadRequest> requests) const { check(try_read_many(requests)); }
+  NMB_EXPORT Status try_read_many(std::span<const ReadRequest> requests,
+                                  std::span<Status> statuses = {}) const;
+
+  // Returns a variable by its full name, or a block. Errors: kNotFound.
+  VarView var(std::string_view full_name) const { return check(try_var(full_name)); }
+  BlockView block(std::string_view name) const { return check(try_block(name)); }
+  NMB_EXPORT Result<VarView> try_var(std::string_view full_name) const;
+  NMB_EXPORT Result<BlockView> try_block(std::string_view name) const;
+  // Returns the blocks whose names match `glob`, in the order of names: `*` matches within a part
+  // of a path, `**` across parts. Reads entries of the index only.
+  std::vector<BlockView> blocks(std::string_view glob = "**") const {
+    return check(try_blocks(glob));
+  }
+  NMB_EXPORT Result<std::vector<BlockView>> try_blocks(std::string_view glob = "**") const;
+  // Visits these blocks one by one, until `visit` returns false or a failure.
+  NMB_EXPORT Status try_for_each_block(
+      std::string_view glob, const std::function<Result<bool>(const BlockView&)>& visit) const;
+  // Returns the blocks for which an expression over tags, attributes, statistics and values holds,
+  // for example "temperature.max > 300 && site == 'north'" (docs/guides/find.md). Errors: kUsage
+  // for wrong syntax, or a number compared with text; those of reading.
+  std::vector<BlockView> find(std::string_view expression, const FindOptions& options = {}) const {
+    return check(try_find(expression, options));
+  }
+  NMB_EXPORT Result<std::vector<BlockView>> try_find(std::string_view expression,
+                                                     const FindOptions& options = {}) const;
+  // Loads blocks together. Collective for a Reader with ranks: what all ranks name, rank 0 reads
+  // and sends.
+  std::vector<BlockView> open_blocks(std::span<const std::string_view> names) const {
+    return check(try_open_blocks(names));
+  }
+  NMB_EXPORT Result<std::vector<BlockView>> try_open_blocks(
+      std::span<const std::string_view> names) const;
+
+  // Returns the totals of all blocks, or of those whose names begin with `prefix`; reads at most a
+  // few pages of the index.
+  NMB_EXPORT const Totals& totals() const;
+  Totals totals(std::string_view prefix) const { return check(try_totals(prefix)); }
+  NMB_EXPORT Result<Totals> try_totals(std::string_view prefix) const;
+  // Returns the position of a block in the order of all names, from 0. Errors: kNotFound.
+  std::uint64_t position(std::string_view block) const { return check(try_position(block)); }
+  NMB_EXPORT Result<std::uint64_t> try_position(std::string_view block) const;
+
+  NMB_EXPORT FileKind kind() const;
+  NMB_EXPORT std::uint64_t file_length() const;
+  // The following are those of an NMB file; 0, false or empty for other files.
+  NMB_EXPORT std::uint64_t generation() const;
+  NMB_EXPORT bool has_hdf5_view() const;
+  NMB_EXPORT std::vector<Finding> warnings() const;  // what did not prevent opening
+  // Returns the JSON objects of Writer::add_provenance(), oldest first.
+  std::vector<std::string> provenance() const { return check(try_provenance()); }
+  NMB_EXPORT Result<std::vector<std::string>> try_provenance() const;
+
+ private:
+  friend struct ReaderState;
+  explicit Reader(std::shared_ptr<const ReaderState> state);
+  std::shared_ptr<const ReaderState> state_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,286 @@
+// Writer: creates an NMB file, or adds a generation to one.
+//
+//   nmb::Writer out("run.nmb");
+//   nmb::Block north = out.block("station/north");
+//   nmb::Dim time = north.dim("time", nmb::kUnlimited);
+//   nmb::Var t = north.var<float>("temperature", {time}).att("units", "K");
+//   t.put(values);
+//   out.close();
+//
+// The file shows nothing new before sync() or close() returns: a new file has no name until then,
+// and a writer that is destroyed without close() leaves everything as it was. A failure never
+// changes what was committed.
+//
+// Block, Dim and Var are handles: small, cheap to copy, and useless after close() (kUsage). A call
+// that mixes handles of two blocks or writers fails with kUsage.
+//
+// Several ranks: each rank makes a Writer of the same path with its Ranks. Writer(), open_blocks(),
+// end_define(), redefine(), extend(), put_all(), wait_all(), sync(), close() and report() are then
+// collective; all other calls are local. Several ranks may define parts of one block, which becomes
+// the union of the parts; end_define() fails with kConflict if they disagree. Definitions come
+// before end_define(), values after it. A writer of one rank needs neither end_define() nor
+// redefine(), because it calls them itself; a program that defines many blocks before it puts
+// values is faster than one that alternates, and its file is smaller.
+//
+// Errors: after kUsage, kExists, kNotFound or kRange of a local call, the writer can be used on.
+// After a failure of a collective call, and after kIo, kNoSpace or kDamaged, every later call
+// returns the same failure. A writer and its handles belong to one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nmb/array.h"
+#include "nmb/error.h"
+#include "nmb/options.h"
+#include "nmb/statistics.h"
+#include "nmb/types.h"
+
+namespace nmb {
+
+class Block;
+class Ranks;
+class Writer;
+struct WriterState;  // private
+
+struct WriteOptions {
+  // --- what happens to the file ---
+  enum class Mode : std::uint8_t {
+    kCreate,   // makes a new file; fails with kExists if the path exists
+    kReplace,  // makes a new file, which replaces an existing one when it is committed
+    kAppend,   // adds a generation to an existing NMB file
+  };
+  Mode mode = Mode::kCreate;
+  bool sync = true;  // whether sync() and close() wait until the data are on the device
+
+  // --- what changes the bytes ---
+  Hdf5View hdf5_view = Hdf5View::kOff;  // whether HDF5 programs can read the file
+  // Statistics to keep of each block that is written, and a program's own functions of values.
+  StatisticsLevel statistics = StatisticsLevel::kNone;
+  std::vector<ValueFunction> functions{};
+  // New files: the most bytes of values under one checksum, a power of 2 from 65,536 to 2^30.
+  std::uint32_t piece_size = 1 << 20;
+  // Stripe size of the file in bytes, 0 or a power of 2 from 4096 to 2^30: extents and pieces of at
+  // least this length begin at its multiples. 0: large extents begin at multiples of 4096.
+  std::uint64_t alignment = 0;
+
+  // --- what changes the speed ---
+  int aggregators = 0;  // number of ranks that write metadata for all; 0: chosen
+  bool mpi_io = false;  // whether the file is accessed by MPI-IO (kUsage without MPI ranks)
+  std::vector<std::pair<std::string, std::string>> hints{};  // for MPI-IO: keys and values
+
+  // --- callback ---
+  // Called on rank 0 with a sentence: for kAppend, each repair of what a killed writer left; for
+  // close(), why the file has no HDF5 view or what the view leaves out.
+  std::function<void(const std::string&)> on_warning{};
+};
+
+// A dimension of a block that is written.
+class Dim {
+ private:
+  friend class Block;
+  Dim(const WriterState* writer, std::uint32_t block, std::uint32_t id)
+      : writer_(writer), block_(block), id_(id) {}
+  const WriterState* writer_;
+  std::uint32_t block_, id_;
+};
+
+// A put that iput() has begun and that wait() or wait_all() completes. 0 is never a request.
+enum class Request : std::uint64_t {};
+
+// A variable of a block that is written.
+class Var {
+ public:
+  // Sets an attribute to text, a number or numbers, and gives it their type. Returns the variable,
+  // so that calls can be chained.
+  Var& att(std::string_view name, ConstArray values) { return check(try_att(name, values)), *this; }
+  Status try_att(std::string_view name, ConstArray values) {
+    return try_att(name, type_for(values.type()), values);
+  }
+  // Converts the numbers. Errors: kRange if one does not fit `type`; nothing is set then.
+  NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
+
+  // Puts all values in row-major order, converted to the variable's type. Of a variable with
+  // records, the number of values decides how many records there are. Errors: kRange if some
+  // values do not fit the type (all are put); kUsage for a wrong number of values.
+  void put(ConstArray values) { check(try_put(values)); }
+  NMB_EXPORT Status try_put(ConstArray values);
+  // Puts a hyperslab, and adds records as needed.
+  void put(const Hyperslab& slab, ConstArray values) { check(try_put(slab, values)); }
+  NMB_EXPORT Status try_put(const Hyperslab& slab, ConstArray values);
+  // Puts whole records, from number `first` on: as many as `values` has.
+  void put_records(std::uint64_t first, ConstArray values) {
+    check(try_put_records(first, values));
+  }
+  NMB_EXPORT Status try_put_records(std::uint64_t first, ConstArray values);
+  // Puts one string for each index of all dimensions but the last, whose length is that of a
+  // string: shorter strings get NULs. The type must be kChar. Errors: kUsage, also if a string is
+  // too long.
+  void put_strings(std::span<const std::string> strings) { check(try_put_strings(strings)); }
+  NMB_EXPORT Status try_put_strings(std::span<const std::string> strings);
+
+  // Collective: each rank puts its own hyperslab, or none. Where hyperslabs overlap, the values of
+  // the highest rank stay.
+  void put_all(const Hyperslab& slab, ConstArray values) { check(try_put_all(slab, values)); }
+  void put_all() { check(try_put_all()); }
+  NMB_EXPORT Status try_put_all(const Hyperslab& slab, ConstArray values);
+  NMB_EXPORT Status try_put_all();  // takes part without values
+
+  // Begins a put. `values` must stay valid and unchanged until the request is complete.
+  Request iput(ConstArray values) { return check(try_iput(values)); }
+  Request iput(const Hyperslab& slab, ConstArray values) { return check(try_iput(slab, values)); }
+  template <TemporaryNumbers T>
+  Request iput(T&& values) = delete;
+  template <TemporaryNumbers T>
+  Request iput(const Hyperslab& slab, T&& values) = delete;
+  NMB_EXPORT Result<Request> try_iput(ConstArray values);
+  NMB_EXPORT Result<Request> try_iput(const Hyperslab& slab, ConstArray values);
+
+ private:
+  friend class Block;
+  Var(std::shared_ptr<WriterState> writer, std::uint32_t block, std::uint32_t id)
+      : writer_(std::move(writer)), block_(block), id_(id) {}
+  std::shared_ptr<WriterState> writer_;
+  std::uint32_t block_, id_;
+};
+
+// A block that is written: dimensions, variables and attributes under a name, which is a path.
+class Block {
+ public:
+  // Defines a dimension. length: kUnlimited for the record dimension, of which a block has one.
+  // Errors: kExists, kUsage.
+  Dim dim(std::string_view name, std::uint64_t length) { return check(try_dim(name, length)); }
+  NMB_EXPORT Result<Dim> try_dim(std::string_view name, std::uint64_t length);
+  // Finds a dimension that this rank has defined or the file has. Errors: kNotFound.
+  Dim dim(std::string_view name) { return check(try_dim(name)); }
+  NMB_EXPORT Result<Dim> try_dim(std::string_view name);
+
+  // Defines a variable of the type T or `type`, slowest dimension first; only the first may be
+  // unlimited. Without dimensions, it has one value. Errors: kExists, kUsage.
+  template <class T>
+  Var var(std::string_view name, std::initializer_list<Dim> dims = {}) {
+    return check(try_var(name, type_of<T>(), {dims.begin(), dims.size()}));
+  }
+  Var var(std::string_view name, Type type, std::span<const Dim> dims) {
+    return check(try_var(name, type, dims));
+  }
+  NMB_EXPORT Result<Var> try_var(std::string_view name, Type type, std::span<const Dim> dims);
+  // Finds a variable that this rank has defined or the file has. Errors: kNotFound.
+  Var var(std::string_view name) { return check(try_var(name)); }
+  NMB_EXPORT Result<Var> try_var(std::string_view name);
+
+  // Sets an attribute of the block, as Var::att() does for a variable.
+  Block& att(std::string_view name, ConstArray values) {
+    return check(try_att(name, values)), *this;
+  }
+  Status try_att(std::string_view name, ConstArray values) {
+    return try_att(name, type_for(values.type()), values);
+  }
+  NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
+
+  // Sets the number of samples, which readers count without reading blocks; the default is 0. If
+  // several ranks define the block, the largest number counts.
+  Block& samples(std::uint64_t number) { return check(try_samples(number)), *this; }
+  NMB_EXPORT Status try_samples(std::uint64_t number);
+  // Sets a tag of a block that is not committed yet; Reader::find() finds blocks by their tags.
+  Block& tag(std::string_view name, TagValue value) {
+    return check(try_tag(name, std::move(value))), *this;
+  }
+  NMB_EXPORT Status try_tag(std::string_view name, TagValue value);
+
+  std::uint64_t records() { return check(try_records()); }
+  NMB_EXPORT Result<std::uint64_t> try_records();
+  // Collective: gives the block at least `records` records, with space in the file, so that put()
+  // of any rank writes there directly. Ranks that share the block pass the same number.
+  void extend(std::uint64_t records) { check(try_extend(records)); }
+  NMB_EXPORT Status try_extend(std::uint64_t records);
+
+ private:
+  friend class Writer;
+  Block(std::shared_ptr<WriterState> writer, std::uint32_t id)
+      : writer_(std::move(writer)), id_(id) {}
+  std::shared_ptr<WriterState> writer_;
+  std::uint32_t id_;
+};
+
+class Writer {
+ public:
+  // Errors: kExists; kUsage for an option out of range; kUnknownKind, kDamaged, kUnsupported and
+  // kBusy (another writer has the file) with kAppend; kIo; kNoSpace.
+  explicit Writer(const std::string& path, const WriteOptions& options = {})
+      : Writer(check(try_open(path, options))) {}
+  // Collective. `ranks` must outlive the writer.
+  Writer(const std::string& path, Ranks& ranks, const WriteOptions& options = {})
+      : Writer(check(try_open(path, ranks, options))) {}
+  NMB_EXPORT static Result<Writer> try_open(const std::string& path,
+                                            const WriteOptions& options = {});
+  NMB_EXPORT static Result<Writer> try_open(const std::string& path, Ranks& ranks,
+                                            const WriteOptions& options = {});
+  NMB_EXPORT Writer(Writer&&) noexcept;
+  NMB_EXPORT Writer& operator=(Writer&&) noexcept;
+  // Without close(), everything uncommitted is lost. If this is the only rank that goes without
+  // close(), the other ranks' next collective call fails.
+  NMB_EXPORT ~Writer();
+
+  // Finds a block of the file or of this rank, or else defines it. Errors: kUsage if the name is
+  // illegal (spec/format.md, section 8.4).
+  Block block(std::string_view name) { return check(try_block(name)); }
+  NMB_EXPORT Result<Block> try_block(std::string_view name);
+  // Finds blocks of any rank, also uncommitted ones. Collective, after end_define(); each rank
+  // names what it needs. Errors: kNotFound.
+  std::vector<Block> open_blocks(std::span<const std::string_view> names) {
+    return check(try_open_blocks(names));
+  }
+  NMB_EXPORT Result<std::vector<Block>> try_open_blocks(std::span<const std::string_view> names);
+  void remove(const Block& block) { check(try_remove(block)); }
+  NMB_EXPORT Status try_remove(const Block& block);
+  void rename(const Block& block, std::string_view name) { check(try_rename(block, name)); }
+  NMB_EXPORT Status try_rename(const Block& block, std::string_view name);
+  // Records how the file was made: one JSON object of at most 8 MiB per call. Only rank 0's count.
+  void add_provenance(std::string_view json) { check(try_add_provenance(json)); }
+  NMB_EXPORT Status try_add_provenance(std::string_view json);
+
+  // Ends definitions: places blocks in the file, and compares what several ranks have defined.
+  void end_define() { check(try_end_define()); }
+  NMB_EXPORT Status try_end_define();
+  // Begins definitions again. Values that were put stay. Several ranks: fails with kUsage if values
+  // were put and not committed (sync()).
+  void redefine() { check(try_redefine()); }
+  NMB_EXPORT Status try_redefine();
+
+  // Completes requests together, in file order and with few writes. Of requests that overlap, the
+  // later one in `requests` counts. `statuses` is empty or gets the status of each request.
+  // wait_all() is collective; a rank without requests passes none.
+  void wait(std::span<const Request> requests) { check(try_wait(requests)); }
+  void wait_all(std::span<const Request> requests = {}) { check(try_wait_all(requests)); }
+  NMB_EXPORT Status try_wait(std::span<const Request> requests, std::span<Status> statuses = {});
+  NMB_EXPORT Status try_wait_all(std::span<const Request> requests = {},
+                                 std::span<Status> statuses = {});
+
+  // Commits a generation, which readers that open the file from now on see.
+  void sync() { check(try_sync()); }
+  NMB_EXPORT Status try_sync();
+  // Commits and closes. Fails with kUsage while requests are open.
+  void close() { check(try_close()); }
+  NMB_EXPORT Status try_close();
+
+  // Returns the number of the last commit, or 0.
+  NMB_EXPORT std::uint64_t generation() const;
+  // Returns one line: the seconds of each phase of writing, and counts of messages, reads and
+  // writes; the highest of all ranks. Also after close().
+  std::string report() const { return check(try_report()); }
+  NMB_EXPORT Result<std::string> try_report() const;
+
+ private:
+  explicit Writer(std::shared_ptr<WriterState> state);
+  std::shared_ptr<WriterState> state_;
+};
+
+}  // namespace nmb
