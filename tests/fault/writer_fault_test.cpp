@@ -6,7 +6,7 @@
 #include "support/faulty_output.h"
 #include "support/programs.h"
 #include "support/sanitized.h"
-#include "writer/make_writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -122,9 +122,9 @@ TEST(WriterFault, AFailedWriterRefusesEverythingElse) {
   const TemporaryFolder folder;
   const std::string path = folder.path() / "f.nmb";
   for (const Code code : {Code::kIo, Code::kConflict}) {
-    CoreOptions options;
+    FileWriterOptions options;
     options.before_commit = [&] { return Status(code, "not now"); };
-    auto writer = make_writer(path, options, true);
+    auto writer = FileWriter::create(path, options);
     ASSERT_TRUE(writer.ok());
     ASSERT_TRUE((*writer)->define_block("a").ok());
     ASSERT_TRUE((*writer)->end_define().ok());

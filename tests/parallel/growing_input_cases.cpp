@@ -64,7 +64,7 @@ Result<PackOptions> make_files(Communicator& ranks, const RankFolder& folder) {
   options.inputs = {folder.file("large.nmb"), folder.file("small.nmb")};
   options.output = folder.file("out.nmb");
   options.block_name = "{stem}/{group}";
-  std::get<PackMode>(options.mode).append = true;
+  std::get<Pack>(options.mode).append = true;
   options.writer.sync = false;
   return options;
 }
@@ -140,7 +140,7 @@ RANK_CASE(InputChangesWhileItIsAppended) {
 RANK_CASE(InputGrowsWhileItIsLinked) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   NMB_ASSIGN(PackOptions options, make_files(ranks, folder));
-  std::get<PackMode>(options.mode).link = true;
+  std::get<Pack>(options.mode).link = true;
   Status landed;
   options.provenance = meanwhile(
       [&] { return add_blocks(folder.file("large.nmb"), true, {"later"}, 30000); }, &landed);

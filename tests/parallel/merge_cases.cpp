@@ -227,8 +227,8 @@ RANK_CASE(ValuesOfUnitedBlocksMovedByAllRanks) {
   }
   constexpr std::uint64_t kBytes = 8 * 50000 * 8;
   PackOptions united, joined;
-  united.mode = UnionMode();
-  joined.mode = JoinMode{.along = "axis:0"};
+  united.mode = Union();
+  joined.mode = Join{.along = "axis:0"};
   for (PackOptions* options : {&united, &joined}) {
     std::vector<test::OutputCall> calls;
     options->writer.layer = test::recording(calls);
@@ -243,7 +243,7 @@ RANK_CASE(ValuesOfUnitedBlocksMovedByAllRanks) {
 // Four inputs whose variables become those of one classic file.
 Result<PackOptions> united_to_classic(Communicator& ranks, const RankFolder& folder) {
   PackOptions options;
-  options.mode = UnionMode();
+  options.mode = Union();
   options.classic = Kind::kCdf5;
   options.writer.sync = false;
   options.output = folder.file("ranks.nc");
@@ -333,7 +333,7 @@ RANK_CASE(ClassicFileThatOneRankCannotWrite) {
 Result<PackOptions> hdf5_inputs(Communicator& ranks, const RankFolder& folder) {
   PackOptions options;
   options.originals = Originals::kStore;
-  std::get<PackMode>(options.mode).digests = RecordedDigests::kSha256;
+  std::get<Pack>(options.mode).digests = RecordedDigests::kSha256;
   options.output = folder.file("merged.nmb");
   options.writer.sync = false;
   options.writer.piece_size = 65536;

@@ -14,7 +14,7 @@
 #include "support/model.h"
 #include "support/rank_program.h"
 #include "support/ranks_on_nodes.h"
-#include "writer/make_writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -25,8 +25,8 @@ class WriteNotes {
   explicit WriteNotes(std::uint64_t stripe) : stripe_(stripe) {}
 
   // Options of a rank: notes what it writes.
-  CoreOptions noting(const FileWriterOptions& given, int rank) {
-    CoreOptions options{given};
+  FileWriterOptions noting(const FileWriterOptions& given, int rank) {
+    FileWriterOptions options{given};
     options.layer = [this, rank](std::unique_ptr<OutputFile> file) -> std::unique_ptr<OutputFile> {
       return std::make_unique<Layer>(std::move(file), *this, rank);
     };
@@ -168,7 +168,7 @@ class StripeWriting : public testing::Test {
       options.alignment = c.alignment;
       options.metadata_codec = MetadataCodec::kNone;
       NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
-                 make_writer(path, notes.noting(options, ranks.rank()), true, &ranks));
+                 FileWriter::create(path, notes.noting(options, ranks.rank()), ranks));
       NMB_TRY(ranks.agree(define(*writer, own, c)));
       NMB_TRY(writer->end_define());
       const std::uint64_t before = ranks.traffic().bytes;

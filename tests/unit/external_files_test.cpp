@@ -21,7 +21,6 @@
 #include "verify/verify.h"
 #include "wire/hash.h"
 #include "writer/file_writer.h"
-#include "writer/make_writer.h"
 
 namespace nmb {
 namespace {
@@ -74,13 +73,13 @@ class ExternalFilesTest : public testing::Test {
   // An NMB file of blocks "b0", "b1", ... of bytes, each linked to a file of its own.
   Status link(const std::vector<std::string>& names, std::uint32_t threads = 1,
               bool sum = true) const {
-    CoreOptions options;
+    FileWriterOptions options;
     options.sync = false;
     options.threads = threads;
     options.sum_links = sum;
     options.overwrite = true;
     options.piece_size = 65536;
-    NMB_ASSIGN(const auto writer, make_writer(at("v.nmb").string(), options, true));
+    NMB_ASSIGN(const auto writer, FileWriter::create(at("v.nmb").string(), options));
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::uint64_t size = fs::file_size(at(names[i]));
       NMB_ASSIGN(const BlockId block, writer->define_block("b" + std::to_string(i)));

@@ -18,7 +18,6 @@
 #include "wire/hash.h"
 #include "wire/sha256.h"
 #include "writer/file_writer.h"
-#include "writer/make_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -822,12 +821,12 @@ TEST_F(WriterTest, ACommitToAFileThatWasReplacedFails) {
 }
 
 TEST_F(WriterTest, FailedChecksBeforePublishingLeaveNoFile) {
-  CoreOptions options{options_};
+  FileWriterOptions options{options_};
   options.before_publish = [](const ByteSource& file) {
     EXPECT_TRUE(FileReader::open(std::shared_ptr<const ByteSource>(&file, [](auto*) {})).ok());
     return Status(Code::kConflict, "no");
   };
-  EXPECT_EQ((*make_writer(path(), options, true))->close().code(), Code::kConflict);
+  EXPECT_EQ((*FileWriter::create(path(), options))->close().code(), Code::kConflict);
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 

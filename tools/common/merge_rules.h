@@ -36,7 +36,7 @@ class MergeRules {
 
   PackOptions* const options_;
   std::string mode_ = "pack";
-  JoinMode join_;  // the rules that several modes have too
+  Join join_;  // the rules that several modes have too
   bool first_values_ = false;
   std::string split_names_, sort_ = "given", samples_;
   std::string atts_ = "first";

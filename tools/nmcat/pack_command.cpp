@@ -370,7 +370,7 @@ Status PackCommand::read_block_list() {
   for (const std::string& name : names) all.append(name).push_back('\0');
   NMB_ASSIGN(const Sha256 digest, sha256(MemorySource(std::as_bytes(std::span(all)))));
   block_list_ = fmt::format("{} names, SHA-256 {}", names.size(), digest_text(digest));
-  std::get<PackMode>(options_.mode).choice->names = std::move(names);
+  std::get<Pack>(options_.mode).choice->names = std::move(names);
   if (resume_) options_.resume = resume_text();
   return {};
 }
@@ -381,7 +381,7 @@ Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   NMB_TRY(ranks.first([&] { return gather_inputs(); }));
   NMB_TRY(send_names(ranks, &options_.inputs));
   if (blocks_from_.empty()) return {};
-  std::optional<std::vector<std::string>>& blocks = std::get<PackMode>(options_.mode).choice->names;
+  std::optional<std::vector<std::string>>& blocks = std::get<Pack>(options_.mode).choice->names;
   if (!blocks) blocks.emplace();
   return send_names(ranks, &*blocks);
 }
@@ -578,7 +578,7 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
-        if (auto* const join = std::get_if<JoinMode>(&options.mode); join && !no_history_)
+        if (auto* const join = std::get_if<Join>(&options.mode); join && !no_history_)
           join->history = history_line("nmcat", decisive_options(), options_.inputs);
         if (ranks.rank() == 0) {
           options.writer.progress = progress.callback();

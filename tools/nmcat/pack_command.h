@@ -61,7 +61,7 @@ class PackCommand {
 
   Tool& tool_;
   PackOptions options_;
-  PackMode pack_;  // the rules of mode pack
+  Pack pack_;  // the rules of mode pack
   MergeRules rules_;
   std::vector<std::string> tags_;
   std::string report_path_;

@@ -163,7 +163,7 @@ class Converter {
     options.keep_statistics = options_.keep_statistics;
     options.refused_losses = options_.lossy ? RefusedLosses::kNone : RefusedLosses::kAll;
     options.originals = options_.originals ? Originals::kStore : Originals::kDrop;
-    std::get<PackMode>(options.mode).digests = options_.digests;
+    std::get<Pack>(options.mode).digests = options_.digests;
     // If an NMB input has no view, its copy gets no view.
     const Hdf5View usual = view.has_options()       ? Hdf5View::kAuto
                            : kind == FileKind::kNmb ? Hdf5View::kOff
@@ -237,12 +237,10 @@ class Converter {
     // A classic file becomes the root block; the blocks of an NMB file keep their names.
     options.block_name = "{group}";
     options.block_by = options_.block_by;
-    PackMode pack;
     if (pattern_)
-      pack.wants_block = [this](std::string_view name) { return pattern_->matches(name); };
+      options.wants_block = [this](std::string_view name) { return pattern_->matches(name); };
     else
-      pack.only_block = record_.of.block;
-    options.mode = std::move(pack);
+      options.only_block = record_.of.block;
     options.block_by.keep_unmatched = true;
     options.compression = options_.compression;
     options.materialise = options_.materialise;

@@ -29,7 +29,7 @@ struct SeriesOptions {
   // For netCDF-4 outputs: filters of the variables. If not set, variables keep the chunks and
   // filters of the inputs, as in a merge.
   std::optional<Compression> compression{};
-  // JoinMode::history and JoinMode::drop_tracking_id. Both also apply to a single input.
+  // Join::history and Join::drop_tracking_id. Both also apply to a single input.
   std::string history{};
   bool drop_tracking_id = false;
   // Only these members are used: overwrite, sync, check, threads and cancel.

@@ -70,7 +70,8 @@ class Conversion {
     all.writer.overwrite = options_.replace;
     all.writer.sync = options_.sync;
     all.writer.threads = options_.threads;
-    all.progress = options_.progress;
+    all.writer.progress = options_.progress;
+    all.writer.cancel = options_.cancel;
     if (options_.to == FileKind::kNmb) {
       all.originals = options_.originals ? Originals::kStore : Originals::kDrop;
       all.writer.hdf5_view = options_.hdf5_view;
@@ -116,6 +117,7 @@ class Conversion {
     all.check = options_.check;
     all.threads = options_.threads;
     all.progress = options_.progress;
+    all.cancel = options_.cancel;
     BlockEntry entry;
     ClassicView view;
     const auto prepare = [&]() -> Status {

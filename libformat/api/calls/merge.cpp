@@ -9,46 +9,8 @@ namespace nmb {
 
 namespace {
 
-void take(const Agreement& agreement, PackOptions* all) {
-  all->strict_attributes = agreement.strict_attributes;
-  all->skip_mismatches = agreement.skip_mismatches;
-  all->widen_types = agreement.widen_types;
-  all->first_values = agreement.first_values;
-}
-
-void take(const Pack& rule, PackOptions* all) {
-  all->append = rule.append;
-  all->replace = rule.replace;
-  all->link = rule.link;
-  if (rule.where.empty() && rule.shards == 1 && rule.shard == 1) return;
-  BlockChoice& choice = all->choice.emplace();
-  if (!rule.where.empty()) choice.where = rule.where;
-  choice.shard = rule.shard;
-  choice.shards = rule.shards;
-}
-
-void take(const Union& rule, PackOptions* all) {
-  all->mode = MergeMode::kUnion;
-  take(rule.agreement, all);
-}
-
-void take(const Join& rule, PackOptions* all) {
-  all->mode = MergeMode::kJoin;
-  all->along = rule.along;
-  all->key = rule.key;
-  all->fill_missing = rule.fill_missing;
-  all->monotonic = rule.monotonic;
-  take(rule.agreement, all);
-}
-
-void take(const Tiles& rule, PackOptions* all) {
-  all->mode = MergeMode::kTiles;
-  all->fill_missing = rule.fill_missing;
-  take(rule.agreement, all);
-}
-
 Status take(const MergeOptions& options, PackOptions* all) {
-  std::visit([&](const auto& rule) { take(rule, all); }, options.mode);
+  all->mode = options.mode;
   if (options.to == FileKind::kHdf5) {
     all->hdf5.emplace();
   } else if (options.to != FileKind::kNmb) {
@@ -56,7 +18,6 @@ Status take(const MergeOptions& options, PackOptions* all) {
   }
   all->block_name = options.block_name;
   all->block_by = options.block_by;
-  all->keep_unmatched = options.keep_unmatched;
   all->samples = options.samples;
   all->tags = options.tags;
   all->tag_names = options.tag_names;
@@ -68,11 +29,13 @@ Status take(const MergeOptions& options, PackOptions* all) {
   all->writer.overwrite = options.replace;
   all->writer.sync = options.sync;
   all->writer.dry_run = options.dry_run;
+  all->resume = options.resume;
   all->check = options.check;
   all->strict = options.strict;
   all->external = options.external;
   all->writer.threads = options.threads;
-  all->progress = options.progress;
+  all->writer.progress = options.progress;
+  all->writer.cancel = options.cancel;
   return {};
 }
 

@@ -23,6 +23,7 @@ Result<Recovery> try_recover(const std::string& path, const std::string& output,
   all.writer.sync = options.sync;
   all.writer.threads = options.threads;
   all.writer.progress = options.progress;
+  all.writer.cancel = options.cancel;
   all.on_search = options.progress;
   return recover(file, all);
 }

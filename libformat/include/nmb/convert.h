@@ -2,6 +2,7 @@
 // or HDF5.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -44,8 +45,12 @@ struct ConvertOptions {
   unsigned threads = 1;
   // If set, the call is collective: these ranks share the work, and all get its outcome.
   Ranks* ranks = nullptr;
+  // --- callback and cancelling ---
   // Called by one thread at a time with bytes of values.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
+  // If set, the call stops with kIo "interrupted" once *cancel is true, and the output stays as it
+  // was.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
 // Converts a file. A failure leaves `output` as it was. losses: nullptr, or gets a sentence for

@@ -6,6 +6,7 @@
 //
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -50,6 +51,9 @@ struct BlockRule {
   By by = By::kGroup;
   std::string name{};
   std::uint64_t count = 1;
+  // With kPrefix: whether variables that do not match stay in their block. If false, such variables
+  // are conflicts.
+  bool keep_unmatched = false;
 
   // Parses a rule: "group" (or ""), "prefix:REGEX", "vars:N", "one", "dim:NAME" or "key:ATT".
   // Errors: kUsage.
@@ -101,55 +105,127 @@ struct TagRule {
   NMB_EXPORT static Result<TagRule> parse(std::string_view text);
 };
 
-// --- how blocks of the same name in several inputs are merged ---
-
-// They are not: the same name in two inputs is a conflict.
-struct Pack {
-  bool append = false;   // adds a generation to the output, which must exist
-  bool replace = false;  // with append: a block of an input replaces the output's of its name
-  // Values stay in the inputs, and the output has their positions; excludes block_by and storing.
-  bool link = false;
-  // Only blocks for which this expression holds (Reader::find()); "": all.
-  std::string where{};
-  // Only part `shard` (from 1) of `shards` parts, into which the chosen blocks are dealt.
+// Which blocks of the inputs are packed. A block is packed if all conditions hold for it. A block
+// of an NMB file and a group of an HDF5 file have the names that they have in the input; a classic
+// file has its name without folder and ending. Blocks are packed alone: blocks below them need not
+// be packed. A packed block may use dimensions and datatypes of groups above it. Such groups are
+// packed with their attributes, datatypes and dimension scales (coordinates), but without their
+// other variables. Links and references to objects that are not packed are left out.
+struct BlockChoice {
+  // If set, only blocks with these names. A name that no input has is an error.
+  std::optional<std::vector<std::string>> names{};
+  // If set, only blocks for whose names this function returns false. Must be thread-safe.
+  std::function<Result<bool>(std::string_view block)> excludes{};
+  // If set, only blocks for which this expression holds (Reader::find()). A name in
+  // the expression that no block has is an error. Blocks for which the conditions above do not hold
+  // are not looked at.
+  std::optional<std::string> where{};
+  // The blocks for which all other conditions hold are numbered from 0, in the order of the inputs
+  // and, in each input, of the names. Only blocks whose number modulo `shards` is shard - 1 are
+  // packed. shard: from 1 to `shards`.
   std::uint64_t shard = 1, shards = 1;
 };
 
-// What the other modes demand of objects of the same name: the same type and dimensions, and the
-// same value of attributes such as units that give values their meaning.
-struct Agreement {
-  bool strict_attributes = false;  // all attributes must have the same value
-  bool skip_mismatches = false;    // an object that does not match the first input's is left out
-  bool widen_types = false;        // union, join: numbers get a type that holds all of them
-  bool first_values = false;       // values that are not joined are not compared
+// Which digests of a classic file are recorded.
+enum class RecordedDigests : std::uint8_t {
+  kNone,
+  kXxh3,    // XXH3-128
+  kSha256,  // XXH3-128 and SHA-256
 };
 
-// They become one block with all their objects; values of the same object must be the same.
+// --- how blocks of the same name in several inputs are merged ---
+// In the modes other than Pack, a block that several inputs have becomes a classic dataset, and
+// objects of the same name must have the same type and dimensions (docs/reference/merging.md).
+// Attributes that determine the meaning of values, for example units, must have the same value; of
+// other attributes the first value is kept.
+
+// Blocks are not merged; the same name in two inputs is a conflict.
+struct Pack {
+  // Whether to add the blocks as a new generation to the output, which must exist. A failure never
+  // changes the output's content. A block whose name exists in the output is a conflict.
+  bool append = false;
+  // With append: whether a block of an input replaces a block of the output that has the same name.
+  // Blocks below the replaced block stay.
+  bool replace = false;
+  // Without block_by and compression: whether values stay in the inputs. The output then has the
+  // blocks, and the positions of their values in the inputs. Data of HDF5 inputs that NMB stores in
+  // another form (tables of chunks, strings) are copied into the output. Fails with kUnsupported if
+  // MergeOptions::external does not allow the path of an input.
+  bool link = false;
+  // Which digests of packed files are recorded. A stored whole file always has its XXH3-128.
+  // Digests of classic files are recorded with their blocks, if whole files are stored (without
+  // block_by, compression and link).
+  RecordedDigests digests = RecordedDigests::kNone;
+  // Without block_by: which blocks of the inputs are packed. An original (MergeOptions::originals)
+  // is stored only if all blocks of its file are packed. Fails with kNotFound if no block is
+  // packed.
+  std::optional<BlockChoice> choice{};
+};
+
+// What happens to an object that does not match the object of the same name in the first input.
+enum class Mismatch : std::uint8_t {
+  kConflict,
+  kSkip,  // the object is left out
+  // Numeric variables of different types get the narrowest type that holds all their values, if
+  // there is such a type. Attributes are compared as numbers; _FillValue, missing_value, valid_*
+  // and flag_* get the variable's type. In classic and netCDF-4 inputs, a variable without
+  // _FillValue has the default fill value of its old type. If the old type has two bytes or more,
+  // this fill value becomes the default fill value of the new type. Variables with _Unsigned, and
+  // parts of divided blocks, are not widened. Other objects that do not match are conflicts.
+  kWiden,
+};
+
+// Blocks become one block with all their objects; objects of the same name become one object and
+// must have the same values.
 struct Union {
-  Agreement agreement{};
+  bool strict_attributes = false;  // whether each attribute must have the same value in all inputs
+  Mismatch on_mismatch = Mismatch::kConflict;
+  // Whether values are taken from the first input that has them, without comparing them.
+  bool first_values = false;
 };
 
-// They become one block; values are concatenated along a dimension.
+// Blocks with the same objects become one block; values are concatenated along a dimension.
 struct Join {
-  // The dimension: "" for the record dimension, "axis:0" for the first of each variable, a name, or
-  // "/GROUP/NAME".
+  // The dimension along which values are concatenated. "" means the record dimension; "axis:0"
+  // means the first dimension of each variable. A name means the dimension of the highest group
+  // that defines one; "/GROUP/NAME" means the dimension of this group.
   std::string along{};
-  // Variable BLOCK/VARIABLE that numbers the events of each input (docs/reference/merging.md).
+  // Name of the variable that lists the events in each input, as "BLOCK/VARIABLE". Without
+  // "BLOCK/", the variable is in the block "spill". The list has integers that do not decrease, and
+  // each new value is a new event. Events are numbered from 0 over all inputs. If a block has a
+  // joined variable named VARIABLE with one value for each row, the block gets a variable
+  // VARIABLE.seq (kInt64). This variable has the number of the event of each row. If the key is not
+  // empty, all blocks become classic datasets.
   std::string key{};
-  bool fill_missing = false;  // an input without a variable or block gets fill values
-  bool monotonic = false;     // a coordinate that is not monotonic is a conflict
-  Agreement agreement{};
+  // A line to add to the global attribute `history` of the root block, before its text. The line is
+  // added if several inputs have a root block. If empty, no line is added.
+  std::string history{};
+  // Whether the global attribute tracking_id, which identifies a single file, is removed from each
+  // block that several inputs have.
+  bool drop_tracking_id = false;
+  bool strict_attributes = false;              // as in Union
+  Mismatch on_mismatch = Mismatch::kConflict;  // as in Union
+  // Whether missing values are replaced with fill values. Values are missing if an input lacks a
+  // variable or block.
+  bool fill_missing = false;
+  bool monotonic = false;  // whether a coordinate that is not monotonic is a conflict
 };
 
-// They become one block; each input has a tile of the values, which its domain_decomposition
-// attributes describe.
+// Blocks with the same objects become one block; each input has one tile of the values, which its
+// domain_decomposition attributes describe.
 struct Tiles {
-  bool fill_missing = false;  // elements of no tile become fill values
-  Agreement agreement{};
+  bool strict_attributes = false;  // as in Union
+  bool skip_mismatches = false;    // as Mismatch::kSkip; values of tiles are not widened
+  // Whether values that are not divided into tiles are taken from the first input without comparing
+  // them.
+  bool first_values = false;
+  bool fill_missing = false;  // as in Join; also fills elements that no tile has
 };
+
+using MergeMode = std::variant<Pack, Union, Join, Tiles>;
 
 struct MergeOptions {
-  std::variant<Pack, Union, Join, Tiles> mode = Pack();
+  MergeMode mode = Pack();
 
   // --- what is written ---
   // NMB, HDF5 or, if one block results of Union, Join or Tiles, a classic kind.
@@ -158,7 +234,6 @@ struct MergeOptions {
   // for classic files, {stem}/{group} for others, and {group} for modes other than Pack.
   std::string block_name{};
   BlockRule block_by{};
-  bool keep_unmatched = false;  // BlockRule::By::kPrefix: variables that do not match stay
   SampleRule samples{};
   std::vector<TagRule> tags{};
   std::string tag_names{};  // regular expression (PCRE2) on names of blocks, for captures of `tags`
@@ -176,14 +251,22 @@ struct MergeOptions {
   bool check = false;    // whether what is written is read back and compared
   bool strict = false;   // whether a warning is a conflict
   ExternalPaths external = ExternalPaths::kBeneath;  // which external files of inputs are read
+  // If not empty, a call that ends early leaves hidden files beside the output. A later call with
+  // the same text and the same inputs (by name, size and time of change) goes on from there. The
+  // text must name all options above that change the output.
+  std::string resume{};
 
   // --- what changes the speed ---
   unsigned threads = 1;
   // If set, the call is collective: each of these ranks reads a part of the inputs. All get the
   // outcome; rank 0 gets the report.
   Ranks* ranks = nullptr;
+  // --- callback and cancelling ---
   // Called by one thread at a time with bytes of values.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
+  // If set, the call stops with kIo "interrupted" once *cancel is true, and the output stays as it
+  // was.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
 // Why inputs cannot be merged, or how one of them differs.

@@ -2,6 +2,7 @@
 // Neither the head nor the index of the damaged file is needed, and it is never changed.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -114,6 +115,7 @@ struct RecoverOptions {
   unsigned threads = 1;
   // Called by one thread at a time: first while the file is searched, then while it is copied.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
+  const std::atomic<bool>* cancel = nullptr;  // as in MergeOptions
 };
 
 // Recovers what is undamaged. If `output` is empty, only says what would be recovered. If blocks

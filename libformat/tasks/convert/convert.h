@@ -51,6 +51,10 @@ struct ExtractOptions : OutputOptions {
   // function fails, the conversion fails. If no function is set, losses make the conversion fail
   // with kConflict.
   std::function<Status(const FileReader&, const Hdf5Losses&)> on_losses{};
+  // Set if the source is a temporary file whose values are in other files and have no checksums.
+  // Called before the output is checked and published; returns an error if one of these files has
+  // changed.
+  std::function<Status()> links_unchanged{};
 };
 
 // Writes a block as a classic file, and publishes the file as `path`. A failure does not change an

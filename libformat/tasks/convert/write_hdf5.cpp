@@ -692,7 +692,7 @@ Status check_losses(const std::vector<Loss>& losses) {
 }
 
 // Writes the file under the name `hidden` with make(), checks it, and renames it to `path`.
-Status make_output(const std::string& path, const Hdf5Options& options, ResultCheck& check,
+Status make_output(const std::string& path, const ExtractOptions& options, ResultCheck& check,
                    const std::function<Status(const std::string& hidden)>& make) {
   CreateOptions create;
   create.overwrite = options.overwrite;
@@ -768,7 +768,7 @@ Result<hdf5::Hdf5Form> checked_form(const FileReader& reader, const std::string&
 }
 
 Status write_alone(const FileReader& reader, const std::string& input, const std::string& path,
-                   const Hdf5Options& options, Hdf5Losses damage) {
+                   const ExtractOptions& options, Hdf5Losses damage) {
   NMB_ASSIGN(const hdf5::Hdf5Form form, checked_form(reader, input, options, std::move(damage)));
   ResultCheck check(reader, form, options, ResultCheck::Layout::kKept);
   return make_output(path, options, check, [&](const std::string& hidden) {
@@ -801,7 +801,7 @@ Status add_left(const hdf5::NamedBlocks& blocks, std::vector<Loss>* left) {
 
 Status variables_alone(const FileReader& reader, const std::string& input,
                        std::span<const VarId> variables, const std::string& path,
-                       const Hdf5Options& options) {
+                       const ExtractOptions& options) {
   NMB_TRY(check_ranges(options));
   NMB_ASSIGN(const hdf5::NamedBlocks blocks, hdf5::NamedBlocks::of_variables(reader, variables));
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(blocks));
@@ -817,7 +817,7 @@ Status variables_alone(const FileReader& reader, const std::string& input,
 }
 
 Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::string& path,
-                      const Hdf5Options& options,
+                      const ExtractOptions& options,
                       const std::function<Status(const Hdf5Losses&)>& on_losses) {
   NMB_ASSIGN(const hdf5::NamedBlocks blocks, hdf5::NamedBlocks::open(file));
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(blocks));
@@ -851,18 +851,18 @@ Status write_hdf5(const FileReader& reader, const std::string& input, const std:
 }
 
 Status write_merged(const FileReader& reader, const std::string& input, const std::string& path,
-                    const Hdf5Options& options) {
+                    const ExtractOptions& options) {
   return write_alone(reader, input, path, options, {});
 }
 
 Status write_variables(const FileReader& reader, const std::string& input,
                        std::span<const VarId> variables, const std::string& path,
-                       const Hdf5Options& options) {
+                       const ExtractOptions& options) {
   return variables_alone(reader, input, variables, path, options);
 }
 
 Status write_cmip7(const std::shared_ptr<const FileSource>& file, const std::string& path,
-                   const Hdf5Options& options, Communicator& ranks,
+                   const ExtractOptions& options, Communicator& ranks,
                    const std::function<Status(const Hdf5Losses&)>& on_losses) {
   return ranks.first([&] { return relayout_alone(file, path, options, on_losses); });
 }

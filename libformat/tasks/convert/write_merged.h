@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "convert/hdf5_options.h"
+#include "convert/convert.h"
 #include "reader/file_reader.h"
 #include "wire/failure.h"
 
@@ -13,6 +13,6 @@ namespace nmb {
 // chunks are not decoded, and Hdf5Losses::damaged is empty. Not collective. Errors: those of
 // write_hdf5().
 Status write_merged(const FileReader& reader, const std::string& input, const std::string& path,
-                    const Hdf5Options& options);
+                    const ExtractOptions& options);
 
 }  // namespace nmb

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "convert/hdf5_options.h"
+#include "convert/convert.h"
 #include "reader/file_reader.h"
 #include "wire/failure.h"
 #include "wire/kinds.h"
@@ -18,6 +18,6 @@ namespace nmb {
 // function at the same time. Errors: those of write_hdf5() and of NamedBlocks::of_variables().
 Status write_variables(const FileReader& reader, const std::string& input,
                        std::span<const VarId> variables, const std::string& path,
-                       const Hdf5Options& options);
+                       const ExtractOptions& options);
 
 }  // namespace nmb

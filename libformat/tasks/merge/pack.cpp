@@ -20,7 +20,7 @@
 #include "files/temporary_names.h"
 #include "merge/packer.h"
 #include "merge/reading/input_order.h"
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge.h"
 #include "reader/file_reader.h"
 #include "sources/value_message.h"
 #include "wire/hash.h"
@@ -32,7 +32,7 @@ namespace {
 
 // Returns a text that contains everything on which the bytes of the output depend. If an input
 // changes while it is read, the run fails.
-std::string resume_key(const MergeOptions& options) {
+std::string resume_key(const PackOptions& options) {
   std::string key = options.resume;
   for (const std::string& path : options.inputs) {
     struct stat about {};
@@ -81,8 +81,8 @@ class TemporaryFile {
   const TemporaryName name_;
 };
 
-Hdf5Options extract_options(const MergeOptions& options) {
-  Hdf5Options extract;
+ExtractOptions extract_options(const PackOptions& options) {
+  ExtractOptions extract;
   static_cast<OutputOptions&>(extract) = options.writer;
   extract.plain = options.hdf5->plain;
   extract.check = options.hdf5->check;
@@ -101,7 +101,7 @@ std::string key_text(const std::string& resume_key) {
 }
 
 // Describes the temporary NMB file that an earlier run finished.
-Status describe_finished(const MergeOptions& options, const FileReader& between,
+Status describe_finished(const PackOptions& options, const FileReader& between,
                          PackReport* report) {
   report->totals = between.totals();
   report->inputs = options.inputs.size();
@@ -137,7 +137,7 @@ Result<std::unique_ptr<FileReader>> finished_merge(const std::string& between,
 
 // Merges into a temporary NMB file next to the output, and then writes the HDF5 output from that
 // file.
-Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicator& ranks) {
+Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicator& ranks) {
   NMB_TRY(ranks.first(
       [&] { return check_new_output(options.output, {.overwrite = options.writer.overwrite}); }));
   const bool resumes = !options.resume.empty(), is_dry = options.writer.dry_run;
@@ -151,14 +151,14 @@ Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicat
     if (status.ok() || status.file() != between) return status;
     return status.at(file, kNoOffset);
   };
-  MergeOptions first = options;
+  PackOptions first = options;
   first.output = between;
   first.keep_statistics = false;
   first.originals = Originals::kNone;
   first.writer.hdf5_view = Hdf5View::kOff;
   first.link_united = ranks.size() == 1 && !is_dry;
   // The provenance of the temporary file is the key of the run, if the run may be resumed.
-  const std::string key = resumes ? key_text(options.resume_key) : std::string();
+  const std::string key = resumes ? key_text(options.writer.resume_key) : std::string();
   first.provenance = nullptr;
   if (resumes) first.provenance = [&](const std::vector<PackSource>&) { return std::vector{key}; };
   first.writer.sync = resumes;
@@ -167,7 +167,7 @@ Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicat
   const std::string& in_messages = source.empty() ? options.output : source;
   if (is_dry) {
     first.writer.inline_limit = 0;  // readers check inline values, which a dry run does not have
-    first.before_publish = [&](const ByteSource& file) -> Status {
+    first.writer.before_publish = [&](const ByteSource& file) -> Status {
       NMB_ASSIGN(
           const std::unique_ptr<FileReader> reader,
           FileReader::open(std::shared_ptr<const ByteSource>(std::shared_ptr<void>(), &file)));
@@ -206,7 +206,7 @@ Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicat
   report->value_bytes += std::exchange(report->linked_bytes, 0);
   return ranks.first([&]() -> Status {
     NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(between, reading));
-    Hdf5Options convert = extract_options(options);
+    ExtractOptions convert = extract_options(options);
     if (first.link_united)
       convert.links_unchanged = [&]() -> Status { return check_stamps(options.inputs, stamps); };
     if (options.on_merged)
@@ -241,7 +241,8 @@ Status add_outputs(const PackOptions& options, OutputSet* outputs) {
                                  : Status();
 }
 
-Status run_merge(MergeOptions settled, PackReport* report, Communicator& ranks) {
+Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
+  PackOptions settled = options;
   NMB_TRY(check_options(settled));
   if (!settled.outputs) {
     const auto own = std::make_shared<OutputSet>();
@@ -253,15 +254,11 @@ Status run_merge(MergeOptions settled, PackReport* report, Communicator& ranks) 
   // If an input changes, ranks may see different sizes and times. Therefore all ranks use the key
   // that rank 0 computes.
   if (!settled.resume.empty()) {
-    NMB_ASSIGN(settled.resume_key,
+    NMB_ASSIGN(settled.writer.resume_key,
                ranks.broadcast_value(0, ranks.rank() == 0 ? resume_key(settled) : std::string()));
   }
   return settled.hdf5 ? merge_to_hdf5(settled, report, ranks)
                       : merge_inputs(settled, report, ranks);
-}
-
-Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
-  return run_merge({options}, report, ranks);
 }
 
 Status pack(const PackOptions& options, PackReport* report) {

@@ -30,7 +30,7 @@
 #include "view/hdf5_view.h"
 #include "wire/joined_text.h"
 #include "wire/memory_room.h"
-#include "writer/make_writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 
@@ -87,8 +87,9 @@ class Packer : public MergeStep {
       NMB_ASSIGN(const std::unique_ptr<FileSource> before, FileSource::open(options_.output));
       bytes_before_ = before->size();
     }
-    NMB_ASSIGN(writer_,
-               make_writer(options_.output, writer_options(), !options_.pack().append, &ranks_));
+    NMB_ASSIGN(writer_, options_.pack().append
+                            ? FileWriter::open(options_.output, writer_options(), ranks_)
+                            : FileWriter::create(options_.output, writer_options(), ranks_));
     blocks_.emplace(*this, *writer_, names_, *tagger_);
     return {};
   }
@@ -370,8 +371,8 @@ class Packer : public MergeStep {
     return {};
   }
 
-  CoreOptions writer_options() {
-    CoreOptions writer{options_.writer, options_.resume_key};
+  FileWriterOptions writer_options() {
+    FileWriterOptions writer = options_.writer;
     // The temporary file of an HDF5 output needs no checksums of linked values.
     writer.sum_links = !options_.link_united;
     const bool notes_only = writer.hdf5_view == Hdf5View::kSmall;
@@ -421,7 +422,6 @@ class Packer : public MergeStep {
         return std::make_unique<ReadBackOutput>(std::move(file));
       };
     }
-    writer.before_publish = options_.before_publish;
     if (options_.check && !writer.dry_run)
       writer.before_publish = [this](const ByteSource& file) { return check_result(file); };
     return writer;
@@ -464,7 +464,7 @@ class Packer : public MergeStep {
   RankInputs inputs_;
   InputShare share_{0, 0};       // the inputs whose blocks this rank writes
   RankHelpers helpers_{ranks_};  // used only by rank 0
-  // PackMode uses none of these three. In the other modes, rank 0 uses unions_ and described_,
+  // Pack uses none of these three. In the other modes, rank 0 uses unions_ and described_,
   // and the other ranks use describer_.
   std::optional<BlockUniter> unions_;
   std::optional<DescribedInputs> described_;
@@ -479,7 +479,7 @@ class Packer : public MergeStep {
 
 }  // namespace
 
-Status merge_inputs(const MergeOptions& options, PackReport* report, Communicator& ranks) {
+Status merge_inputs(const PackOptions& options, PackReport* report, Communicator& ranks) {
   ConflictList conflicts(options.inputs);
   return Packer({options, ranks, conflicts, *report}).run();
 }

@@ -270,7 +270,7 @@ class Recoverer {
   Status write() {
     const bool is_plan = options_.output.empty();
     const Superblock& reading = evidence_.reading;
-    MergeOptions pack_options;
+    PackOptions pack_options;
     pack_options.inputs = {file_->name()};
     pack_options.source = {
         mended_, recovery_.lacks_objects(), {lost_originals_.begin(), lost_originals_.end()}};
@@ -304,12 +304,12 @@ class Recoverer {
     }
     Communicator alone;
     PackReport report;
-    Status packed = run_merge(pack_options, &report, alone);
+    Status packed = pack(pack_options, &report, alone);
     if (packed.rule() == "R-ST-2") {
       add_loss("statistics: " + packed.message());
       pack_options.keep_statistics = false;
       report = {};
-      packed = run_merge(pack_options, &report, alone);
+      packed = pack(pack_options, &report, alone);
     }
     if (!report.conflicts.empty() && packed.code() == Code::kConflict)
       return Status(Code::kConflict, report.conflicts.front().text());

@@ -8,7 +8,7 @@
 #include "files/files.h"
 #include "origins/value_mover.h"
 #include "parallel/communicator.h"
-#include "ranks/core_options.h"
+#include "ranks/writer_options.h"
 
 namespace nmb {
 
@@ -22,6 +22,6 @@ Move part_of(const Move& move, std::uint64_t from, std::uint64_t to);
 // the call changes this list. status: this rank's status so far. If a rank has failed, the call
 // fails on all ranks.
 Status share_moves(Communicator& ranks, std::vector<Move*>& moves, OutputFile& file,
-                   std::uint32_t piece_size, const CoreOptions& options, Status status = {});
+                   std::uint32_t piece_size, const FileWriterOptions& options, Status status = {});
 
 }  // namespace nmb

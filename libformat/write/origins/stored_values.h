@@ -37,8 +37,9 @@ struct LinkedValues {
   // The number of an original that was added with FileWriter::add_original(). If it is set, this
   // original is the only file, and the pieces lie in it.
   std::optional<std::uint32_t> original{};
-  // The description that CoreOptions::open_values needs to open `source`; empty if there is none.
-  // Allowed only if `source` is the extent itself and each piece is one window of the piece size.
+  // The description that FileWriterOptions::open_values needs to open `source`; empty if there is
+  // none. Allowed only if `source` is the extent itself and each piece is one window of the piece
+  // size.
   std::string origin{};
 };
 

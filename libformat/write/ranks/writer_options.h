@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,6 @@ class KeptRows;
 struct LeftOutList;  // view/hdf5_view.h
 struct LostRecords;  // reader/file_reader.h
 // These types are internal to the library.
-struct CoreOptions;
 struct LinkedValues;
 struct StoredPiece;
 
@@ -133,6 +133,29 @@ struct FileWriterOptions : OutputOptions {
   // generation, and restoring a part of the head. If the function is not called, open() has not
   // changed the file.
   std::function<void(const std::string& what)> on_repair{};
+
+  // --- what only callers inside the library set ---
+  // For new files: see CreateOptions::resume_key. Not allowed in a dry run or with kMpiIo (kUsage).
+  std::string resume_key{};
+  // Whether commits compute checksums of values that stay in other files, and read these values to
+  // do so. Without these checksums, readers refuse such values unless ReadOptions::unverified
+  // is Unverified::kLinkedValues. Set this to false only for temporary files.
+  bool sum_links = true;
+  // Called by a commit on every rank, after everything except the superblock has been written. If
+  // the function fails, the commit fails.
+  std::function<Status()> before_commit{};
+  // Called on rank 0 before a new file gets its name, with the whole file as readers will see it.
+  // If the function fails, no new file remains. In a dry run of one process, the file has all
+  // metadata, but no values; in a dry run of several processes, the function is not called.
+  std::function<Status(const ByteSource&)> before_publish{};
+  // With several ranks: opens a source of values on another rank, by its `origin`
+  // (PackedBlock::origin, take_values()). If a rank has many values to move, other ranks can then
+  // move some of them. Must be set on all ranks or on none.
+  std::function<Result<std::shared_ptr<const ByteSource>>(std::string_view origin)> open_values{};
+  // Returns a shorter origin, with which open_values() opens only the range `wanted` of a source.
+  // If the result is empty, the rank that has the source moves this range itself. If the function
+  // is not set, open_values() gets the whole origin.
+  std::function<Result<std::string>(std::string_view origin, ByteRange wanted)> narrow_origin{};
 };
 
 // Sizes and counts of the file that a real run would write.
@@ -147,13 +170,6 @@ struct FilePlan {
   std::uint64_t metadata_bytes = 0;
   std::uint64_t index_bytes = 0;  // bytes of the index and the data maps, of all ranks
   Totals totals;                  // totals of all ranks
-};
-
-// Which digests of a classic file are recorded.
-enum class RecordedDigests : std::uint8_t {
-  kNone,
-  kXxh3,    // XXH3-128
-  kSha256,  // XXH3-128 and SHA-256
 };
 
 // A block that is copied unchanged.

@@ -11,7 +11,6 @@
 #include "parallel/collective_call.h"
 #include "parallel/communicator.h"
 #include "parallel/name_slices.h"
-#include "ranks/core_options.h"
 #include "ranks/counted_output.h"
 #include "ranks/phase_clock.h"
 #include "ranks/rank_work.h"
@@ -47,16 +46,16 @@ struct MatchedNames {
 };
 
 // Returns whether a file with these options gets metadata that can be read. A dry run writes
-// metadata only for CoreOptions::before_publish.
-inline bool keeps_metadata(const CoreOptions& options, const Communicator& ranks) {
+// metadata only for FileWriterOptions::before_publish.
+inline bool keeps_metadata(const FileWriterOptions& options, const Communicator& ranks) {
   return !options.dry_run ||
          (options.before_publish && (ranks.size() == 1 || ranks.shares_memory()));
 }
 
 struct WriterCore {
   // ranks: the ranks that write the file, or nullptr for a single process.
-  WriterCore(std::unique_ptr<OutputFile> output, const CoreOptions& options, Communicator* ranks,
-             const Aggregation& aggregation);
+  WriterCore(std::unique_ptr<OutputFile> output, const FileWriterOptions& options,
+             Communicator* ranks, const Aggregation& aggregation);
   ~WriterCore();
   WriterCore(const WriterCore&) = delete;
   WriterCore& operator=(const WriterCore&) = delete;
@@ -80,7 +79,7 @@ struct WriterCore {
   Origin new_origin() const { return {committed.superblock.file_id, new_generation(), next.stamp}; }
 
   Communicator alone;
-  CoreOptions options;
+  FileWriterOptions options;
   RankWork ranks;
   const Traffic traffic_before;
   const std::uint64_t number;  // number of this file; the ranks number all files that they open

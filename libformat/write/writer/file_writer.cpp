@@ -24,7 +24,6 @@
 #include "state/writer_core.h"
 #include "table/statistics_row.h"
 #include "wire/joined_text.h"
-#include "writer/make_writer.h"
 #include "writer/writer_report.h"
 
 namespace nmb {
@@ -40,7 +39,7 @@ void FileWriter::abandon() { impl_->abandoned = true; }
 
 namespace {
 
-Status check_options(const CoreOptions& options, bool create, const MpiIo* mpi_io) {
+Status check_options(const FileWriterOptions& options, bool create, const MpiIo* mpi_io) {
   if (options.io == Io::kMpiIo && !mpi_io)
     return Status(Code::kUsage, "MPI-IO needs ranks of MPI; start the program with mpiexec");
   if (options.io != Io::kMpiIo && !options.hints.empty())
@@ -108,7 +107,7 @@ std::string text_of(std::optional<bool> option) {
 // The settings that must be equal on all ranks: their names, and their values on this rank.
 using Sayings = std::vector<std::pair<std::string_view, std::string>>;
 
-Sayings sayings_of(const std::string& path, const CoreOptions& options, bool create) {
+Sayings sayings_of(const std::string& path, const FileWriterOptions& options, bool create) {
   auto number = [](auto value) { return std::to_string(static_cast<std::int64_t>(value)); };
   return {{"call", create ? "create()" : "open()"},
           {"path", in_quotes(path)},
@@ -134,7 +133,7 @@ Sayings sayings_of(const std::string& path, const CoreOptions& options, bool cre
           {"resume key", in_quotes(options.resume_key)}};
 }
 
-Status check_alike(Communicator& ranks, const std::string& path, const CoreOptions& options,
+Status check_alike(Communicator& ranks, const std::string& path, const FileWriterOptions& options,
                    bool create) {
   const Sayings sayings = sayings_of(path, options, create);
   std::vector<std::string> first;
@@ -155,7 +154,7 @@ Status check_alike(Communicator& ranks, const std::string& path, const CoreOptio
 
 // Opens the output file for all ranks. In a dry run, each rank has its own DryOutput.
 Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
-                                                  const CoreOptions& options, bool create,
+                                                  const FileWriterOptions& options, bool create,
                                                   Communicator& ranks) {
   using File = Result<std::unique_ptr<OutputFile>>;
   CreateOptions of_new{.overwrite = options.overwrite,
@@ -225,25 +224,26 @@ Status end_define_of(WriterCore& w) {
 
 Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path,
                                                        const FileWriterOptions& options) {
-  return make_writer(path, {options}, true);
+  return make(path, options, true, nullptr);
 }
 Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path,
                                                        const FileWriterOptions& options,
                                                        Communicator& ranks) {
-  return make_writer(path, {options}, true, &ranks);
+  return make(path, options, true, &ranks);
 }
 Result<std::unique_ptr<FileWriter>> FileWriter::open(const std::string& path,
                                                      const FileWriterOptions& options) {
-  return make_writer(path, {options}, false);
+  return make(path, options, false, nullptr);
 }
 Result<std::unique_ptr<FileWriter>> FileWriter::open(const std::string& path,
                                                      const FileWriterOptions& options,
                                                      Communicator& ranks) {
-  return make_writer(path, {options}, false, &ranks);
+  return make(path, options, false, &ranks);
 }
 
-Result<std::unique_ptr<FileWriter>> make_writer(const std::string& path, const CoreOptions& options,
-                                                bool create, Communicator* several) {
+Result<std::unique_ptr<FileWriter>> FileWriter::make(const std::string& path,
+                                                     const FileWriterOptions& options, bool create,
+                                                     Communicator* several) {
   Communicator alone;
   Communicator& ranks = several ? *several : alone;
   const auto make = [&]() -> Result<std::unique_ptr<FileWriter>> {

@@ -226,7 +226,7 @@ class FileWriter {
   // come from pack_block() and take_values().
   NMB_EXPORT std::uint64_t pending_bytes() const;
   // Returns how many bytes of stored values the next commit leaves in other files and links to
-  // (PackMode::link).
+  // (Pack::link).
   NMB_EXPORT std::uint64_t linked_bytes() const;
   // If the last commit added rows to the file table, returns all rows of the table on rank 0.
   // Returns no rows on other ranks.
@@ -239,13 +239,14 @@ class FileWriter {
 
  private:
   class Impl;
-  friend Result<std::unique_ptr<FileWriter>> make_writer(const std::string& path,
-                                                         const CoreOptions& options, bool create,
-                                                         Communicator* ranks);
   friend Status take_pieces(FileWriter& writer, BlockId block, std::vector<StoredPiece> pieces,
                             std::shared_ptr<const ByteSource> stored);
   friend Status link_values(FileWriter& writer, BlockId block, LinkedValues values);
   explicit FileWriter(std::unique_ptr<Impl> impl);
+  // create: whether to work like create() or open(). ranks: nullptr for one rank.
+  static Result<std::unique_ptr<FileWriter>> make(const std::string& path,
+                                                  const FileWriterOptions& options, bool create,
+                                                  Communicator* ranks);
   Result<Hyperslab> whole(BlockId block, VarId variable, std::uint64_t values);
   std::unique_ptr<Impl> impl_;
 };

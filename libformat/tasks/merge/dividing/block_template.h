@@ -58,7 +58,7 @@ class NMB_EXPORT BlockTemplate {
 class NMB_EXPORT BlockNames {
  public:
   // block_name: PackOptions::block_name. unites: whether the mode of the merge is not
-  // PackMode. Errors: those of BlockTemplate::parse().
+  // Pack. Errors: those of BlockTemplate::parse().
   static Result<BlockNames> make(std::string_view block_name, bool unites);
 
   // Returns the template for an input. has_groups: whether the input may have several blocks. This

@@ -1,4 +1,4 @@
-// BlockChooser: applies PackMode::choice to the blocks of inputs.
+// BlockChooser: applies Pack::choice to the blocks of inputs.
 #pragma once
 
 #include <cstddef>

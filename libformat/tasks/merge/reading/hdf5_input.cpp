@@ -284,7 +284,7 @@ Status Hdf5Input::change(hdf5::GroupBlock* group, Dataset* dataset) {
         Code::kConflict, file, kNoOffset, "",
         "block " + in_quotes(group->name) +
             ": its values cannot be linked, because they contain references that change; leave "
-            "out PackMode::link");
+            "out Pack::link");
   dataset->name = group->name;
   if (moved.extent) {
     group->in_file.clear();

@@ -237,11 +237,10 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(const FileReader& reade
                         " bytes cannot be linked because it crosses a multiple of the piece size " +
                         std::to_string(piece_size_));
     if (found.file != 0 && rows[found.file - 1].is_original)
-      return Status(
-          Code::kUnsupported, file->name(), kNoOffset, "",
-          "the values of block " + in_quotes(entry.name) +
-              " are in an original and cannot be linked; leave out PackMode::link to copy "
-              "them");
+      return Status(Code::kUnsupported, file->name(), kNoOffset, "",
+                    "the values of block " + in_quotes(entry.name) +
+                        " are in an original and cannot be linked; leave out Pack::link to copy "
+                        "them");
     const auto [number, is_new] =
         numbers.emplace(found.file, static_cast<std::uint32_t>(sources.size()));
     if (is_new) {

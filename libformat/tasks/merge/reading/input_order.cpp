@@ -44,7 +44,7 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
   NMB_ASSIGN(Source file, FileSource::open(path));
   std::vector<std::string> warnings;  // ignored, because warnings are reported when the input is
                                       // planned
-  MergeOptions merge;
+  PackOptions merge;
   merge.external = external;
   merge.keep_statistics = false;
   InputReader reader({merge, kCachedBytesOfInput}, &warnings);

@@ -14,7 +14,7 @@ namespace nmb {
 Status InputReader::read(std::size_t index, Source file, const VisitBlock& visit) {
   extras_ = {};
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
-  if (context_.options.merge.pack().only_block && kind != FileKind::kNmb)
+  if (context_.options.merge.only_block && kind != FileKind::kNmb)
     return Status(Code::kUnsupported, file->name(), kNoOffset, "",
                   "a single block can only be taken from an NMB file; this is a " +
                       std::string(kind_name(kind)) + " file");

@@ -55,7 +55,7 @@ Result<InputExtras> NmbInput::read(const VisitBlock& visit) {
   NMB_TRY(open());
   if (options_.merge.provenance) NMB_TRY(read_provenance());
   NMB_TRY(read_rows());
-  NMB_TRY(options_.merge.pack().only_block ? read_only_block(visit) : read_blocks(visit));
+  NMB_TRY(options_.merge.only_block ? read_only_block(visit) : read_blocks(visit));
   damage_.tell(&extras_.losses, &context_.warnings);
   return std::move(extras_);
 }
@@ -73,10 +73,9 @@ Status NmbInput::read_blocks(const VisitBlock& visit) {
   context_.counts.parted_originals += originals_.parted();
   if (options_.made_up_names) dimensions_.emplace(file_blocks(reader_));
   if (options_.survey) NMB_TRY(survey());
-  if (options_.merge.pack().wants_block)
-    NMB_TRY(changes_.select(*reader_, options_.merge.pack().wants_block));
+  if (options_.merge.wants_block) NMB_TRY(changes_.select(*reader_, options_.merge.wants_block));
   NMB_TRY(visit_blocks(chosen, visit));
-  return options_.merge.pack().wants_block ? Status() : find_losses();
+  return options_.merge.wants_block ? Status() : find_losses();
 }
 
 Status NmbInput::open() {
@@ -128,11 +127,10 @@ Status NmbInput::read_rows() {
 // --- choosing blocks ---
 
 Status NmbInput::read_only_block(const VisitBlock& visit) {
-  NMB_ASSIGN(const std::optional<BlockEntry> entry,
-             reader_->find(*options_.merge.pack().only_block));
+  NMB_ASSIGN(const std::optional<BlockEntry> entry, reader_->find(*options_.merge.only_block));
   if (!entry)
     return Status(Code::kNotFound, file_->name(), kNoOffset, "",
-                  "found no block " + in_quotes(*options_.merge.pack().only_block));
+                  "found no block " + in_quotes(*options_.merge.only_block));
   NMB_ASSIGN(const bool is_group, BlockSelection::is_group(*reader_, *entry));
   becomes_root_ = !is_group;
   if (becomes_root_) return read_entry(*entry, visit).status();
@@ -269,11 +267,11 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
         "block " + in_quotes(entry.name) +
             (changes_.is_selection()
                  ? ": its values cannot be linked, because they contain references that change; "
-                   "leave out PackMode::link"
+                   "leave out Pack::link"
                  : ": its values cannot be linked, because they contain references that change "
                    "with the block's new name; use PackOptions::block_name '{group}', which keeps "
                    "names, or "
-                   "leave out PackMode::link"));
+                   "leave out Pack::link"));
   if (is_whole) NMB_TRY(keep_rows(*source, &block.packed));
   if (is_whole && !moves && entry.growth == 0) block.packed.file_digests = entry.file_digests;
   if (moves_values)

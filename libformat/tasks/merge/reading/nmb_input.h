@@ -65,7 +65,7 @@ class NmbInput {
   InputOriginals originals_;
   std::shared_ptr<const DimensionLengths> lengths_;  // set if requested
   std::optional<FileDimensionsReader> dimensions_;   // set if made-up names are needed
-  // Whether the block of PackMode::only_block is a classic dataset. Such a dataset is read
+  // Whether the block of PackOptions::only_block is a classic dataset. Such a dataset is read
   // alone and becomes the root. A group is read with all blocks below it and keeps its path.
   bool becomes_root_ = false;
 };

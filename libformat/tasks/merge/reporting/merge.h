@@ -7,15 +7,19 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "convert/convert.h"
 #include "files/files.h"
 #include "model/external_files.h"
 #include "nmb/merge.h"
 #include "parallel/communicator.h"
+#include "reader/file_reader.h"
+#include "values/dataset.h"
 #include "values/values.h"
 #include "wire/block_entry.h"
 #include "wire/bytes.h"
@@ -24,9 +28,6 @@
 #include "writer/file_writer.h"
 
 namespace nmb {
-
-class FileReader;
-struct Hdf5Losses;  // convert/convert.h
 
 // How a merge treats whole files. These files are the HDF5 and netCDF-4 inputs, and the originals
 // of NMB inputs.
@@ -61,27 +62,6 @@ struct Hdf5Output {
   std::string source{};
 };
 
-// Which blocks of the inputs are packed. A block is packed if all conditions hold for it. A block
-// of an NMB file and a group of an HDF5 file have the names that they have in the input; a classic
-// file has its name without folder and ending. Blocks are packed alone: blocks below them need not
-// be packed. A packed block may use dimensions and datatypes of groups above it. Such groups are
-// packed with their attributes, datatypes and dimension scales (coordinates), but without their
-// other variables. Links and references to objects that are not packed are left out.
-struct BlockChoice {
-  // If set, only blocks with these names. A name that no input has is an error.
-  std::optional<std::vector<std::string>> names{};
-  // If set, only blocks for whose names this function returns false. Must be thread-safe.
-  std::function<Result<bool>(std::string_view block)> excludes{};
-  // If set, only blocks for which this expression holds (FindExpression in find/find.h). A name in
-  // the expression that no block has is an error. Blocks for which the conditions above do not hold
-  // are not looked at.
-  std::optional<std::string> where{};
-  // The blocks for which all other conditions hold are numbered from 0, in the order of the inputs
-  // and, in each input, of the names. Only blocks whose number modulo `shards` is shard - 1 are
-  // packed. shard: from 1 to `shards`.
-  std::uint64_t shard = 1, shards = 1;
-};
-
 // Losses that are refused.
 enum class RefusedLosses : std::uint8_t {
   kNone,
@@ -89,107 +69,15 @@ enum class RefusedLosses : std::uint8_t {
   kAll,
 };
 
-// Modes of a merge: how blocks of the same name in several inputs are merged. In the modes other
-// than PackMode, a block that several inputs have becomes a classic dataset, and objects of the
-// same name must have the same type and dimensions (docs/reference/merging.md). Attributes that
-// determine the meaning of values (units and similar) must have the same value; for other
-// attributes the first value is kept.
-
-// Blocks are not merged; the same name in two inputs is a conflict.
-struct PackMode {
-  // Whether to add the blocks as a new generation to the output, which must exist. A failure never
-  // changes the output's content. A block whose name exists in the output is a conflict.
-  bool append = false;
-  // With append: whether a block of an input replaces a block of the output that has the same name.
-  // Blocks below the replaced block stay.
-  bool replace = false;
-  // Without block_by and compression: whether values stay in the inputs. The output then has the
-  // blocks, and the positions of their values in the inputs. Data of HDF5 inputs that NMB stores in
-  // another form (tables of chunks, strings) are copied into the output. Fails with kUnsupported if
-  // PackOptions::external does not allow the path of an input.
-  bool link = false;
-  // Which digests of packed files are recorded. A stored whole file always has its XXH3-128.
-  // Digests of classic files are recorded with their blocks, if whole files are stored (without
-  // block_by, compression and link).
-  RecordedDigests digests = RecordedDigests::kNone;
-  // If set, only this block of each NMB input is packed. A classic block becomes the root block. A
-  // block from HDF5 keeps its name, because its references contain paths. The blocks below this
-  // block are packed too. The block may use dimensions of groups above it. These groups are packed
-  // with their attributes, datatypes and dimension scales (coordinates), but without their other
-  // variables. Errors: kNotFound if an input does not have the block; kUnsupported if an input is
-  // not an NMB file.
-  std::optional<std::string> only_block{};
-  // If set, a block of an NMB input is packed only if this function returns true for its name. If
-  // the block is a group, the blocks below it are packed too. Groups above are packed as with
-  // `only_block`. The packed blocks keep their names. The function must be thread-safe.
-  std::function<Result<bool>(std::string_view block)> wants_block{};
-  // Without block_by: which blocks of the inputs are packed. An original (PackOptions::originals)
-  // is stored only if all blocks of its file are packed. Fails with kNotFound if no block is
-  // packed.
-  std::optional<BlockChoice> choice{};
+// The rest of a damaged file.
+struct MendedSource {
+  std::shared_ptr<const ByteSource> bytes{};  // must not change while it is read
+  // Whether some objects of the file may be lost. Hard links, references and sources of virtual
+  // data sets that lead to objects which `bytes` does not have are then left out. Soft and external
+  // links stay.
+  bool lacks_objects = false;
+  std::set<std::string> lost_originals{};  // names of the blocks whose originals are lost
 };
-
-// What happens to an object that does not match the object of the same name in the first input.
-enum class Mismatch : std::uint8_t {
-  kConflict,
-  kSkip,  // the object is left out
-  // Numeric variables of different types get the narrowest type that holds all their values, if
-  // there is such a type. Attributes are compared as numbers; _FillValue, missing_value, valid_*
-  // and flag_* get the variable's type. In classic and netCDF-4 inputs, a variable without
-  // _FillValue has the default fill value of its old type. If the old type has two bytes or more,
-  // this fill value becomes the default fill value of the new type. Variables with _Unsigned, and
-  // parts of divided blocks, are not widened. Other objects that do not match are conflicts.
-  kWiden,
-};
-
-// Blocks become one block with all their objects; objects of the same name become one object and
-// must have the same values.
-struct UnionMode {
-  bool strict_attributes = false;  // whether each attribute must have the same value in all inputs
-  Mismatch on_mismatch = Mismatch::kConflict;
-  // Whether values are taken from the first input that has them, without comparing them.
-  bool first_values = false;
-};
-
-// Blocks with the same objects become one block; values are concatenated along a dimension.
-struct JoinMode {
-  // The dimension along which values are concatenated. "" means the record dimension; "axis:0"
-  // means the first dimension of each variable. A name means the dimension of the highest group
-  // that defines one; "/GROUP/NAME" means the dimension of this group.
-  std::string along{};
-  // Name of the variable that lists the events in each input, as "BLOCK/VARIABLE". Without
-  // "BLOCK/", the variable is in the block "spill". The list has integers that do not decrease, and
-  // each new value is a new event. Events are numbered from 0 over all inputs. If a block has a
-  // joined variable named VARIABLE with one value for each row, the block gets a variable
-  // VARIABLE.seq (kInt64). This variable has the number of the event of each row. If the key is not
-  // empty, all blocks become classic datasets.
-  std::string key{};
-  // A line to add to the global attribute `history` of the root block, before its text. The line is
-  // added if several inputs have a root block. If empty, no line is added.
-  std::string history{};
-  // Whether the global attribute tracking_id, which identifies a single file, is removed from each
-  // block that several inputs have.
-  bool drop_tracking_id = false;
-  bool strict_attributes = false;              // as in UnionMode
-  Mismatch on_mismatch = Mismatch::kConflict;  // as in UnionMode
-  // Whether missing values are replaced with fill values. Values are missing if an input lacks a
-  // variable or block.
-  bool fill_missing = false;
-  bool monotonic = false;  // whether a coordinate that is not monotonic is a conflict
-};
-
-// Blocks with the same objects become one block; each input has one tile of the values, which its
-// domain_decomposition attributes describe.
-struct TilesMode {
-  bool strict_attributes = false;  // as in UnionMode
-  bool skip_mismatches = false;    // as Mismatch::kSkip; values of tiles are not widened
-  // Whether values that are not divided into tiles are taken from the first input without comparing
-  // them.
-  bool first_values = false;
-  bool fill_missing = false;  // as in JoinMode; also fills elements that no tile has
-};
-
-using MergeMode = std::variant<PackMode, UnionMode, JoinMode, TilesMode>;
 
 struct PackOptions {
   // --- what is read and written ---
@@ -208,7 +96,7 @@ struct PackOptions {
   // Whether whole files are stored. FileReader::give_back() returns stored files. An absolute path
   // is recorded without its folders.
   Originals originals = Originals::kNone;
-  // Which external files may be opened to read values of NMB inputs. With PackMode::link, this
+  // Which external files may be opened to read values of NMB inputs. With Pack::link, this
   // also limits where the inputs may be, relative to the output.
   ExternalPaths external = ExternalPaths::kBeneath;
   // Whether values that HDF5 inputs have in other files are copied into the output. The HDF5
@@ -229,14 +117,14 @@ struct PackOptions {
   // Tags of the output's blocks. A block keeps the tags that it has in an NMB input, except tags
   // with the names of these rules. A block without content gets no tags. An attribute or a capture
   // that no block has is an error (kNotFound). Blocks of the output that exist already
-  // (PackMode::append) do not change.
+  // (Pack::append) do not change.
   std::vector<TagRule> tags{};
   // Regular expression (PCRE2) for the captures of `tags`. It is searched in the names of the
   // output's blocks.
   std::string tag_names{};
 
   // --- how inputs are united ---
-  MergeMode mode = PackMode();
+  MergeMode mode = Pack();
   // Path of a numeric variable, including its block. Inputs are ordered by the first value of this
   // variable in each input. The report has the same order. If empty, the order of `inputs` is kept.
   std::string sort_by{};
@@ -278,6 +166,64 @@ struct PackOptions {
   // For NMB outputs: returns the provenance to record (FileWriter::add_provenance()). `sources` are
   // all inputs, in the order in which they are merged. Called on rank 0 after planning.
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
+
+  // --- what only callers inside the library set ---
+  // With Pack: if set, only this block of each NMB input is packed. A classic block becomes the
+  // root block. A block from HDF5 keeps its name, because its references contain paths. The blocks
+  // below this block are packed too. The block may use dimensions of groups above it. These groups
+  // are packed with their attributes, datatypes and dimension scales (coordinates), but without
+  // their other variables. Errors: kNotFound if an input does not have the block; kUnsupported if
+  // an input is not an NMB file.
+  std::optional<std::string> only_block{};
+  // With Pack: if set, a block of an NMB input is packed only if this function returns true for its
+  // name. If the block is a group, the blocks below it are packed too. Groups above are packed as
+  // with `only_block`. The packed blocks keep their names. The function must be thread-safe.
+  std::function<Result<bool>(std::string_view block)> wants_block{};
+  // If source.bytes is set, the only input is read from it, and `inputs` has only its name.
+  MendedSource source{};
+  // For union and join: whether a block that only one input has is treated like a block that
+  // several inputs have.
+  bool unite_single = false;
+  // For the temporary file of an HDF5 output: whether values of united blocks stay in the inputs,
+  // if the inputs store them in the same form.
+  bool link_united = false;
+  // With `classic`: if set, the result is passed to this function on rank 0 as a dataset of kind
+  // CDF-5, and `output` is not written. Values of the dataset are read from the inputs. If a file
+  // is made from the dataset, call check_inputs() before the file gets its name.
+  std::function<Status(const std::shared_ptr<const Dataset>& dataset,
+                       const std::function<Status()>& check_inputs)>
+      on_dataset{};
+  // With `hdf5`: if set, this function is called on rank 0, and `output` is not written. `merged`
+  // has the temporary NMB file `path` open. The file has the merged values, or links to values that
+  // stay in the inputs. Pass `options` to the function that writes a file.
+  std::function<Status(const FileReader& merged, const std::string& path,
+                       const ExtractOptions& options)>
+      on_merged{};
+
+  bool packs() const { return std::holds_alternative<Pack>(mode); }
+  bool joins() const { return std::holds_alternative<Join>(mode); }
+  bool has_tiles() const { return std::holds_alternative<Tiles>(mode); }
+
+  // Returns the rules of a mode; the defaults, which change nothing, if the merge has another mode.
+  template <class Mode>
+  const Mode& rules() const {
+    static const Mode kDefaults{};
+    return std::holds_alternative<Mode>(mode) ? std::get<Mode>(mode) : kDefaults;
+  }
+  const Pack& pack() const { return rules<Pack>(); }
+  const Join& join() const { return rules<Join>(); }
+
+  // Rules that several modes have.
+  bool strict_attributes() const {
+    return rules<Union>().strict_attributes || join().strict_attributes ||
+           rules<Tiles>().strict_attributes;
+  }
+  bool first_values() const { return rules<Union>().first_values || rules<Tiles>().first_values; }
+  bool fill_missing() const { return join().fill_missing || rules<Tiles>().fill_missing; }
+  Mismatch on_mismatch() const {
+    if (rules<Tiles>().skip_mismatches) return Mismatch::kSkip;
+    return joins() ? join().on_mismatch : rules<Union>().on_mismatch;
+  }
 };
 
 // Returns the name of the temporary NMB file of an HDF5 output, if the run may be resumed:
@@ -288,7 +234,7 @@ NMB_EXPORT std::string between_name(const std::string& path);
 NMB_EXPORT Status add_outputs(const PackOptions& options, OutputSet* outputs);
 
 // Checks options as pack() does. Errors: kUsage if an option is out of range, or if options exclude
-// each other; messages name the fields, for example PackMode::link.
+// each other; messages name the fields, for example Pack::link.
 NMB_EXPORT Status check_options(const PackOptions& options);
 
 // Kinds of conflicts between inputs.
@@ -384,7 +330,7 @@ struct PackPlan {
   // estimate if originals are stored: the length of their table depends on digests, which are
   // computed from the values.
   bool is_estimate = false;
-  std::uint64_t bytes_before = 0;    // with PackMode::append: length of the file before the run
+  std::uint64_t bytes_before = 0;    // with Pack::append: length of the file before the run
   std::uint64_t metadata_bytes = 0;  // bytes of headers and bodies of blocks
   std::uint64_t index_bytes = 0;     // bytes of the index and of data maps
   // Expected peak resident memory, in bytes, of the process that needs most memory. A dry run does

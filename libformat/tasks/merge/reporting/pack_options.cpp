@@ -42,25 +42,24 @@ Status check_choice(const BlockChoice& choice, bool divides) {
                std::to_string(choice.shards));
 }
 
-Status check_pack(const PackMode& pack, const PackOptions& options) {
+Status check_pack(const Pack& pack, const PackOptions& options) {
   const bool divides = options.block_by.by != BlockRule::By::kGroup;
-  if (pack.replace && !pack.append) return usage("PackMode::replace needs PackMode::append");
+  if (pack.replace && !pack.append) return usage("Pack::replace needs Pack::append");
   if (pack.append && options.writer.overwrite)
-    return exclude("PackMode::append", "OutputOptions::overwrite");
-  if (pack.append && !options.resume.empty())
-    return exclude("PackMode::append", "PackOptions::resume");
+    return exclude("Pack::append", "OutputOptions::overwrite");
+  if (pack.append && !options.resume.empty()) return exclude("Pack::append", "PackOptions::resume");
   if (pack.choice) NMB_TRY(check_choice(*pack.choice, divides));
   if (!pack.link) return {};
-  if (divides) return exclude("PackMode::link", "PackOptions::block_by");
-  if (options.compression) return exclude("PackMode::link", compression_of(options));
+  if (divides) return exclude("Pack::link", "PackOptions::block_by");
+  if (options.compression) return exclude("Pack::link", compression_of(options));
   if (options.writer.hdf5_view == Hdf5View::kOn)
-    return exclude("PackMode::link", "Hdf5View::kOn", ": a view cannot show values in other files");
+    return exclude("Pack::link", "Hdf5View::kOn", ": a view cannot show values in other files");
   return options.external == ExternalPaths::kNone
-             ? usage("PackMode::link needs PackOptions::external beneath or any")
+             ? usage("Pack::link needs PackOptions::external beneath or any")
              : Status();
 }
 
-Status check_join(const JoinMode& join) {
+Status check_join(const Join& join) {
   if (join.along.starts_with('/') || join.along.find('/') == std::string::npos) return {};
   return usage("found dimension " + in_quotes(join.along) +
                "; a path begins with /: " + in_quotes("/" + join.along));
@@ -72,7 +71,7 @@ Status check_kind(const PackOptions& options) {
     return usage(option + " needs an output of kind " + kinds + "; PackOptions::output is " +
                  kind_word(options));
   };
-  const PackMode* const pack = std::get_if<PackMode>(&options.mode);
+  const Pack* const pack = std::get_if<Pack>(&options.mode);
   if (options.classic && pack)
     return needs("PackOptions::mode pack", "nc4, hdf5 or nmb, which can hold groups");
   if (options.classic && options.compression)
@@ -84,8 +83,8 @@ Status check_kind(const PackOptions& options) {
     return needs("WriterOptions::statistics", "nmb");
   if (options.writer.hdf5_view == Hdf5View::kOn) return needs("Hdf5View::kOn", "nmb");
   if (!options.tags.empty()) return needs("PackOptions::tags", "nmb");
-  if (pack && pack->append) return needs("PackMode::append", "nmb");
-  return pack && pack->link ? needs("PackMode::link", "nmb") : Status();
+  if (pack && pack->append) return needs("Pack::append", "nmb");
+  return pack && pack->link ? needs("Pack::link", "nmb") : Status();
 }
 
 }  // namespace
@@ -103,8 +102,8 @@ Status check_options(const PackOptions& options) {
     return usage("PackOptions::tag_names needs PackOptions::tags");
   if (!options.resume.empty() && options.writer.dry_run)
     return exclude("PackOptions::resume", "WriterOptions::dry_run");
-  if (const auto* const join = std::get_if<JoinMode>(&options.mode)) return check_join(*join);
-  const auto* const pack = std::get_if<PackMode>(&options.mode);
+  if (const auto* const join = std::get_if<Join>(&options.mode)) return check_join(*join);
+  const auto* const pack = std::get_if<Pack>(&options.mode);
   return pack ? check_pack(*pack, options) : Status();
 }
 

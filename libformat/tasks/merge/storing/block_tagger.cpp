@@ -39,7 +39,7 @@ TagValue tag_of_text(std::string text) {
 
 Result<BlockTagger> BlockTagger::make(const MergeStep& step) {
   BlockTagger out(step);
-  const MergeOptions& options = out.options_;
+  const PackOptions& options = out.options_;
   if (!options.tag_names.empty()) {
     NMB_ASSIGN(out.names_, NameSplitter::compile(options.tag_names));
     out.captures_ = out.names_->count();

@@ -124,7 +124,7 @@ Status ClassicOutput::write(const ReceivedFrom& from,
   const bool may_be_sparse = ranks_.rank() == 0 && content->values->may_be_sparse();
   ClassicFile file(options_.output, extract, ranks_);
   file.set_check(check_inputs);
-  file.set_resume_key(options_.resume_key);
+  file.set_resume_key(options_.writer.resume_key);
   NMB_TRY(file.write(content->header, lengths.header, lengths.values, may_be_sparse, own));
   return ranks_.first([&] { return describe(); });
 }

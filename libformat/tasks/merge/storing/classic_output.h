@@ -16,7 +16,7 @@ namespace nmb {
 
 class ClassicOutput final : public BlockSink, public MergeStep {
  public:
-  // MergeOptions::classic must be set.
+  // PackOptions::classic must be set.
   ClassicOutput(const MergeStep& step, std::shared_ptr<SourcePool> views)
       : MergeStep(step), views_(std::move(views)) {}
 

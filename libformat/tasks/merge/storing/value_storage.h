@@ -10,7 +10,7 @@
 
 #include "convert/recode.h"
 #include "files/spool_file.h"
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge.h"
 #include "merge/storing/part_block.h"
 #include "merge/storing/value_coder.h"
 #include "values/dataset.h"
@@ -21,7 +21,7 @@ namespace nmb {
 class ValueStorage {
  public:
   // `options` must outlive the object.
-  ValueStorage(const MergeOptions& options, std::vector<std::string>* warnings)
+  ValueStorage(const PackOptions& options, std::vector<std::string>* warnings)
       : options_(options),
         warnings_(*warnings),
         chunk_uses_(options.compression ? options.compression->chunk.size() : 0) {}
@@ -72,7 +72,7 @@ class ValueStorage {
                 PackedBlock* block);
   Status code(ValueCoder& coder, Batch batch, FileWriter& writer) const;
 
-  const MergeOptions& options_;
+  const PackOptions& options_;
   std::vector<std::string>& warnings_;
   std::vector<ChunkUse> chunk_uses_;
   bool needs_plugin_ = false;
