@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -136,18 +137,43 @@ std::string variable_name(const Sample& sample, const Array& array) {
   return "_grp_" + sample.name + "_" + array.key;
 }
 
+// Returns a number whose bytes in memory are big-endian.
+constexpr std::uint32_t big_endian(std::uint32_t x) {
+  if constexpr (std::endian::native == std::endian::big) return x;
+  return x << 24 | (x & 0xFF00) << 8 | (x >> 8 & 0xFF00) | x >> 24;
+}
+constexpr std::uint64_t big_endian(std::uint64_t x) {
+  if constexpr (std::endian::native == std::endian::big) return x;
+  return std::uint64_t{big_endian(static_cast<std::uint32_t>(x))} << 32 |
+         big_endian(static_cast<std::uint32_t>(x >> 32));
+}
+
 // Big-endian numbers and padded names: the parts of a CDF-5 file.
 class Bytes {
  public:
-  void number(std::uint64_t value, int bytes) {
-    for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8)
-      text_ += static_cast<char>(value >> shift & 0xFF);
+  void number32(std::uint32_t value) {
+    numbers<std::uint32_t>(1, [&](std::uint64_t) { return value; });
+  }
+  void number(std::uint64_t value) {
+    numbers<std::uint64_t>(1, [&](std::uint64_t) { return value; });
   }
   void name(std::string_view name) {
-    number(name.size(), 8);
+    number(name.size());
     text_ += name;
     text_.resize((text_.size() + 3) / 4 * 4);
   }
+  // Appends make(0), make(1), ...
+  template <class T, class Make>
+  void numbers(std::uint64_t count, Make make) {
+    const std::size_t begin = text_.size();
+    text_.resize(begin + count * sizeof(T));
+    char* to = text_.data() + begin;
+    for (std::uint64_t i = 0; i < count; ++i, to += sizeof(T)) {
+      const T value = big_endian(T{make(i)});
+      std::memcpy(to, &value, sizeof(T));
+    }
+  }
+  void clear() { text_.clear(); }
   void append(const Bytes& other) { text_ += other.text_; }
   const std::string& text() const { return text_; }
 
@@ -161,24 +187,24 @@ class Header {
   void add(const std::string& name, Type type, const std::vector<std::uint64_t>& shape) {
     Variable variable{Bytes(), size_of(type)};
     variable.head.name(name);
-    variable.head.number(shape.size(), 8);
+    variable.head.number(shape.size());
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      variable.head.number(dimension_count, 8);
+      variable.head.number(dimension_count);
       dimensions_.name(name + "_dim_" + std::to_string(axis));
-      dimensions_.number(shape[axis], 8);
+      dimensions_.number(shape[axis]);
       ++dimension_count;
       variable.length *= shape[axis];
     }
-    variable.head.number(0, 4), variable.head.number(0, 8);  // no attributes
-    variable.head.number(static_cast<std::uint64_t>(type), 4);
-    variable.head.number(variable.length, 8);
+    variable.head.number32(0), variable.head.number(0);  // no attributes
+    variable.head.number32(static_cast<std::uint32_t>(type));
+    variable.head.number(variable.length);
     variables_.push_back(std::move(variable));
   }
 
   // Returns the header. *end becomes the length of the file.
   std::string text(std::uint64_t* end) const {
     Bytes out;
-    out.number(0x43444605, 4), out.number(0, 8);  // "CDF", 5; no records
+    out.number32(0x43444605), out.number(0);  // "CDF", 5; no records
     list(&out, 10, dimension_count);
     out.append(dimensions_);
     list(&out, 0, 0);
@@ -187,7 +213,7 @@ class Header {
     for (const Variable& variable : variables_) *end += variable.head.text().size() + 8;
     for (const Variable& variable : variables_) {
       out.append(variable.head);
-      out.number(*end, 8);
+      out.number(*end);
       *end += variable.length;  // a multiple of 4
     }
     return out.text();
@@ -201,8 +227,8 @@ class Header {
     Bytes head;
     std::uint64_t length;  // bytes of values
   };
-  static void list(Bytes* out, std::uint64_t tag, std::uint64_t count) {
-    out->number(count == 0 ? 0 : tag, 4), out->number(count, 8);
+  static void list(Bytes* out, std::uint32_t tag, std::uint64_t count) {
+    out->number32(count == 0 ? 0 : tag), out->number(count);
   }
   Bytes dimensions_;
   std::vector<Variable> variables_;
@@ -211,12 +237,14 @@ class Header {
 void append_values(const Array& array, const Stream& random, Bytes* out) {
   std::uint64_t count = 1;
   for (std::uint64_t length : array.shape) count *= length;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    if (array.content == Content::kFeatures)
-      out->number(std::bit_cast<std::uint32_t>(random.normal(i)), 4);
-    else
-      out->number(array.content == Content::kCount ? array.limit : random.below(i, array.limit), 8);
-  }
+  if (array.content == Content::kFeatures)
+    out->numbers<std::uint32_t>(
+        count, [&](std::uint64_t i) { return std::bit_cast<std::uint32_t>(random.normal(i)); });
+  else if (array.content == Content::kCount)
+    out->number(array.limit);
+  else
+    out->numbers<std::uint64_t>(count,
+                                [&](std::uint64_t i) { return random.below(i, array.limit); });
 }
 
 struct Totals {
@@ -239,8 +267,9 @@ void write_file(const std::string& path, std::uint64_t seed, std::uint64_t first
   file.exceptions(std::ios::failbit | std::ios::badbit);
   file.open(path, std::ios::binary | std::ios::trunc);
   file << text;
+  Bytes values;
   for (std::uint64_t i = first; with_values && i < last; ++i) {
-    Bytes values;
+    values.clear();
     // Each array has a random stream of its own; make_sample() uses stream 0.
     std::uint64_t number = 1;
     for (const Array& array : arrays_of(make_sample(seed, i)))

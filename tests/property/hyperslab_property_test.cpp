@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
+#include "model/values.h"
 #include "support/counting_source.h"
-#include "values/values.h"
 
 namespace nmb {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
+#include "model/dataset.h"
 #include "sources/value_source.h"
-#include "values/dataset.h"
 #include "wire/endian.h"
 
 namespace nmb::test {

@@ -11,9 +11,9 @@
 #include <random>
 #include <thread>
 
+#include "model/values.h"
 #include "table/statistics_row.h"
 #include "values/statistics/histogram_builder.h"
-#include "values/values.h"
 
 namespace nmb::test {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/values.h"
 #include "values/chunk_filters.h"
-#include "values/values.h"
 
 namespace nmb::test {
 namespace {

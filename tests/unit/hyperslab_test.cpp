@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "model/values.h"
 #include "support/counting_source.h"
-#include "values/values.h"
 
 namespace nmb {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/values.h"
 #include "sources/value_source.h"
-#include "values/values.h"
 #include "wire/endian.h"
 
 namespace nmb {

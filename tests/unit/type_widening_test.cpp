@@ -5,8 +5,8 @@
 
 #include <array>
 
+#include "model/values.h"
 #include "sources/value_source.h"
-#include "values/values.h"
 
 namespace nmb {
 namespace {

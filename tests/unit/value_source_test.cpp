@@ -13,6 +13,7 @@
 
 #include "files/pooled_file.h"
 #include "files/spool_file.h"
+#include "model/values.h"
 #include "sources/laid_values.h"
 #include "sources/partition_key.h"
 #include "sources/tiled_values.h"
@@ -20,7 +21,6 @@
 #include "sources/value_message.h"
 #include "superblock/settled_head.h"
 #include "support/programs.h"
-#include "values/values.h"
 
 namespace nmb {
 namespace {

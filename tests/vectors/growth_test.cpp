@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "files/files.h"
+#include "model/values.h"
 #include "reader/extent_pieces.h"
 #include "reader/file_reader.h"
 #include "support/corpus.h"
@@ -14,7 +15,6 @@
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/vectors.h"
-#include "values/values.h"
 #include "writer/file_writer.h"
 
 namespace nmb {

@@ -5,10 +5,10 @@
 #include <map>
 
 #include "files/files.h"
+#include "model/values.h"
 #include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/vectors.h"
-#include "values/values.h"
 #include "verify/verify.h"
 
 namespace nmb {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "values/values.h"
+#include "model/values.h"
 #include "wire/failure.h"
 
 namespace nmb::tools {

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "values/values.h"
+#include "model/values.h"
 #include "wire/failure.h"
 
 namespace nmb::tools {

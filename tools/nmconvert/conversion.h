@@ -10,9 +10,9 @@
 #include "files/files.h"
 #include "merge/reporting/merge.h"
 #include "model/external_files.h"
+#include "model/values.h"
 #include "nmconvert/conversion_record.h"
 #include "parallel/communicator.h"
-#include "values/values.h"
 #include "writer/file_writer.h"
 
 namespace nmb::tools {

@@ -10,8 +10,8 @@
 
 #include "convert/convert.h"
 #include "merge/reporting/merge.h"
+#include "model/values.h"
 #include "parallel/communicator.h"
-#include "values/values.h"
 #include "wire/failure.h"
 #include "wire/kinds.h"
 

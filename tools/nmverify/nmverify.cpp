@@ -13,12 +13,12 @@
 #include "common/ranks.h"
 #include "common/tool.h"
 #include "handles/input_file.h"
+#include "model/values.h"
 #include "nmverify/against_command.h"
 #include "nmverify/recover_command.h"
 #include "nmverify/set_command.h"
 #include "nmverify/verify_journal.h"
 #include "nmverify/verify_report.h"
-#include "values/values.h"
 
 namespace {
 

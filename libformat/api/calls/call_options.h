@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "model/values.h"
 #include "nmb/options.h"
-#include "values/values.h"
 #include "wire/kinds.h"
 
 namespace nmb {

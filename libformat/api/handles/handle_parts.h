@@ -11,7 +11,7 @@
 namespace nmb {
 
 // Returns the communicator of `ranks`, which lives as long as `ranks` does.
-Communicator& communicator(Ranks& ranks);
+NMB_EXPORT Communicator& communicator(Ranks& ranks);
 
 // The writer of a Writer and its handles. `file` is nullptr after the Writer is destroyed, so that
 // a handle that is left over keeps nothing open.

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <new>
 
+#include "model/values.h"
 #include "parallel/workers.h"
 #include "sources/value_source.h"
 #include "values/chunk_filters.h"
-#include "values/values.h"
 #include "wire/joined_text.h"
 #include "wire/memory_room.h"
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "client/damaged_chunks.h"
+#include "model/dataset.h"
 #include "model/extension.h"
 #include "values/chunk_table.h"
-#include "values/dataset.h"
 
 namespace nmb {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "dump/number_text.h"
-#include "values/values.h"
+#include "model/values.h"
 
 namespace nmb {
 

@@ -11,8 +11,8 @@
 
 #include "model/classic.h"
 #include "model/metadata.h"
+#include "model/values.h"
 #include "netcdf/netcdf_view.h"
-#include "values/values.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 

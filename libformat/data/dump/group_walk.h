@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "dump/type_names.h"
+#include "model/dataset.h"
 #include "netcdf/netcdf_view.h"
-#include "values/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

@@ -10,7 +10,7 @@
 #include "dump/extended_text.h"
 #include "dump/json_text.h"
 #include "model/metadata.h"
-#include "values/values.h"
+#include "model/values.h"
 
 namespace nmb {
 

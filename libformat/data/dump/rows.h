@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "dump/text_out.h"
+#include "model/values.h"
 #include "values/gather.h"
-#include "values/values.h"
 
 namespace nmb {
 

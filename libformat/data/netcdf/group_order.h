@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "values/dataset.h"
+#include "model/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb::hdf5 {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "model/dataset.h"
 #include "netcdf/netcdf_view.h"
-#include "values/dataset.h"
 
 namespace nmb {
 

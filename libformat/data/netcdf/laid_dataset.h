@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "model/dataset.h"
 #include "sources/laid_values.h"
-#include "values/dataset.h"
 
 namespace nmb {
 

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "model/dataset.h"
 #include "model/extension.h"
 #include "model/metadata.h"
-#include "values/dataset.h"
 #include "wire/block_entry.h"
 #include "wire/failure.h"
 #include "wire/kinds.h"
@@ -66,11 +66,6 @@ struct NetcdfView {
   // only on dimension scales.
   NMB_EXPORT bool hides(VarId owner, std::string_view attribute) const;
 };
-
-// Lengths of unlimited dimensions. The key is the path of the dimension's scale. The value is the
-// length of the dimension's longest variable in all groups. Dimensions that no variable uses are
-// absent.
-using DimensionLengths = std::map<std::string, std::uint64_t>;
 
 // Returns netCDF's view of a dataset. `dataset` may be of any kind; a classic dataset is shown in
 // full. Signs of netCDF are ignored if they have a form that HDF5 and netCDF do not write.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "values/dataset.h"
+#include "model/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
+#include "model/dataset.h"
 #include "model/metadata.h"
-#include "values/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "model/dataset.h"
 #include "sources/value_source.h"
-#include "values/dataset.h"
 #include "wire/bytes.h"
 
 namespace nmb {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "model/values.h"
 #include "sources/value_source.h"
-#include "values/values.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "model/values.h"
 #include "sources/value_source.h"
-#include "values/values.h"
 #include "wire/swap_values.h"
 
 namespace nmb {

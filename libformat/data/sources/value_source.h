@@ -17,8 +17,8 @@
 #include <variant>
 #include <vector>
 
+#include "model/values.h"
 #include "sources/late_values.h"
-#include "values/values.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 #include "wire/kinds.h"

@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "model/values.h"
 #include "values/codecs.h"
-#include "values/values.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
 

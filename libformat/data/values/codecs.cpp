@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "values/values.h"
+#include "model/values.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

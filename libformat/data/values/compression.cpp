@@ -1,11 +1,11 @@
-// Parses compression options (see values/values.h).
+// Parses compression options (see model/values.h).
 #include <algorithm>
 #include <iterator>
 #include <optional>
 
 #include "model/name_rules.h"
+#include "model/values.h"
 #include "values/codecs.h"
-#include "values/values.h"
 #include "wire/joined_text.h"
 #include "wire/whole_number.h"
 

@@ -1,5 +1,5 @@
-// Opens classic files as datasets (see values/dataset.h).
-#include "values/dataset.h"
+// Opens classic files as datasets (see model/dataset.h).
+#include "model/dataset.h"
 
 #include "sources/value_source.h"
 

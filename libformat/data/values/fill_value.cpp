@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "model/extension.h"
+#include "model/values.h"
 #include "values/hole_value.h"
 #include "values/stored_type.h"
-#include "values/values.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <span>
 
-#include "values/values.h"
+#include "model/values.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
+#include "model/dataset.h"
+#include "model/values.h"
 #include "values/chunk_cache.h"
-#include "values/dataset.h"
-#include "values/values.h"
 
 namespace nmb {
 

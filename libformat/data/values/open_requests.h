@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "values/values.h"
+#include "model/values.h"
 #include "wire/failure.h"
 #include "wire/joined_text.h"
 

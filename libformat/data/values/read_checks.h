@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/metadata.h"
-#include "values/values.h"
+#include "model/values.h"
 #include "wire/failure.h"
 #include "wire/joined_text.h"
 

@@ -1,7 +1,7 @@
-// Reads a hyperslab into a caller's array (see values/values.h).
+// Reads a hyperslab into a caller's array (see model/values.h).
+#include "model/values.h"
 #include "values/gather.h"
 #include "values/read_checks.h"
-#include "values/values.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

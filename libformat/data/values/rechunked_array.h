@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
+#include "model/dataset.h"
+#include "model/values.h"
 #include "sources/value_source.h"
-#include "values/dataset.h"
 #include "values/gathered_chunk.h"
-#include "values/values.h"
 #include "wire/failure.h"
 
 namespace nmb {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "values/values.h"
+#include "model/values.h"
 #include "wire/failure.h"
 
 namespace nmb {

@@ -1,14 +1,14 @@
-// Presents the values of a variable as one array (see values/values.h). The sources of the array
+// Presents the values of a variable as one array (see model/values.h). The sources of the array
 // decode chunks and swap bytes. The sources return fill values for values that were never written.
 #include <algorithm>
 #include <utility>
 
 #include "hdf5_types/hdf5_section.h"
+#include "model/values.h"
 #include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "values/chunked_source.h"
 #include "values/open_array.h"
-#include "values/values.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
 #include "wire/swap_values.h"

@@ -12,7 +12,7 @@
 #include "extent/block_pieces.h"
 #include "extent/piece_cache.h"
 #include "model/external_files.h"
-#include "values/values.h"
+#include "model/values.h"
 #include "wire/block_entry.h"
 #include "wire/bytes.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dump/dump.h"
-#include "values/values.h"
+#include "model/values.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "find/comparison.h"
+#include "model/values.h"
 #include "values/statistics/count_block.h"
-#include "values/values.h"
 
 namespace nmb {
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "find/find.h"
+#include "model/dataset.h"
 #include "nmb/statistics.h"
-#include "values/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

@@ -32,9 +32,9 @@
 #include <variant>
 #include <vector>
 
+#include "model/dataset.h"
 #include "nmb/statistics.h"
 #include "reader/file_reader.h"
-#include "values/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

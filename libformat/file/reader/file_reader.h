@@ -12,12 +12,12 @@
 #include <string_view>
 #include <vector>
 
+#include "model/dataset.h"
 #include "model/external_files.h"
+#include "model/values.h"
 #include "nmb/options.h"
 #include "nmb/statistics.h"
 #include "parallel/communicator.h"
-#include "values/dataset.h"
-#include "values/values.h"
 #include "wire/block_entry.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"

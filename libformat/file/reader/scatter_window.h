@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "extent/extent_source.h"
-#include "values/values.h"
+#include "model/values.h"
 #include "wire/failure.h"
 
 namespace nmb {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "client/hdf5_file.h"
+#include "model/dataset.h"
 #include "reader/file_reader.h"
-#include "values/dataset.h"
 
 namespace nmb::hdf5 {
 

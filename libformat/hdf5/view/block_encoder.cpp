@@ -10,7 +10,7 @@
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "model/text.h"
-#include "values/values.h"
+#include "model/values.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

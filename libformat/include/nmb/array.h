@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -10,6 +11,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "nmb/types.h"
@@ -146,13 +148,34 @@ class MutableArray {
   std::span<std::byte> bytes_;
 };
 
+// A position or length in a dimension, from an integer of any type. The call that gets a negative
+// one refuses it (kUsage).
+struct DimIndex {
+  template <std::integral T>
+  constexpr DimIndex(T number) : value(static_cast<std::uint64_t>(number)) {}
+  std::uint64_t value;
+};
+
+// One position or length for each dimension: {i, 0, 2 * n} or a vector of integers.
+class DimIndices : public std::vector<std::uint64_t> {
+ public:
+  DimIndices() = default;
+  DimIndices(std::initializer_list<DimIndex> numbers) {
+    reserve(numbers.size());
+    for (const DimIndex number : numbers) push_back(number.value);
+  }
+  DimIndices(std::vector<std::uint64_t> numbers) : vector(std::move(numbers)) {}
+  template <std::integral T>
+  DimIndices(const std::vector<T>& numbers) : vector(numbers.begin(), numbers.end()) {}
+};
+
 // A regular selection of a variable's elements. `start`, `count` and `stride` have one number for
 // each dimension. An empty `stride` means a stride of 1 in all dimensions. If the count is 0 in any
 // dimension, nothing is selected.
 struct Hyperslab {
-  std::vector<std::uint64_t> start{};
-  std::vector<std::uint64_t> count{};
-  std::vector<std::uint64_t> stride{};
+  DimIndices start{};
+  DimIndices count{};
+  DimIndices stride{};
 };
 
 }  // namespace nmb

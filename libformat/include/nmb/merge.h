@@ -126,13 +126,6 @@ struct BlockChoice {
   std::uint64_t shard = 1, shards = 1;
 };
 
-// Which digests of a classic file are recorded.
-enum class RecordedDigests : std::uint8_t {
-  kNone,
-  kXxh3,    // XXH3-128
-  kSha256,  // XXH3-128 and SHA-256
-};
-
 // --- how blocks of the same name in several inputs are merged ---
 // In the modes other than Pack, a block that several inputs have becomes a classic dataset, and
 // objects of the same name must have the same type and dimensions (docs/reference/merging.md).

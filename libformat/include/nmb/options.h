@@ -63,6 +63,13 @@ struct Storing {
   std::string chunk{};
 };
 
+// Which digests of a classic file are recorded.
+enum class RecordedDigests : std::uint8_t {
+  kNone,
+  kXxh3,    // XXH3-128
+  kSha256,  // XXH3-128 and SHA-256
+};
+
 // Whether a commit makes an HDF5 view, through which HDF5 programs read the file
 // (docs/guides/hdf5_views.md).
 enum class Hdf5View : std::uint8_t {

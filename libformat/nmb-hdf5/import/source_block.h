@@ -11,9 +11,9 @@
 #include "client/cmip7_layout.h"
 #include "export/types_out.h"
 #include "hdf5_types/block_properties.h"
+#include "model/values.h"
 #include "netcdf/shared_dimensions.h"
 #include "reader/file_reader.h"
-#include "values/values.h"
 
 namespace nmb::hdf5 {
 

@@ -13,9 +13,9 @@
 
 #include "compare/canonical_types.h"
 #include "hdf5_types/hdf5_section.h"
+#include "model/dataset.h"
 #include "model/path_move.h"
 #include "netcdf/netcdf_view.h"
-#include "values/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

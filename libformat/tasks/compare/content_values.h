@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "compare/block_content.h"
+#include "model/values.h"
 #include "values/chunk_cache.h"
-#include "values/values.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "model/dataset.h"
+#include "model/values.h"
 #include "netcdf/netcdf_view.h"
-#include "values/dataset.h"
-#include "values/values.h"
 
 namespace nmb {
 

@@ -13,8 +13,8 @@
 
 #include "convert/convert.h"
 #include "files/files.h"
+#include "model/dataset.h"
 #include "parallel/communicator.h"
-#include "values/dataset.h"
 #include "wire/bytes.h"
 #include "writer/file_writer.h"
 

@@ -12,11 +12,11 @@
 
 #include "files/files.h"
 #include "files/output_options.h"
+#include "model/dataset.h"
+#include "model/values.h"
 #include "netcdf/netcdf_view.h"
 #include "parallel/communicator.h"
 #include "reader/file_reader.h"
-#include "values/dataset.h"
-#include "values/values.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 #include "wire/kinds.h"

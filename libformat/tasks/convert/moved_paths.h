@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "files/spool_file.h"
+#include "model/dataset.h"
 #include "model/moved_reference.h"
 #include "model/path_move.h"
-#include "values/dataset.h"
 
 namespace nmb {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "files/spool_file.h"
-#include "values/dataset.h"
-#include "values/values.h"
+#include "model/dataset.h"
+#include "model/values.h"
 
 namespace nmb {
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "extent/data_map.h"
+#include "model/values.h"
 #include "origins/finished_extent.h"
 #include "origins/stage.h"
 #include "origins/written.h"
 #include "ranks/interval_set.h"
 #include "ranks/write_buffer.h"
-#include "values/values.h"
 
 namespace nmb {
 

@@ -15,10 +15,10 @@
 #include "files/output_options.h"
 #include "model/external_files.h"
 #include "model/metadata.h"
+#include "model/values.h"
 #include "nmb/options.h"
 #include "nmb/statistics.h"
 #include "parallel/communicator.h"
-#include "values/values.h"
 #include "wire/block_entry.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
@@ -71,7 +71,7 @@ struct FileWriterOptions : OutputOptions {
   std::uint32_t leaf_rows = 64, node_rows = 128, map_rows = 128;
   MetadataCodec metadata_codec = MetadataCodec::kZstdDictionary;
   int compression_level = 1;
-  // Statistics to keep for each block that a commit writes (model/statistics.h). Not allowed in a
+  // Statistics to keep for each block that a commit writes (nmb/statistics.h). Not allowed in a
   // dry run (kUsage). Statistics of values that the commit moves are computed during the move;
   // other values are read again. A block that changes while this option is kNone loses its
   // statistics.

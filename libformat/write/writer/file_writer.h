@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "model/metadata.h"
+#include "model/values.h"
 #include "parallel/communicator.h"
 #include "ranks/writer_options.h"
-#include "values/values.h"
 
 namespace nmb {
 

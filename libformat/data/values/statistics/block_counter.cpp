@@ -7,7 +7,7 @@
 
 #include "hdf5_types/netcdf_marks.h"
 #include "model/extension.h"
-#include "values/values.h"
+#include "model/values.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
 

@@ -28,7 +28,7 @@
 
 namespace nmb {
 
-// How the values of a variable are divided into parts (see PartRanges in model/statistics.h).
+// How the values of a variable are divided into parts (see PartRanges in nmb/statistics.h).
 class PartDivision {
  public:
   // No division: the values are not divided.

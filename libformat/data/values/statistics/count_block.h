@@ -4,8 +4,8 @@
 #include <functional>
 #include <span>
 
+#include "model/dataset.h"
 #include "nmb/statistics.h"
-#include "values/dataset.h"
 #include "values/statistics/block_counter.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"

@@ -9,9 +9,9 @@
 
 #include "hdf5_types/hdf5_section.h"
 #include "model/extension.h"
+#include "model/values.h"
 #include "values/hole_value.h"
 #include "values/stored_type.h"
-#include "values/values.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -11,7 +11,7 @@
 #include "merge/reading/block_selection.h"
 #include "merge/reading/input_context.h"
 #include "merge/reporting/merge.h"
-#include "values/dataset.h"
+#include "model/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

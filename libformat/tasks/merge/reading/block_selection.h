@@ -11,8 +11,8 @@
 
 #include "client/named_blocks.h"
 #include "convert/moved_paths.h"
+#include "model/dataset.h"
 #include "reader/file_reader.h"
-#include "values/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "merge/reading/input_block.h"
+#include "model/dataset.h"
 #include "model/metadata.h"
 #include "sources/value_source.h"
-#include "values/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

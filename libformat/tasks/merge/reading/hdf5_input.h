@@ -13,9 +13,9 @@
 #include "merge/reading/damage_report.h"
 #include "merge/reading/input_block.h"
 #include "merge/reading/input_context.h"
+#include "model/dataset.h"
 #include "netcdf/netcdf_view.h"
 #include "sources/value_source.h"
-#include "values/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

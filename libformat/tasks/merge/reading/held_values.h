@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "model/dataset.h"
 #include "sources/value_source.h"
-#include "values/dataset.h"
 
 namespace nmb {
 

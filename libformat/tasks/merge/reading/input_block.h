@@ -12,10 +12,10 @@
 #include "convert/recode.h"
 #include "merge/reading/input_links.h"
 #include "merge/reading/sample_counts.h"
+#include "model/dataset.h"
 #include "netcdf/netcdf_view.h"
 #include "reader/extent_pieces.h"
 #include "sources/value_source.h"
-#include "values/dataset.h"
 #include "wire/failure.h"
 #include "writer/file_writer.h"
 

@@ -14,9 +14,9 @@
 #include "merge/reading/input_options.h"
 #include "merge/reading/value_origin.h"
 #include "model/classic.h"
+#include "model/dataset.h"
 #include "model/metadata.h"
 #include "sources/value_source.h"
-#include "values/dataset.h"
 #include "wire/failure.h"
 #include "wire/memory_room.h"
 

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "merge/reporting/merge.h"
+#include "model/dataset.h"
 #include "model/metadata.h"
 #include "netcdf/netcdf_view.h"
-#include "values/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

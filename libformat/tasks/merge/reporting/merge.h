@@ -15,12 +15,12 @@
 
 #include "convert/convert.h"
 #include "files/files.h"
+#include "model/dataset.h"
 #include "model/external_files.h"
+#include "model/values.h"
 #include "nmb/merge.h"
 #include "parallel/communicator.h"
 #include "reader/file_reader.h"
-#include "values/dataset.h"
-#include "values/values.h"
 #include "wire/block_entry.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
@@ -130,7 +130,7 @@ struct PackOptions {
   std::string sort_by{};
 
   // --- how blocks are stored ---
-  // How values are stored (values/values.h). If nullopt, values that are coded in an NMB input stay
+  // How values are stored (model/values.h). If nullopt, values that are coded in an NMB input stay
   // coded in the same way. If a compression is given, blocks from HDF5 get newly coded chunks.
   // Extents of other blocks are coded piece by piece, without shuffle and chunks; inline extents
   // are not coded. Coded values are first written to the folder for temporary files (TMPDIR). Fails

@@ -9,8 +9,8 @@
 #include "merge/reading/block_sink.h"
 #include "merge/reporting/merge_step.h"
 #include "merge/uniting/sent_values.h"
+#include "model/dataset.h"
 #include "sources/late_values.h"
-#include "values/dataset.h"
 
 namespace nmb {
 

@@ -13,7 +13,7 @@
 #include "merge/reporting/merge.h"
 #include "merge/storing/part_block.h"
 #include "merge/storing/value_coder.h"
-#include "values/dataset.h"
+#include "model/dataset.h"
 #include "writer/file_writer.h"
 
 namespace nmb {

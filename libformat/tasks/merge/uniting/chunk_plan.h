@@ -13,10 +13,10 @@
 #include "hdf5_types/hdf5_section.h"
 #include "merge/uniting/array_form.h"
 #include "merge/uniting/dataset_union.h"
+#include "model/dataset.h"
 #include "model/extension.h"
+#include "model/values.h"
 #include "sources/value_source.h"
-#include "values/dataset.h"
-#include "values/values.h"
 #include "wire/failure.h"
 
 namespace nmb {

@@ -14,7 +14,7 @@
 #include "convert/recode.h"
 #include "files/spool_file.h"
 #include "merge/uniting/dataset_union.h"
-#include "values/dataset.h"
+#include "model/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

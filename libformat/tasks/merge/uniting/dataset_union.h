@@ -20,11 +20,11 @@
 #include "merge/uniting/coordinate_order.h"
 #include "merge/uniting/decomposition.h"
 #include "merge/uniting/tile_cover.h"
+#include "model/dataset.h"
 #include "model/metadata.h"
 #include "netcdf/netcdf_view.h"
 #include "sources/type_widening.h"
 #include "sources/value_source.h"
-#include "values/dataset.h"
 #include "wire/failure.h"
 
 namespace nmb {

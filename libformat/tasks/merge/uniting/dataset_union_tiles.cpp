@@ -7,9 +7,9 @@
 
 #include "merge/uniting/dataset_union.h"
 #include "merge/uniting/value_comparison.h"
+#include "model/values.h"
 #include "sources/tiled_values.h"
 #include "sources/value_source.h"
-#include "values/values.h"
 
 namespace nmb {
 

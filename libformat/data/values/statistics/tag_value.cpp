@@ -1,4 +1,4 @@
-// Functions for values of tags (see model/statistics.h).
+// Functions for values of tags (see nmb/statistics.h).
 #include <bit>
 #include <charconv>
 #include <cmath>

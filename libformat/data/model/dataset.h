@@ -3,18 +3,24 @@
 
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "model/classic.h"
 #include "model/metadata.h"
+#include "model/values.h"
 #include "nmb/statistics.h"
-#include "values/values.h"
 #include "wire/bytes.h"
 #include "wire/kinds.h"
 
 namespace nmb {
+
+// Lengths of unlimited dimensions. The key is the path of the dimension's scale. The value is the
+// length of the dimension's longest variable in all groups. Dimensions that no variable uses are
+// absent.
+using DimensionLengths = std::map<std::string, std::uint64_t>;
 
 // Immutable: safe to share between threads.
 struct Dataset {
