@@ -41,7 +41,7 @@ class Counted final : public nmb::ByteSource {
 };
 
 // The first value of the first variable.
-Status read_value(const nmb::Block& block) {
+Status read_value(const nmb::LoadedBlock& block) {
   if (block.metadata.variable_count() == 0) return {};
   const std::size_t rank = block.metadata.variable(0).dimensions.size();
   double value = 0;

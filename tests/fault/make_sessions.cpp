@@ -32,7 +32,7 @@ static Status write_file(const std::string& path, std::uint64_t seed, int genera
   if (seed % 4 == 1) {
     options.statistics = StatisticsLevel::kParts;
     options.functions = {
-        {"count", [](const Metadata&, VarId) { return std::make_unique<Count>(); }}};
+        {"count", [](std::string_view, Type) { return std::make_unique<Count>(); }}};
   }
   if (seed % 5 == 2) options.metadata_codec = MetadataCodec::kNone;
   Model model;

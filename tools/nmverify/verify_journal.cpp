@@ -6,7 +6,7 @@
 
 #include "common/json_fields.h"
 #include "model/text.h"
-#include "nmverify/verify_report.h"
+#include "nmverify/files_report.h"
 
 namespace nmb {
 

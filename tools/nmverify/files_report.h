@@ -24,7 +24,7 @@ struct VerifyTotals {
 // The order of calls is: begin() first and end() last. Between them, each file has begin_file(),
 // then report() and damaged_block() any number of times, and then end_file(). The functions return
 // no errors: the Output remembers a failed write.
-class VerifyReport : public Findings {
+class FilesReport : public Findings {
  public:
   virtual void begin(VerifyLevel level) = 0;
   virtual void begin_file(const std::string& file) = 0;
@@ -46,7 +46,7 @@ struct ReportOptions {
 };
 
 // Return a report that writes to `out`.
-std::unique_ptr<VerifyReport> text_report(Output& out, const ReportOptions& options);
-std::unique_ptr<VerifyReport> json_report(Output& out, const ReportOptions& options);
+std::unique_ptr<FilesReport> text_report(Output& out, const ReportOptions& options);
+std::unique_ptr<FilesReport> json_report(Output& out, const ReportOptions& options);
 
 }  // namespace nmb::tools

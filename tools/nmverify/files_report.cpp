@@ -1,5 +1,5 @@
-// Writes the reports of nmverify (see verify_report.h).
-#include "verify_report.h"
+// Writes the reports of nmverify (see files_report.h).
+#include "files_report.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace nmb::tools {
 namespace {
 
-class TextReport final : public VerifyReport {
+class TextReport final : public FilesReport {
  public:
   TextReport(Output& out, const ReportOptions& options) : out_(out), options_(options) {}
 
@@ -70,7 +70,7 @@ class TextReport final : public VerifyReport {
   std::string file_;
 };
 
-class JsonReport final : public VerifyReport {
+class JsonReport final : public FilesReport {
  public:
   JsonReport(Output& out, const ReportOptions& options) : out_(out), options_(options) {}
 
@@ -161,11 +161,11 @@ std::string_view level_name(VerifyLevel level) {
   return names[static_cast<std::size_t>(level)];
 }
 
-std::unique_ptr<VerifyReport> text_report(Output& out, const ReportOptions& options) {
+std::unique_ptr<FilesReport> text_report(Output& out, const ReportOptions& options) {
   return std::make_unique<TextReport>(out, options);
 }
 
-std::unique_ptr<VerifyReport> json_report(Output& out, const ReportOptions& options) {
+std::unique_ptr<FilesReport> json_report(Output& out, const ReportOptions& options) {
   return std::make_unique<JsonReport>(out, options);
 }
 
