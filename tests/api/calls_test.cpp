@@ -1,5 +1,7 @@
 // merge, convert, verify, recover, compare and digest as programs call them.
+#include <atomic>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -72,6 +74,29 @@ TEST_F(CallsTest, MergePacksByRanks) {
   });
   EXPECT_EQ(digest(Reader(path("one.nmb"))).file, digest(Reader(path("two.nmb"))).file);
   EXPECT_EQ(Reader(path("two.nmb")).read<int>("run/2/v"), (std::vector<int>{3, 4}));
+}
+
+// A call that is told to stop leaves no output; with `resume`, the next call goes on.
+TEST_F(CallsTest, CallsStopWhenCancelled) {
+  const std::vector<std::string> inputs{write("1.nmb", 0, 300'000), write("2.nmb", 1, 300'000)};
+  std::atomic<bool> cancel = false;
+  MergeOptions options;
+  options.cancel = &cancel;
+  options.resume = "merge of CallsTest";
+  std::uint64_t total = 0;
+  options.progress = [&](std::uint64_t, std::uint64_t of) { total = of, cancel = true; };
+  EXPECT_EQ(code_of([&] { merge(inputs, path("all.nmb"), options); }), Code::kIo);
+  EXPECT_FALSE(std::filesystem::exists(path("all.nmb")));
+  EXPECT_GE(total, 2U * 300'000 * sizeof(double));
+  EXPECT_EQ(try_convert(inputs[0], path("c.nmb"), {.cancel = &cancel}).code(), Code::kIo);
+  EXPECT_EQ(try_recover(inputs[0], path("r.nmb"), {.cancel = &cancel}).status().code(), Code::kIo);
+
+  cancel = false;
+  options.progress = nullptr;
+  merge(inputs, path("all.nmb"), options);
+  EXPECT_EQ(Reader(path("all.nmb")).read<double>("2/v").back(), 300'000);
+  const std::filesystem::directory_iterator files(std::filesystem::path(path()).parent_path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 3) << "no hidden files are left";
 }
 
 TEST_F(CallsTest, ConvertKeepsTheContent) {

@@ -24,11 +24,10 @@ TEST_F(RanksTest, StepsOfATimeLoop) {
       const Dim time = run.dim("time", kUnlimited), x = run.dim("x", 6);
       Var t = run.var<double>("t", {time, x});
       out.end_define();
-      const auto n = 6 / static_cast<std::uint64_t>(size),
-                 first = n * static_cast<std::uint64_t>(ranks.rank());
-      for (std::uint64_t step = 0; step < 3; ++step) {
-        std::vector<double> values(n);
-        std::iota(values.begin(), values.end(), static_cast<double>(10 * step + first));
+      const int n = 6 / size, first = n * ranks.rank();
+      for (int step = 0; step < 3; ++step) {
+        std::vector<double> values(static_cast<std::size_t>(n));
+        std::iota(values.begin(), values.end(), 10 * step + first);
         t.put_all({{step, first}, {1, n}}, values);
       }
       // Only one rank has something to put.
@@ -79,7 +78,7 @@ TEST_F(RanksTest, AnExceptionOnOneRankIsEverybodysError) {
         Var v = b.var<int>("v", {b.dim("x", 3)});
         out.end_define();
         if (ranks.rank() == 1) throw std::runtime_error("my solver diverged");
-        v.put_all({{static_cast<std::uint64_t>(ranks.rank())}, {1}}, 5);
+        v.put_all({{ranks.rank()}, {1}}, 5);
         out.close();
       } catch (const std::exception& error) {
         texts[static_cast<std::size_t>(ranks.rank())] = error.what();
@@ -105,7 +104,7 @@ TEST_F(RanksTest, LocalErrorsStayLocalUntilRanksAgree) {
     EXPECT_EQ(local.ok(), ranks.rank() != 2);
     EXPECT_EQ(ranks.agree(local).code(), Code::kExists);
     EXPECT_TRUE(out->try_end_define().ok());
-    EXPECT_TRUE(v->try_put_all({{0}, {ranks.rank() == 0 ? 3U : 0U}},
+    EXPECT_TRUE(v->try_put_all({{0}, {ranks.rank() == 0 ? 3 : 0}},
                                std::vector<int>(ranks.rank() == 0 ? 3 : 0))
                     .ok());
     return out->try_close();

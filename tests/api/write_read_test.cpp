@@ -180,6 +180,10 @@ TEST_F(WriteReadTest, WrongArgumentsChangeNothing) {
   Var v = a.var<signed char>("v", {x});
   EXPECT_EQ(code_of([&] { v.put(std::vector<int>{1, 2, 3}); }), Code::kUsage);
   EXPECT_EQ(code_of([&] { v.put(std::vector<int>{1, 1000}); }), Code::kRange);
+  int before = -1;
+  EXPECT_EQ(code_of([&] { v.put({{before}, {1}}, 7); }), Code::kUsage) << "a negative position";
+  EXPECT_EQ(v.try_put({{0}, {1}, {before}}, 7).message(),
+            "hyperslab, dimension 0: found -1, expected no negative number");
   v.put(std::vector<int>{1, 2});
   out.close();
   EXPECT_EQ(Reader(path()).read<int>("a/v"), (std::vector<int>{1, 2}));

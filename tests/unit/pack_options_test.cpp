@@ -26,8 +26,8 @@ TEST(PackOptions, DoNotGoTogether) {
   EXPECT_EQ(refused([](PackOptions& o) { o.inputs.clear(); }),
             "no inputs; name PackOptions::inputs");
   EXPECT_EQ(refused([](PackOptions& o) { o.classic = Kind::kCdf2; }),
-            "PackOptions::mode pack needs an output of kind nc4, hdf5 or nmb, which can hold "
-            "groups; PackOptions::output is cdf2");
+            "MergeOptions::mode pack needs an output of kind nc4, hdf5 or nmb, which can hold "
+            "groups; MergeOptions::to is cdf2");
   const auto compresses = [](const char* text) {
     return refused([text](PackOptions& o) {
       o.mode = Join(), o.classic = Kind::kCdf5, o.compression.emplace();
@@ -40,19 +40,19 @@ TEST(PackOptions, DoNotGoTogether) {
     });
   };
   const std::string needs =
-      " needs an output of kind nc4, hdf5 or nmb, which can hold chunks; PackOptions::output is "
+      " needs an output of kind nc4, hdf5 or nmb, which can hold chunks; MergeOptions::to is "
       "cdf5; the ending .nc4 means nc4";
-  EXPECT_EQ(compresses("deflate"), "PackOptions::compression" + needs);
-  EXPECT_EQ(compresses("time:4"), "Compression::chunk" + needs);
-  EXPECT_EQ(compresses("shuffle"), "Compression::shuffle" + needs);
+  EXPECT_EQ(compresses("deflate"), "MergeOptions::storing" + needs);
+  EXPECT_EQ(compresses("time:4"), "Storing::chunk" + needs);
+  EXPECT_EQ(compresses("shuffle"), "Storing::shuffle" + needs);
   EXPECT_EQ(refused([](PackOptions& o) {
               o.hdf5.emplace(), o.writer.statistics = StatisticsLevel::kBasic;
             }),
-            "WriterOptions::statistics needs an output of kind nmb; PackOptions::output is nc4");
+            "MergeOptions::statistics needs an output of kind nmb; MergeOptions::to is nc4");
   EXPECT_EQ(refused([](PackOptions& o) { o.hdf5.emplace(), o.writer.hdf5_view = Hdf5View::kOn; }),
-            "Hdf5View::kOn needs an output of kind nmb; PackOptions::output is nc4");
+            "Hdf5View::kOn needs an output of kind nmb; MergeOptions::to is nc4");
   EXPECT_EQ(refused([](PackOptions& o) { o.hdf5.emplace(), o.classic = Kind::kCdf5; }),
-            "PackOptions::classic and PackOptions::hdf5 exclude each other");
+            "PackOptions::classic and FileKind::kHdf5 exclude each other");
   EXPECT_EQ(refused([](PackOptions& o) { o.mode = Join{.along = "a/b"}; }),
             "found dimension \"a/b\"; a path begins with /: \"/a/b\"");
 }
@@ -63,14 +63,14 @@ TEST(PackOptions, OfModePackDoNotGoTogether) {
   EXPECT_EQ(refused([](PackOptions& o) {
               std::get<Pack>(o.mode).append = true, o.writer.overwrite = true;
             }),
-            "Pack::append and OutputOptions::overwrite exclude each other");
+            "Pack::append and MergeOptions::replace exclude each other");
   EXPECT_EQ(refused_pack([](Pack& pack) { pack.choice = {.shard = 3, .shards = 2}; }),
             "found shard 3 of 2, expected a number from 1 to 2");
   EXPECT_EQ(refused([](PackOptions& o) {
               std::get<Pack>(o.mode).choice = {.where = "a > 1"};
               o.block_by.by = BlockRule::By::kOne;
             }),
-            "BlockChoice::where and PackOptions::block_by exclude each other");
+            "BlockChoice::where and MergeOptions::block_by exclude each other");
   EXPECT_EQ(refused([](PackOptions& o) {
               std::get<Pack>(o.mode).link = true, o.writer.hdf5_view = Hdf5View::kOn;
             }),
@@ -81,7 +81,7 @@ TEST(PackOptions, OfModePackDoNotGoTogether) {
 TEST(PackOptions, AreSpelledByTheTools) {
   const std::string text =
       refused([](PackOptions& o) { std::get<Pack>(o.mode).link = true, o.compression.emplace(); });
-  EXPECT_EQ(text, "Pack::link and PackOptions::compression exclude each other");
+  EXPECT_EQ(text, "Pack::link and MergeOptions::storing exclude each other");
   EXPECT_EQ(tools::with_option_names(text), "--link and --compress exclude each other");
   EXPECT_EQ(tools::with_option_names("file a::b: at 7"), "file a::b: at 7");
 }

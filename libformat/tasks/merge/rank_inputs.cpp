@@ -233,7 +233,7 @@ void RankInputs::tell_losses(std::size_t input, const InputExtras& extras,
   if (extras.counted > kept.counted)
     report_.warnings.push_back(options_.inputs[input] + ": the statistics " +
                                of_blocks(extras.counted - kept.counted) +
-                               " not copied whole are left out; use WriterOptions::statistics to "
+                               " not copied whole are left out; use MergeOptions::statistics to "
                                "compute statistics again");
 }
 

@@ -128,6 +128,7 @@ struct BlockState {
   bool partial = false;
   bool pending = false;  // true if the next end_define() encodes and places the block
   bool dirty = false;    // true if the next commit changes the block in the file
+  bool touched = false;  // true if its values may wait for places (BlockSet::touched)
 
   static constexpr std::uint64_t kNotRetained = ~std::uint64_t{0};
 

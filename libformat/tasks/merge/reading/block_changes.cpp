@@ -55,7 +55,7 @@ Result<MovedBlock> BlockChanges::change(const Dataset& block, const PathMove& mo
   Result<MovedBlock> moved = move_paths(block, move, spool);
   if (moved.ok()) return moved;
   return not_moved(moved.status(), block.name,
-                   "; use PackOptions::block_name '{group}' to keep names");
+                   "; use MergeOptions::block_name '{group}' to keep names");
 }
 
 // Returns a block of `selection_` without its references to objects that are not packed, and

@@ -269,7 +269,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
                  ? ": its values cannot be linked, because they contain references that change; "
                    "leave out Pack::link"
                  : ": its values cannot be linked, because they contain references that change "
-                   "with the block's new name; use PackOptions::block_name '{group}', which keeps "
+                   "with the block's new name; use MergeOptions::block_name '{group}', which keeps "
                    "names, or "
                    "leave out Pack::link"));
   if (is_whole) NMB_TRY(keep_rows(*source, &block.packed));

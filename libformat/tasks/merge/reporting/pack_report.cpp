@@ -99,12 +99,12 @@ Status verdict(const PackReport& report, const PackOptions& options) {
   if (options.refused_losses == RefusedLosses::kValues && lost_values > 0)
     return conflict(lost_values, "variable",
                     " without values in the output; keep the originals (mode pack, without "
-                    "Originals::kDrop, PackOptions::compression, Compression::chunk, "
-                    "Compression::shuffle, Pack::link and PackOptions::block_by), or use "
+                    "Originals::kDrop, MergeOptions::storing, Storing::chunk, "
+                    "Storing::shuffle, Pack::link and MergeOptions::block_by), or use "
                     "RefusedLosses::kNone to write the rest");
   const std::size_t warnings = report.warnings.size() + report.losses.size();
   if (options.strict && warnings > 0)
-    return conflict(warnings, "warning", " with PackOptions::strict");
+    return conflict(warnings, "warning", " with MergeOptions::strict");
   return {};
 }
 

@@ -67,7 +67,7 @@ Status BlockTagger::check(const TagRule& rule, const BlockTemplate& value) const
   if (!options_.packs() && value.has_input())
     return Status(Code::kUsage,
                   tag +
-                      "{stem}, {path} and {index} need PackOptions::mode pack, because in other "
+                      "{stem}, {path} and {index} need MergeOptions::mode pack, because in other "
                       "modes a block may come from several inputs");
   const std::vector<std::size_t> captures = value.captures();
   if (captures.empty()) return {};
@@ -76,8 +76,8 @@ Status BlockTagger::check(const TagRule& rule, const BlockTemplate& value) const
     return Status(
         Code::kUsage,
         tag + "{" + std::to_string(last) +
-            "} is a capture and needs PackOptions::tag_names or, with PackOptions::mode pack, "
-            "PackOptions::block_by");
+            "} is a capture and needs MergeOptions::tag_names or, with MergeOptions::mode pack, "
+            "MergeOptions::block_by");
   if (last > captures_)
     return Status(Code::kUsage, tag + "found {" + std::to_string(last) +
                                     "}, but the expression has only " + std::to_string(captures_) +

@@ -65,7 +65,7 @@ void ClassicOutput::check() {
   if (only_ || conflicts_.size() > 0) return;
   conflicts_.add_at({0, 0}, ConflictKind::kBlocks, "OUT", 0, ConflictList::kNone,
                     std::to_string(blocks_) + " blocks",
-                    "one block for a classic file; use PackOptions::hdf5 for a file with groups");
+                    "one block for a classic file; use FileKind::kHdf5 for a file with groups");
 }
 
 // Divides the values among the ranks, each of which writes its share. Rank 0 writes values that

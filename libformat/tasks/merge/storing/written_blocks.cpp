@@ -75,7 +75,7 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
     std::string expected =
         "at most 65535 bytes of UTF-8, without NUL, empty parts, \".\" and \"..\"";
     if (name.has_input_name)
-      expected += "; use PackOptions::block_name with {index} instead of {stem} and {path}";
+      expected += "; use MergeOptions::block_name with {index} instead of {stem} and {path}";
     conflicts_.add(ConflictKind::kBlockName, name.name, "an illegal name", std::move(expected));
     return std::nullopt;
   }
@@ -290,7 +290,7 @@ Result<bool> WrittenBlocks::keeps_paths(const BlockName& name, const InputBlock&
     conflicts_.add(
         ConflictKind::kBlockName, name.name,
         "references, links or named datatypes, whose paths cannot change to this name",
-        "a name that ends in the group's path, as with PackOptions::block_name '{index}/{group}'");
+        "a name that ends in the group's path, as with MergeOptions::block_name '{index}/{group}'");
   return !has;
 }
 

@@ -370,7 +370,7 @@ Status BlockUniter::check_tile(const Entry& entry, const Metadata& metadata) {
     conflicts_.add(
         ConflictKind::kDecomposition, entry.shown(),
         "no attribute " + std::string(kDecompositionAttribute) + " of a coordinate variable",
-        "at least one; use PackOptions::mode join for files of time steps");
+        "at least one; use MergeOptions::mode join for files of time steps");
   return {};
 }
 
