@@ -63,8 +63,9 @@ Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab, bool m
   std::uint64_t elements = 1;
   for (std::size_t d = 0; d < rank; ++d) {
     const std::uint64_t start = slab.start[d], count = slab.count[d], stride = stride_of(slab, d);
-    if (stride == 0) return usage(d, "stride 0", "at least 1");
-    for (const std::uint64_t number : {start, count, stride})
+    const std::uint64_t given = slab.stride.empty() ? 1 : slab.stride[d];
+    if (given == 0) return usage(d, "stride 0", "at least 1");
+    for (const std::uint64_t number : {start, count, given})
       if (const auto negative = static_cast<std::int64_t>(number); negative < 0)
         return usage(d, std::to_string(negative), "no negative number");
     const bool grows = d == 0 && may_grow && shape.record_size > 0;
