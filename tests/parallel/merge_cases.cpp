@@ -223,7 +223,7 @@ RANK_CASE(ValuesOfUnitedBlocksMovedByAllRanks) {
   for (std::size_t i = 0; i < 4; ++i) {
     const std::string run = "r" + std::to_string(i);
     parts.push_back({{run + "e1", run + "e2"}, 50000, "one"});
-    steps.push_back({{"r1e1", "r2e2"}, 50000 + 7 * i, "one"});
+    steps.push_back({{"r1e1", "r2e2"}, 50000 + 251 * i, "one"});
   }
   constexpr std::uint64_t kBytes = 8 * 50000 * 8;
   PackOptions united, joined;

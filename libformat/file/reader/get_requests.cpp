@@ -35,7 +35,8 @@ Result<RequestId> GetRequests::iget(const Object& object, const Hyperslab& slab,
     return Status(Code::kUsage,
                   joined_text("found variable ID ", object.variable, " in a block with ",
                               metadata.variable_count(), " variables"));
-  const KnownSource known = object.block->extent->known();
+  const ByteSource* const extent = object.block->extent.get();
+  const KnownSource known = extent ? extent->known() : KnownSource();
   const auto* const source = std::get_if<const ExtentSource*>(&known);
   if (!source) return Status(Code::kUsage, "the block of a request does not come from a Reader");
   if (metadata.extension())
