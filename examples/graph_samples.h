@@ -2,11 +2,13 @@
 // addition, all ranks create one shared block.
 #pragma once
 
+#include <cstdint>
+#include <cstdio>
 #include <numeric>
 #include <string>
 #include <vector>
 
-#include "nmb/communicator.h"
+#include "nmb/ranks.h"
 #include "nmb/writer.h"
 
 namespace graph_samples {
@@ -15,10 +17,8 @@ namespace graph_samples {
 inline std::uint64_t hits_of(std::uint64_t event) { return 20 + event * 7 % 60; }
 
 // Collective. Writes a file of `events` events. Each rank gets a contiguous range of the events.
-inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std::uint64_t events) {
-  nmb::WriterOptions options;
-  options.overwrite = true;
-  NMB_ASSIGN(std::unique_ptr<nmb::Writer> writer, nmb::Writer::create(path, options, ranks));
+inline void write(const std::string& path, nmb::Ranks& ranks, std::uint64_t events) {
+  nmb::Writer out(path, ranks, {.mode = nmb::WriteOptions::Mode::kReplace});
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   const auto size = static_cast<std::uint64_t>(ranks.size());
   const std::uint64_t first = rank * events / size, last = (rank + 1) * events / size;
@@ -27,51 +27,38 @@ inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std:
   // differences. In the file, the blocks of rank 0 come first, then the blocks of rank 1, and so
   // on. The blocks of one rank are in the order of their definition. Every rank defines the shared
   // block first, so it is the first block of the file for any number of ranks.
-  NMB_ASSIGN(const nmb::BlockId run, writer->define_block("run"));
-  NMB_ASSIGN(const nmb::DimId of_events, writer->def_dim(run, "event", events));
-  NMB_ASSIGN(const nmb::VarId counts,
-             writer->def_var(run, "hits", nmb::Type::kInt, std::span(&of_events, 1)));
-  NMB_TRY(writer->put_att_text(run, nmb::kGlobal, "detector", "three planes of wires"));
+  nmb::Block run = out.block("run").att("detector", "three planes of wires");
+  nmb::Var counts = run.var<int>("hits", {run.dim("event", events)});
 
   // Each rank defines the blocks of its own events only. A definition sends no message to other
   // ranks.
   struct Event {
-    nmb::BlockId block;
-    nmb::VarId features, label;
+    nmb::Var features, label;
   };
   std::vector<Event> own;
   for (std::uint64_t number = first; number < last; ++number) {
-    Event event{};
-    NMB_ASSIGN(event.block, writer->define_block("events/" + std::to_string(number)));
-    NMB_ASSIGN(const nmb::DimId hits, writer->def_dim(event.block, "hits", hits_of(number)));
-    NMB_ASSIGN(const nmb::DimId features, writer->def_dim(event.block, "features", 4));
-    const nmb::DimId shape[] = {hits, features};
-    NMB_ASSIGN(event.features, writer->def_var(event.block, "x", nmb::Type::kFloat, shape));
-    NMB_ASSIGN(event.label, writer->def_var(event.block, "label", nmb::Type::kInt, {}));
-    NMB_TRY(writer->set_samples(event.block, 1));
-    own.push_back(event);
+    nmb::Block event = out.block("events/" + std::to_string(number)).samples(1);
+    const nmb::Dim hits = event.dim("hits", hits_of(number));
+    const nmb::Dim features = event.dim("features", 4);
+    own.push_back({event.var<float>("x", {hits, features}), event.var<int>("label")});
   }
-  NMB_TRY(writer->end_define());
+  out.end_define();
 
+  std::vector<int> hits;
   for (std::uint64_t number = first; number < last; ++number) {
-    const Event& event = own[number - first];
+    Event& event = own[number - first];
     std::vector<float> x(hits_of(number) * 4);
     std::iota(x.begin(), x.end(), static_cast<float>(number));
-    const int label = static_cast<int>(number % 3);
-    NMB_TRY(writer->put(event.block, event.features, x));
-    NMB_TRY(writer->put(event.block, event.label, std::span(&label, 1)));
+    event.features.put(x);
+    event.label.put(static_cast<int>(number % 3));
+    hits.push_back(static_cast<int>(hits_of(number)));
   }
   // Each rank writes its part of the shared variable.
-  std::vector<int> hits;
-  for (std::uint64_t number = first; number < last; ++number)
-    hits.push_back(static_cast<int>(hits_of(number)));
-  NMB_TRY(writer->put_all(run, counts, {{first}, {last - first}, {}}, hits));
-  NMB_TRY(writer->close());
-  // The printed report shows where the time was spent. Each number is the maximum over the ranks.
-  NMB_ASSIGN(const nmb::WriterReport report,
-             ranks.all_reduce(writer->report(), nmb::WriterReport::highest));
-  if (ranks.rank() == 0) std::printf("%s\n", report.text().c_str());
-  return {};
+  counts.put_all({{first}, {last - first}}, hits);
+  out.close();
+  // The report shows where the time was spent. Each number is the maximum over the ranks.
+  const std::string report = out.report();
+  if (ranks.rank() == 0) std::printf("%s\n", report.c_str());
 }
 
 }  // namespace graph_samples

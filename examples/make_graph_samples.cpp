@@ -1,30 +1,24 @@
 // make_graph_samples writes CDF-5 files of graph samples, as a neutrino experiment does: each of
 // its processes writes a file of its own. A sample has 16 variables, whose names contain the
 // name of the sample, and each variable has its own dimensions. The bytes of a sample depend only
-// on the seed and on the number of the sample. The program also shows how to write a classic file
-// with libnmb (spec/classic_header.md).
+// on the seed and on the number of the sample. This program stands for one of yours, and does not
+// use libnmb.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
-#include <span>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "nmb/classic.h"
-#include "nmb/files.h"
-#include "nmb/metadata.h"
-#include "nmb/values.h"
-
 namespace {
-
-using nmb::Metadata;
-using nmb::Status;
 
 constexpr std::array<std::string_view, 3> kPlanes = {"u", "v", "y"};  // wire planes of the detector
 constexpr std::uint64_t kFeaturesOfHit = 9;
@@ -95,10 +89,14 @@ Sample make_sample(std::uint64_t seed, std::uint64_t number) {
 
 enum class Content : std::uint8_t { kFeatures, kIndices, kLabels, kCount };
 
+enum class Type : std::uint8_t { kFloat = 5, kInt64 = 10 };  // numbered as in netCDF
+
+constexpr std::uint64_t size_of(Type type) { return type == Type::kFloat ? 4 : 8; }
+
 // One variable of a sample, in the form in which the experiment's program writes it.
 struct Array {
   std::string key;
-  nmb::Type type;
+  Type type;
   std::vector<std::uint64_t> shape;
   Content content;
   std::uint64_t limit;  // upper bound (exclusive) of random integers; for kCount, the value itself
@@ -114,7 +112,7 @@ std::vector<Array> arrays_of(const Sample& sample) {
     }
   };
   using enum Content;
-  const nmb::Type integer = nmb::Type::kInt64;
+  const Type integer = Type::kInt64;
   per_plane("edge_index_3d_", [&](const Plane& plane) {
     return Array{{}, integer, {2, plane.edges_in_space}, kIndices, plane.hits};
   });
@@ -123,7 +121,7 @@ std::vector<Array> arrays_of(const Sample& sample) {
   });
   arrays.push_back(Array{"n_sp", integer, {}, kCount, sample.space_points});
   per_plane("x_", [&](const Plane& plane) {
-    return Array{{}, nmb::Type::kFloat, {plane.hits, kFeaturesOfHit}, kFeatures, 0};
+    return Array{{}, Type::kFloat, {plane.hits, kFeaturesOfHit}, kFeatures, 0};
   });
   per_plane("y_i_", [&](const Plane& plane) {
     return Array{{}, integer, {plane.hits}, kLabels, 12};
@@ -139,39 +137,114 @@ std::string variable_name(const Sample& sample, const Array& array) {
   return "_grp_" + sample.name + "_" + array.key;
 }
 
-Status define(const Sample& sample, Metadata* metadata) {
-  for (const Array& array : arrays_of(sample)) {
-    const std::string name = variable_name(sample, array);
-    std::vector<nmb::DimId> dimensions;
-    for (std::size_t axis = 0; axis < array.shape.size(); ++axis) {
-      NMB_ASSIGN(const nmb::DimId id,
-                 metadata->def_dim(name + "_dim_" + std::to_string(axis), array.shape[axis]));
-      dimensions.push_back(id);
-    }
-    NMB_ASSIGN([[maybe_unused]] const nmb::VarId id,
-               metadata->def_var(name, array.type, dimensions));
-  }
-  return {};
+// Returns a number whose bytes in memory are big-endian.
+constexpr std::uint32_t big_endian(std::uint32_t x) {
+  if constexpr (std::endian::native == std::endian::big) return x;
+  return x << 24 | (x & 0xFF00) << 8 | (x >> 8 & 0xFF00) | x >> 24;
+}
+constexpr std::uint64_t big_endian(std::uint64_t x) {
+  if constexpr (std::endian::native == std::endian::big) return x;
+  return std::uint64_t{big_endian(static_cast<std::uint32_t>(x))} << 32 |
+         big_endian(static_cast<std::uint32_t>(x >> 32));
 }
 
-// Appends the array's values in external form.
-void append_values(const Array& array, const Stream& random, std::vector<std::byte>* out) {
+// Big-endian numbers and padded names: the parts of a CDF-5 file.
+class Bytes {
+ public:
+  void number32(std::uint32_t value) {
+    numbers<std::uint32_t>(1, [&](std::uint64_t) { return value; });
+  }
+  void number(std::uint64_t value) {
+    numbers<std::uint64_t>(1, [&](std::uint64_t) { return value; });
+  }
+  void name(std::string_view name) {
+    number(name.size());
+    text_ += name;
+    text_.resize((text_.size() + 3) / 4 * 4);
+  }
+  // Appends make(0), make(1), ...
+  template <class T, class Make>
+  void numbers(std::uint64_t count, Make make) {
+    const std::size_t begin = text_.size();
+    text_.resize(begin + count * sizeof(T));
+    char* to = text_.data() + begin;
+    for (std::uint64_t i = 0; i < count; ++i, to += sizeof(T)) {
+      const T value = big_endian(T{make(i)});
+      std::memcpy(to, &value, sizeof(T));
+    }
+  }
+  void clear() { text_.clear(); }
+  void append(const Bytes& other) { text_ += other.text_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// The header of a CDF-5 file of variables without records and attributes.
+class Header {
+ public:
+  void add(const std::string& name, Type type, const std::vector<std::uint64_t>& shape) {
+    Variable variable{Bytes(), size_of(type)};
+    variable.head.name(name);
+    variable.head.number(shape.size());
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      variable.head.number(dimension_count);
+      dimensions_.name(name + "_dim_" + std::to_string(axis));
+      dimensions_.number(shape[axis]);
+      ++dimension_count;
+      variable.length *= shape[axis];
+    }
+    variable.head.number32(0), variable.head.number(0);  // no attributes
+    variable.head.number32(static_cast<std::uint32_t>(type));
+    variable.head.number(variable.length);
+    variables_.push_back(std::move(variable));
+  }
+
+  // Returns the header. *end becomes the length of the file.
+  std::string text(std::uint64_t* end) const {
+    Bytes out;
+    out.number32(0x43444605), out.number(0);  // "CDF", 5; no records
+    list(&out, 10, dimension_count);
+    out.append(dimensions_);
+    list(&out, 0, 0);
+    list(&out, 11, variables_.size());
+    *end = out.text().size();
+    for (const Variable& variable : variables_) *end += variable.head.text().size() + 8;
+    for (const Variable& variable : variables_) {
+      out.append(variable.head);
+      out.number(*end);
+      *end += variable.length;  // a multiple of 4
+    }
+    return out.text();
+  }
+
+  std::uint64_t variable_count() const { return variables_.size(); }
+  std::uint64_t dimension_count = 0;
+
+ private:
+  struct Variable {
+    Bytes head;
+    std::uint64_t length;  // bytes of values
+  };
+  static void list(Bytes* out, std::uint32_t tag, std::uint64_t count) {
+    out->number32(count == 0 ? 0 : tag), out->number(count);
+  }
+  Bytes dimensions_;
+  std::vector<Variable> variables_;
+};
+
+void append_values(const Array& array, const Stream& random, Bytes* out) {
   std::uint64_t count = 1;
   for (std::uint64_t length : array.shape) count *= length;
-  const std::size_t start = out->size();
-  out->resize(start + count * nmb::type_size(array.type));
-  if (array.content == Content::kFeatures) {
-    std::vector<float> values(count);
-    for (std::uint64_t i = 0; i < count; ++i) values[i] = random.normal(i);
-    nmb::convert_to_external(nmb::MemoryType::kFloat, values.data(), count, array.type,
-                             out->data() + start);
-    return;
-  }
-  std::vector<std::uint64_t> values(count, array.limit);
-  if (array.content != Content::kCount)
-    for (std::uint64_t i = 0; i < count; ++i) values[i] = random.below(i, array.limit);
-  nmb::convert_to_external(nmb::MemoryType::kUInt64, values.data(), count, array.type,
-                           out->data() + start);
+  if (array.content == Content::kFeatures)
+    out->numbers<std::uint32_t>(
+        count, [&](std::uint64_t i) { return std::bit_cast<std::uint32_t>(random.normal(i)); });
+  else if (array.content == Content::kCount)
+    out->number(array.limit);
+  else
+    out->numbers<std::uint64_t>(count,
+                                [&](std::uint64_t i) { return random.below(i, array.limit); });
 }
 
 struct Totals {
@@ -180,37 +253,35 @@ struct Totals {
 
 // Writes samples [first, last) to a new file. If `with_values` is false, the file has the same
 // length, but has a hole in place of the values.
-Status write_file(const std::string& path, std::uint64_t seed, std::uint64_t first,
-                  std::uint64_t last, bool with_values, Totals* totals) {
-  Metadata metadata;
-  for (std::uint64_t i = first; i < last; ++i) NMB_TRY(define(make_sample(seed, i), &metadata));
-  NMB_ASSIGN(const nmb::ClassicLayout layout, nmb::layout_classic(metadata, nmb::Kind::kCdf5));
-  NMB_ASSIGN(const std::unique_ptr<nmb::OutputFile> file,
-             nmb::create_output(path, {.overwrite = true, .sync = false}));
-  std::uint64_t position = 0;
-  const auto write = [&](std::span<const std::byte> bytes) {
-    Status status = file->write_at(position, bytes);
-    position += bytes.size();
-    return status;
-  };
-  NMB_TRY(nmb::encode_classic_header(metadata, nmb::Kind::kCdf5, 0, write));
-  // There are no gaps between the values, because their sizes are multiples of 4.
-  std::vector<std::byte> values;
+void write_file(const std::string& path, std::uint64_t seed, std::uint64_t first,
+                std::uint64_t last, bool with_values, Totals* totals) {
+  Header header;
+  for (std::uint64_t i = first; i < last; ++i) {
+    const Sample sample = make_sample(seed, i);
+    for (const Array& array : arrays_of(sample))
+      header.add(variable_name(sample, array), array.type, array.shape);
+  }
+  std::uint64_t end = 0;
+  const std::string text = header.text(&end);
+  std::ofstream file;
+  file.exceptions(std::ios::failbit | std::ios::badbit);
+  file.open(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  Bytes values;
   for (std::uint64_t i = first; with_values && i < last; ++i) {
     values.clear();
     // Each array has a random stream of its own; make_sample() uses stream 0.
     std::uint64_t number = 1;
     for (const Array& array : arrays_of(make_sample(seed, i)))
       append_values(array, Stream(seed, i, number++), &values);
-    NMB_TRY(write(values));
+    file << values.text();
   }
-  NMB_TRY(file->truncate(layout.fixed_end));
-  NMB_TRY(file->publish());
-  totals->variables += metadata.variable_count();
-  totals->dimensions += metadata.dimension_count();
-  totals->header_bytes += layout.header_length;
-  totals->bytes += layout.fixed_end;
-  return {};
+  file.close();
+  std::filesystem::resize_file(path, end);
+  totals->variables += header.variable_count();
+  totals->dimensions += header.dimension_count;
+  totals->header_bytes += text.size();
+  totals->bytes += end;
 }
 
 }  // namespace
@@ -236,12 +307,7 @@ int main(int argc, char** argv) try {
     std::array<char, 32> name{};
     std::snprintf(name.data(), name.size(), "/graphs.%04ju.nc", std::uintmax_t{i});
     const std::string path = folder + name.data();
-    const Status status =
-        write_file(path, seed, samples * i / files, samples * (i + 1) / files, !sparse, &totals);
-    if (!status.ok()) {
-      std::fprintf(stderr, "make_graph_samples: %s\n", status.in_file(path).text().c_str());
-      return 2;
-    }
+    write_file(path, seed, samples * i / files, samples * (i + 1) / files, !sparse, &totals);
   }
   std::printf("samples %ju variables %ju dimensions %ju header_bytes %ju bytes %ju\n",
               std::uintmax_t{samples}, std::uintmax_t{totals.variables},

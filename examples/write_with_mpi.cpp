@@ -4,9 +4,9 @@
 // libnmb (nmb/mpi.h).
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 
 #include "graph_samples.h"
-#include "nmb/communicator.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {
@@ -14,18 +14,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   bool tells = true;
-  auto run = [&]() -> nmb::Status {
-    const auto library = nmb::launched_by();
-    if (!library)
-      return {nmb::Code::kUsage, "no MPI launcher started this program; start it with mpiexec"};
-    NMB_ASSIGN(const std::unique_ptr<nmb::Communicator> ranks, nmb::open_mpi_ranks(*library));
-    tells = ranks->rank() == 0;  // all ranks get the same failure, so only one rank prints it
-    const nmb::Status status =
-        graph_samples::write(argv[1], *ranks, std::strtoull(argv[2], nullptr, 10));
-    if (!status.ok()) ranks->fail(status);
-    return status;
-  };
-  const nmb::Status status = run();
-  if (!status.ok() && tells) std::fprintf(stderr, "write_with_mpi: %s\n", status.text().c_str());
-  return status.ok() ? 0 : 1;
+  try {
+    nmb::Ranks ranks = nmb::Ranks::mpi();
+    tells = ranks.rank() == 0;  // all ranks get the same failure, so only one rank prints it
+    ranks.run([&] { graph_samples::write(argv[1], ranks, std::strtoull(argv[2], nullptr, 10)); });
+    return 0;
+  } catch (const std::exception& error) {
+    if (tells) std::fprintf(stderr, "write_with_mpi: %s\n", error.what());
+    return 1;
+  }
 }

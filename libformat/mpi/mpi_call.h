@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -1,7 +1,7 @@
 // Reads and writes files with MPI-IO, for the plug-in.
 #pragma once
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "handle.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "client/hdf5_stream.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

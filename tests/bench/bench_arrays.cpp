@@ -9,14 +9,14 @@
 
 #include "array_steps.h"
 #include "create_report.h"
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "writer/file_writer.h"
 
 namespace nmb::bench {
 
 namespace {
 
-Status put_step(Writer& writer, BlockId block, const ArraySteps& work, std::uint64_t step,
+Status put_step(FileWriter& writer, BlockId block, const ArraySteps& work, std::uint64_t step,
                 const ArraySteps::Part& part, const std::vector<std::vector<float>>& values) {
   Hyperslab slab{{step}, {1}, {}};
   slab.start.insert(slab.start.end(), part.start.begin(), part.start.end());
@@ -41,13 +41,14 @@ Status run(const ArraySteps& work, Communicator& ranks) {
   const ArraySteps::Part part = work.part(ranks.rank(), ranks.size());
   std::vector<std::vector<float>> values(work.variables);
   for (std::uint64_t v = 0; v < work.variables; ++v) work.fill(0, v, part, &values[v]);
-  WriterOptions options;
+  FileWriterOptions options;
   options.overwrite = true;
   options.sync = false;
   NMB_TRY(ranks.barrier());
   const PeakMemory memory;
   CreateReport report;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(work.path, options, ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+             FileWriter::create(work.path, options, ranks));
   NMB_ASSIGN(const BlockId block, writer->define_block("state"));
   std::vector<DimId> dimensions;
   for (const auto& [name, length] : {std::pair("time", kUnlimited), std::pair("z", work.z),

@@ -5,17 +5,17 @@
 
 #include "create_report.h"
 #include "define_all.h"
-#include "nmb/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::bench {
 
 namespace {
 
-Status create(const Description& description, const std::string& path, const WriterOptions& options,
-              bool with_values) {
+Status create(const Description& description, const std::string& path,
+              const FileWriterOptions& options, bool with_values) {
   const PeakMemory memory;
   CreateReport report;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::create(path, options));
   NMB_ASSIGN(const BlockId first_block, define_all(*writer, description));
   report.phase("define");
   NMB_TRY(writer->end_define());
@@ -72,7 +72,7 @@ int main(int argc, char** argv) try {
     samples = one_object_blocks;
   }
   if (samples == 0) samples = nmb::bench::usual_samples(shape);
-  nmb::WriterOptions options;
+  nmb::FileWriterOptions options;
   options.overwrite = true;
   options.sync = sync;
   if (codec == "none") options.metadata_codec = MetadataCodec::kNone;

@@ -10,8 +10,8 @@
 
 #include "create_report.h"
 #include "define_all.h"
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "writer/file_writer.h"
 
 namespace nmb::bench {
 
@@ -21,7 +21,7 @@ constexpr std::size_t kThreadStack = 256 << 10;
 
 struct Run {
   std::string path;
-  WriterOptions options;
+  FileWriterOptions options;
   Shape shape = Shape::kSamples;
   std::uint64_t samples = 0;
   bool interleaved = false;
@@ -41,7 +41,8 @@ Status create(const Run& run, const Description& description, const PeakMemory& 
     time.cpu -= ranks.waiting_seconds();
     return time;
   });
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(run.path, run.options, ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+             FileWriter::create(run.path, run.options, ranks));
   NMB_TRY(define_all(*writer, description).status());
   report.phase("define");
   NMB_TRY(writer->end_define());

@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "files/files.h"
+#include "reader/file_reader.h"
 
 namespace {
 
@@ -41,7 +41,7 @@ class Counted final : public nmb::ByteSource {
 };
 
 // The first value of the first variable.
-Status read_value(const nmb::Block& block) {
+Status read_value(const nmb::LoadedBlock& block) {
   if (block.metadata.variable_count() == 0) return {};
   const std::size_t rank = block.metadata.variable(0).dimensions.size();
   double value = 0;
@@ -51,7 +51,7 @@ Status read_value(const nmb::Block& block) {
       std::span(&value, 1));
 }
 
-Status select(const nmb::Reader& reader, const std::string& variable, std::string* told) {
+Status select(const nmb::FileReader& reader, const std::string& variable, std::string* told) {
   std::unordered_map<std::uint64_t, std::uint64_t> elements;
   NMB_TRY(reader.for_each_statistics(
       variable, [&](std::uint64_t order, const nmb::VariableStatistics& v) -> Result<bool> {
@@ -75,7 +75,7 @@ Status select(const nmb::Reader& reader, const std::string& variable, std::strin
   return read_value(*block);
 }
 
-Status range(const nmb::Reader& reader, const std::string& prefix, std::string* told) {
+Status range(const nmb::FileReader& reader, const std::string& prefix, std::string* told) {
   std::uint64_t blocks = 0;
   NMB_TRY(reader.for_each_entry(prefix, [&](const BlockEntry&) -> Result<bool> {
     ++blocks;
@@ -85,7 +85,7 @@ Status range(const nmb::Reader& reader, const std::string& prefix, std::string* 
   return {};
 }
 
-Status by_name(const nmb::Reader& reader, const std::string& name, std::string* told) {
+Status by_name(const nmb::FileReader& reader, const std::string& name, std::string* told) {
   *told = name;
   NMB_ASSIGN(const auto block, reader.block(name));
   return read_value(*block);
@@ -106,10 +106,10 @@ int main(int count, char** arguments) {
     first = entry.name;
     return false;
   };
-  const Status found = (*nmb::Reader::open(path))->for_each_entry(prefix, find_first);
+  const Status found = (*nmb::FileReader::open(path))->for_each_entry(prefix, find_first);
   const auto ask = [&](const char* question, auto answer) {
     const auto file = std::make_shared<Counted>(path);
-    const auto reader = nmb::Reader::open(file, options);
+    const auto reader = nmb::FileReader::open(file, options);
     std::string told;
     const Status status = reader.ok() ? answer(**reader, &told) : reader.status();
     std::printf("%s (%s): %llu requests, %llu bytes%s%s\n", question, told.c_str(),
@@ -118,13 +118,13 @@ int main(int count, char** arguments) {
                 status.ok() ? "" : status.text().c_str());
     return status.ok();
   };
-  const bool selected = ask("by statistics", [&](const nmb::Reader& reader, std::string* told) {
+  const bool selected = ask("by statistics", [&](const nmb::FileReader& reader, std::string* told) {
     return select(reader, variable, told);
   });
-  const bool named = ask("by name", [&](const nmb::Reader& reader, std::string* told) {
+  const bool named = ask("by name", [&](const nmb::FileReader& reader, std::string* told) {
     return by_name(reader, first, told);
   });
-  const bool ranged = ask("a range", [&](const nmb::Reader& reader, std::string* told) {
+  const bool ranged = ask("a range", [&](const nmb::FileReader& reader, std::string* told) {
     return range(reader, prefix, told);
   });
   return found.ok() && selected && named && ranged ? 0 : 1;

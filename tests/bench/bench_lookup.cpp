@@ -4,14 +4,14 @@
 #include <string_view>
 
 #include "lookup.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 
 namespace {
 
 nmb::Result<std::vector<std::int32_t>> look_up(const std::string& path, const std::string& name,
                                                nmb::Unverified unverified) {
-  NMB_ASSIGN(const std::unique_ptr<nmb::Reader> reader,
-             nmb::Reader::open(path, {.unverified = unverified}));
+  NMB_ASSIGN(const std::unique_ptr<nmb::FileReader> reader,
+             nmb::FileReader::open(path, {.unverified = unverified}));
   NMB_ASSIGN(const nmb::Object object, reader->object(name));
   return object.block->read_all<std::int32_t>(object.variable);
 }

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "create_report.h"
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
 #include "time_steps.h"
+#include "writer/file_writer.h"
 
 namespace nmb::bench {
 
 namespace {
 
-Result<BlockId> define(Writer& writer, const TimeSteps& work, const std::string& name,
+Result<BlockId> define(FileWriter& writer, const TimeSteps& work, const std::string& name,
                        bool records) {
   NMB_ASSIGN(const BlockId block, writer.define_block(name));
   std::vector<DimId> dimensions;
@@ -32,7 +32,7 @@ Result<BlockId> define(Writer& writer, const TimeSteps& work, const std::string&
   return block;
 }
 
-Status put(Writer& writer, const TimeSteps& work, BlockId block, std::span<const double> values,
+Status put(FileWriter& writer, const TimeSteps& work, BlockId block, std::span<const double> values,
            const std::optional<std::uint64_t>& record) {
   for (std::uint64_t v = 0; v < work.variables; ++v) {
     const std::span<const double> own = values.subspan(v * work.length, work.length);
@@ -44,7 +44,7 @@ Status put(Writer& writer, const TimeSteps& work, BlockId block, std::span<const
 }
 
 // Blocks that grow.
-Status grow(const TimeSteps& work, Writer& writer, Communicator& ranks, CreateReport* report,
+Status grow(const TimeSteps& work, FileWriter& writer, Communicator& ranks, CreateReport* report,
             StepSeconds* commits) {
   const std::uint64_t first = work.first(ranks.rank(), ranks.size());
   const std::uint64_t behind = work.first(ranks.rank() + 1, ranks.size());
@@ -72,7 +72,7 @@ Status grow(const TimeSteps& work, Writer& writer, Communicator& ranks, CreateRe
 }
 
 // New blocks in each step. `defines`: what end_define() takes.
-Status create(const TimeSteps& work, Writer& writer, Communicator& ranks, CreateReport* report,
+Status create(const TimeSteps& work, FileWriter& writer, Communicator& ranks, CreateReport* report,
               StepSeconds* commits, StepSeconds* defines) {
   std::vector<double> values(work.record_values());
   report->phase("define");
@@ -102,14 +102,15 @@ Status create(const TimeSteps& work, Writer& writer, Communicator& ranks, Create
 }
 
 Status run(const TimeSteps& work, bool fresh, bool durable, Communicator& ranks) {
-  WriterOptions options;
+  FileWriterOptions options;
   options.overwrite = true;
   options.sync = durable;
   NMB_TRY(ranks.barrier());
   const PeakMemory memory;
   CreateReport report;
   StepSeconds commits, defines;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(work.path, options, ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+             FileWriter::create(work.path, options, ranks));
   NMB_TRY(fresh ? create(work, *writer, ranks, &report, &commits, &defines)
                 : grow(work, *writer, ranks, &report, &commits));
   NMB_TRY(writer->close());

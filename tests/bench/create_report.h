@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "description.h"
-#include "nmb/writer.h"
 #include "process_cost.h"
+#include "writer/file_writer.h"
 
 namespace nmb::bench {
 
@@ -58,7 +58,7 @@ class CreateReport {
     names_.push_back(name);
   }
   // What the writer says of itself: its phases in seconds, then counts.
-  void add(const WriterReport& report) {
+  void add(const FileWriterReport& report) {
     for (const auto& [name, value] : std::initializer_list<std::pair<const char*, double>>{
              {"writer_create", report.create},
              {"writer_check", report.check},

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "description.h"
-#include "nmb/status.h"
-#include "nmb/writer.h"
+#include "wire/failure.h"
+#include "writer/file_writer.h"
 
 namespace nmb::bench {
 
 // Returns the handle of the first block; those of the others count up.
-inline Result<BlockId> define_all(Writer& writer, const Description& description) {
+inline Result<BlockId> define_all(FileWriter& writer, const Description& description) {
   BlockId first = 0;
   std::size_t variable = 0, dimension = 0;
   std::vector<DimId> ids;

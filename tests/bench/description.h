@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/types.h"
+#include "wire/kinds.h"
 
 namespace nmb::bench {
 

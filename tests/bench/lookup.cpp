@@ -8,8 +8,8 @@
 #include <random>
 #include <stdexcept>
 
-#include "nmb/types.h"
 #include "process_cost.h"
+#include "wire/kinds.h"
 
 namespace nmb::bench {
 

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "nmb/classic.h"
-#include "nmb/files.h"
-#include "nmb/metadata.h"
+#include "files/files.h"
+#include "model/classic.h"
+#include "model/metadata.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "nmb/writer.h"
+#include "writer/file_writer.h"
 
 using namespace nmb;
 
@@ -11,7 +11,7 @@ static Status change(int argc, char** argv) {
   const std::string what = argc > 2 ? argv[2] : "";
   if (argc != (what == "rename" ? 5 : 4) || (what != "rename" && what != "remove"))
     return Status(Code::kUsage, "change_blocks FILE remove NAME | rename NAME NEW");
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(argv[1], {}));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::open(argv[1], {}));
   NMB_ASSIGN(const BlockId block, writer->find_block(argv[3]));
   NMB_TRY(what == "rename" ? writer->rename_block(block, argv[4]) : writer->remove_block(block));
   return writer->close();

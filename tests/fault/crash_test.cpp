@@ -7,12 +7,12 @@
 #include <random>
 
 #include "fault/session_file.h"
-#include "nmb/verify.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/programs.h"
 #include "support/sanitized.h"
+#include "verify/verify.h"
 
 namespace nmb::test {
 namespace {
@@ -35,7 +35,7 @@ std::string damage_in(const std::vector<std::byte>& image) {
     }
     std::string text;
   } damage;
-  VerifyOptions options;
+  VerifierOptions options;
   options.level = VerifyLevel::kIndex;
   const auto summary = verify(MemorySource(image, "image"), options, damage);
   if (!summary.ok()) return summary.status().text();
@@ -57,7 +57,7 @@ class Crash {
   // Opens what was left; repair: also by a writer.
   void check(const std::vector<std::byte>& image, bool repair) {
     ++checked_;
-    auto reader = Reader::open(std::make_shared<MemorySource>(image, "image"));
+    auto reader = FileReader::open(std::make_shared<MemorySource>(image, "image"));
     ASSERT_TRUE(reader.ok()) << reader.status().text();
     const bool is_new = (*reader)->generation() == after_.number;
     ASSERT_TRUE(is_new || (*reader)->generation() == before_.number) << (*reader)->generation();
@@ -70,7 +70,7 @@ class Crash {
         << (is_new ? "new: " : "old: ") << difference(expected.model, **reader);
     if (!repair && (*reader)->warnings().empty()) return;
     write_file(scratch_, {reinterpret_cast<const char*>(image.data()), image.size()});
-    auto writer = Writer::open(scratch_.string(), fault_options());
+    auto writer = FileWriter::open(scratch_.string(), fault_options());
     ASSERT_TRUE(writer.ok()) << writer.status().text();
     // It may adopt the new one where that is whole, and never goes back.
     const bool adopted = (*writer)->generation() == after_.number;
@@ -225,13 +225,13 @@ TEST(Crash, AStopWhileTheNextWriterMendsAndCommitsLosesNothing) {
       write_file(path, {reinterpret_cast<const char*>(left.data()), left.size()});
       std::uint64_t lowest = 0, base = 0;
       {
-        auto reader = Reader::open(path.string());
+        auto reader = FileReader::open(path.string());
         ASSERT_TRUE(reader.ok()) << reader.status().text();
         lowest = (*reader)->generation();
       }
       std::vector<OutputCall> calls;
       {
-        auto writer = Writer::open(path.string(), fault_options(recording(calls)));
+        auto writer = FileWriter::open(path.string(), fault_options(recording(calls)));
         ASSERT_TRUE(writer.ok()) << writer.status().text();
         base = (*writer)->generation();
         ASSERT_TRUE((*writer)->define_block("zz/next", Metadata()).ok());
@@ -246,7 +246,7 @@ TEST(Crash, AStopWhileTheNextWriterMendsAndCommitsLosesNothing) {
       generations[base + 1] = read_file(path);
       ASSERT_EQ(findings_of(path), "");
       for_each_stop(calls, left, stops, [&](const std::vector<std::byte>& image, bool) {
-        auto reader = Reader::open(std::make_shared<MemorySource>(image, "image"));
+        auto reader = FileReader::open(std::make_shared<MemorySource>(image, "image"));
         ASSERT_TRUE(reader.ok()) << reader.status().text();
         const std::uint64_t found = (*reader)->generation();
         ASSERT_GE(found, lowest);

@@ -9,13 +9,13 @@
 
 #include "fault/session_file.h"
 #include "files/writer_lock.h"
-#include "nmb/merge.h"
-#include "nmb/verify.h"
+#include "merge/reporting/merge.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 namespace nmb::test {
 namespace {
@@ -62,7 +62,7 @@ class DamagedHeadTest : public testing::Test {
   // What a reader takes; what it says of it goes to `warnings`.
   static std::uint64_t opened(const std::vector<std::byte>& file, const Model& expected,
                               FindingList* warnings = nullptr) {
-    auto reader = Reader::open(std::make_shared<MemorySource>(file, "file"));
+    auto reader = FileReader::open(std::make_shared<MemorySource>(file, "file"));
     EXPECT_TRUE(reader.ok()) << reader.status().text();
     if (!reader.ok()) return 0;
     EXPECT_EQ(difference(expected, **reader), "");
@@ -169,12 +169,12 @@ TEST_F(DamagedHeadTest, AMarkedGenerationThatIsNowhereIsLostNotReplacedByAnOlder
   std::vector<std::byte> file = image();
   copy_unit(file, image(7), kFirstSlot);
   file.resize(image(8).size());
-  const auto reader = Reader::open(std::make_shared<MemorySource>(file, "file"));
+  const auto reader = FileReader::open(std::make_shared<MemorySource>(file, "file"));
   EXPECT_EQ(reader.status().rule(), "R-SB-13");
   EXPECT_EQ(reader.status().offset(), image().size() - kSlotUnit);
   EXPECT_TRUE(findings_in(file).has(Severity::kFinding, "R-SB-13", image().size() - kSlotUnit));
   write_file(folder_.path() / "f.nmb", {reinterpret_cast<const char*>(file.data()), file.size()});
-  EXPECT_EQ(Writer::open((folder_.path() / "f.nmb").string(), fault_options()).status().rule(),
+  EXPECT_EQ(FileWriter::open((folder_.path() / "f.nmb").string(), fault_options()).status().rule(),
             "R-SB-13");
   EXPECT_TRUE(read_file(folder_.path() / "f.nmb") == file);
 }
@@ -226,7 +226,7 @@ class KeptFileTest : public DamagedHeadTest {
   }
   std::string input() const { return (folder_.path() / "in.nmb").string(); }
   void expect_kept(const Model& expected) {
-    auto reader = Reader::open((folder_.path() / "kept.nmb").string());
+    auto reader = FileReader::open((folder_.path() / "kept.nmb").string());
     ASSERT_TRUE(reader.ok()) << reader.status().text();
     EXPECT_EQ(difference(expected, **reader), "");
   }
@@ -259,7 +259,7 @@ TEST_F(KeptFileTest, AWriterAtWorkHindersNobody) {
   const int writer = ::open(input().c_str(), O_RDWR | O_CLOEXEC);
   struct flock lock = writer_lock();
   ASSERT_EQ(::fcntl(writer, F_OFD_SETLK, &lock), 0);
-  auto reader = Reader::open(input());
+  auto reader = FileReader::open(input());
   ASSERT_TRUE(reader.ok());
   EXPECT_EQ((*reader)->generation(), 8u);
   EXPECT_TRUE(check_nothing_pending(**reader).ok());
@@ -295,9 +295,9 @@ class RepairsTest : public DamagedHeadTest {
     const auto path = folder_.path() / "f.nmb";
     write_file(path, {reinterpret_cast<const char*>(file.data()), file.size()});
     std::vector<std::string> told;
-    WriterOptions options = fault_options();
+    FileWriterOptions options = fault_options();
     options.on_repair = [&told](const std::string& what) { told.push_back(what); };
-    const auto writer = Writer::open(path.string(), options);
+    const auto writer = FileWriter::open(path.string(), options);
     EXPECT_TRUE(writer.ok()) << writer.status().text();
     return told;
   }
@@ -358,7 +358,7 @@ TEST_F(RepairsTest, AGenerationThatMayBeLostIsTold) {
                          " bytes after generation 8; a slot or the mark is damaged, so a "
                          "later generation may be lost, but none was found; the bytes stay as an "
                          "abandoned range");
-  const auto reader = Reader::open(std::make_shared<MemorySource>(file, "image"));
+  const auto reader = FileReader::open(std::make_shared<MemorySource>(file, "image"));
   ASSERT_TRUE(reader.ok());
   EXPECT_TRUE(std::ranges::any_of((*reader)->warnings(), [](const Finding& warning) {
     return warning.rule == "R-SB-13" && warning.found.find("may be lost") != std::string::npos;
@@ -373,7 +373,7 @@ TEST_F(DamagedHeadTest, AReaderSearchesAllThatLiesBehindADamagedSlot) {
     std::copy_n(image(8).begin(), kFirstSlot, file.begin());
     std::memset(&file[kFirstSlot], lost, kSlotUnit);
     file.insert(file.end(), file.end() - kSlotUnit, file.end());
-    const auto reader = Reader::open(std::make_shared<MemorySource>(file, "image"));
+    const auto reader = FileReader::open(std::make_shared<MemorySource>(file, "image"));
     ASSERT_TRUE(reader.ok());
     EXPECT_EQ((*reader)->generation(), 8u);
     EXPECT_TRUE(std::ranges::any_of((*reader)->warnings(), [&](const Finding& warning) {
@@ -395,7 +395,7 @@ TEST_F(DamagedHeadTest, ASlotAndTheMarkMayBeLost) {
   // What is not sound then is no reason to go back to an older one.
   file[image(8).size() + 100] ^= std::byte{1};
   write_file(folder_.path() / "f.nmb", {reinterpret_cast<const char*>(file.data()), file.size()});
-  EXPECT_EQ(Writer::open((folder_.path() / "f.nmb").string(), fault_options()).status().rule(),
+  EXPECT_EQ(FileWriter::open((folder_.path() / "f.nmb").string(), fault_options()).status().rule(),
             "R-SB-13");
   EXPECT_TRUE(read_file(folder_.path() / "f.nmb") == file);
 }
@@ -413,7 +413,7 @@ TEST_F(DamagedHeadTest, AReaderSaysThatTheGuardIsDamaged) {
 TEST_F(DamagedHeadTest, AnotherTrailerStaysWhereTheGenerationIsNotSound) {
   const auto path = folder_.path() / "f.nmb";
   auto member = [&](double value) {
-    auto writer = Writer::create(path.string(), fault_options());
+    auto writer = FileWriter::create(path.string(), fault_options());
     const BlockId block = (*writer)->define_block("b").value();
     const DimId x = (*writer)->def_dim(block, "x", 9000).value();
     const VarId v = (*writer)->def_var(block, "v", Type::kDouble, {{x}}).value();
@@ -430,14 +430,14 @@ TEST_F(DamagedHeadTest, AnotherTrailerStaysWhereTheGenerationIsNotSound) {
   ASSERT_EQ(file.size(), other.size());
   std::memcpy(file.data(), other.data(), 2 * kSlotUnit);
   write_file(path, {reinterpret_cast<const char*>(file.data()), file.size()});
-  const Status refused = Writer::open(path.string(), fault_options()).status();
+  const Status refused = FileWriter::open(path.string(), fault_options()).status();
   EXPECT_EQ(refused.rule(), "R-SB-2") << refused.text();
   EXPECT_TRUE(read_file(path) == file);
   // All but the trailer: it is restored.
   file = other;
   std::memcpy(&file[file.size() - kSlotUnit], &member(1)[file.size() - kSlotUnit], kSlotUnit);
   write_file(path, {reinterpret_cast<const char*>(file.data()), file.size()});
-  EXPECT_TRUE(Writer::open(path.string(), fault_options()).ok());
+  EXPECT_TRUE(FileWriter::open(path.string(), fault_options()).ok());
   EXPECT_TRUE(read_file(path) == other);
 }
 
@@ -447,7 +447,7 @@ TEST_F(DamagedHeadTest, AWriterThatIsGivenUpLeavesWhatItFound) {
   const auto path = folder_.path() / "f.nmb";
   write_file(path, {reinterpret_cast<const char*>(file.data()), file.size()});
   {
-    auto writer = Writer::open(path.string(), fault_options());
+    auto writer = FileWriter::open(path.string(), fault_options());
     ASSERT_TRUE(writer.ok()) << writer.status().text();
     const auto block = (*writer)->define_block("another");
     ASSERT_TRUE(block.ok());

@@ -59,7 +59,7 @@ TEST(Kill, WhatWasCommittedIsThere) {
     if (std::filesystem::file_size(path) == 13) continue;
     std::uint64_t generation;
     {
-      auto reader = Reader::open(path.string());
+      auto reader = FileReader::open(path.string());
       ASSERT_TRUE(reader.ok()) << reader.status().text();
       generation = (*reader)->generation();
     }
@@ -75,7 +75,7 @@ TEST(Kill, WhatWasCommittedIsThere) {
     ASSERT_EQ(difference(model, path), "") << "seed " << seed << ", generation " << generation;
     ASSERT_EQ(findings_of(path, {"R-FL-2", "R-ID-5", "R-SB-1", "R-SB-3", "R-SB-12", "R-SB-13"}),
               "");
-    const auto writer = Writer::open(path.string(), fault_options());
+    const auto writer = FileWriter::open(path.string(), fault_options());
     ASSERT_TRUE(writer.ok()) << writer.status().text();
     ASSERT_EQ(findings_of(path, {"R-FL-2"}), "");
     // A whole generation that was not committed is adopted.

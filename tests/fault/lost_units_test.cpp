@@ -9,13 +9,13 @@
 #include <set>
 
 #include "fault/session_file.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
+#include "reader/file_reader.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/programs.h"
 #include "support/sanitized.h"
+#include "verify/verify.h"
 
 namespace nmb::test {
 namespace {
@@ -62,7 +62,7 @@ History make_history(int generations, Hdf5View view, std::uint64_t seed) {
     history.image = read_file(path);
   }
   history.heads.assign(heads.begin(), heads.end());
-  auto reader = Reader::open(path.string());
+  auto reader = FileReader::open(path.string());
   EXPECT_TRUE(reader.ok());
   history.generation = (*reader)->generation();
   history.blocks = (*reader)->totals().blocks;
@@ -123,7 +123,7 @@ class LostUnits : public testing::TestWithParam<std::tuple<int, Hdf5View, int>> 
     // Not an HDF5 file, which a view and values make it look like, nor one of no kind.
     const auto kind = kind_of(MemorySource(image_, "image"));
     ASSERT_TRUE(kind.ok() && *kind == FileKind::kNmb) << text;
-    auto reader = Reader::open(std::make_shared<MemorySource>(image_, "image"));
+    auto reader = FileReader::open(std::make_shared<MemorySource>(image_, "image"));
     const bool newest = reader.ok() && (*reader)->generation() == history_.generation;
     if (newest) {
       ASSERT_EQ((*reader)->totals().blocks, history_.blocks) << text;
@@ -150,10 +150,10 @@ class LostUnits : public testing::TestWithParam<std::tuple<int, Hdf5View, int>> 
     // A writer goes on from the newest generation, or not at all, and says what it mends.
     write_file(path_, {reinterpret_cast<const char*>(image_.data()), image_.size()});
     {
-      WriterOptions options = fault_options();
+      FileWriterOptions options = fault_options();
       int told = 0;
       options.on_repair = [&told](const std::string&) { ++told; };
-      auto writer = Writer::open(path_.string(), options);
+      auto writer = FileWriter::open(path_.string(), options);
       if (!writer.ok()) {
         ASSERT_FALSE(newest && lost == 1) << text << writer.status().text();
         return;
@@ -163,7 +163,7 @@ class LostUnits : public testing::TestWithParam<std::tuple<int, Hdf5View, int>> 
       const Status added = add_block(**writer);
       ASSERT_TRUE(added.ok()) << text << added.text();
     }
-    auto again = Reader::open(path_.string());
+    auto again = FileReader::open(path_.string());
     ASSERT_TRUE(again.ok()) << text << again.status().text();
     ASSERT_EQ((*again)->generation(), history_.generation + 1) << text;
     ASSERT_EQ((*again)->totals().blocks, history_.blocks + 1) << text;
@@ -177,7 +177,7 @@ class LostUnits : public testing::TestWithParam<std::tuple<int, Hdf5View, int>> 
     ++appended_;
   }
 
-  static Status add_block(Writer& writer) {
+  static Status add_block(FileWriter& writer) {
     Metadata metadata;
     NMB_TRY(writer.define_block("zz/added", metadata).status());
     NMB_TRY(writer.end_define());

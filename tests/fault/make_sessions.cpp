@@ -26,13 +26,13 @@ class Count final : public ValueAccumulator {
 };
 
 static Status write_file(const std::string& path, std::uint64_t seed, int generations) {
-  WriterOptions options = fault_options();
+  FileWriterOptions options = fault_options();
   // Small pages make deep trees.
   if (seed % 3 == 0) options.leaf_rows = 4, options.node_rows = options.map_rows = 3;
   if (seed % 4 == 1) {
     options.statistics = StatisticsLevel::kParts;
     options.functions = {
-        {"count", [](const Metadata&, VarId) { return std::make_unique<Count>(); }}};
+        {"count", [](std::string_view, Type) { return std::make_unique<Count>(); }}};
   }
   if (seed % 5 == 2) options.metadata_codec = MetadataCodec::kNone;
   Model model;

@@ -15,13 +15,13 @@
 #include <string>
 #include <vector>
 
-#include "nmb/files.h"
-#include "nmb/layout.h"
-#include "nmb/reader.h"
-#include "nmb/recover.h"
-#include "nmb/verify.h"
-#include "nmb/writer.h"
+#include "files/files.h"
+#include "reader/file_reader.h"
+#include "recover/recover.h"
 #include "support/programs.h"
+#include "verify/layout.h"
+#include "verify/verify.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -41,13 +41,13 @@ struct Options {
 
 // New files replace old ones, so that none gets too large.
 [[noreturn]] void commit_for_ever(const std::string& path) {
-  WriterOptions options;
+  FileWriterOptions options;
   options.overwrite = true;
   options.sync = false;
   for (std::uint64_t round = 0;; ++round) {
-    auto created = Writer::create(path, options);
+    auto created = FileWriter::create(path, options);
     if (!created.ok()) stop(created.status());
-    std::unique_ptr<Writer> writer = *std::move(created);
+    std::unique_ptr<FileWriter> writer = *std::move(created);
     Result<BlockId> block = writer->define_block("b");
     const Result<DimId> time = writer->def_dim(*block, "time", kUnlimited);
     const Result<VarId> v = writer->def_var(*block, "v", Type::kInt, std::vector<DimId>{*time});
@@ -61,7 +61,7 @@ struct Options {
       if (g % 8 != round % 8) continue;
       // The lock comes and goes too.
       writer.reset();
-      auto opened = Writer::open(path, options);
+      auto opened = FileWriter::open(path, options);
       if (!opened.ok()) stop(opened.status());
       writer = *std::move(opened);
       block = writer->find_block("b");
@@ -83,7 +83,7 @@ class Told final : public Findings {
 
 // What an opening says beside what every commit shows while it is at work.
 std::string open_once(const std::string& path, bool verifies, Tally* tally) {
-  auto reader = Reader::open(path);
+  auto reader = FileReader::open(path);
   ++tally->opens;
   if (!reader.ok()) return reader.status().text();
   for (const Finding& warning : (*reader)->warnings()) return warning.text();
@@ -104,7 +104,7 @@ std::string open_once(const std::string& path, bool verifies, Tally* tally) {
   auto file = FileSource::open(path);
   if (!file.ok()) return file.status().text();
   Told told;
-  VerifyOptions options;
+  VerifierOptions options;
   options.level = VerifyLevel::kBlocks;
   const auto summary = verify(**file, options, told);
   if (!summary.ok()) return summary.status().text();

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
@@ -19,7 +19,7 @@
 namespace nmb::test {
 namespace {
 
-using Session = Status (*)(Communicator&, const std::string&, const WriterOptions&);
+using Session = Status (*)(Communicator&, const std::string&, const FileWriterOptions&);
 
 struct Way {
   Fault::How how;
@@ -136,13 +136,13 @@ TEST_P(ParallelFault, OfAChangeLeavesAWholeGeneration) {
   };
   std::set<std::uint64_t> seen;
   fail_each_call(GetParam(), path, change_session, prepare, [&] {
-    auto reader = Reader::open(path.string());
+    auto reader = FileReader::open(path.string());
     ASSERT_TRUE(reader.ok()) << reader.status().text();
     const std::uint64_t generation = (*reader)->generation();
     seen.insert(generation);
     const std::string content = content_of(path);
     ASSERT_EQ(content, generations.emplace(generation, content).first->second);
-    const auto writer = Writer::open(path.string(), session_options());
+    const auto writer = FileWriter::open(path.string(), session_options());
     ASSERT_TRUE(writer.ok()) << writer.status().text();
     // A whole generation that was not committed is adopted.
     const std::uint64_t adopted = (*writer)->generation();

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "fault/failing_new.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "parallel/mpi_plugin.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
@@ -134,7 +134,7 @@ Result<std::uint64_t> Rank::run_session_of(const Failure& failure, Status* statu
   NMB_ASSIGN(std::unique_ptr<Transport> transport, networks_.open(ranks_));
   Fault fault = failure.fault();
   if (ranks_.rank() != failure.rank) fault.call = ~std::uint64_t{0};
-  WriterOptions options = session_options(fault.layer());
+  FileWriterOptions options = session_options(fault.layer());
   options.io = io_;
   std::uint64_t allocations = 0;
   {
@@ -182,7 +182,7 @@ Status Rank::judge_file(const Failure& failure, bool done) {
   NMB_TRY(expect(content.rfind("cannot read", 0) != 0, "a sound file, not " + content));
   // A commit whose slot could not be written is whole but for that: the next writer adopts it.
   const bool pending = findings_of(fs::path(path_)).find("R-SB-13") != std::string::npos;
-  NMB_TRY(Writer::open(path_, session_options()).status());
+  NMB_TRY(FileWriter::open(path_, session_options()).status());
   NMB_TRY(expect(pending || content_of(path_) == content, "the same when it is opened again"));
   // What the writer could not take away again stays, until the next commit records it.
   const std::string findings = findings_of(fs::path(path_), {"R-FL-2"});

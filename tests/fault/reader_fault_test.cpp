@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "fault/session_file.h"
-#include "nmb/verify.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 namespace nmb::test {
 namespace {
@@ -22,12 +22,12 @@ TEST(ReaderFault, EveryFailedReadIsAnError) {
   const MemorySource memory(bytes, "memory");
   const auto counted = std::make_shared<CountingSource>(memory);
   {
-    auto reader = Reader::open(counted);
+    auto reader = FileReader::open(counted);
     ASSERT_TRUE(reader.ok());
     ASSERT_EQ(difference(model, **reader), "");
   }
   for (std::uint64_t call = 0; call < counted->reads(); ++call) {
-    auto reader = Reader::open(std::make_shared<CountingSource>(memory, call));
+    auto reader = FileReader::open(std::make_shared<CountingSource>(memory, call));
     if (!reader.ok()) {
       ASSERT_EQ(reader.status().code(), Code::kIo);
       continue;

@@ -10,8 +10,8 @@
 namespace nmb::test {
 
 // With a layer, which makes the device's waits its own; without, commits do not wait.
-inline WriterOptions fault_options(OutputLayer layer = {}, Hdf5View view = Hdf5View::kOff) {
-  WriterOptions options;
+inline FileWriterOptions fault_options(OutputLayer layer = {}, Hdf5View view = Hdf5View::kOff) {
+  FileWriterOptions options;
   options.hdf5_view = view;
   options.piece_size = 65536;
   options.inline_limit = 512;
@@ -27,9 +27,9 @@ enum class SessionKind { kAll, kGrowth, kDefinitions, kRecords };
 // One generation, from creation (first) or opening to close(). The model follows; it is that of the
 // new generation only if the status is ok.
 inline Status write_session(const std::string& path, bool first, std::uint64_t seed,
-                            SessionKind kind, const WriterOptions& options, Model* model) {
-  NMB_ASSIGN(std::unique_ptr<Writer> writer,
-             first ? Writer::create(path, options) : Writer::open(path, options));
+                            SessionKind kind, const FileWriterOptions& options, Model* model) {
+  NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+             first ? FileWriter::create(path, options) : FileWriter::open(path, options));
   RandomSession session(*writer, *model, seed, true);
   const bool defines = kind == SessionKind::kAll || kind == SessionKind::kDefinitions;
   NMB_TRY(session.define(first ? 20 : defines ? 8 : 0));

@@ -6,7 +6,7 @@
 #include "support/faulty_output.h"
 #include "support/programs.h"
 #include "support/sanitized.h"
-#include "writer/make_writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -90,7 +90,7 @@ TEST(WriterFault, EveryFailureOfAChangeLeavesTheCommittedGenerationOrTheNewOne) 
         const Status status = write_session(path, false, seed + 100, kind,
                                             fault_options(fault.layer(), view_of(seed)), &ignored);
         ASSERT_EQ(status.code(), code) << status.text();
-        auto reader = Reader::open(path.string());
+        auto reader = FileReader::open(path.string());
         ASSERT_TRUE(reader.ok()) << reader.status().text();
         const bool is_new = (*reader)->generation() == 3;
         ++(is_new ? new_ones : old_ones);
@@ -103,7 +103,7 @@ TEST(WriterFault, EveryFailureOfAChangeLeavesTheCommittedGenerationOrTheNewOne) 
         // a slot, mark or cover written in part, and a whole generation, until the next writer.
         ASSERT_EQ(findings_of(path, {"R-FL-2", "R-ID-5", "R-SB-1", "R-SB-3", "R-SB-12", "R-SB-13"}),
                   "");
-        const auto writer = Writer::open(path.string(), fault_options());
+        const auto writer = FileWriter::open(path.string(), fault_options());
         ASSERT_TRUE(writer.ok()) << writer.status().text();
         const bool adopted = (*writer)->generation() == 3;
         ASSERT_TRUE(adopted || !is_new);
@@ -122,9 +122,9 @@ TEST(WriterFault, AFailedWriterRefusesEverythingElse) {
   const TemporaryFolder folder;
   const std::string path = folder.path() / "f.nmb";
   for (const Code code : {Code::kIo, Code::kConflict}) {
-    CoreOptions options;
+    FileWriterOptions options;
     options.before_commit = [&] { return Status(code, "not now"); };
-    auto writer = make_writer(path, options, true);
+    auto writer = FileWriter::create(path, options);
     ASSERT_TRUE(writer.ok());
     ASSERT_TRUE((*writer)->define_block("a").ok());
     ASSERT_TRUE((*writer)->end_define().ok());

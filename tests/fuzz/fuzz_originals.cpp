@@ -8,11 +8,11 @@
 #include <cstdlib>
 
 #include "fuzz/fuzz_target.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 #include "wire/sha256.h"
 
 using namespace nmb;
@@ -58,7 +58,7 @@ struct Counts {
   bool any_cut = false;
 };
 
-static Status count_originals(const Reader& reader, Counts& counts) {
+static Status count_originals(const FileReader& reader, Counts& counts) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   for (std::uint32_t number = 1; number <= files.size(); ++number) {
     const ExternalFile& file = files[number - 1];
@@ -77,7 +77,7 @@ static Status count_originals(const Reader& reader, Counts& counts) {
   return Status();
 }
 
-static Status check_blocks(const Reader& reader) {
+static Status check_blocks(const FileReader& reader) {
   return reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     Received received;
     const Status given = reader.give_back(entry, [&](auto bytes) { return received.take(bytes); });
@@ -93,7 +93,7 @@ static Status check_blocks(const Reader& reader) {
 static void run(std::span<const std::byte> bytes) {
   const auto file = std::make_shared<MemorySource>(bytes, "input");
   if (const auto kind = kind_of(*file); !kind.ok() || *kind != FileKind::kNmb) return;
-  const auto reader = Reader::open(file, {});
+  const auto reader = FileReader::open(file, {});
   if (!reader.ok()) return;
   Counts counts;
   const Status counted = count_originals(**reader, counts);
@@ -101,7 +101,7 @@ static void run(std::span<const std::byte> bytes) {
   if (!counted.ok() || counts.any_cut || counts.originals == 0) return;
 
   test::FindingList findings;
-  VerifyOptions options;
+  VerifierOptions options;
   options.level = VerifyLevel::kIndex;
   options.originals = true;
   const auto summary = verify(*file, options, findings);

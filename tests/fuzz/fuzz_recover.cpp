@@ -8,12 +8,12 @@
 #include <string>
 
 #include "fuzz/fuzz_target.h"
-#include "nmb/reader.h"
-#include "nmb/recover.h"
-#include "nmb/verify.h"
+#include "reader/file_reader.h"
+#include "recover/recover.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 using namespace nmb;
 
@@ -35,7 +35,7 @@ static void check_output(const std::string& path, const Recovery& recovery) {
 
 static void run(std::span<const std::byte> bytes) {
   const auto file = std::make_shared<MemorySource>(bytes, "input");
-  RecoverOptions options;
+  RecoveryOptions options;
   std::uint64_t number = bytes.size();
   for (std::size_t i = 0; i < bytes.size(); i += 509)
     number = number * 31 + std::to_integer<std::uint64_t>(bytes[i]);

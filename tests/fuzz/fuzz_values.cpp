@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "dump/dump.h"
 #include "fuzz/fuzz_target.h"
-#include "nmb/dump.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/vectors.h"
@@ -24,7 +24,7 @@ static constexpr std::uint64_t kMostTimes = 64, kLeast = 1 << 20;
 static void run(std::span<const std::byte> bytes) {
   const auto file = std::make_shared<MemorySource>(bytes, "input");
   if (const auto kind = kind_of(*file); !kind.ok() || *kind != FileKind::kNmb) return;
-  const auto reader = Reader::open(file, {});
+  const auto reader = FileReader::open(file, {});
   if (!reader.ok()) return;
   (void)(*reader)->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     const auto block = (*reader)->block(entry);

@@ -6,11 +6,11 @@
 #include <cstdlib>
 
 #include "fuzz/fuzz_target.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 using namespace nmb;
 
@@ -18,7 +18,7 @@ using namespace nmb;
 static constexpr std::uint64_t kMostValues = 1 << 16;
 
 static Status read_all(std::shared_ptr<const ByteSource> file) {
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(std::move(file)));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(std::move(file)));
   Status first;
   const Status visited = reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     Status status;

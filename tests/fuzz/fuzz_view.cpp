@@ -4,10 +4,10 @@
 #include <cstdint>
 
 #include "fuzz/fuzz_target.h"
-#include "nmb/hdf5_view.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/vectors.h"
+#include "view/hdf5_view.h"
 
 using namespace nmb;
 

@@ -57,6 +57,8 @@ cd "$work"
 for consumer in "${consumers[@]}"; do
   alone "$consumer" write small.nmb
   alone "$prefix/bin/nmverify" -q small.nmb
+  rm -f small.nmb.*
+  alone "$consumer" calls small.nmb >/dev/null
   inputs=(small.nmb)
   if [ -e "$library/nmb/nmb-hdf5" ]; then
     alone "$prefix/bin/nmconvert" -f small.nmb other.h5

@@ -53,16 +53,18 @@ class DimensionIdsTest : public testing::Test {
   void write(const std::vector<ExtendedBlock>& blocks) {
     const std::string path = (folder_.path() / "a.nmb").string();
     write_extended(path, blocks);
-    Result<std::unique_ptr<Reader>> reader = Reader::open(path);
+    Result<std::unique_ptr<FileReader>> reader = FileReader::open(path);
     ASSERT_TRUE(reader.ok()) << reader.status().text();
     reader_ = std::move(*reader);
   }
 
-  std::shared_ptr<const Block> block(const std::string& name) { return *reader_->block(name); }
+  std::shared_ptr<const LoadedBlock> block(const std::string& name) {
+    return *reader_->block(name);
+  }
 
   // Numbers of x, y and those that v has.
   std::vector<std::int64_t> numbers(const DimensionIds& ids, const std::string& name) {
-    const std::shared_ptr<const Block> written = *ids.renumbered(block(name));
+    const std::shared_ptr<const LoadedBlock> written = *ids.renumbered(block(name));
     std::vector<std::int64_t> all;
     for (const auto& [variable, attribute] :
          {std::pair("x", kDimensionId), std::pair("y", kDimensionId), std::pair("v", kCoordinates)})
@@ -73,7 +75,7 @@ class DimensionIdsTest : public testing::Test {
   }
 
   const TemporaryFolder folder_;
-  std::unique_ptr<Reader> reader_;
+  std::unique_ptr<FileReader> reader_;
 };
 
 using Numbers = std::vector<std::int64_t>;

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "nmb/classic.h"
-#include "nmb/writer.h"
+#include "model/classic.h"
 #include "sources/value_source.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 
@@ -90,10 +90,10 @@ std::vector<std::byte> ExtendedBlock::body() const {
 }
 
 void write_extended(const std::string& path, const std::vector<ExtendedBlock>& blocks) {
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
   options.overwrite = true;
-  auto writer = Writer::create(path, options);
+  auto writer = FileWriter::create(path, options);
   ASSERT_TRUE(writer.ok()) << writer.status().text();
   for (const ExtendedBlock& block : blocks) {
     PackedBlock packed;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/extension.h"
-#include "nmb/metadata.h"
+#include "model/extension.h"
+#include "model/metadata.h"
 
 namespace nmb::test {
 

@@ -1,16 +1,16 @@
 // Classic blocks that nmb-hdf5 exports, as netCDF-C sees them.
 #include <gtest/gtest.h>
 
-#include "nmb/writer.h"
 #include "support/programs.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
 
 Status write_blocks(const std::string& path) {
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::create(path, options));
   NMB_TRY(writer->def_dim("time", kUnlimited).status());
   NMB_ASSIGN(const auto x, writer->def_dim("x", 2));
   const std::string_view over_time[] = {"time"}, both[] = {"time", "x"}, text[] = {"x"};

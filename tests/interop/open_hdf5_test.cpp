@@ -4,10 +4,10 @@
 
 #include <cstdlib>
 
+#include "client/hdf5.h"
 #include "extended_file.h"
-#include "nmb/files.h"
-#include "nmb/hdf5.h"
-#include "nmb/merge.h"
+#include "files/files.h"
+#include "merge/reporting/merge.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
 
@@ -85,7 +85,7 @@ TEST_F(OpenHdf5Test, EntriesAreThoseOfPackedFiles) {
   PackReport report;
   const Status packed = pack(options, &report);
   ASSERT_TRUE(packed.ok()) << packed.text();
-  const auto reader = Reader::open(options.output);
+  const auto reader = FileReader::open(options.output);
   const auto blocks = open_hdf5(file());
   ASSERT_TRUE(reader.ok() && blocks.ok());
   EXPECT_EQ((*reader)->totals().blocks, blocks->size());

@@ -8,11 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "convert/hdf5_options.h"
+#include "convert/convert.h"
 #include "convert/write_cmip7.h"
-#include "nmb/communicator.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
+#include "files/files.h"
+#include "parallel/communicator.h"
 #include "support/programs.h"
 
 namespace nmb::test {
@@ -68,7 +67,7 @@ Status convert_with(const std::string& object, const Change& change) {
   const fs::path out = folder.path() / "out";
   fs::create_directory(out);
   NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(from));
-  Hdf5Options options;
+  ExtractOptions options;
   options.sync = false;
   options.links_unchanged = [&]() -> Status {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

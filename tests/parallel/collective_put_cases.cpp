@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/rank_cases.h"
@@ -75,10 +75,10 @@ RANK_CASE(ValuesPutTogetherAreNotReadAgain) {
       NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
       const std::string path = folder.file("cube.nmb");
       std::uint64_t read = 0;
-      WriterOptions options = small_pieces();
+      FileWriterOptions options = small_pieces();
       options.layer = counting(read);
       {
-        NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+        NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, options, ranks));
         NMB_ASSIGN(const BlockId block, writer->define_block("cube"));
         NMB_ASSIGN(const DimId z, writer->def_dim(block, "z", cube.z));
         NMB_ASSIGN(const DimId y, writer->def_dim(block, "y", cube.y));
@@ -114,8 +114,8 @@ RANK_CASE(ValuesPutTogetherAreNotReadAgain) {
         NMB_TRY(writer->close());
       }
       auto check = [&]() -> Status {
-        NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
-        NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("cube"));
+        NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
+        NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block("cube"));
         for (int v = 0; v < kVariables; ++v) {
           NMB_ASSIGN(const std::vector<double> values,
                      block->read_all<double>(static_cast<VarId>(v)));
@@ -135,7 +135,7 @@ RANK_CASE(WholePiecesThatAllRanksPutAreTheHighestRanks) {
   const std::string path = folder.file("same.nmb");
   constexpr std::uint64_t kLength = 100'000;
   {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, small_pieces(), ranks));
     NMB_ASSIGN(const BlockId block, writer->define_block("all"));
     NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", kLength));
     NMB_TRY(writer->def_var(block, "v", Type::kDouble, std::span(&x, 1)).status());
@@ -153,8 +153,8 @@ RANK_CASE(WholePiecesThatAllRanksPutAreTheHighestRanks) {
     NMB_TRY(writer->close());
   }
   auto check = [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("all"));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block("all"));
     NMB_ASSIGN(const std::vector<double> values, block->read_all<double>(0));
     NMB_TRY(expect(std::ranges::all_of(values, [&](double v) { return v == ranks.size() - 1; }),
                    "the highest rank's values"));
@@ -197,8 +197,8 @@ class Model {
     return out;
   }
   Status check(const std::string& path) const {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("shared"));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block("shared"));
     NMB_TRY(expect(block->records == records_, "as many records"));
     const std::uint64_t columns[] = {kColumns, kCells, 2};
     for (VarId v = 0; v < 3; ++v) {
@@ -231,7 +231,8 @@ RANK_CASE(AnySelectionsPutTogetherAreWhatAModelSays) {
     std::mt19937_64 random(seed);  // the same on all ranks
     Model model;
     {
-      NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+      NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+                 FileWriter::create(path, small_pieces(), ranks));
       NMB_ASSIGN(const BlockId block, writer->define_block("shared"));
       NMB_ASSIGN(const DimId rows, writer->def_dim(block, "rows", Model::kRows));
       NMB_ASSIGN(const DimId columns, writer->def_dim(block, "columns", Model::kColumns));
@@ -291,10 +292,10 @@ RANK_CASE(ExtendedRecordsArePutStraightIntoTheFile) {
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   const auto size = static_cast<std::uint64_t>(ranks.size());
   std::vector<test::OutputCall> calls;
-  WriterOptions options = small_pieces();
+  FileWriterOptions options = small_pieces();
   options.layer = test::recording(calls);
   {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, options, ranks));
     NMB_ASSIGN(const BlockId block, writer->define_block("steps"));
     NMB_ASSIGN(const DimId time, writer->def_dim(block, "time", kUnlimited));
     NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", kCells));
@@ -319,8 +320,8 @@ RANK_CASE(ExtendedRecordsArePutStraightIntoTheFile) {
     NMB_TRY(writer->close());
   }
   auto check = [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("steps"));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block("steps"));
     NMB_ASSIGN(const std::vector<double> values, block->read_all<double>(0));
     NMB_TRY(expect(values.size() == kRecords * kCells, "as many values"));
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -336,7 +337,7 @@ RANK_CASE(ManyValuesWithoutSpace) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("waiting.nmb");
   constexpr std::uint64_t kCells = 4 << 20;  // 16 MiB
-  NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, small_pieces(), ranks));
   NMB_ASSIGN(const BlockId block, writer->define_block("steps"));
   NMB_ASSIGN(const DimId time, writer->def_dim(block, "time", kUnlimited));
   NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", kCells));
@@ -354,8 +355,8 @@ RANK_CASE(ManyValuesWithoutSpace) {
   if (refused) NMB_TRY(expect(status.message().find("extend()") != std::string::npos, "a way on"));
   NMB_TRY(writer->close());
   auto check = [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
-    NMB_ASSIGN(const std::shared_ptr<const Block> read, reader->block("steps"));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> read, reader->block("steps"));
     // What was put before is there.
     const std::uint64_t records = ranks.size() > 1 ? 4 : 6;
     NMB_TRY(expect(read->records >= records, "as many records"));

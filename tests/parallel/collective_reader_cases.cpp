@@ -3,8 +3,8 @@
 #include <numeric>
 #include <string>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "files/files.h"
+#include "reader/file_reader.h"
 #include "support/counting_source.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"
@@ -17,9 +17,9 @@ using test::RankFolder;
 
 // 300 blocks with values, written by rank 0.
 Status write_blocks(const std::string& path) {
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
-  NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, options));
+  NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, options));
   test::Definer definer(*writer);
   for (int i = 0; i < 300; ++i) {
     const BlockId block = definer.block("b" + std::to_string(i));
@@ -38,7 +38,7 @@ RANK_CASE(OneRankReadsForAll) {
   NMB_TRY(ranks.agree(ranks.rank() == 0 ? write_blocks(path) : Status()));
   NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
   const auto counted = std::make_shared<const CountingSource>(*file);
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(counted, {}, ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(counted, {}, ranks));
   NMB_TRY(expect(reader->totals().blocks == 300, "all blocks"));
   const std::string_view names[] = {"b7", "b299"};
   NMB_ASSIGN(const auto blocks, reader->open_blocks(names));
@@ -61,18 +61,18 @@ RANK_CASE(OneRankReadsForAll) {
 RANK_CASE(ReadersGetTheSameFailure) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("blocks.nmb");
-  const Status missing = Reader::open(path, {}, ranks).status();
+  const Status missing = FileReader::open(path, {}, ranks).status();
   NMB_TRY(expect(missing.code() == Code::kNotFound, "no file on any rank: " + missing.text()));
   NMB_TRY(ranks.agree(ranks.rank() == 0 ? write_blocks(path) : Status()));
   NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
   {
     // Rank 0's first read fails: nobody else tries.
     const auto counted = std::make_shared<const CountingSource>(*file, 0);
-    const Status status = Reader::open(counted, {}, ranks).status();
+    const Status status = FileReader::open(counted, {}, ranks).status();
     NMB_TRY(expect(status.code() == Code::kIo, "rank 0's failure: " + status.text()));
     NMB_TRY(expect(ranks.rank() == 0 || counted->reads() == 0, "no reads but by rank 0"));
   }
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path, {}, ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path, {}, ranks));
   // One rank wants what is not there.
   const std::string_view names[] = {ranks.rank() == ranks.size() - 1 ? "nowhere" : "b1"};
   const Status status = reader->open_blocks(names).status();

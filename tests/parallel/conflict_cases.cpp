@@ -18,8 +18,8 @@ using test::expect_failure_of_all;
 using test::names_in;
 using test::RankFolder;
 
-WriterOptions quick() {
-  WriterOptions options;
+FileWriterOptions quick() {
+  FileWriterOptions options;
   options.sync = false;
   return options;
 }
@@ -45,7 +45,7 @@ using Define = std::function<void(bool second, Definer&)>;
 
 Status define_and_fail(Communicator& ranks, const std::string& path, const Define& define,
                        Code code, const std::string& said) {
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, quick(), ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::create(path, quick(), ranks));
   Definer definer(*writer);
   define_own(ranks, definer);
   if (ranks.rank() == first_of(ranks)) define(false, definer);
@@ -220,14 +220,15 @@ RANK_CASE(ConflictOfPackedBlocks) {
 }
 
 // A file with a block that all ranks defined. Then `change` defines, and is to fail as said.
-Status refuses_later(Communicator& ranks, const std::function<Status(Writer&, Definer&)>& change,
+Status refuses_later(Communicator& ranks,
+                     const std::function<Status(FileWriter&, Definer&)>& change,
                      const std::string& said) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("a.nmb");
   std::vector<std::byte> committed;
   auto run = [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, quick(), ranks));
+    NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::create(path, quick(), ranks));
     Definer definer(*writer);
     define_own(ranks, definer);
     const BlockId block = definer.block("run/fields");
@@ -255,7 +256,7 @@ Status refuses_later(Communicator& ranks, const std::function<Status(Writer&, De
 Status refuses_definitions(Communicator& ranks, const Define& define, const std::string& said) {
   return refuses_later(
       ranks,
-      [&](Writer& writer, Definer& definer) {
+      [&](FileWriter& writer, Definer& definer) {
         if (ranks.rank() == first_of(ranks)) define(false, definer);
         if (ranks.rank() == second_of(ranks)) define(true, definer);
         return writer.end_define();
@@ -268,7 +269,7 @@ Status refuses_values(Communicator& ranks, const std::function<void(Definer&)>& 
                       const std::string& what) {
   return refuses_later(
       ranks,
-      [&](Writer& writer, Definer& definer) -> Status {
+      [&](FileWriter& writer, Definer& definer) -> Status {
         if (ranks.rank() == first_of(ranks)) define(definer);
         NMB_TRY(writer.end_define());
         if (ranks.rank() == second_of(ranks)) definer.put("run/fields", "v", 5);
@@ -343,35 +344,35 @@ RANK_CASE(ConflictOfValuesAndAChange) {
 }
 
 // A rank opens the file, or asks for another one, while the others create one.
-Status refuses_creation(Communicator& ranks, const std::function<void(WriterOptions*)>& change,
+Status refuses_creation(Communicator& ranks, const std::function<void(FileWriterOptions*)>& change,
                         const std::string& name, Code code, const std::string& said) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const bool second = ranks.rank() == second_of(ranks);
-  WriterOptions options = quick();
+  FileWriterOptions options = quick();
   if (second) change(&options);
   NMB_TRY(expect_failure_of_all(
-      ranks, Writer::create(folder.file(second ? name : "a.nmb"), options, ranks).status(), code,
-      said));
+      ranks, FileWriter::create(folder.file(second ? name : "a.nmb"), options, ranks).status(),
+      code, said));
   return expect_empty(ranks, folder);
 }
 
 RANK_CASE(ConflictOfOptions) {
   NMB_TRY(refuses_creation(
-      ranks, [](WriterOptions* options) { options->piece_size = 65536; }, "a.nmb", Code::kUsage,
+      ranks, [](FileWriterOptions* options) { options->piece_size = 65536; }, "a.nmb", Code::kUsage,
       "found piece size 65536" + on_second(ranks) + ", expected 1048576 as on rank 0"));
   NMB_TRY(refuses_creation(
-      ranks, [](WriterOptions* options) { options->metadata_codec = MetadataCodec::kNone; },
+      ranks, [](FileWriterOptions* options) { options->metadata_codec = MetadataCodec::kNone; },
       "a.nmb", Code::kUsage, "found metadata codec 0" + on_second(ranks) + ", expected 2"));
   return refuses_creation(
-      ranks, [](WriterOptions* options) { options->piece_size = 3; }, "a.nmb", Code::kUsage,
+      ranks, [](FileWriterOptions* options) { options->piece_size = 3; }, "a.nmb", Code::kUsage,
       "found piece size 3, expected a power of 2 from 65536 to 2^30 (" +
           on_second(ranks).substr(1) + ")");
 }
 
 RANK_CASE(ConflictOfPaths) {
   return refuses_creation(
-      ranks, [](WriterOptions*) {}, "b.nmb", Code::kUsage, "b.nmb\"" + on_second(ranks));
+      ranks, [](FileWriterOptions*) {}, "b.nmb", Code::kUsage, "b.nmb\"" + on_second(ranks));
 }
 
 RANK_CASE(ConflictOfCreationAndOpening) {
@@ -380,21 +381,21 @@ RANK_CASE(ConflictOfCreationAndOpening) {
   const std::string path = folder.file("a.nmb");
   NMB_TRY(expect_failure_of_all(
       ranks,
-      (ranks.rank() == second_of(ranks) ? Writer::open(path, quick(), ranks)
-                                        : Writer::create(path, quick(), ranks))
+      (ranks.rank() == second_of(ranks) ? FileWriter::open(path, quick(), ranks)
+                                        : FileWriter::create(path, quick(), ranks))
           .status(),
       Code::kUsage, "found call open()" + on_second(ranks) + ", expected create() as on rank 0"));
   return expect_empty(ranks, folder);
 }
 
 // The second rank calls something else than all others.
-Status refuses_calls(Communicator& ranks, bool in_define_mode, Status (Writer::*others)(),
-                     Status (Writer::*second)(), const std::string& said) {
+Status refuses_calls(Communicator& ranks, bool in_define_mode, Status (FileWriter::*others)(),
+                     Status (FileWriter::*second)(), const std::string& said) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   {
-    NMB_ASSIGN(const std::unique_ptr<Writer> writer,
-               Writer::create(folder.file("a.nmb"), quick(), ranks));
+    NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+               FileWriter::create(folder.file("a.nmb"), quick(), ranks));
     if (!in_define_mode) NMB_TRY(writer->end_define());
     const bool is_second = ranks.rank() == second_of(ranks);
     NMB_TRY(expect_failure_of_all(ranks, (writer.get()->*(is_second ? second : others))(),
@@ -404,23 +405,23 @@ Status refuses_calls(Communicator& ranks, bool in_define_mode, Status (Writer::*
 }
 
 RANK_CASE(ConflictOfCalls) {
-  NMB_TRY(refuses_calls(ranks, false, &Writer::redefine, &Writer::sync,
+  NMB_TRY(refuses_calls(ranks, false, &FileWriter::redefine, &FileWriter::sync,
                         "found sync()" + on_second(ranks) + " and redefine() on rank 0"));
-  NMB_TRY(refuses_calls(ranks, false, &Writer::sync, &Writer::close,
+  NMB_TRY(refuses_calls(ranks, false, &FileWriter::sync, &FileWriter::close,
                         "found close()" + on_second(ranks) + " and sync() on rank 0"));
-  NMB_TRY(refuses_calls(ranks, true, &Writer::end_define, &Writer::sync,
+  NMB_TRY(refuses_calls(ranks, true, &FileWriter::end_define, &FileWriter::sync,
                         "found sync()" + on_second(ranks) + " and end_define() on rank 0"));
-  return refuses_calls(ranks, true, &Writer::sync, &Writer::sync,
+  return refuses_calls(ranks, true, &FileWriter::sync, &FileWriter::sync,
                        "sync() is not allowed in define mode; call end_define() first");
 }
 
 // Values of a shared block are put; none are dropped because another rank keeps it.
 RANK_CASE(SharedBlocksTakeNoValues) {
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
-  NMB_ASSIGN(std::unique_ptr<Writer> writer,
-             Writer::create(folder.file("taken.nmb"), options, ranks));
+  NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+             FileWriter::create(folder.file("taken.nmb"), options, ranks));
   NMB_ASSIGN(const BlockId block, writer->define_block("shared"));
   NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", 100));
   NMB_TRY(writer->def_var(block, "v", Type::kByte, std::span(&x, 1)).status());

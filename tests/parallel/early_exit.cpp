@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "writer/file_writer.h"
 
 int main(int, char** argv) {
   const auto library = nmb::launched_by();
@@ -13,7 +13,7 @@ int main(int, char** argv) {
   auto ranks = nmb::open_mpi_ranks(*library);
   if (!ranks.ok()) return 2;
   const int last = (*ranks)->size() - 1;
-  auto writer = nmb::Writer::create(argv[1], {}, **ranks);
+  auto writer = nmb::FileWriter::create(argv[1], {}, **ranks);
   if ((*ranks)->rank() == last) std::exit(0);
   const nmb::Status status = writer.ok() ? (*writer)->end_define() : writer.status();
   std::printf("%s\n", status.text().c_str());

@@ -7,7 +7,7 @@
 #include <ctime>
 #include <random>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "parallel/message_fields.h"
 
 namespace nmb {

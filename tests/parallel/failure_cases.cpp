@@ -4,10 +4,10 @@
 #include <string>
 #include <thread>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/file_reader.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {
@@ -64,7 +64,8 @@ RANK_CASE(AWriterThatIsGoneOnOneRankHangsNobody) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
   // It may be gone before the others have heard that all have made theirs.
-  Result<std::unique_ptr<Writer>> writer = Writer::create(folder.file("gone.nmb"), {}, ranks);
+  Result<std::unique_ptr<FileWriter>> writer =
+      FileWriter::create(folder.file("gone.nmb"), {}, ranks);
   const int gone = ranks.size() - 1;
   if (ranks.rank() == gone) {
     NMB_TRY(writer.status());
@@ -85,7 +86,8 @@ RANK_CASE(CallsAfterASharedFailureHangNobody) {
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
   const int gone = ranks.size() - 1;
   {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(folder.file("f.nmb"), {}, ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+               FileWriter::create(folder.file("f.nmb"), {}, ranks));
     NMB_ASSIGN(const BlockId block, writer->define_block("b"));
     NMB_TRY(writer->end_define());
     const int value = 1;
@@ -104,7 +106,7 @@ RANK_CASE(CallsAfterASharedFailureHangNobody) {
 RANK_CASE(AWriterThatOneRankAbandonsHangsNobody) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
-  Result<std::unique_ptr<Writer>> writer = Writer::create(folder.file("f.nmb"), {}, ranks);
+  Result<std::unique_ptr<FileWriter>> writer = FileWriter::create(folder.file("f.nmb"), {}, ranks);
   if (ranks.rank() == ranks.size() - 1) {
     NMB_TRY(writer.status());
     (*writer)->abandon();
@@ -119,8 +121,8 @@ RANK_CASE(AWriterThatOneRankAbandonsHangsNobody) {
 RANK_CASE(AnAbandonedWriterLeavesTheRanksSound) {
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
   {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer,
-               Writer::create(folder.file("abandoned.nmb"), {}, ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+               FileWriter::create(folder.file("abandoned.nmb"), {}, ranks));
     writer->abandon();
   }
   return ranks.barrier();
@@ -137,8 +139,9 @@ RANK_CASE(AFailureAfterTheEndOfAnotherRank) {
 RANK_CASE(AWriterThatIsGoneAfterASharedFailureHangsNobody) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
-  NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(folder.file("f.nmb"), {}, ranks));
-  const Status missing = Reader::open(folder.file("missing.nmb"), {}, ranks).status();
+  NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+             FileWriter::create(folder.file("f.nmb"), {}, ranks));
+  const Status missing = FileReader::open(folder.file("missing.nmb"), {}, ranks).status();
   NMB_TRY(expect(missing.code() == Code::kNotFound, missing.text()));
   const int gone = ranks.size() - 1;
   if (ranks.rank() == gone) {
@@ -157,9 +160,11 @@ RANK_CASE(AWriterThatIsGoneAfterASharedFailureHangsNobody) {
 RANK_CASE(WritersThatEndAfterASharedFailureLeaveTheRanksSound) {
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
   for (int i = 0; i < 3; ++i) {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(folder.file("f.nmb"), {}, ranks));
-    NMB_ASSIGN(std::unique_ptr<Writer> other, Writer::create(folder.file("g.nmb"), {}, ranks));
-    const Status missing = Reader::open(folder.file("missing.nmb"), {}, ranks).status();
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+               FileWriter::create(folder.file("f.nmb"), {}, ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> other,
+               FileWriter::create(folder.file("g.nmb"), {}, ranks));
+    const Status missing = FileReader::open(folder.file("missing.nmb"), {}, ranks).status();
     NMB_TRY(expect(missing.code() == Code::kNotFound, missing.text()));
     // Who goes on from it says how it ends.
     if (i == 2) NMB_TRY(writer->end_define());
@@ -172,8 +177,8 @@ RANK_CASE(WritersThatEndAfterASharedFailureLeaveTheRanksSound) {
 RANK_CASE(TwoWritersInAnotherOrderAreRefused) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
-  NMB_ASSIGN(std::unique_ptr<Writer> a, Writer::create(folder.file("a.nmb"), {}, ranks));
-  NMB_ASSIGN(std::unique_ptr<Writer> b, Writer::create(folder.file("b.nmb"), {}, ranks));
+  NMB_ASSIGN(std::unique_ptr<FileWriter> a, FileWriter::create(folder.file("a.nmb"), {}, ranks));
+  NMB_ASSIGN(std::unique_ptr<FileWriter> b, FileWriter::create(folder.file("b.nmb"), {}, ranks));
   const bool first = ranks.rank() != ranks.size() - 1;
   const Status status = (first ? a : b)->end_define();
   return expect(status.code() == Code::kUsage &&
@@ -186,13 +191,16 @@ RANK_CASE(TwoReadersInAnotherOrderAreRefused) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
   for (const char* name : {"a.nmb", "b.nmb"}) {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(folder.file(name), {}, ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+               FileWriter::create(folder.file(name), {}, ranks));
     if (ranks.rank() == 0) NMB_TRY(writer->define_block(name).status());
     NMB_TRY(writer->end_define());
     NMB_TRY(writer->close());
   }
-  NMB_ASSIGN(const std::unique_ptr<Reader> a, Reader::open(folder.file("a.nmb"), {}, ranks));
-  NMB_ASSIGN(const std::unique_ptr<Reader> b, Reader::open(folder.file("b.nmb"), {}, ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> a,
+             FileReader::open(folder.file("a.nmb"), {}, ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> b,
+             FileReader::open(folder.file("b.nmb"), {}, ranks));
   const bool first = ranks.rank() != ranks.size() - 1;
   const std::string_view name = first ? "a.nmb" : "b.nmb";
   const Status status = (first ? a : b)->open_blocks(std::span(&name, 1)).status();
@@ -204,7 +212,7 @@ RANK_CASE(ABarrierBesideAnotherCallHangsNobody) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
   // Rank 0 may be ahead of the others.
-  Result<std::unique_ptr<Writer>> writer = Writer::create(folder.file("f.nmb"), {}, ranks);
+  Result<std::unique_ptr<FileWriter>> writer = FileWriter::create(folder.file("f.nmb"), {}, ranks);
   const auto start = Clock::now();
   Status status = writer.status();
   if (status.ok()) status = ranks.rank() == 0 ? ranks.barrier() : (*writer)->end_define();

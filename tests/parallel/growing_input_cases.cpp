@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/merge.h"
-#include "nmb/reader.h"
+#include "merge/reporting/merge.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/rank_cases.h"
@@ -23,11 +23,11 @@ using test::RankFolder;
 // By one process: a file of blocks, or one more generation of it.
 Status add_blocks(const std::string& path, bool is_there, const std::vector<std::string>& names,
                   std::uint64_t length) {
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
   options.piece_size = 65536;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer,
-             is_there ? Writer::open(path, options) : Writer::create(path, options));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+             is_there ? FileWriter::open(path, options) : FileWriter::create(path, options));
   Definer definer(*writer);
   for (const std::string& name : names) {
     const BlockId block = definer.block(name);
@@ -41,9 +41,9 @@ Status add_blocks(const std::string& path, bool is_there, const std::vector<std:
 }
 
 Status remove_and_add(const std::string& path, const std::string& name) {
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(path, options));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::open(path, options));
   Definer definer(*writer);
   definer.keep(writer->remove_block(definer.block(name)));
   NMB_TRY(definer.status());
@@ -64,7 +64,7 @@ Result<PackOptions> make_files(Communicator& ranks, const RankFolder& folder) {
   options.inputs = {folder.file("large.nmb"), folder.file("small.nmb")};
   options.output = folder.file("out.nmb");
   options.block_name = "{stem}/{group}";
-  std::get<PackMode>(options.mode).append = true;
+  std::get<Pack>(options.mode).append = true;
   options.writer.sync = false;
   return options;
 }
@@ -78,7 +78,7 @@ auto meanwhile(std::function<Status()> land, Status* landed) {
 }
 
 Status expect_out(const RankFolder& folder, std::uint64_t blocks) {
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(folder.file("out.nmb")));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(folder.file("out.nmb")));
   NMB_TRY(expect(reader->totals().blocks == blocks, std::to_string(blocks) + " blocks, not " +
                                                         std::to_string(reader->totals().blocks)));
   const std::string findings = test::findings_of(std::filesystem::path(folder.file("out.nmb")));
@@ -140,7 +140,7 @@ RANK_CASE(InputChangesWhileItIsAppended) {
 RANK_CASE(InputGrowsWhileItIsLinked) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   NMB_ASSIGN(PackOptions options, make_files(ranks, folder));
-  std::get<PackMode>(options.mode).link = true;
+  std::get<Pack>(options.mode).link = true;
   Status landed;
   options.provenance = meanwhile(
       [&] { return add_blocks(folder.file("large.nmb"), true, {"later"}, 30000); }, &landed);

@@ -13,7 +13,7 @@
 
 #include "index/entry_codec.h"
 #include "index/index_build.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "wire/hash.h"
 
 namespace nmb {

@@ -5,19 +5,19 @@
 #include <numeric>
 #include <string>
 
-#include "nmb/reader.h"
-#include "nmb/verify.h"
+#include "reader/file_reader.h"
 #include "support/model.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"
+#include "verify/verify.h"
 
 namespace nmb {
 namespace {
 
 using test::RankFolder;
 
-WriterOptions without_sync() {
-  WriterOptions options;
+FileWriterOptions without_sync() {
+  FileWriterOptions options;
   options.sync = false;
   return options;
 }
@@ -34,7 +34,7 @@ RANK_CASE(SeventeenThousandBlocksOfEachRank) {
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   const auto size = static_cast<std::uint64_t>(ranks.size());
   {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, without_sync(), ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, without_sync(), ranks));
     for (std::uint64_t i = 0; i < kBlocks; ++i) {
       NMB_ASSIGN(const BlockId block, writer->define_block("b" + std::to_string(i * size + rank)));
       NMB_TRY(writer->def_var(block, "v", Type::kInt, {}).status());
@@ -52,7 +52,7 @@ RANK_CASE(SeventeenThousandBlocksOfEachRank) {
     NMB_TRY(writer->close());
   }
   return check_alone(ranks, [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
     NMB_TRY(expect(reader->totals().blocks == kBlocks * size, "as many blocks"));
     NMB_TRY(expect(reader->totals().variables == kBlocks * size, "as many variables"));
     NMB_ASSIGN(const Object last, reader->object("b" + std::to_string(kBlocks * size - 1) + "/v"));
@@ -67,7 +67,7 @@ RANK_CASE(VariablesPastFourGibibytes) {
   constexpr std::uint64_t kLength = 6ull << 30;
   const std::uint64_t places[] = {0, kLength / 2 + 1, kLength - 4};
   {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, without_sync(), ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, without_sync(), ranks));
     NMB_ASSIGN(const BlockId large, writer->define_block("large"));
     NMB_ASSIGN(const DimId x, writer->def_dim(large, "x", kLength));
     NMB_ASSIGN(const VarId bytes, writer->def_var(large, "bytes", Type::kByte, std::span(&x, 1)));
@@ -85,7 +85,7 @@ RANK_CASE(VariablesPastFourGibibytes) {
     NMB_TRY(writer->close());
   }
   return check_alone(ranks, [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
     std::vector<std::string> names{"large/bytes"};
     for (int rank = 0; rank < ranks.size(); ++rank)
       names.push_back("own" + std::to_string(rank) + "/more");
@@ -109,7 +109,7 @@ RANK_CASE(BlocksOfOtherRanksRightAfterEndDefine) {
   const std::string own_name = "of/" + std::to_string(ranks.rank());
   const std::string next_name = "of/" + std::to_string(next);
   {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, without_sync(), ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, without_sync(), ranks));
     NMB_ASSIGN(const BlockId own, writer->define_block(own_name));
     NMB_ASSIGN(const DimId x, writer->def_dim(own, "x", 10));
     NMB_TRY(writer->def_var(own, "v", Type::kInt, std::span(&x, 1)).status());
@@ -130,7 +130,7 @@ RANK_CASE(BlocksOfOtherRanksRightAfterEndDefine) {
     return expect(test::findings_of(std::filesystem::path(path)).empty(), "a sound file");
   }));
   // Different ranks read different blocks at once.
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
   NMB_ASSIGN(const Object object, reader->object(own_name + "/v"));
   NMB_ASSIGN(const std::vector<int> values, object.block->read_all<int>(object.variable));
   std::vector<int> expected(10);
@@ -141,8 +141,8 @@ RANK_CASE(BlocksOfOtherRanksRightAfterEndDefine) {
 
 RANK_CASE(BlocksThatNobodyDefinedAreNotFound) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
-  NMB_ASSIGN(std::unique_ptr<Writer> writer,
-             Writer::create(folder.file("none.nmb"), without_sync(), ranks));
+  NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+             FileWriter::create(folder.file("none.nmb"), without_sync(), ranks));
   NMB_TRY(writer->end_define());
   std::vector<std::string_view> names;
   if (ranks.rank() == ranks.size() - 1) names = {"nowhere"};
@@ -157,7 +157,7 @@ RANK_CASE(StepsThatAddAsMuchSendAsMuch) {
   const std::string path = folder.file("steps.nmb");
   std::vector<std::uint64_t> sent;
   {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, without_sync(), ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, without_sync(), ranks));
     for (int step = 0; step < kSteps; ++step) {
       if (step > 0) NMB_TRY(writer->redefine());
       for (int i = 0; i < kBlocks; ++i) {
@@ -185,8 +185,8 @@ RANK_CASE(StepsThatAddAsMuchSendAsMuch) {
 // After a commit blocks of all ranks are found, without definitions between.
 RANK_CASE(BlocksOfOtherRanksAfterSync) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
-  NMB_ASSIGN(std::unique_ptr<Writer> writer,
-             Writer::create(folder.file("after.nmb"), without_sync(), ranks));
+  NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+             FileWriter::create(folder.file("after.nmb"), without_sync(), ranks));
   const int next = (ranks.rank() + 1) % ranks.size();
   NMB_ASSIGN(const BlockId own, writer->define_block("of/" + std::to_string(ranks.rank())));
   NMB_TRY(writer->def_var(own, "v", Type::kInt, {}).status());
@@ -208,7 +208,8 @@ RANK_CASE(BlocksOfOtherRanksAfterSync) {
   }
   NMB_TRY(writer->close());
   return check_alone(ranks, [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(folder.file("after.nmb")));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+               FileReader::open(folder.file("after.nmb")));
     NMB_ASSIGN(const Object first, reader->object("of/0/v"));
     NMB_ASSIGN(const std::vector<int> values, first.block->read_all<int>(first.variable));
     NMB_TRY(expect(values == std::vector<int>{102}, "the last value of the first block"));

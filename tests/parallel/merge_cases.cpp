@@ -5,8 +5,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "nmb/classic.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
+#include "model/classic.h"
 #include "support/faulty_output.h"
 #include "support/rank_cases.h"
 #include "support/rank_outcome.h"
@@ -223,12 +223,12 @@ RANK_CASE(ValuesOfUnitedBlocksMovedByAllRanks) {
   for (std::size_t i = 0; i < 4; ++i) {
     const std::string run = "r" + std::to_string(i);
     parts.push_back({{run + "e1", run + "e2"}, 50000, "one"});
-    steps.push_back({{"r1e1", "r2e2"}, 50000 + 7 * i, "one"});
+    steps.push_back({{"r1e1", "r2e2"}, 50000 + 251 * i, "one"});
   }
   constexpr std::uint64_t kBytes = 8 * 50000 * 8;
   PackOptions united, joined;
-  united.mode = UnionMode();
-  joined.mode = JoinMode{.along = "axis:0", .first_values = true};
+  united.mode = Union();
+  joined.mode = Join{.along = "axis:0", .first_values = true};
   for (PackOptions* options : {&united, &joined}) {
     std::vector<test::OutputCall> calls;
     options->writer.layer = test::recording(calls);
@@ -243,7 +243,7 @@ RANK_CASE(ValuesOfUnitedBlocksMovedByAllRanks) {
 // Four inputs whose variables become those of one classic file.
 Result<PackOptions> united_to_classic(Communicator& ranks, const RankFolder& folder) {
   PackOptions options;
-  options.mode = UnionMode();
+  options.mode = Union();
   options.classic = Kind::kCdf5;
   options.writer.sync = false;
   options.output = folder.file("ranks.nc");
@@ -333,7 +333,7 @@ RANK_CASE(ClassicFileThatOneRankCannotWrite) {
 Result<PackOptions> hdf5_inputs(Communicator& ranks, const RankFolder& folder) {
   PackOptions options;
   options.originals = Originals::kStore;
-  std::get<PackMode>(options.mode).digests = RecordedDigests::kSha256;
+  std::get<Pack>(options.mode).digests = RecordedDigests::kSha256;
   options.output = folder.file("merged.nmb");
   options.writer.sync = false;
   options.writer.piece_size = 65536;

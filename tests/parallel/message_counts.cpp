@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 
@@ -82,7 +82,7 @@ class Counter {
   std::size_t number_ = 0;
 };
 
-Result<BlockId> define(Writer& writer, const std::string& name, std::uint64_t rows,
+Result<BlockId> define(FileWriter& writer, const std::string& name, std::uint64_t rows,
                        std::uint64_t columns) {
   NMB_ASSIGN(const BlockId block, writer.define_block(name));
   NMB_ASSIGN(const DimId row,
@@ -94,7 +94,7 @@ Result<BlockId> define(Writer& writer, const std::string& name, std::uint64_t ro
 }
 
 // New blocks of this rank.
-Result<std::vector<BlockId>> define_own(Writer& writer, Communicator& ranks,
+Result<std::vector<BlockId>> define_own(FileWriter& writer, Communicator& ranks,
                                         const std::string& step) {
   std::vector<BlockId> blocks;
   for (std::uint64_t i = 0; i < kOwnBlocks; ++i) {
@@ -107,7 +107,7 @@ Result<std::vector<BlockId>> define_own(Writer& writer, Communicator& ranks,
   return blocks;
 }
 
-Status put_record(Writer& writer, const std::vector<BlockId>& blocks, std::uint64_t record) {
+Status put_record(FileWriter& writer, const std::vector<BlockId>& blocks, std::uint64_t record) {
   const std::vector<int> values(8, static_cast<int>(record));
   for (const BlockId block : blocks)
     NMB_TRY(writer.put(block, 0, {{record, 0}, {1, 8}, {}}, std::span<const int>(values)));
@@ -117,7 +117,7 @@ Status put_record(Writer& writer, const std::vector<BlockId>& blocks, std::uint6
 constexpr int kSeveral = 4;
 
 // A block of all ranks with several variables.
-Result<BlockId> define_several(Writer& writer, std::uint64_t columns) {
+Result<BlockId> define_several(FileWriter& writer, std::uint64_t columns) {
   NMB_ASSIGN(const BlockId block, writer.define_block("several"));
   NMB_ASSIGN(const DimId time, writer.def_dim(block, "time", kUnlimited));
   NMB_ASSIGN(const DimId column, writer.def_dim(block, "column", columns));
@@ -128,7 +128,7 @@ Result<BlockId> define_several(Writer& writer, std::uint64_t columns) {
 }
 
 // Collective: each rank an element of each variable, in one call.
-Status put_of_several(Writer& writer, BlockId block, std::uint64_t record, std::uint64_t rank) {
+Status put_of_several(FileWriter& writer, BlockId block, std::uint64_t record, std::uint64_t rank) {
   const int value = static_cast<int>(rank);
   std::vector<RequestId> requests;
   for (VarId i = 0; i < kSeveral; ++i) {
@@ -142,13 +142,13 @@ Status put_of_several(Writer& writer, BlockId block, std::uint64_t record, std::
 Status session(const std::string& path, Communicator& ranks, Calls& calls) {
   const auto size = static_cast<std::uint64_t>(ranks.size());
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
-  WriterOptions options;
+  FileWriterOptions options;
   options.overwrite = true;
   options.sync = false;
   Counter counter(calls, ranks);
-  std::unique_ptr<Writer> writer;
+  std::unique_ptr<FileWriter> writer;
   {
-    NMB_ASSIGN(writer, Writer::create(path, options, ranks));
+    NMB_ASSIGN(writer, FileWriter::create(path, options, ranks));
     counter.tell("create");
     NMB_ASSIGN(const std::vector<BlockId> own, define_own(*writer, ranks, "a"));
     NMB_TRY(writer->end_define());
@@ -220,7 +220,7 @@ Status session(const std::string& path, Communicator& ranks, Calls& calls) {
     NMB_TRY(writer->close());
     counter.tell("close");
   }
-  NMB_ASSIGN(writer, Writer::open(path, options, ranks));
+  NMB_ASSIGN(writer, FileWriter::open(path, options, ranks));
   counter.tell("open");
   NMB_TRY(writer->end_define());
   counter.tell("end_define: no rank has new definitions");

@@ -26,8 +26,8 @@ using test::Definer;
 using test::expect_failure_of_all;
 using test::RankFolder;
 
-WriterOptions mpi_io() {
-  WriterOptions options;
+FileWriterOptions mpi_io() {
+  FileWriterOptions options;
   options.io = Io::kMpiIo;
   options.sync = false;
   return options;
@@ -46,9 +46,10 @@ Status expect_left(Communicator& ranks, const std::string& folder,
 }
 
 // No writer is made, and no file.
-Status expect_refusal(Communicator& ranks, const RankFolder& folder, const WriterOptions& options,
-                      std::string_view said, const std::string& name = "f.nmb") {
-  const Status status = Writer::create(folder.file(name), options, ranks).status();
+Status expect_refusal(Communicator& ranks, const RankFolder& folder,
+                      const FileWriterOptions& options, std::string_view said,
+                      const std::string& name = "f.nmb") {
+  const Status status = FileWriter::create(folder.file(name), options, ranks).status();
   NMB_TRY(expect_failure_of_all(ranks, status, Code::kUsage, said));
   return expect_left(ranks, folder.file(""), {});
 }
@@ -57,13 +58,13 @@ RANK_CASE(MpiIoNeedsRanksOfMpi) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string_view why = "MPI-IO needs ranks of MPI";
   if (!ranks.mpi_io()) NMB_TRY(expect_refusal(ranks, folder, mpi_io(), why));
-  const Status alone = Writer::create(folder.file("alone.nmb"), mpi_io()).status();
+  const Status alone = FileWriter::create(folder.file("alone.nmb"), mpi_io()).status();
   return expect_failure_of_all(ranks, alone, Code::kUsage, why);
 }
 
 RANK_CASE(HintsNeedMpiIo) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
-  WriterOptions options;
+  FileWriterOptions options;
   options.hints = {{"cb_nodes", "1"}};
   return expect_refusal(ranks, folder, options, "needs MPI-IO");
 }
@@ -75,7 +76,7 @@ RANK_CASE(MpiIoRefusesHintsThatMpiDoesNotTake) {
        {std::pair(std::string(), std::string("1")), std::pair(std::string("a"), std::string()),
         std::pair(std::string(5000, 'k'), std::string("1")),
         std::pair(std::string("a"), std::string(5000, 'v'))}) {
-    WriterOptions options = mpi_io();
+    FileWriterOptions options = mpi_io();
     options.hints = {{"cb_nodes", "1"}, {key, value}};
     NMB_TRY(expect_refusal(ranks, folder, options, "expected a key of 1 to "));
   }
@@ -85,7 +86,7 @@ RANK_CASE(MpiIoRefusesHintsThatMpiDoesNotTake) {
 RANK_CASE(MpiIoRefusesOptionsThatDifferBetweenRanks) {
   if (!ranks.mpi_io() || ranks.size() == 1) return {};
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
-  WriterOptions options = mpi_io();
+  FileWriterOptions options = mpi_io();
   options.hints = {{"cb_nodes", std::to_string(ranks.rank() + 1)}};
   NMB_TRY(expect_refusal(ranks, folder, options, "expected \"cb_nodes=1\" as on rank 0"));
   options = mpi_io();
@@ -103,7 +104,7 @@ RANK_CASE(MpiIoRefusesNamesThatItWouldTakeForOthers) {
   for (int i = 0; i < 5; ++i) deep += "/" + std::string(100, 'd');
   if (ranks.rank() == 0) fs::create_directories(deep);
   NMB_TRY(ranks.barrier());
-  NMB_ASSIGN(const auto writer, Writer::create(deep + "/f.nmb", mpi_io(), ranks));
+  NMB_ASSIGN(const auto writer, FileWriter::create(deep + "/f.nmb", mpi_io(), ranks));
   NMB_TRY(writer->close());
   return expect_left(ranks, deep, {"f.nmb"});
 }
@@ -113,7 +114,7 @@ RANK_CASE(MpiIoOpensFilesAgain) {
   if (!ranks.mpi_io()) return {};
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   for (const Io io : {Io::kPosix, Io::kMpiIo}) {
-    WriterOptions options = test::session_options();
+    FileWriterOptions options = test::session_options();
     options.io = io;
     options.threads = 2;
     const std::string path = folder.file(io == Io::kPosix ? "posix.nmb" : "mpiio.nmb");
@@ -134,11 +135,11 @@ RANK_CASE(CbNodesSaysHowManyRanksOpenTheFile) {
   if (!ranks.mpi_io()) return {};
   for (const int nodes : {1, 2, 100}) {
     NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
-    WriterOptions options = mpi_io();
+    FileWriterOptions options = mpi_io();
     options.hints = {{"cb_nodes", std::to_string(nodes)}};
     options.alignment = 4096;
     options.metadata_codec = MetadataCodec::kNone;
-    NMB_ASSIGN(const auto writer, Writer::create(folder.file("f.nmb"), options, ranks));
+    NMB_ASSIGN(const auto writer, FileWriter::create(folder.file("f.nmb"), options, ranks));
     Definer definer(*writer);
     for (int i = 0; i < 60; ++i)
       definer.text(definer.block("rank" + std::to_string(ranks.rank()) + "/" + std::to_string(i)),
@@ -163,9 +164,9 @@ RANK_CASE(CbNodesSaysHowManyRanksOpenTheFile) {
 RANK_CASE(MpiIoRefusesNoRanksToWrite) {
   if (!ranks.mpi_io()) return {};
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
-  WriterOptions options = mpi_io();
+  FileWriterOptions options = mpi_io();
   options.hints = {{"cb_nodes", "0"}};
-  const Status status = Writer::create(folder.file("f.nmb"), options, ranks).status();
+  const Status status = FileWriter::create(folder.file("f.nmb"), options, ranks).status();
   return expect_failure_of_all(ranks, status, Code::kUsage, "cb_nodes=0");
 }
 
@@ -175,7 +176,7 @@ RANK_CASE(MpiIoRefusesATargetThatIsThere) {
   const std::string path = folder.file("f.nmb");
   if (ranks.rank() == 0) test::write_file(path, std::string_view("somebody's"));
   NMB_TRY(ranks.barrier());
-  const Status status = Writer::create(path, mpi_io(), ranks).status();
+  const Status status = FileWriter::create(path, mpi_io(), ranks).status();
   NMB_TRY(expect_failure_of_all(ranks, status, Code::kExists, "the file exists"));
   return expect_left(ranks, folder.file(""), {"f.nmb"}, "somebody's");
 }
@@ -204,9 +205,9 @@ class LengthLimit {
 Status write_past_the_limit(Communicator& ranks, const std::string& path) {
   constexpr std::uint64_t kValues = 300'000;
   constexpr std::uint64_t kBytes = kValues * 8;
-  WriterOptions options = mpi_io();
+  FileWriterOptions options = mpi_io();
   options.overwrite = true;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::create(path, options, ranks));
   Definer definer(*writer);
   const std::string name = "rank" + std::to_string(ranks.rank());
   const BlockId block = definer.block(name);

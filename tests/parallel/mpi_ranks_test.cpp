@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 namespace {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 namespace {

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <random>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "wire/checked.h"
 
 namespace nmb {

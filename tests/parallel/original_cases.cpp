@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/reader.h"
 #include "origins/stored_values.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "support/model.h"
 #include "support/rank_cases.h"
@@ -26,7 +26,7 @@ std::vector<std::byte> original_bytes(std::size_t number) {
 }
 
 // Adds a file, and a block with the bytes of the file. The first 4 bytes are copied.
-Status add_file(Writer& writer, std::size_t number) {
+Status add_file(FileWriter& writer, std::size_t number) {
   const std::string name = "file" + std::to_string(number);
   const auto file = owned_bytes(original_bytes(number), name);
   const std::uint64_t length = file->size() / 4 * 4;
@@ -55,10 +55,10 @@ Status add_file(Writer& writer, std::size_t number) {
 
 // Writes two generations. The files are divided among the ranks in order.
 Status write_files(const std::string& path, Communicator& ranks) {
-  WriterOptions options;
+  FileWriterOptions options;
   options.piece_size = 65536;
   options.sync = false;
-  NMB_ASSIGN(const auto writer, Writer::create(path, options, ranks));
+  NMB_ASSIGN(const auto writer, FileWriter::create(path, options, ranks));
   const auto own = [&](std::size_t begin, std::size_t end) -> Status {
     const auto size = static_cast<std::size_t>(ranks.size());
     const auto rank = static_cast<std::size_t>(ranks.rank());
@@ -79,7 +79,7 @@ Status write_files(const std::string& path, Communicator& ranks) {
 
 Status check_files(const std::string& path) {
   NMB_TRY(expect(test::findings_of(std::filesystem::path(path)).empty(), "no findings"));
-  NMB_ASSIGN(const auto reader, Reader::open(path));
+  NMB_ASSIGN(const auto reader, FileReader::open(path));
   for (std::uint32_t i = 0; i < std::size(kOriginalLengths); ++i) {
     std::vector<std::byte> back;
     NMB_TRY(reader->give_back(i + 1, [&](std::span<const std::byte> bytes) {
@@ -113,9 +113,9 @@ RANK_CASE(SameBytesOfOriginals) {
 // If the file of one rank does not have the given digest, all ranks fail.
 RANK_CASE(AnOriginalOfAnotherDigest) {
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
-  NMB_ASSIGN(const auto writer, Writer::create(folder.file("f.nmb"), options, ranks));
+  NMB_ASSIGN(const auto writer, FileWriter::create(folder.file("f.nmb"), options, ranks));
   const auto define = [&]() -> Status {
     const std::string name = "rank" + std::to_string(ranks.rank());
     NMB_ASSIGN(const BlockId block, writer->define_block(name));

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/file_reader.h"
 #include "support/model.h"
 #include "support/rank_program.h"
 #include "support/ranks_on_nodes.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -28,7 +28,7 @@ class OutputUse {
     std::uint64_t begin, end;
   };
 
-  WriterOptions noting(WriterOptions options, int rank) {
+  FileWriterOptions noting(FileWriterOptions options, int rank) {
     options.layer = [this, rank](std::unique_ptr<OutputFile> file) -> std::unique_ptr<OutputFile> {
       return std::make_unique<Layer>(std::move(file), *this, rank);
     };
@@ -115,7 +115,7 @@ std::size_t times_open(const std::string& path) {
 
 // Of blocks whose values lie in one run.
 Result<std::vector<OutputUse::Run>> runs_of_values(const std::string& path) {
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
   std::vector<OutputUse::Run> runs;
   NMB_TRY(reader->for_each_entry({}, [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.extent_position != 0)
@@ -129,7 +129,7 @@ Result<std::vector<OutputUse::Run>> runs_of_values(const std::string& path) {
 bool puts_values(int rank) { return rank % 4 == 1; }
 
 // Blocks of this rank, some with values, and a block that all ranks put to.
-Status write_own(Writer& writer, Communicator& ranks, const std::string& step) {
+Status write_own(FileWriter& writer, Communicator& ranks, const std::string& step) {
   const std::string name = step + "/rank" + std::to_string(ranks.rank());
   Definer definer(writer);
   for (int i = 0; i < 40; ++i) {
@@ -162,7 +162,7 @@ void expect_use(int nodes) {
     NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
     const std::string path = folder.file("f.nmb");
     const bool leads = ranks.rank() == 0;
-    WriterOptions options;
+    FileWriterOptions options;
     options.alignment = 4096;
     options.inline_limit = 0;
     options.metadata_codec = MetadataCodec::kNone;
@@ -176,8 +176,8 @@ void expect_use(int nodes) {
       return {};
     };
     {
-      NMB_ASSIGN(const std::unique_ptr<Writer> writer,
-                 Writer::create(path, use.noting(options, ranks.rank()), ranks));
+      NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+                 FileWriter::create(path, use.noting(options, ranks.rank()), ranks));
       NMB_TRY(write_own(*writer, ranks, "a"));
       NMB_TRY(writer->sync());
       if (leads) {
@@ -190,8 +190,8 @@ void expect_use(int nodes) {
     NMB_TRY(ranks.barrier());
     if (leads) use.clear();
     NMB_TRY(ranks.barrier());
-    NMB_ASSIGN(const std::unique_ptr<Writer> writer,
-               Writer::open(path, use.noting(options, ranks.rank()), ranks));
+    NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+               FileWriter::open(path, use.noting(options, ranks.rank()), ranks));
     NMB_TRY(ranks.barrier());
     if (leads) {
       EXPECT_EQ(times_open(path), 1u) << "open, " << nodes << " nodes";

@@ -3,8 +3,9 @@
 #include <cstdio>
 #include <functional>
 
+#include "handles/handle_parts.h"
 #include "nmb/mpi.h"
-#include "nmb/writer.h"
+#include "writer/file_writer.h"
 
 namespace {
 
@@ -27,10 +28,10 @@ nmb::Status check_sum(nmb::Communicator& ranks, MPI_Comm half) {
 
 // MPI_Init() allows calls by one thread only.
 nmb::Status check_threads_of_mpi_io(nmb::Communicator& ranks) {
-  nmb::WriterOptions options;
+  nmb::FileWriterOptions options;
   options.io = nmb::Io::kMpiIo;
   options.threads = 2;
-  const nmb::Status status = nmb::Writer::create("own_mpi.nmb", options, ranks).status();
+  const nmb::Status status = nmb::FileWriter::create("own_mpi.nmb", options, ranks).status();
   if (status.code() != nmb::Code::kUsage ||
       status.text().find("needs MPI_THREAD_SERIALIZED") == std::string::npos)
     return {nmb::Code::kUsage, "found several threads taken: " + status.text()};
@@ -38,7 +39,7 @@ nmb::Status check_threads_of_mpi_io(nmb::Communicator& ranks) {
 }
 
 nmb::Status run() {
-  if (const auto none = nmb::mpi_communicator(MPI_COMM_NULL);
+  if (const auto none = nmb::try_mpi_ranks(MPI_COMM_NULL);
       none.ok() || none.status().code() != nmb::Code::kUsage)
     return {nmb::Code::kUsage, "found MPI_COMM_NULL taken"};
   int rank = 0;
@@ -46,11 +47,11 @@ nmb::Status run() {
   MPI_Comm half = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
   for (int round = 0; round < 2; ++round) {
-    NMB_ASSIGN(const auto ranks, nmb::mpi_communicator(half));
-    NMB_TRY(check_sum(*ranks, half));
+    NMB_ASSIGN(nmb::Ranks ranks, nmb::try_mpi_ranks(half));
+    NMB_TRY(check_sum(communicator(ranks), half));
   }
-  NMB_ASSIGN(const auto ranks, nmb::mpi_communicator(half));
-  NMB_TRY(check_threads_of_mpi_io(*ranks));
+  NMB_ASSIGN(nmb::Ranks ranks, nmb::try_mpi_ranks(half));
+  NMB_TRY(check_threads_of_mpi_io(communicator(ranks)));
   MPI_Comm_free(&half);
   return {};
 }

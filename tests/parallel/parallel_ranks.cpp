@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "parallel/mpi_plugin.h"
 #include "support/narrow_transport.h"
 #include "support/rank_cases.h"

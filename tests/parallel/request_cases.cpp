@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/rank_cases.h"
@@ -17,8 +17,8 @@ namespace {
 using test::Definer;
 using test::RankFolder;
 
-WriterOptions overwriting() {
-  WriterOptions options;
+FileWriterOptions overwriting() {
+  FileWriterOptions options;
   options.piece_size = 65536;
   options.sync = false;
   options.overwrite = true;
@@ -38,8 +38,8 @@ void define(const Communicator& ranks, Definer& definer) {
 }
 
 // Collective. A new file with those definitions, to which values may be put.
-Result<std::unique_ptr<Writer>> start(Communicator& ranks, const std::string& path) {
-  NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, overwriting(), ranks));
+Result<std::unique_ptr<FileWriter>> start(Communicator& ranks, const std::string& path) {
+  NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, overwriting(), ranks));
   Definer definer(*writer);
   define(ranks, definer);
   NMB_TRY(ranks.agree(definer.status()));
@@ -55,7 +55,7 @@ struct Put {
 };
 
 // Of one rank after the other; those of one place in the shared block overlap among ranks.
-std::vector<Put> puts_of(const Communicator& ranks, Writer& writer, int round) {
+std::vector<Put> puts_of(const Communicator& ranks, FileWriter& writer, int round) {
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   const auto at = static_cast<std::uint64_t>(round) * 4;
   const BlockId shared = *writer.find_block("shared");
@@ -75,7 +75,7 @@ std::vector<Put> puts_of(const Communicator& ranks, Writer& writer, int round) {
 
 // Three generations.
 Status write(Communicator& ranks, const std::string& path, bool by_requests) {
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, start(ranks, path));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, start(ranks, path));
   for (int round = 0; round < 3; ++round) {
     const std::vector<Put> puts = puts_of(ranks, *writer, round);
     std::vector<RequestId> requests;
@@ -98,9 +98,9 @@ Status write(Communicator& ranks, const std::string& path, bool by_requests) {
 // What readers see of all values.
 Result<std::string> values_of(const std::string& path) {
   std::string text = test::findings_of(std::filesystem::path(path));
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
   NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block(entry));
     for (VarId v = 0; v < 3; ++v) {
       NMB_ASSIGN(const std::vector<double> values, block->read_all<double>(v));
       text += "\n" + entry.name + ":";
@@ -134,7 +134,7 @@ RANK_CASE(RequestsMakeTheBytesOfOneCall) {
   std::vector<std::vector<std::byte>> files;
   for (const bool many : {false, true}) {
     const std::string path = folder.file(many ? "many.nmb" : "one.nmb");
-    NMB_ASSIGN(const std::unique_ptr<Writer> writer, start(ranks, path));
+    NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, start(ranks, path));
     NMB_ASSIGN(const BlockId block, writer->find_block("shared"));
     const Hyperslab all{{rank * kRecords / 2, 0}, {kRecords, 700}, {}};
     std::vector<RequestId> requests;
@@ -157,7 +157,7 @@ RANK_CASE(RequestsMakeTheBytesOfOneCall) {
 
 // Messages of one wait_all() in which all ranks' blocks grow.
 Result<std::uint64_t> messages(Communicator& ranks, const std::string& path, std::uint64_t count) {
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, start(ranks, path));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, start(ranks, path));
   NMB_ASSIGN(const BlockId shared, writer->find_block("shared"));
   NMB_ASSIGN(const BlockId own, writer->find_block("own" + std::to_string(ranks.rank())));
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
@@ -193,7 +193,7 @@ RANK_CASE(RangeErrorsOfRequestsAreTheRanksOwn) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("range.nmb");
   const bool last = ranks.rank() == ranks.size() - 1;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, start(ranks, path));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, start(ranks, path));
   NMB_ASSIGN(const BlockId block, writer->find_block("shared"));
   const std::vector<int> fits{1}, large{70000};
   std::vector<RequestId> requests;
@@ -219,7 +219,7 @@ RANK_CASE(RangeErrorsOfRequestsAreTheRanksOwn) {
 RANK_CASE(AWrongRequestOfOneRankFailsAll) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("wrong.nmb");
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, start(ranks, path));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, start(ranks, path));
   const std::vector<RequestId> requests(ranks.rank() == ranks.size() / 2 ? 1 : 0, 77);
   const Status status = writer->wait_all(requests);
   NMB_TRY(test::expect_failure_of_all(ranks, status, Code::kUsage, "found request ID 77"));
@@ -232,7 +232,7 @@ RANK_CASE(AWrongRequestOfOneRankFailsAll) {
 RANK_CASE(OpenRequestsOfOneRankAreToldToAll) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("open.nmb");
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, start(ranks, path));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, start(ranks, path));
   NMB_ASSIGN(const BlockId block, writer->find_block("shared"));
   const std::vector<int> value{5};
   std::vector<RequestId> requests;
@@ -246,7 +246,7 @@ RANK_CASE(OpenRequestsOfOneRankAreToldToAll) {
   NMB_TRY(writer->wait_all(requests));
   NMB_TRY(writer->close());
   auto check = [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
     NMB_ASSIGN(const Object object, reader->object("shared/count"));
     NMB_ASSIGN(const std::vector<int> values, object.block->read_all<int>(object.variable));
     return expect(values == value, "the value of the request");
@@ -259,12 +259,12 @@ RANK_CASE(EachRankReadsByRequestsOfItsOwn) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("read.nmb");
   NMB_TRY(write(ranks, path, true));
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path, {}, ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path, {}, ranks));
   GetRequests requests;
   std::vector<RequestId> ids;
   std::vector<std::vector<double>> found, expected;
   for (const std::string& name : {std::string("shared"), "own" + std::to_string(ranks.rank())}) {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(name));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block(name));
     for (VarId v = 0; v < 3; ++v) {
       NMB_ASSIGN(const VariableShape shape, block->shape(v));
       NMB_ASSIGN(std::vector<double> values, block->read_all<double>(v));

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "support/faulty_output.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"
@@ -79,14 +79,14 @@ const RankPhase own{[](int rank, int, Definer& definer) {
 RANK_CASE(SameBytesOfBlocksOfOneRank) { return same_bytes(ranks, small_pieces(), {own}); }
 
 RANK_CASE(SameBytesWithoutCompression) {
-  WriterOptions options = small_pieces();
+  FileWriterOptions options = small_pieces();
   options.metadata_codec = MetadataCodec::kNone;
   options.inline_limit = 0;
   return same_bytes(ranks, options, {own});
 }
 
 RANK_CASE(SameBytesOfPagesOfFewRows) {
-  WriterOptions options = small_pieces();
+  FileWriterOptions options = small_pieces();
   options.leaf_rows = 3;
   options.node_rows = 5;
   options.map_rows = 2;
@@ -124,7 +124,7 @@ RANK_CASE(SameBytesOfBlocksOfAllRanks) { return same_bytes(ranks, small_pieces()
 
 // Rows of statistics are sorted by all ranks; a later generation takes in those before.
 RANK_CASE(SameBytesWithStatistics) {
-  WriterOptions options = small_pieces();
+  FileWriterOptions options = small_pieces();
   options.statistics = StatisticsLevel::kHistogram;
   const RankPhase later{[](int rank, int, Definer& definer) {
                           for (int i = 0; i < own_blocks(rank); i += 2)
@@ -239,7 +239,7 @@ RANK_CASE(SameBytesByAnyAggregators) {
        {std::pair(1, std::uint64_t{4096}), std::pair(1, std::uint64_t{1} << 20),
         std::pair(2, std::uint64_t{4096}), std::pair(3, std::uint64_t{65536}),
         std::pair(1000, std::uint64_t{4096}), std::pair(0, std::uint64_t{1} << 30)}) {
-    WriterOptions options = small_pieces();
+    FileWriterOptions options = small_pieces();
     options.aggregators = aggregators;
     options.alignment = alignment;
     NMB_TRY(same_bytes(ranks, options, {united, own, alike}));
@@ -270,13 +270,13 @@ RANK_CASE(SameBytesOfAlignedExtents) {
   const auto grow = [](int rank, int size, Definer& definer) {
     if (rank == size - 1) definer.put("records", "v", {{0, 0}, {2, kAlignment / 4 + 100}, {}}, 5);
   };
-  WriterOptions options = small_pieces();
+  FileWriterOptions options = small_pieces();
   options.alignment = kAlignment;
   NMB_TRY(same_bytes(ranks, options, {{define, put}, {[](int, int, Definer&) {}, grow}}));
 
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("f.nmb");
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::create(path, options, ranks));
   Definer definer(*writer);
   define(ranks.rank(), ranks.size(), definer);
   NMB_TRY(ranks.agree(definer.status()));
@@ -284,7 +284,7 @@ RANK_CASE(SameBytesOfAlignedExtents) {
   put(ranks.rank(), ranks.size(), definer);
   NMB_TRY(writer->close());
   auto look = [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
     NMB_TRY(reader->for_each_entry("own", [&](const BlockEntry& entry) -> Result<bool> {
       // An extent of one run says where it lies, others in a map.
       const std::uint64_t at = entry.extent_position;
@@ -384,7 +384,7 @@ RANK_CASE(SameBytesOfGrowthPages) { return same_bytes(ranks, small_pieces(), gro
 
 RANK_CASE(SameBytesByMpiIo) {
   if (!ranks.mpi_io()) return {};
-  WriterOptions options = small_pieces();
+  FileWriterOptions options = small_pieces();
   options.io = Io::kMpiIo;
   options.hints = {{"cb_nodes", "1"}, {"romio_ds_write", "disable"}};
   NMB_TRY(same_bytes(ranks, options, {own, alike, united}));
@@ -401,10 +401,10 @@ RANK_CASE(PutAllOfColumnsIsGathered) {
   constexpr std::uint64_t kRows = 20000;
   const std::string path = folder.file("columns.nmb");
   std::vector<test::OutputCall> calls;
-  WriterOptions options = small_pieces();
+  FileWriterOptions options = small_pieces();
   options.layer = test::recording(calls);
   {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, options, ranks));
     Definer definer(*writer);
     const BlockId block = definer.block("matrix");
     const DimId rows = definer.dimension(block, "rows", kRows);
@@ -422,8 +422,8 @@ RANK_CASE(PutAllOfColumnsIsGathered) {
         expect(made <= 10 + kRows * 4 / 65536, std::to_string(made) + " calls for a column")));
   }
   auto check = [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("matrix"));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block("matrix"));
     NMB_ASSIGN(const std::vector<int> values, block->read_all<int>(0));
     for (std::size_t i = 0; i < values.size(); ++i)
       NMB_TRY(expect(values[i] == static_cast<int>(i), "the values of all columns"));
@@ -437,7 +437,7 @@ RANK_CASE(PutAllTakesTheHighestRanksValues) {
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
   const std::string path = folder.file("overlap.nmb");
   {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, small_pieces(), ranks));
     Definer definer(*writer);
     define_records(definer, "steps");
     NMB_TRY(definer.status());
@@ -457,8 +457,8 @@ RANK_CASE(PutAllTakesTheHighestRanksValues) {
     NMB_TRY(writer->close());
   }
   auto check = [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("steps"));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block("steps"));
     for (int record = 0; record < ranks.size() + 3; ++record) {
       std::vector<int> values(1000);
       const Hyperslab slab{{static_cast<std::uint64_t>(record), 0}, {1, 1000}, {}};
@@ -476,7 +476,8 @@ constexpr std::uint64_t kSharers = 6;  // of a block, dealt to the ranks
 
 // Each sharer puts a column of its own of more records than those before it, then all extend.
 Status write_extended(const std::string& path, Communicator& ranks) {
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+             FileWriter::create(path, small_pieces(), ranks));
   NMB_ASSIGN(const BlockId block, writer->define_block("series"));
   NMB_ASSIGN(const DimId time, writer->def_dim(block, "time", kUnlimited));
   NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", 100 * kSharers));
@@ -501,7 +502,7 @@ RANK_CASE(SameBytesOfExtendedRecordsThatSomeHavePut) {
 }
 
 // A committed block of all ranks with records of `cells` integers; cells 0: no variable.
-Result<BlockId> define_series(Writer& writer, std::uint64_t cells) {
+Result<BlockId> define_series(FileWriter& writer, std::uint64_t cells) {
   NMB_ASSIGN(const BlockId block, writer.define_block("series"));
   NMB_ASSIGN(const DimId time, writer.def_dim(block, "time", kUnlimited));
   if (cells > 0) {
@@ -516,9 +517,9 @@ Result<BlockId> define_series(Writer& writer, std::uint64_t cells) {
 
 // extend() to the records that there are changes nothing, on no rank.
 Status write_extended_by_nothing(const std::string& path, Communicator& ranks) {
-  WriterOptions options = small_pieces();
+  FileWriterOptions options = small_pieces();
   options.statistics = StatisticsLevel::kBasic;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::create(path, options, ranks));
   constexpr std::uint64_t kCells = 8, kRecords = 3;
   NMB_ASSIGN(const BlockId block, define_series(*writer, kCells));
   const bool puts = ranks.rank() == 0;
@@ -537,9 +538,9 @@ RANK_CASE(SameBytesWhereRecordsAreExtendedByNone) {
 }
 
 Status write_records_without_bytes(const std::string& path, Communicator& ranks) {
-  WriterOptions options = small_pieces();
+  FileWriterOptions options = small_pieces();
   options.statistics = StatisticsLevel::kBasic;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::create(path, options, ranks));
   NMB_ASSIGN(const BlockId block, define_series(*writer, 0));
   NMB_TRY(writer->extend(block, 5));
   NMB_TRY(writer->sync());
@@ -554,7 +555,8 @@ RANK_CASE(SameBytesOfRecordsWithoutBytes) {
 
 // A rank puts the first record by itself, then all put the same elements together.
 Status write_over_waiting_values(const std::string& path, Communicator& ranks) {
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+             FileWriter::create(path, small_pieces(), ranks));
   constexpr std::uint64_t kCells = 20'000;
   NMB_ASSIGN(const BlockId block, define_series(*writer, kCells));
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
@@ -575,7 +577,8 @@ RANK_CASE(SameBytesWhereAllPutOverWhatWaits) {
 
 // Records of a length that is no multiple of 8, by which the space of the block goes on and on.
 Status write_odd_records(const std::string& path, Communicator& ranks) {
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+             FileWriter::create(path, small_pieces(), ranks));
   constexpr std::uint64_t kCells = 1281, kRecords = 40;
   NMB_ASSIGN(const BlockId block, define_series(*writer, kCells));
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
@@ -595,7 +598,8 @@ RANK_CASE(SameBytesOfRecordsOfOddLength) { return expect_bytes_of_one(ranks, wri
 // Two workers, of one rank or two: one puts a record together with all, where the other has
 // nothing, and then both put parts of it and of the next by themselves.
 Status write_into_known_places(const std::string& path, Communicator& ranks) {
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+             FileWriter::create(path, small_pieces(), ranks));
   constexpr std::uint64_t kCells = 30;
   NMB_ASSIGN(const BlockId block, define_series(*writer, kCells));
   const bool first = ranks.rank() == 0, last = ranks.rank() == ranks.size() - 1;
@@ -620,7 +624,8 @@ RANK_CASE(AGrownBlockIsOpenedByOthers) {
   constexpr std::uint64_t kCells = 30'000, kRecords = 4;
   const std::vector<int> record(kCells, 7), other(kCells, 8);
   {
-    NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+    NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+               FileWriter::create(path, small_pieces(), ranks));
     for (const char* name : {"grown", "next"}) {
       if (!keeps) break;
       Metadata metadata;
@@ -644,11 +649,11 @@ RANK_CASE(AGrownBlockIsOpenedByOthers) {
     NMB_TRY(writer->close());
   }
   auto check = [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
-    NMB_ASSIGN(const std::shared_ptr<const Block> grown, reader->block("grown"));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> grown, reader->block("grown"));
     NMB_ASSIGN(const std::vector<int> values, grown->read_all<int>(0));
     NMB_TRY(expect(values == std::vector<int>(kRecords * kCells, 7), "values of all records"));
-    NMB_ASSIGN(const std::shared_ptr<const Block> next, reader->block("next"));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> next, reader->block("next"));
     NMB_ASSIGN(const std::vector<int> beside, next->read_all<int>(0));
     NMB_TRY(expect(beside == other, "values of the next block"));
     return expect(test::findings_of(std::filesystem::path(path)).empty(), "no findings");
@@ -667,7 +672,8 @@ RANK_CASE(BlocksAreOpenedByTheirNewNamesBeforeTheCommit) {
   for (const bool commits_between : {false, true}) {
     const std::string path = folder.file(commits_between ? "after.nmb" : "before.nmb");
     {
-      NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+      NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+                 FileWriter::create(path, small_pieces(), ranks));
       Definer definer(*writer);
       if (ranks.rank() == 0) {
         const BlockId block = definer.block("old");
@@ -686,7 +692,8 @@ RANK_CASE(BlocksAreOpenedByTheirNewNamesBeforeTheCommit) {
       NMB_TRY(writer->close());
     }
     {
-      NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(path, small_pieces(), ranks));
+      NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+                 FileWriter::open(path, small_pieces(), ranks));
       if (ranks.rank() == 0) {
         NMB_ASSIGN(const BlockId block, writer->find_block("old"));
         NMB_TRY(writer->rename_block(block, "new"));
@@ -702,8 +709,8 @@ RANK_CASE(BlocksAreOpenedByTheirNewNamesBeforeTheCommit) {
       NMB_TRY(writer->close());
     }
     auto check = [&]() -> Status {
-      NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
-      NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("new"));
+      NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block("new"));
       NMB_ASSIGN(const std::vector<int> values, block->read_all<int>(1));
       NMB_TRY(expect(values.size() == 2 * share * 8, "all records"));
       for (std::uint64_t i = 0; i < values.size(); ++i)
@@ -719,8 +726,8 @@ RANK_CASE(BlocksAreOpenedByTheirNewNamesBeforeTheCommit) {
 // The handle of a block that another rank has removed is of no other block of its name.
 RANK_CASE(AHandleOfARemovedBlockFindsNoNewOne) {
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer,
-             Writer::create(folder.file("f.nmb"), small_pieces(), ranks));
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+             FileWriter::create(folder.file("f.nmb"), small_pieces(), ranks));
   Definer definer(*writer);
   const bool removes = ranks.rank() == ranks.size() - 1;
   auto define = [&] { definer.variable(definer.block("b"), "v", Type::kInt, {}); };
@@ -757,7 +764,8 @@ RANK_CASE(GrowthOfAReplacedBlockIsFolded) {
   const bool replaces = ranks.rank() == 0, defines = ranks.rank() == ranks.size() - 1;
   const std::vector<int> record(4, 7);
   {
-    NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+    NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+               FileWriter::create(path, small_pieces(), ranks));
     Definer definer(*writer);
     auto define = [&](std::string_view name) {
       const BlockId block = definer.block(name);

@@ -9,12 +9,12 @@
 #include <mutex>
 #include <set>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/rank_program.h"
 #include "support/ranks_on_nodes.h"
-#include "writer/make_writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -25,8 +25,8 @@ class WriteNotes {
   explicit WriteNotes(std::uint64_t stripe) : stripe_(stripe) {}
 
   // Options of a rank: notes what it writes.
-  CoreOptions noting(const WriterOptions& given, int rank) {
-    CoreOptions options{given};
+  FileWriterOptions noting(const FileWriterOptions& given, int rank) {
+    FileWriterOptions options{given};
     options.layer = [this, rank](std::unique_ptr<OutputFile> file) -> std::unique_ptr<OutputFile> {
       return std::make_unique<Layer>(std::move(file), *this, rank);
     };
@@ -98,7 +98,7 @@ struct Case {
 };
 
 // Blocks of a rank; a third has values, which lie inline and are moved by the commit.
-Status define(Writer& writer, const std::string& prefix, const Case& c) {
+Status define(FileWriter& writer, const std::string& prefix, const Case& c) {
   ModelBlock packed;
   packed.dimensions = {{"x", 3}};
   packed.variables.resize(1);
@@ -120,7 +120,7 @@ Status define(Writer& writer, const std::string& prefix, const Case& c) {
 }
 
 // Removes, renames and adds, also a block of all ranks.
-Status change(Writer& writer, const std::string& prefix, const Case& c) {
+Status change(FileWriter& writer, const std::string& prefix, const Case& c) {
   for (int i = 0; i < c.blocks; i += 5) {
     NMB_ASSIGN(const BlockId id, writer.find_block(prefix + std::to_string(i)));
     NMB_TRY(i % 2 == 0 ? writer.remove_block(id)
@@ -163,12 +163,12 @@ class StripeWriting : public testing::Test {
       NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
       const std::string path = folder.file("f.nmb");
       const std::string own = "rank" + std::to_string(ranks.rank()) + "/";
-      WriterOptions options;
+      FileWriterOptions options;
       options.aggregators = c.aggregators;
       options.alignment = c.alignment;
       options.metadata_codec = MetadataCodec::kNone;
-      NMB_ASSIGN(const std::unique_ptr<Writer> writer,
-                 make_writer(path, notes.noting(options, ranks.rank()), true, &ranks));
+      NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+                 FileWriter::create(path, notes.noting(options, ranks.rank()), ranks));
       NMB_TRY(ranks.agree(define(*writer, own, c)));
       NMB_TRY(writer->end_define());
       const std::uint64_t before = ranks.traffic().bytes;
@@ -258,11 +258,11 @@ TEST(StripeWriter, OptionsOutOfRangeAreRefused) {
   const Status status = run_thread_ranks(2, [](Communicator& ranks) -> Status {
     NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
     auto code = [&](int aggregators, std::uint64_t alignment) {
-      WriterOptions options;
+      FileWriterOptions options;
       options.aggregators = aggregators;
       options.alignment = alignment;
-      const Result<std::unique_ptr<Writer>> writer =
-          Writer::create(folder.file("f.nmb"), options, ranks);
+      const Result<std::unique_ptr<FileWriter>> writer =
+          FileWriter::create(folder.file("f.nmb"), options, ranks);
       if (writer.ok()) (*writer)->abandon();
       return writer.status().code();
     };

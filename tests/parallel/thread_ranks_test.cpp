@@ -5,7 +5,7 @@
 #include <functional>
 #include <new>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 namespace {

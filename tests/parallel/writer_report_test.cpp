@@ -3,9 +3,9 @@
 
 #include <chrono>
 
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
 #include "support/rank_program.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -24,7 +24,7 @@ class SeenOutput final : public OutputFileLayer {
   std::uint64_t& written_;
 };
 
-double phases(const WriterReport& report) {
+double phases(const FileWriterReport& report) {
   return report.create + report.check + report.write_values + report.write_metadata +
          report.write_index + report.commit;
 }
@@ -34,13 +34,13 @@ TEST(WriterReportTest, CountsWhatARankDid) {
     NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
     const auto begin = std::chrono::steady_clock::now();
     std::uint64_t written = 0;
-    WriterOptions options;
+    FileWriterOptions options;
     options.layer = [&](std::unique_ptr<OutputFile> file) -> std::unique_ptr<OutputFile> {
       return std::make_unique<SeenOutput>(std::move(file), &written);
     };
     const Traffic before = ranks.traffic();
-    NMB_ASSIGN(const std::unique_ptr<Writer> writer,
-               Writer::create(folder.file("f.nmb"), options, ranks));
+    NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+               FileWriter::create(folder.file("f.nmb"), options, ranks));
     EXPECT_EQ(phases(writer->report()), 0);
     NMB_ASSIGN(const BlockId shared, writer->define_block("shared"));
     NMB_ASSIGN(const DimId x, writer->def_dim(shared, "x", 300000));
@@ -56,7 +56,7 @@ TEST(WriterReportTest, CountsWhatARankDid) {
                             std::span(values)));
     EXPECT_GT(writer->report().write_values, 0);
     NMB_TRY(writer->close());
-    const WriterReport report = writer->report();
+    const FileWriterReport report = writer->report();
     EXPECT_GT(report.write_metadata, 0);
     EXPECT_GT(report.write_index, 0);
     EXPECT_GT(report.commit, 0);
@@ -67,7 +67,7 @@ TEST(WriterReportTest, CountsWhatARankDid) {
     EXPECT_GT(report.messages, 0u);
     EXPECT_LE(report.messages, ranks.traffic().messages - before.messages);
     EXPECT_LE(report.message_bytes, ranks.traffic().bytes - before.bytes);
-    NMB_ASSIGN(const WriterReport most, ranks.all_reduce(report, WriterReport::highest));
+    NMB_ASSIGN(const FileWriterReport most, ranks.all_reduce(report, FileWriterReport::highest));
     EXPECT_GE(most.bytes_written, report.bytes_written);
     EXPECT_GE(most.check, report.check);
     EXPECT_NE(most.text().find("write index"), std::string::npos);

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "nmb/netcdf_view.h"
+#include "netcdf/netcdf_view.h"
 #include "support/extended_dataset.h"
 
 namespace nmb::test {

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "support/counting_source.h"
 
 namespace nmb {

@@ -6,12 +6,12 @@
 #include <memory>
 #include <random>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/sanitized.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -24,7 +24,7 @@ class Random {
   std::uint64_t below(std::uint64_t end) { return random_() % end; }
 
   // Three blocks of up to five variables, whose records lie among one another.
-  void define(Writer& writer) {
+  void define(FileWriter& writer) {
     for (BlockId block = 0; block < 3; ++block) {
       ASSERT_TRUE(writer.define_block("b" + std::to_string(block)).ok());
       const DimId dimensions[] = {*writer.def_dim(block, "time", kUnlimited),
@@ -72,7 +72,7 @@ struct Put {
 };
 
 // Records as many as there will be at most.
-std::vector<Put> draw_puts(Random& random, Writer& writer, std::uint64_t records) {
+std::vector<Put> draw_puts(Random& random, FileWriter& writer, std::uint64_t records) {
   std::vector<Put> puts(random.below(25));
   for (Put& put : puts) {
     put.block = static_cast<BlockId>(random.below(3));
@@ -91,7 +91,7 @@ std::vector<Put> draw_puts(Random& random, Writer& writer, std::uint64_t records
 }
 
 // The statuses of puts, one by one.
-std::vector<Status> put_alone(Writer& writer, const std::vector<Put>& puts) {
+std::vector<Status> put_alone(FileWriter& writer, const std::vector<Put>& puts) {
   std::vector<Status> statuses;
   for (const Put& put : puts)
     statuses.push_back(
@@ -99,7 +99,7 @@ std::vector<Status> put_alone(Writer& writer, const std::vector<Put>& puts) {
   return statuses;
 }
 
-std::vector<Status> put_together(Writer& writer, const std::vector<Put>& puts, Random& random) {
+std::vector<Status> put_together(FileWriter& writer, const std::vector<Put>& puts, Random& random) {
   std::vector<RequestId> ids;
   for (const Put& put : puts)
     ids.push_back(
@@ -124,12 +124,12 @@ void expect_same(const std::vector<Status>& one, const std::vector<Status>& othe
 void write(const std::string& path, std::uint64_t seed, std::vector<Status>* statuses,
            bool together) {
   Random random(seed), waits(seed + 1);
-  WriterOptions options;
+  FileWriterOptions options;
   options.piece_size = 65536;
   options.inline_limit = random.below(2) == 0 ? 0 : 4096;
   options.sync = false;
   options.overwrite = true;
-  auto writer = *Writer::create(path, options);
+  auto writer = *FileWriter::create(path, options);
   ASSERT_NO_FATAL_FAILURE(random.define(*writer));
   ASSERT_TRUE(writer->end_define().ok());
   for (std::uint64_t generation = 1; generation <= 3; ++generation) {
@@ -168,7 +168,7 @@ TEST(RequestsProperty, GetTheSameValuesAsCallsOneByOne) {
     ReadOptions options;
     if (random.below(2) == 0) options.unverified = Unverified::kPartsOfPieces;
     options.cache_bytes = random.below(2) == 0 ? 0 : 1 << 20;  // without, blocks are loaded again
-    const auto reader = *Reader::open(path.string(), options);
+    const auto reader = *FileReader::open(path.string(), options);
     GetRequests requests;
     std::vector<RequestId> ids;
     std::vector<Status> alone;

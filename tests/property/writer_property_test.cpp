@@ -14,8 +14,8 @@
 namespace nmb::test {
 namespace {
 
-WriterOptions random_options(std::mt19937_64& random) {
-  WriterOptions options;
+FileWriterOptions random_options(std::mt19937_64& random) {
+  FileWriterOptions options;
   options.piece_size = 65536;
   const std::uint32_t limits[] = {0, 64, 4096, 65536};
   options.inline_limit = limits[random() % 4];
@@ -28,17 +28,18 @@ WriterOptions random_options(std::mt19937_64& random) {
 // Generations of a file, with what each of them holds.
 struct History {
   std::vector<Model> models;
-  std::vector<std::unique_ptr<Reader>> readers;
+  std::vector<std::unique_ptr<FileReader>> readers;
 };
 
 void write_generations(const std::string& path, std::uint64_t seed, unsigned threads,
                        History* history) {
   std::mt19937_64 random(seed);
-  WriterOptions options = random_options(random);
+  FileWriterOptions options = random_options(random);
   if (threads != 0) options.threads = threads;
   Model model;
   for (int opening = 0; opening < 3; ++opening) {
-    auto writer = opening == 0 ? Writer::create(path, options) : Writer::open(path, options);
+    auto writer =
+        opening == 0 ? FileWriter::create(path, options) : FileWriter::open(path, options);
     ASSERT_TRUE(writer.ok()) << writer.status().text();
     RandomSession session(**writer, model, random());
     const int generations = 1 + static_cast<int>(random() % 3);
@@ -63,7 +64,7 @@ void write_generations(const std::string& path, std::uint64_t seed, unsigned thr
         ASSERT_EQ(difference(model, path), "") << "generation " << (*writer)->generation();
         ASSERT_EQ(findings_of(std::filesystem::path(path)), "")
             << "generation " << (*writer)->generation();
-        auto reader = Reader::open(path);
+        auto reader = FileReader::open(path);
         ASSERT_TRUE(reader.ok());
         history->readers.push_back(std::move(*reader));
         history->models.push_back(model);
@@ -133,7 +134,7 @@ TEST(WriterProperty, OfOneGenerationTheBlockCountsAndNotTheTombstone) {
   if (!reference) GTEST_SKIP() << "NMB_REFERENCE is not set";
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "f.nmb").string();
-  auto writer = *Writer::create(path);
+  auto writer = *FileWriter::create(path);
   for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(writer->define_block(name).ok());
   ASSERT_TRUE(writer->end_define().ok());
   ASSERT_TRUE(writer->sync().ok());

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "nmb/bytes.h"
+#include "wire/bytes.h"
 
 namespace nmb::test {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/classic.h"
-#include "nmb/dump.h"
+#include "dump/dump.h"
+#include "model/classic.h"
 
 namespace nmb::test {
 

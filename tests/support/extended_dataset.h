@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/dataset.h"
+#include "model/dataset.h"
 #include "sources/value_source.h"
 #include "wire/endian.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/classic.h"
+#include "model/classic.h"
 #include "wire/endian.h"
 
 namespace nmb::test {

@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "extent/piece_codec.h"
-#include "nmb/files.h"
-#include "nmb/verify.h"
+#include "files/files.h"
 #include "origins/stored_values.h"
 #include "sources/value_source.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 namespace nmb::test {
 
@@ -56,7 +56,7 @@ std::string attribute_difference(const std::map<std::string, std::string>& texts
 }
 
 std::string variable_difference(const ModelBlock& block, const ModelVariable& expected,
-                                const Block& found, VarId id) {
+                                const LoadedBlock& found, VarId id) {
   const Variable variable = found.metadata.variable(id);
   if (variable.name != expected.name || variable.type != expected.type ||
       !std::ranges::equal(variable.dimensions, expected.dimensions))
@@ -89,7 +89,7 @@ std::string variable_difference(const ModelBlock& block, const ModelVariable& ex
   return {};
 }
 
-std::string block_difference(const ModelBlock& expected, const Block& found) {
+std::string block_difference(const ModelBlock& expected, const LoadedBlock& found) {
   if (found.records != expected.records || found.entry.records != expected.records)
     return std::to_string(found.records) + " records, expected " + std::to_string(expected.records);
   if (found.entry.samples != expected.samples) return "samples differ";
@@ -142,7 +142,7 @@ void ModelBlock::resize_values() {
   }
 }
 
-std::string difference(const Model& model, const Reader& reader) {
+std::string difference(const Model& model, const FileReader& reader) {
   Totals totals;
   std::uint64_t place = 0;
   std::string text;
@@ -153,7 +153,7 @@ std::string difference(const Model& model, const Reader& reader) {
              (expected == model.end() ? "none" : quoted_name(expected->first));
       return false;
     }
-    Result<std::shared_ptr<const Block>> block = reader.block(entry);
+    Result<std::shared_ptr<const LoadedBlock>> block = reader.block(entry);
     text = block.ok() ? block_difference(expected->second, **block) : block.status().text();
     Result<std::uint64_t> id = reader.global_id(entry.name);
     if (text.empty() && (!id.ok() || *id != place)) text = "global ID differs";
@@ -170,7 +170,7 @@ std::string difference(const Model& model, const Reader& reader) {
 }
 
 std::string difference(const Model& model, const std::filesystem::path& file) {
-  Result<std::unique_ptr<Reader>> reader = Reader::open(file.string());
+  Result<std::unique_ptr<FileReader>> reader = FileReader::open(file.string());
   return reader.ok() ? difference(model, **reader) : reader.status().text();
 }
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/file_reader.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 
@@ -43,7 +43,7 @@ struct ModelBlock {
 using Model = std::map<std::string, ModelBlock>;
 
 // What a reader sees that is not in the model; empty: nothing.
-std::string difference(const Model& model, const Reader& reader);
+std::string difference(const Model& model, const FileReader& reader);
 // The same of a file, opened for this.
 std::string difference(const Model& model, const std::filesystem::path& file);
 // Findings of nmb::verify, one a line; empty: none. Rules in `allowed` are left out.
@@ -61,7 +61,7 @@ class RandomSession {
  public:
   // few_runs: values of large variables are put in one run, so that there are few calls to the
   // file.
-  RandomSession(Writer& writer, Model& model, std::uint64_t seed, bool few_runs = false)
+  RandomSession(FileWriter& writer, Model& model, std::uint64_t seed, bool few_runs = false)
       : writer_(writer), model_(model), random_(seed), few_runs_(few_runs) {}
 
   Status define(int calls);
@@ -90,7 +90,7 @@ class RandomSession {
   Status put_slab(Model::iterator at, VarId v, const Hyperslab& slab);
   Model::iterator any_block();
 
-  Writer& writer_;
+  FileWriter& writer_;
   Model& model_;
   std::mt19937_64 random_;
   bool few_runs_;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/status.h"
+#include "parallel/communicator.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

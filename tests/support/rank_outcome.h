@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/status.h"
+#include "parallel/communicator.h"
+#include "wire/failure.h"
 
 namespace nmb::test {
 

@@ -11,8 +11,8 @@
 
 namespace nmb::test {
 
-WriterOptions small_pieces() {
-  WriterOptions options;
+FileWriterOptions small_pieces() {
+  FileWriterOptions options;
   options.piece_size = 65536;
   options.sync = false;
   return options;
@@ -99,7 +99,7 @@ void Definer::put(std::string_view block, std::string_view variable, const Hyper
 namespace {
 
 // ranks: those that this process acts for.
-Status run(Writer& writer, const std::vector<RankPhase>& phases, std::span<const int> ranks,
+Status run(FileWriter& writer, const std::vector<RankPhase>& phases, std::span<const int> ranks,
            int size) {
   for (std::size_t i = 0; i < phases.size(); ++i) {
     Definer definer(writer);
@@ -128,20 +128,21 @@ Status compare(const std::string& together, const std::string& alone) {
 
 }  // namespace
 
-Status same_bytes(Communicator& ranks, const WriterOptions& options,
+Status same_bytes(Communicator& ranks, const FileWriterOptions& options,
                   const std::vector<RankPhase>& phases) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer,
-               Writer::create(folder.file("together.nmb"), options, ranks));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+               FileWriter::create(folder.file("together.nmb"), options, ranks));
     const int own = ranks.rank();
     NMB_TRY(run(*writer, phases, std::span(&own, 1), ranks.size()));
   }
   auto alone = [&]() -> Status {
-    WriterOptions of_one = options;
+    FileWriterOptions of_one = options;
     of_one.io = Io::kPosix;
     of_one.hints.clear();
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(folder.file("alone.nmb"), of_one));
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+               FileWriter::create(folder.file("alone.nmb"), of_one));
     std::vector<int> all(static_cast<std::size_t>(ranks.size()));
     std::iota(all.begin(), all.end(), 0);
     NMB_TRY(run(*writer, phases, all, ranks.size()));

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 
 // Options of a writer with pieces of 64 KiB, which small values fill; without sync.
-WriterOptions small_pieces();
+FileWriterOptions small_pieces();
 
 // A folder of the case's own, known to all ranks; removed by the last to go on rank 0.
 class RankFolder {
@@ -37,7 +37,7 @@ class RankFolder {
 // ranks. The first failure stays.
 class Definer {
  public:
-  explicit Definer(Writer& writer) : writer_(writer) {}
+  explicit Definer(FileWriter& writer) : writer_(writer) {}
 
   BlockId block(std::string_view name);
   DimId dimension(BlockId block, std::string_view name, std::uint64_t length);
@@ -50,7 +50,7 @@ class Definer {
   void put(std::string_view block, std::string_view variable, int first);
   void put(std::string_view block, std::string_view variable, const Hyperslab& slab, int first);
 
-  Writer& writer() { return writer_; }
+  FileWriter& writer() { return writer_; }
   void keep(const Status& status) {
     if (status_.ok()) status_ = status;
   }
@@ -62,7 +62,7 @@ class Definer {
   const Status& status() const { return status_; }
 
  private:
-  Writer& writer_;
+  FileWriter& writer_;
   Status status_;
 };
 
@@ -75,7 +75,7 @@ struct RankPhase {
 
 // Runs the phases by all ranks; then rank 0 alone runs them in the place of all, without MPI-IO,
 // and all ranks fail unless the files are the same and nmb::verify finds nothing.
-Status same_bytes(Communicator& ranks, const WriterOptions& options,
+Status same_bytes(Communicator& ranks, const FileWriterOptions& options,
                   const std::vector<RankPhase>& phases);
 
 }  // namespace nmb::test

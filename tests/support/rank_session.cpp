@@ -9,9 +9,9 @@
 #include <cstring>
 #include <memory>
 
-#include "nmb/dump.h"
-#include "nmb/reader.h"
+#include "dump/dump.h"
 #include "parallel/collective_call.h"
+#include "reader/file_reader.h"
 #include "support/model.h"
 #include "support/rank_program.h"
 #include "support/sanitized.h"
@@ -53,7 +53,7 @@ void put_part(const Communicator& ranks, Definer& definer, const std::string& na
 }
 
 // Every rank's, in put_all().
-Status put_record(Communicator& ranks, Definer& definer, Writer& writer) {
+Status put_record(Communicator& ranks, Definer& definer, FileWriter& writer) {
   const std::vector<int> values{ranks.rank(), 1, 2};
   const auto at = static_cast<std::uint64_t>(ranks.rank());
   const BlockId block = definer.value(writer.find_block("records"));
@@ -63,7 +63,7 @@ Status put_record(Communicator& ranks, Definer& definer, Writer& writer) {
 }
 
 // The same by requests, with some of a block of the rank's own.
-Status put_by_requests(Communicator& ranks, Definer& definer, Writer& writer) {
+Status put_by_requests(Communicator& ranks, Definer& definer, FileWriter& writer) {
   const std::vector<int> values{3, 1, 4, 1, 5};
   const auto at = static_cast<std::uint64_t>(ranks.rank());
   std::vector<RequestId> requests;
@@ -80,8 +80,8 @@ constexpr std::uint64_t kSmall = 100, kMiddle = 4000, kLarge = 40000, kShared = 
 
 }  // namespace
 
-WriterOptions session_options(OutputLayer layer) {
-  WriterOptions options;
+FileWriterOptions session_options(OutputLayer layer) {
+  FileWriterOptions options;
   options.piece_size = 65536;
   options.inline_limit = 512;
   options.overwrite = true;
@@ -91,8 +91,9 @@ WriterOptions session_options(OutputLayer layer) {
   return options;
 }
 
-Status create_session(Communicator& ranks, const std::string& path, const WriterOptions& options) {
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+Status create_session(Communicator& ranks, const std::string& path,
+                      const FileWriterOptions& options) {
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::create(path, options, ranks));
   Definer definer(*writer);
   define_values(definer, own(ranks, "small"), kSmall);
   define_values(definer, own(ranks, "middle"), kMiddle);
@@ -109,8 +110,9 @@ Status create_session(Communicator& ranks, const std::string& path, const Writer
   return writer->close();
 }
 
-Status change_session(Communicator& ranks, const std::string& path, const WriterOptions& options) {
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(path, options, ranks));
+Status change_session(Communicator& ranks, const std::string& path,
+                      const FileWriterOptions& options) {
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::open(path, options, ranks));
   Definer definer(*writer);
   definer.keep(writer->remove_block(definer.block(own(ranks, "middle"))));
   definer.keep(writer->rename_block(definer.block(own(ranks, "small")), own(ranks, "tiny")));
@@ -150,9 +152,9 @@ Status run_session(Communicator& ranks, const std::string& path,
 std::string content_of(const std::string& path) {
   std::string text;
   auto read = [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
     return reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-      NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block(entry));
       NMB_TRY(write_cdl_header({entry.name, block->metadata, block->kind(), block->records},
                                [&](std::string_view part) -> Status {
                                  text += part;

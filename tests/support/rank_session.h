@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 
@@ -15,11 +15,13 @@ namespace nmb::test {
 // what fails between two collective calls is agreed ahead of the next, or kept by the writer.
 // Blocks of each rank's own: inline values, one piece, several pieces with a map, packed; of all
 // ranks one with a map and one of records.
-Status create_session(Communicator& ranks, const std::string& path, const WriterOptions& options);
+Status create_session(Communicator& ranks, const std::string& path,
+                      const FileWriterOptions& options);
 // Changes, removes, renames and adds blocks and puts values, in five generations.
-Status change_session(Communicator& ranks, const std::string& path, const WriterOptions& options);
+Status change_session(Communicator& ranks, const std::string& path,
+                      const FileWriterOptions& options);
 
-WriterOptions session_options(OutputLayer layer = {});
+FileWriterOptions session_options(OutputLayer layer = {});
 
 // The session's status on one rank. What it throws fails the network, as run_thread_ranks() does.
 Status run_session(Communicator& ranks, const std::string& path,

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb::test {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::test {
 

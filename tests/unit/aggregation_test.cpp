@@ -113,7 +113,7 @@ TEST(Aggregation, WritersAreSpreadOverNodes) {
     const Status status = test::run_ranks_on_nodes(
         6, 2,
         [&](Communicator& ranks) -> Status {
-          WriterOptions options;
+          FileWriterOptions options;
           options.aggregators = aggregators;
           NMB_ASSIGN(const Aggregation how, agree_on_aggregation(ranks, ".", false, options));
           if (ranks.rank() == 0) writers = how.writer_ranks(ranks.size());

@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "table/statistics_row.h"
 #include "values/statistics/histogram_builder.h"
 
@@ -453,9 +453,9 @@ TEST(BlockCounter, FunctionsReceiveEachOrderedValueOnce) {
   s.extent.resize(s.layout.record_begin - s.layout.header_length + 3 * s.layout.record_size,
                   std::byte{1});
   const std::vector<ValueFunction> functions{
-      {"sum", [](const Metadata&, VarId) { return std::make_unique<Sum>(); }},
-      {"not of bytes", [](const Metadata& m, VarId v) {
-         return m.variable(v).name == "bytes" ? nullptr : std::make_unique<Sum>();
+      {"sum", [](std::string_view, Type) { return std::make_unique<Sum>(); }},
+      {"not of bytes", [](std::string_view name, Type) {
+         return name == "bytes" ? nullptr : std::make_unique<Sum>();
        }}};
   CountRequest request;
   request.functions = functions;

@@ -1,5 +1,5 @@
 // Names of blocks from templates.
-#include "nmb/block_template.h"
+#include "merge/dividing/block_template.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <ostream>
 
-#include "nmb/classic.h"
+#include "model/classic.h"
 #include "support/corpus.h"
 #include "support/header_bytes.h"
 

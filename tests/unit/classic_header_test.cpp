@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "nmb/classic.h"
+#include "model/classic.h"
 #include "support/counting_source.h"
 #include "support/header_bytes.h"
 

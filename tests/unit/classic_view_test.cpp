@@ -5,10 +5,10 @@
 #include <limits>
 #include <numeric>
 
-#include "nmb/convert.h"
-#include "nmb/dump.h"
-#include "nmb/files.h"
-#include "nmb/netcdf_view.h"
+#include "convert/convert.h"
+#include "dump/dump.h"
+#include "files/files.h"
+#include "netcdf/netcdf_view.h"
 #include "support/counting_source.h"
 #include "support/extended_dataset.h"
 #include "support/programs.h"
@@ -595,7 +595,7 @@ TEST(ClassicView, IsWrittenAsAnyClassicKind) {
     const ClassicView view = view_of(made, kind);
     const std::string path =
         (folder.path() / ("f" + std::to_string(static_cast<int>(kind)))).string();
-    ConvertOptions options;
+    ExtractOptions options;
     options.sync = false;
     options.threads = 2;
     const Status written = write_classic(*view.dataset, kind, path, options);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "values/chunk_filters.h"
 
 namespace nmb::test {

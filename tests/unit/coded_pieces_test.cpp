@@ -8,16 +8,16 @@
 
 #include "block/block_header.h"
 #include "extent/piece_codec.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "merge/reporting/merge.h"
 #include "origins/stored_values.h"
 #include "reader/extent_pieces.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -43,7 +43,7 @@ class CodedPiecesTest : public testing::Test {
     return out;
   }
   // A block "b" with ints "v" over "x", and after it a small one.
-  static BlockId define(Writer& writer) {
+  static BlockId define(FileWriter& writer) {
     const BlockId block = *writer.define_block("b");
     const DimId x = *writer.def_dim(block, "x", kInts);
     EXPECT_TRUE(writer.def_var(block, "v", Type::kInt, {{x}}).ok());
@@ -79,7 +79,7 @@ class CodedPiecesTest : public testing::Test {
     return out;
   }
   void write(bool hole = false) {
-    auto writer = *Writer::create(path(), options_);
+    auto writer = *FileWriter::create(path(), options_);
     const BlockId block = define(*writer);
     Given given = give(hole);
     ASSERT_TRUE(take_pieces(*writer, block, std::move(given.pieces), given.stored).ok());
@@ -89,16 +89,16 @@ class CodedPiecesTest : public testing::Test {
   }
   void check() {
     EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
-    auto values = (*(*Reader::open(path()))->block("b"))->read_all<int>(0);
+    auto values = (*(*FileReader::open(path()))->block("b"))->read_all<int>(0);
     ASSERT_TRUE(values.ok()) << values.status().text();
     EXPECT_TRUE(*values == expected_);
   }
   std::vector<ExtentPiece> coded() const {
-    auto reader = *Reader::open(path());
+    auto reader = *FileReader::open(path());
     return *coded_pieces(*reader, **reader->find("b"));
   }
   TemporaryFolder folder_;
-  WriterOptions options_;
+  FileWriterOptions options_;
   std::vector<int> expected_;
 };
 
@@ -110,7 +110,7 @@ TEST_F(CodedPiecesTest, ComeBackAndTakeLessRoom) {
   EXPECT_EQ(pieces[0].codec, PieceCodec::kZstd);
   EXPECT_EQ(pieces[2].codec, PieceCodec::kDeflate);
   EXPECT_EQ(pieces[2].offset, 2 * kPiece);
-  auto reader = *Reader::open(path());
+  auto reader = *FileReader::open(path());
   const BlockEntry entry = **reader->find("b");
   EXPECT_EQ(entry.extent_position, 0u);
   EXPECT_EQ(entry.map.position, entry.position + block_length(1, entry.stored_length));
@@ -134,7 +134,7 @@ TEST_F(CodedPiecesTest, CrossMultiplesOfThePieceSize) {
       pieces.push_back({length, PieceCodec::kZstd, stored.size(), all.size()});
       all.insert(all.end(), stored.begin(), stored.end());
     }
-    auto writer = *Writer::create(path(), options_);
+    auto writer = *FileWriter::create(path(), options_);
     const BlockId block = define(*writer);
     const auto source = owned_bytes(std::move(all), "pieces");
     ASSERT_TRUE(take_pieces(*writer, block, std::move(pieces), source).ok());
@@ -142,7 +142,7 @@ TEST_F(CodedPiecesTest, CrossMultiplesOfThePieceSize) {
     check();
     EXPECT_EQ(coded().size(), (values.size() - first + kPiece - 1) / kPiece + 1);
     // A few values of the second piece, across the multiple.
-    auto again = *Writer::open(path(), options_);
+    auto again = *FileWriter::open(path(), options_);
     const BlockId same = *again->find_block("b");
     ASSERT_TRUE(again->end_define().ok());
     const std::uint64_t from = kPiece / 4 - 1;
@@ -156,7 +156,7 @@ TEST_F(CodedPiecesTest, CrossMultiplesOfThePieceSize) {
 
 TEST_F(CodedPiecesTest, LieAmongHoles) {
   write(true);
-  auto reader = *Reader::open(path());
+  auto reader = *FileReader::open(path());
   const std::vector<ByteRange> holes = *reader->holes(**reader->find("b"));
   EXPECT_TRUE(holes == (std::vector<ByteRange>{{kPiece, 2 * kPiece}}));
 }
@@ -166,7 +166,7 @@ TEST_F(CodedPiecesTest, AreReadInPartsAndByRequests) {
   for (const Unverified unverified : {Unverified::kNothing, Unverified::kPartsOfPieces}) {
     ReadOptions read;
     read.unverified = unverified;
-    auto reader = *Reader::open(path(), read);
+    auto reader = *FileReader::open(path(), read);
     const Object object = *reader->object("b/v");
     std::mt19937 random(3);
     GetRequests requests;
@@ -198,7 +198,7 @@ TEST_F(CodedPiecesTest, AreDecodedOnceForManySmallParts) {
   const std::vector<std::byte> bytes = read_file(path());
   const MemorySource memory(bytes, "memory");
   auto counted = std::make_shared<CountingSource>(memory, CountingSource::kNever);
-  auto reader = *Reader::open(counted, ReadOptions());
+  auto reader = *FileReader::open(counted, ReadOptions());
   const Object object = *reader->object("b/v");
   int value = 0;
   ASSERT_TRUE(object.block->read(0, {{1}, {1}, {}}, std::span(&value, 1)).ok());
@@ -212,7 +212,7 @@ TEST_F(CodedPiecesTest, DamageIsFoundByEveryRead) {
   write();
   std::vector<std::byte> bytes = read_file(path());
   bytes[coded()[1].position + 40] ^= std::byte{1};
-  auto reader = *Reader::open(std::make_shared<MemorySource>(bytes, "memory"));
+  auto reader = *FileReader::open(std::make_shared<MemorySource>(bytes, "memory"));
   const Object object = *reader->object("b/v");
   std::vector<int> values(kInts);
   const auto read = [&](std::uint64_t start, std::uint64_t count) {
@@ -230,7 +230,7 @@ TEST_F(CodedPiecesTest, DamageIsFoundByEveryRead) {
 TEST_F(CodedPiecesTest, ValuesInThemAreChangedByALaterGeneration) {
   write();
   const std::vector<ExtentPiece> before = coded();
-  auto writer = *Writer::open(path(), options_);
+  auto writer = *FileWriter::open(path(), options_);
   const BlockId block = *writer->find_block("b");
   const std::vector<int> more(kPiece / 4 + 10, 77);
   ASSERT_TRUE(writer->end_define().ok());
@@ -242,7 +242,7 @@ TEST_F(CodedPiecesTest, ValuesInThemAreChangedByALaterGeneration) {
   EXPECT_EQ(coded()[0].position, before[1].position);
 
   // The whole of one, and the ends of its neighbours.
-  writer = *Writer::open(path(), options_);
+  writer = *FileWriter::open(path(), options_);
   ASSERT_TRUE(writer->end_define().ok());
   const BlockId again = *writer->find_block("b");
   ASSERT_TRUE(writer->put(again, 0, {{kPiece / 4 - 5}, {more.size()}, {}}, std::span(more)).ok());
@@ -255,7 +255,7 @@ TEST_F(CodedPiecesTest, ValuesInThemAreChangedByALaterGeneration) {
 TEST_F(CodedPiecesTest, StayWhereBlocksAreRenamedAndMoveWhereTheyAreRedefined) {
   write();
   const std::vector<ExtentPiece> before = coded();
-  auto writer = *Writer::open(path(), options_);
+  auto writer = *FileWriter::open(path(), options_);
   ASSERT_TRUE(writer->rename_block(*writer->find_block("b"), "c").ok());
   ASSERT_TRUE(writer->end_define().ok());
   ASSERT_TRUE(writer->sync().ok());
@@ -266,7 +266,7 @@ TEST_F(CodedPiecesTest, StayWhereBlocksAreRenamedAndMoveWhereTheyAreRedefined) {
   ASSERT_EQ(coded().size(), 3u);
   EXPECT_EQ(coded()[2].position, before[2].position);
 
-  writer = *Writer::open(path(), options_);
+  writer = *FileWriter::open(path(), options_);
   const BlockId block = *writer->find_block("b");
   // A header that is longer: values keep their offsets. And a variable behind them.
   ASSERT_TRUE(writer->put_att_text(block, kGlobal, "title", "again").ok());
@@ -277,19 +277,19 @@ TEST_F(CodedPiecesTest, StayWhereBlocksAreRenamedAndMoveWhereTheyAreRedefined) {
   ASSERT_TRUE(writer->put(block, 1, std::span<const int>(five)).ok());
   ASSERT_TRUE(writer->close().ok());
   check();
-  EXPECT_EQ(*(*(*Reader::open(path()))->block("b"))->read_all<int>(1), five);
+  EXPECT_EQ(*(*(*FileReader::open(path()))->block("b"))->read_all<int>(1), five);
 }
 
 TEST_F(CodedPiecesTest, DieWithTheirBlock) {
   write();
-  auto writer = *Writer::open(path(), options_);
+  auto writer = *FileWriter::open(path(), options_);
   ASSERT_TRUE(writer->remove_block(*writer->find_block("b")).ok());
   ASSERT_TRUE(writer->close().ok());
   EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
 }
 
 TEST_F(CodedPiecesTest, RecordsGrowBehindThem) {
-  auto writer = *Writer::create(path(), options_);
+  auto writer = *FileWriter::create(path(), options_);
   const BlockId block = *writer->define_block("b");
   const DimId t = *writer->def_dim(block, "t", kUnlimited), x = *writer->def_dim(block, "x", 1000);
   ASSERT_TRUE(writer->def_var(block, "v", Type::kInt, {{t, x}}).ok());
@@ -298,9 +298,9 @@ TEST_F(CodedPiecesTest, RecordsGrowBehindThem) {
   ASSERT_TRUE(writer->put(block, 0, std::span<const int>(expected_)).ok());
   ASSERT_TRUE(writer->close().ok());
   // The same with coded pieces.
-  Metadata metadata = (*(*Reader::open(path()))->block("b"))->metadata;
+  Metadata metadata = (*(*FileReader::open(path()))->block("b"))->metadata;
   options_.overwrite = true;
-  writer = *Writer::create(path(), options_);
+  writer = *FileWriter::create(path(), options_);
   const BlockId coded_block = *writer->define_block("b", metadata, 30);
   const std::vector<std::byte> values = external(expected_);
   std::vector<StoredPiece> pieces;
@@ -317,7 +317,7 @@ TEST_F(CodedPiecesTest, RecordsGrowBehindThem) {
           .ok());
   ASSERT_TRUE(writer->close().ok());
   check();
-  writer = *Writer::open(path(), options_);
+  writer = *FileWriter::open(path(), options_);
   ASSERT_TRUE(writer->end_define().ok());
   const std::vector<int> record(1000, 5);
   ASSERT_TRUE(
@@ -332,7 +332,7 @@ TEST_F(CodedPiecesTest, RecordsGrowBehindThem) {
 
 TEST_F(CodedPiecesTest, MergesKeepThem) {
   write(true);
-  auto writer = *Writer::open(path(), options_);
+  auto writer = *FileWriter::open(path(), options_);
   ASSERT_TRUE(writer->end_define().ok());
   const int one = 77;
   ASSERT_TRUE(
@@ -356,7 +356,7 @@ TEST_F(CodedPiecesTest, MergesKeepThem) {
     const Status status = pack(merge, &report);
     ASSERT_TRUE(status.ok()) << status.text();
     EXPECT_EQ(findings_of(std::filesystem::path(out)), "");
-    auto reader = *Reader::open(out);
+    auto reader = *FileReader::open(out);
     const std::vector<ExtentPiece> kept = *coded_pieces(*reader, **reader->find("b"));
     EXPECT_EQ(kept.size(), pieces) << piece_size;
     EXPECT_EQ(kept.at(0).codec, PieceCodec::kDeflate);
@@ -368,7 +368,7 @@ TEST_F(CodedPiecesTest, DryRunsTellTheirSize) {
   write();
   options_.dry_run = true;
   options_.overwrite = true;
-  auto writer = *Writer::create(path(), options_);
+  auto writer = *FileWriter::create(path(), options_);
   const BlockId block = define(*writer);
   Given given = give();
   ASSERT_TRUE(take_pieces(*writer, block, std::move(given.pieces), given.stored).ok());
@@ -377,7 +377,7 @@ TEST_F(CodedPiecesTest, DryRunsTellTheirSize) {
 }
 
 TEST_F(CodedPiecesTest, PiecesThatAreNoneAreRefused) {
-  auto writer = *Writer::create(path(), options_);
+  auto writer = *FileWriter::create(path(), options_);
   const BlockId block = define(*writer);
   const auto status = [&](auto change) {
     Given given = give();

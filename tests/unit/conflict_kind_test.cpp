@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
 
 namespace nmb {
 namespace {

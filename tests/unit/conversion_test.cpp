@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/values.h"
+#include "model/values.h"
 
 #ifdef NMB_TEST_NETCDF
 #include <netcdf.h>

@@ -4,24 +4,24 @@
 #include <memory>
 #include <string>
 
-#include "nmb/convert.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "convert/convert.h"
+#include "reader/file_reader.h"
 #include "support/programs.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
 
-TEST(ConvertOptions, OutOfRangeAreRefused) {
+TEST(ExtractOptions, OutOfRangeAreRefused) {
   const TemporaryFolder folder;
   const std::string in = folder.path() / "in.nmb", out = folder.path() / "out.h5";
-  ASSERT_TRUE((*Writer::create(in))->close().ok());
-  const std::unique_ptr<Reader> reader = *Reader::open(in);
+  ASSERT_TRUE((*FileWriter::create(in))->close().ok());
+  const std::unique_ptr<FileReader> reader = *FileReader::open(in);
   Communicator alone;
-  const auto refused = [&](const ConvertOptions& options) {
+  const auto refused = [&](const ExtractOptions& options) {
     return write_hdf5(*reader, in, out, options, alone).message();
   };
-  ConvertOptions options;
+  ExtractOptions options;
   options.deflate = 10;
   EXPECT_EQ(refused(options), "found deflate level 10, expected 0 to 9");
   options.deflate = -1;

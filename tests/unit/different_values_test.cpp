@@ -1,4 +1,4 @@
-// Which values differ, and by how much (nmb/compare.h).
+// Which values differ, and by how much (compare/compare.h).
 #include "compare/different_values.h"
 
 #include <gtest/gtest.h>

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/file_reader.h"
 #include "support/programs.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {
@@ -17,13 +17,13 @@ namespace fs = std::filesystem;
 
 class DryRunTest : public testing::Test {
  protected:
-  static WriterOptions dry() {
-    WriterOptions options;
+  static FileWriterOptions dry() {
+    FileWriterOptions options;
     options.dry_run = true;
     options.sync = false;
     return options;
   }
-  static Status define(Writer& writer) {
+  static Status define(FileWriter& writer) {
     for (int b = 0; b < 100; ++b) {
       NMB_ASSIGN(const BlockId block, writer.define_block("run/" + std::to_string(b)));
       NMB_ASSIGN(const DimId x, writer.def_dim(block, "x", b == 50 ? 300'000 : 40));
@@ -32,7 +32,7 @@ class DryRunTest : public testing::Test {
     }
     return writer.end_define();
   }
-  static Status put(Writer& writer) {
+  static Status put(FileWriter& writer) {
     for (BlockId block = 0; block < 100; ++block)
       NMB_TRY(writer.put(
           block, 0, std::span<const double>(std::vector<double>(block == 50 ? 300'000 : 40, 1.5))));
@@ -43,7 +43,7 @@ class DryRunTest : public testing::Test {
 };
 
 TEST_F(DryRunTest, SaysLengthAndTotalsAndWritesNothing) {
-  auto planned = Writer::create(path_, dry());
+  auto planned = FileWriter::create(path_, dry());
   ASSERT_TRUE(planned.ok()) << planned.status().text();
   ASSERT_TRUE(define(**planned).ok());
   EXPECT_EQ((*planned)->planned().status().code(), Code::kUsage);
@@ -54,15 +54,15 @@ TEST_F(DryRunTest, SaysLengthAndTotalsAndWritesNothing) {
   ASSERT_TRUE(plan.ok()) << plan.status().text();
   EXPECT_TRUE(fs::is_empty(folder_.path()));
 
-  WriterOptions options = dry();
+  FileWriterOptions options = dry();
   options.dry_run = false;
-  auto writer = Writer::create(path_, options);
+  auto writer = FileWriter::create(path_, options);
   ASSERT_TRUE(writer.ok());
   ASSERT_TRUE(define(**writer).ok());
   ASSERT_TRUE(put(**writer).ok());
   ASSERT_TRUE((*writer)->close().ok());
   EXPECT_EQ((*writer)->planned().status().code(), Code::kUsage);
-  const auto reader = Reader::open(path_);
+  const auto reader = FileReader::open(path_);
   ASSERT_TRUE(reader.ok());
   EXPECT_EQ(plan->file_length, fs::file_size(path_));
   EXPECT_EQ(plan->totals, (*reader)->totals());
@@ -76,37 +76,37 @@ TEST_F(DryRunTest, SaysLengthAndTotalsAndWritesNothing) {
 
 TEST_F(DryRunTest, TargetAndFolderAreLookedAtAsEver) {
   for (const bool dry_run : {false, true}) {
-    WriterOptions options = dry();
+    FileWriterOptions options = dry();
     options.dry_run = dry_run;
     const std::string there = folder_.path() / "there.nmb";
     test::write_file(there, "somebody's");
-    EXPECT_EQ(Writer::create(there, options).status().code(), Code::kExists);
-    EXPECT_EQ(Writer::create(there + "/out.nmb", options).status().code(), Code::kNotFound);
-    EXPECT_EQ(Writer::create(folder_.path() / "none/out.nmb", options).status().code(),
+    EXPECT_EQ(FileWriter::create(there, options).status().code(), Code::kExists);
+    EXPECT_EQ(FileWriter::create(there + "/out.nmb", options).status().code(), Code::kNotFound);
+    EXPECT_EQ(FileWriter::create(folder_.path() / "none/out.nmb", options).status().code(),
               Code::kNotFound);
     options.overwrite = true;
-    EXPECT_EQ(Writer::create(folder_.path(), options).status().code(), Code::kExists);
-    EXPECT_TRUE(Writer::create(there, options).ok());
+    EXPECT_EQ(FileWriter::create(folder_.path(), options).status().code(), Code::kExists);
+    EXPECT_TRUE(FileWriter::create(there, options).ok());
     if (::geteuid() == 0) continue;
     const fs::path closed = folder_.path() / "closed";
     fs::create_directory(closed);
     fs::permissions(closed, fs::perms::owner_read | fs::perms::owner_exec);
-    EXPECT_EQ(Writer::create(closed / "out.nmb", options).status().code(), Code::kIo);
+    EXPECT_EQ(FileWriter::create(closed / "out.nmb", options).status().code(), Code::kIo);
     fs::remove(closed);
   }
 }
 
 // A dry run that adds blocks knows the length of the file, and does not change it.
 TEST_F(DryRunTest, AddsToAnExistingFile) {
-  WriterOptions options = dry();
+  FileWriterOptions options = dry();
   options.dry_run = false;
-  const auto made = Writer::create(path_, options);
+  const auto made = FileWriter::create(path_, options);
   ASSERT_TRUE(made.ok() && define(**made).ok() && put(**made).ok() && (*made)->close().ok());
   const auto before = fs::last_write_time(path_);
   std::uint64_t planned = 0;
   for (const bool dry_run : {true, false}) {
     options.dry_run = dry_run;
-    const auto writer = Writer::open(path_, options);
+    const auto writer = FileWriter::open(path_, options);
     ASSERT_TRUE(writer.ok()) << writer.status().text();
     const Result<BlockId> block = (*writer)->define_block("more");
     ASSERT_TRUE(block.ok());
@@ -123,7 +123,7 @@ TEST_F(DryRunTest, AddsToAnExistingFile) {
   }
   EXPECT_EQ(planned, fs::file_size(path_));
   test::write_file(path_, "somebody's");
-  EXPECT_EQ(Writer::open(path_, dry()).status().code(), Code::kUnknownKind);
+  EXPECT_EQ(FileWriter::open(path_, dry()).status().code(), Code::kUnknownKind);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <regex>
 
-#include "nmb/dump.h"
+#include "dump/dump.h"
 #include "support/corpus.h"
 #include "support/dataset.h"
 #include "support/programs.h"

@@ -1,5 +1,5 @@
 // Datasets as CDL and JSON: the exact text.
-#include "nmb/dump.h"
+#include "dump/dump.h"
 
 #include <gtest/gtest.h>
 

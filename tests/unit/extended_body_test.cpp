@@ -7,7 +7,7 @@
 
 #include "hdf5_types/hdf5_section.h"
 #include "hdf5_types/virtual_name.h"
-#include "nmb/classic.h"
+#include "model/classic.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nmb/files.h"
+#include "files/files.h"
 #include "support/programs.h"
 #include "wire/hash.h"
 

@@ -10,18 +10,17 @@
 
 #include "extent/external_path.h"
 #include "extent/open_external.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
-#include "nmb/writer.h"
+#include "merge/reporting/merge.h"
 #include "origins/stored_values.h"
 #include "reader/extent_pieces.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 #include "wire/hash.h"
-#include "writer/make_writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {
@@ -74,13 +73,13 @@ class ExternalFilesTest : public testing::Test {
   // An NMB file of blocks "b0", "b1", ... of bytes, each linked to a file of its own.
   Status link(const std::vector<std::string>& names, std::uint32_t threads = 1,
               bool sum = true) const {
-    CoreOptions options;
+    FileWriterOptions options;
     options.sync = false;
     options.threads = threads;
     options.sum_links = sum;
     options.overwrite = true;
     options.piece_size = 65536;
-    NMB_ASSIGN(const auto writer, make_writer(at("v.nmb").string(), options, true));
+    NMB_ASSIGN(const auto writer, FileWriter::create(at("v.nmb").string(), options));
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::uint64_t size = fs::file_size(at(names[i]));
       NMB_ASSIGN(const BlockId block, writer->define_block("b" + std::to_string(i)));
@@ -108,7 +107,7 @@ class ExternalFilesTest : public testing::Test {
   }
   std::string text_of(const std::string& block, ReadOptions options = {}) const {
     const auto read = [&]() -> Result<std::string> {
-      NMB_ASSIGN(const auto reader, Reader::open(at("v.nmb").string(), options));
+      NMB_ASSIGN(const auto reader, FileReader::open(at("v.nmb").string(), options));
       NMB_ASSIGN(const auto loaded, reader->block(block));
       NMB_ASSIGN(const auto values, loaded->read_all<std::uint8_t>(0));
       return std::string(values.begin(), values.end());
@@ -275,7 +274,7 @@ TEST_F(ExternalFilesTest, LinkedValuesAreRead) {
   EXPECT_EQ(text_of("b0"), "valuesAB");
   EXPECT_EQ(text_of("b1"), large.substr(kSkipped));
   EXPECT_EQ(verified(), "");
-  auto reader = *Reader::open(at("v.nmb").string());
+  auto reader = *FileReader::open(at("v.nmb").string());
   const std::vector<ExternalFile> files{{"sub/a", 13}, {"large", 200005}};
   EXPECT_EQ(*reader->external_files(), files);
   const auto pieces = *extent_pieces(*reader, **reader->find("b1"));
@@ -299,7 +298,7 @@ TEST_F(ExternalFilesTest, LinksWithoutSumsAreForReadersThatDoNotCheck) {
   EXPECT_EQ(text_of("b0", {.unverified = Unverified::kLinkedValues}), large.substr(kSkipped));
   EXPECT_NE(text_of("b0").find("found values with checksum 0x"), std::string::npos);
   const auto reader =
-      *Reader::open(at("v.nmb").string(), {.unverified = Unverified::kLinkedValues});
+      *FileReader::open(at("v.nmb").string(), {.unverified = Unverified::kLinkedValues});
   std::vector<std::byte> part(70000);
   ASSERT_TRUE((*reader->block("b0"))->extent->read_at(60000, part).ok());
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(part.data()), part.size()),
@@ -310,9 +309,9 @@ TEST_F(ExternalFilesTest, LinksWithoutSumsAreForReadersThatDoNotCheck) {
 TEST_F(ExternalFilesTest, PiecesAreCopiedBetweenLinkedOnes) {
   write("a", "head valuesAB");
   {
-    WriterOptions options;
+    FileWriterOptions options;
     options.sync = false;
-    auto writer = *Writer::create(at("v.nmb").string(), options);
+    auto writer = *FileWriter::create(at("v.nmb").string(), options);
     const BlockId block = *writer->define_block("b0");
     const DimId x = *writer->def_dim(block, "x", 8);
     ASSERT_TRUE(writer->def_var(block, "v", Type::kUByte, {{x}}).ok());
@@ -346,7 +345,7 @@ TEST_F(ExternalFilesTest, ChangesAreFound) {
       << text_of("b0");
   EXPECT_NE(verified().find("R-EX-5"), std::string::npos) << verified();
   // The part that did not change is not told from the other.
-  auto reader = *Reader::open(at("v.nmb").string());
+  auto reader = *FileReader::open(at("v.nmb").string());
   std::vector<std::byte> part(10);
   EXPECT_EQ((*reader->block("b0"))->extent->read_at(0, part).rule(), "R-EX-5");
   write("a", std::string(999, 'a'));
@@ -365,7 +364,7 @@ TEST_F(ExternalFilesTest, BytesWithoutAFolderHaveNoExternalFiles) {
   write("a", "head valuesAB");
   ASSERT_EQ(link({"a"}).text(), "ok");
   const auto bytes = owned_bytes(test::read_file(at("v.nmb")), at("v.nmb").string());
-  auto reader = *Reader::open(bytes);
+  auto reader = *FileReader::open(bytes);
   EXPECT_EQ((*reader->block("b0"))->read_all<std::uint8_t>(0).status().code(), Code::kUnsupported);
 }
 
@@ -380,7 +379,7 @@ TEST_F(ExternalFilesTest, FewOfManyAreOpen) {
     return std::distance(fs::directory_iterator("/proc/self/fd"), {});
   };
   const auto before = descriptors();
-  auto reader = *Reader::open(at("v.nmb").string());
+  auto reader = *FileReader::open(at("v.nmb").string());
   for (int i = 0; i < 400; ++i) {
     const auto block = reader->block("b" + std::to_string(i));
     const auto values = (*block)->read_all<std::uint8_t>(0);
@@ -395,10 +394,10 @@ TEST_F(ExternalFilesTest, LaterGenerationsKeepTheTable) {
   write("a", "head valuesAB");
   write("b", "head othersAB");
   ASSERT_EQ(link({"a"}).text(), "ok");
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
   {
-    auto writer = *Writer::open(at("v.nmb").string(), options);
+    auto writer = *FileWriter::open(at("v.nmb").string(), options);
     const BlockId block = *writer->define_block("new");
     ASSERT_TRUE(writer->def_var(block, "v", Type::kInt, {}).ok());
     ASSERT_TRUE(writer->close().ok());
@@ -406,7 +405,7 @@ TEST_F(ExternalFilesTest, LaterGenerationsKeepTheTable) {
   EXPECT_EQ(text_of("b0"), "valuesAB");
   EXPECT_EQ(verified(), "");
   {
-    auto writer = *Writer::open(at("v.nmb").string(), options);
+    auto writer = *FileWriter::open(at("v.nmb").string(), options);
     for (const char* name : {"a", "b"}) {
       const BlockId block = *writer->define_block(std::string("more/") + name);
       const DimId x = *writer->def_dim(block, "x", 8);
@@ -419,11 +418,11 @@ TEST_F(ExternalFilesTest, LaterGenerationsKeepTheTable) {
   EXPECT_EQ(text_of("more/b"), "othersAB");
   EXPECT_EQ(verified(), "");
   const std::vector<ExternalFile> files{{"a", 13}, {"b", 13}};
-  EXPECT_EQ(*(*Reader::open(at("v.nmb").string()))->external_files(), files);
+  EXPECT_EQ(*(*FileReader::open(at("v.nmb").string()))->external_files(), files);
   {
-    WriterOptions counting = options;
+    FileWriterOptions counting = options;
     counting.statistics = StatisticsLevel::kBasic;
-    auto writer = *Writer::open(at("v.nmb").string(), counting);
+    auto writer = *FileWriter::open(at("v.nmb").string(), counting);
     ASSERT_TRUE(writer->remove_block(*writer->find_block("b0")).ok());
     ASSERT_TRUE(writer->rename_block(*writer->find_block("more/a"), "renamed").ok());
     const BlockId block = *writer->find_block("more/b");
@@ -432,14 +431,14 @@ TEST_F(ExternalFilesTest, LaterGenerationsKeepTheTable) {
     EXPECT_EQ(writer->without_statistics(), 2u) << "linked before, not read again";
   }
   {
-    const auto reader = *Reader::open(at("v.nmb").string());
+    const auto reader = *FileReader::open(at("v.nmb").string());
     EXPECT_FALSE(reader->statistics(**reader->block("more/b"))->has_value());
   }
   EXPECT_EQ(text_of("renamed"), "valuesAB");
   EXPECT_EQ(text_of("more/b"), "othersAB");
   EXPECT_EQ(verified(), "");
   {
-    auto writer = *Writer::open(at("v.nmb").string(), options);
+    auto writer = *FileWriter::open(at("v.nmb").string(), options);
     const BlockId block = *writer->find_block("renamed");
     ASSERT_TRUE(writer->end_define().ok());
     const std::vector<std::uint8_t> part{'V', 'A'};
@@ -451,7 +450,7 @@ TEST_F(ExternalFilesTest, LaterGenerationsKeepTheTable) {
   }
   EXPECT_EQ(text_of("renamed"), "valuesAB");
   {
-    auto writer = *Writer::open(at("v.nmb").string(), options);
+    auto writer = *FileWriter::open(at("v.nmb").string(), options);
     const BlockId block = *writer->find_block("renamed");
     ASSERT_TRUE(writer->end_define().ok());
     const std::string all = "VALUESAB";
@@ -467,9 +466,9 @@ TEST_F(ExternalFilesTest, AFileOfAnotherSizeIsNotLinkedAgain) {
   write("a", "head valuesAB");
   ASSERT_EQ(link({"a"}).text(), "ok");
   write("a", "head valuesAB and mor");
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
-  auto writer = *Writer::open(at("v.nmb").string(), options);
+  auto writer = *FileWriter::open(at("v.nmb").string(), options);
   const BlockId block = *writer->define_block("again");
   const DimId x = *writer->def_dim(block, "x", 16);
   ASSERT_TRUE(writer->def_var(block, "v", Type::kUByte, {{x}}).ok());
@@ -481,9 +480,9 @@ TEST_F(ExternalFilesTest, AFileOfAnotherSizeIsNotLinkedAgain) {
 
 TEST_F(ExternalFilesTest, LinkedBlocksChangeAfterTheCommitOnly) {
   write("a", "head valuesAB");
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
-  auto writer = *Writer::create(at("v.nmb").string(), options);
+  auto writer = *FileWriter::create(at("v.nmb").string(), options);
   const BlockId block = *writer->define_block("b0");
   const DimId x = *writer->def_dim(block, "x", 8);
   ASSERT_TRUE(writer->def_var(block, "v", Type::kUByte, {{x}}).ok());
@@ -497,9 +496,9 @@ TEST_F(ExternalFilesTest, LinkedBlocksChangeAfterTheCommitOnly) {
 
 TEST_F(ExternalFilesTest, WhatCannotBeLinkedIsRefused) {
   write("a", "head valuesAB");
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
-  auto writer = *Writer::create(at("w.nmb").string(), options);
+  auto writer = *FileWriter::create(at("w.nmb").string(), options);
   const BlockId block = *writer->define_block("b");
   const DimId x = *writer->def_dim(block, "x", 8);
   ASSERT_TRUE(writer->def_var(block, "v", Type::kUByte, {{x}}).ok());

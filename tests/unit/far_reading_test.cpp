@@ -4,11 +4,11 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "files/files.h"
+#include "reader/file_reader.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -25,12 +25,12 @@ class FarReadingTest : public testing::Test {
  protected:
   void write(int blocks, std::uint64_t length = 3) {
     blocks_ = blocks;
-    WriterOptions options;
+    FileWriterOptions options;
     options.sync = false;
     options.statistics = StatisticsLevel::kBasic;
     options.inline_limit = 0;
     options.piece_size = 65536;
-    auto writer = *Writer::create(path(), options);
+    auto writer = *FileWriter::create(path(), options);
     std::vector<BlockId> ids;
     for (int i = 0; i < blocks; ++i) {
       const BlockId block = *writer->define_block(name_of(i));
@@ -51,14 +51,14 @@ class FarReadingTest : public testing::Test {
     file_ = *FileSource::open(path());
   }
   std::string path() const { return (folder_.path() / "far.nmb").string(); }
-  std::unique_ptr<Reader> open(std::size_t request_bytes = kRequest) {
+  std::unique_ptr<FileReader> open(std::size_t request_bytes = kRequest) {
     counted_ = std::make_shared<CountingSource>(*file_);
     ReadOptions options;
     options.request_bytes = request_bytes;
-    return std::move(*Reader::open(counted_, options));
+    return std::move(*FileReader::open(counted_, options));
   }
   // Blocks are counted, the last is found by its statistics, and a value of it is read.
-  void select(const Reader& reader) {
+  void select(const FileReader& reader) {
     EXPECT_EQ(reader.totals().blocks, static_cast<std::uint64_t>(blocks_));
     std::unordered_map<std::uint64_t, bool> wanted;
     ASSERT_TRUE(reader
@@ -85,7 +85,7 @@ class FarReadingTest : public testing::Test {
     EXPECT_EQ(found[0].name, name_of(blocks_ - 1));
     read_value(**reader.block(found[0]));
   }
-  void read_value(const Block& block) {
+  void read_value(const LoadedBlock& block) {
     int value = 0;
     ASSERT_TRUE(
         block.read(*block.metadata.find_variable("pos"), {{1}, {1}, {}}, std::span(&value, 1))
@@ -136,9 +136,9 @@ TEST_F(FarReadingTest, OrFiveIfTheIndexIsLongerThanARequest) {
 TEST_F(FarReadingTest, AndSixAfterManyGenerations) {
   write(9000);
   for (int i = 0; i < 300; ++i) {
-    WriterOptions options;
+    FileWriterOptions options;
     options.sync = false;
-    auto writer = *Writer::open(path(), options);
+    auto writer = *FileWriter::open(path(), options);
     const BlockId block = *writer->define_block(name_of(20000 + 7 * i));
     const DimId x = *writer->def_dim(block, "x", 3);
     ASSERT_TRUE(writer->def_var(block, "x", Type::kInt, {{x}}).ok());
@@ -194,7 +194,7 @@ TEST_F(FarReadingTest, DamageIsTheSame) {
     for (const std::size_t request : {std::size_t{0}, kRequest}) {
       ReadOptions options;
       options.request_bytes = request;
-      const auto reader = Reader::open(memory, options);
+      const auto reader = FileReader::open(memory, options);
       ASSERT_TRUE(reader.ok());
       told[request != 0] = (*reader)->for_each_statistics(
           "pos", [](std::uint64_t, const VariableStatistics&) { return Result<bool>(true); });

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "nmb/values.h"
+#include "model/values.h"
 
 #ifdef NMB_TEST_NETCDF
 #include <netcdf.h>

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "nmb/find.h"
+#include "find/find.h"
 
 namespace nmb {
 namespace {

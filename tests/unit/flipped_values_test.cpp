@@ -7,14 +7,14 @@
 #include <numeric>
 #include <string>
 
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
-#include "nmb/recover.h"
-#include "nmb/writer.h"
+#include "convert/convert.h"
+#include "files/files.h"
+#include "merge/reporting/merge.h"
+#include "reader/file_reader.h"
+#include "recover/recover.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -32,7 +32,7 @@ class FlippedValues : public testing::Test {
     options_.overwrite = true;
     std::vector<std::int32_t> values(kCount);
     std::iota(values.begin(), values.end(), 0x12345678);
-    auto writer = *Writer::create(path(), options_);
+    auto writer = *FileWriter::create(path(), options_);
     for (const bool has_records : {false, true}) {
       const BlockId block = *writer->define_block(has_records ? "records" : "fixed");
       const DimId x = *writer->def_dim(block, "x", has_records ? kUnlimited : kCount);
@@ -42,7 +42,7 @@ class FlippedValues : public testing::Test {
     for (BlockId block : {0u, 1u}) EXPECT_TRUE(writer->put(block, 0, values).ok());
     EXPECT_TRUE(writer->close().ok());
     flip();
-    reader_ = *Reader::open(path());
+    reader_ = *FileReader::open(path());
   }
 
   std::string path(const char* name = "f.nmb") const { return (folder_.path() / name).string(); }
@@ -59,17 +59,17 @@ class FlippedValues : public testing::Test {
     ASSERT_EQ(found, 2);
     std::ofstream(path(), std::ios::binary) << bytes;
   }
-  std::shared_ptr<const Block> block(const char* name) { return *reader_->block(name); }
+  std::shared_ptr<const LoadedBlock> block(const char* name) { return *reader_->block(name); }
   // Opens the file for a new generation, outside define mode.
-  std::unique_ptr<Writer> change() {
-    auto writer = *Writer::open(path(), options_);
+  std::unique_ptr<FileWriter> change() {
+    auto writer = *FileWriter::open(path(), options_);
     EXPECT_TRUE(writer->end_define().ok());
     return writer;
   }
 
   TemporaryFolder folder_;
-  WriterOptions options_;
-  std::unique_ptr<Reader> reader_;
+  FileWriterOptions options_;
+  std::unique_ptr<FileReader> reader_;
 };
 
 constexpr const char* kBlocks[] = {"fixed", "records"};
@@ -98,7 +98,7 @@ TEST_F(FlippedValues, Read) {
 }
 
 TEST_F(FlippedValues, UnverifiedByName) {
-  const auto unverified = *Reader::open(path(), {.unverified = Unverified::kPartsOfPieces});
+  const auto unverified = *FileReader::open(path(), {.unverified = Unverified::kPartsOfPieces});
   std::int32_t one = 0;
   ASSERT_TRUE(
       (*unverified->block("fixed"))->read(0, {{kDamaged}, {1}, {}}, std::span(&one, 1)).ok());
@@ -120,7 +120,7 @@ TEST_F(FlippedValues, Requests) {
 
 TEST_F(FlippedValues, ReadTogether) {
   Communicator alone;
-  const auto together = *Reader::open(path(), {}, alone);
+  const auto together = *FileReader::open(path(), {}, alone);
   const std::string_view names[] = {"fixed"};
   const auto blocks = *together->open_blocks(names);
   std::int32_t one = 0;
@@ -140,7 +140,7 @@ TEST_F(FlippedValues, Convert) {
   for (const char* name : kBlocks) {
     const BlockEntry entry = **reader_->find(name);
     for (const bool check : {false, true}) {
-      ConvertOptions options;
+      ExtractOptions options;
       options.check = check;
       options.sync = false;
       EXPECT_EQ(extract_block(*reader_, entry, path("x.nc"), options).code(), Code::kDamaged);
@@ -161,7 +161,7 @@ TEST_F(FlippedValues, Pack) {
   EXPECT_EQ(pack(options, &report).code(), Code::kDamaged);
   EXPECT_FALSE(FileSource::open(options.output).ok());
   // Values of a Reader, given to a Writer.
-  auto writer = *Writer::create(path("taken.nmb"), options_);
+  auto writer = *FileWriter::create(path("taken.nmb"), options_);
   const BlockId taken = *writer->define_block("b", block("fixed")->metadata);
   ASSERT_TRUE(writer->end_define().ok());
   ASSERT_TRUE(
@@ -198,7 +198,7 @@ TEST_F(FlippedValues, PutElsewhere) {
   ASSERT_TRUE(
       writer->put(*writer->find_block("fixed"), 0, {{0}, {1}, {}}, std::span(&one, 1)).ok());
   ASSERT_TRUE(writer->close().ok());
-  reader_ = *Reader::open(path());
+  reader_ = *FileReader::open(path());
   std::int32_t found = 0;
   for (const char* name : kBlocks)
     EXPECT_EQ(block(name)->read(0, {{kDamaged}, {1}, {}}, std::span(&found, 1)).code(),
@@ -206,7 +206,7 @@ TEST_F(FlippedValues, PutElsewhere) {
 }
 
 TEST_F(FlippedValues, Redefine) {
-  auto writer = *Writer::open(path(), options_);
+  auto writer = *FileWriter::open(path(), options_);
   const BlockId id = *writer->find_block("fixed");
   ASSERT_TRUE(writer->put_att_text(id, kGlobal, "note", std::string(1000, 'x')).ok());
   ASSERT_TRUE(writer->rename_block(*writer->find_block("records"), "other").ok());
@@ -216,7 +216,7 @@ TEST_F(FlippedValues, Redefine) {
     EXPECT_EQ(status.code(), Code::kDamaged);
     return;
   }
-  reader_ = *Reader::open(path());
+  reader_ = *FileReader::open(path());
   std::int32_t found = 0;
   for (const char* name : {"fixed", "other"})
     EXPECT_EQ(block(name)->read(0, {{kDamaged}, {1}, {}}, std::span(&found, 1)).code(),
@@ -234,7 +234,7 @@ TEST_F(FlippedValues, StatisticsOfAChange) {
 
 TEST_F(FlippedValues, VerifyAndRecover) {
   EXPECT_NE(findings_of(std::filesystem::path(path())), "");
-  RecoverOptions options;
+  RecoveryOptions options;
   options.output = path("recovered.nmb");
   options.writer.sync = false;
   const Recovery recovery = *recover(*FileSource::open(path()), options);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "sources/value_source.h"
 #include "wire/endian.h"
 

@@ -1,13 +1,13 @@
-// What nmb/reader.h promises: values as Dataset::read gives them, in few reads.
+// What reader/file_reader.h promises: values as Dataset::read gives them, in few reads.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -24,7 +24,7 @@ class GetRequestsTest : public testing::Test {
   std::string path() const { return (folder_.path() / "f.nmb").string(); }
   // Blocks "b0".. of `variables` ints over "x"; each value tells its block, variable and place.
   void write(int blocks, int variables, std::uint64_t length) {
-    auto writer = *Writer::create(path(), options_);
+    auto writer = *FileWriter::create(path(), options_);
     for (int b = 0; b < blocks; ++b) {
       const BlockId block = *writer->define_block("b" + std::to_string(b));
       const DimId x = *writer->def_dim(block, "x", length);
@@ -49,18 +49,18 @@ class GetRequestsTest : public testing::Test {
     return values;
   }
   // A reader of the file, its reads counted; the one with number fail_at fails.
-  std::unique_ptr<Reader> open(Unverified unverified = Unverified::kPartsOfPieces,
-                               std::uint64_t fail_at = CountingSource::kNever) {
+  std::unique_ptr<FileReader> open(Unverified unverified = Unverified::kPartsOfPieces,
+                                   std::uint64_t fail_at = CountingSource::kNever) {
     memory_ = std::make_unique<MemorySource>(bytes_, "memory");
     counted_ = std::make_shared<CountingSource>(*memory_, fail_at);
     ReadOptions options;
     options.unverified = unverified;
-    auto reader = Reader::open(counted_, options);
+    auto reader = FileReader::open(counted_, options);
     EXPECT_TRUE(reader.ok()) << reader.status().text();
     return std::move(*reader);
   }
   TemporaryFolder folder_;
-  WriterOptions options_;
+  FileWriterOptions options_;
   std::vector<std::byte> bytes_;
   std::unique_ptr<MemorySource> memory_;
   std::shared_ptr<CountingSource> counted_;
@@ -70,7 +70,7 @@ TEST_F(GetRequestsTest, ManySmallOnesAreFewReads) {
   ASSERT_NO_FATAL_FAILURE(write(kBlocks, kVariables, kLength));
   for (const Unverified unverified : {Unverified::kNothing, Unverified::kPartsOfPieces}) {
     const auto reader = open(unverified);
-    std::vector<std::shared_ptr<const Block>> blocks;
+    std::vector<std::shared_ptr<const LoadedBlock>> blocks;
     for (int b = 0; b < kBlocks; ++b) blocks.push_back(*reader->block("b" + std::to_string(b)));
     GetRequests requests;
     std::vector<RequestId> ids;
@@ -108,7 +108,7 @@ TEST_F(GetRequestsTest, AreCheckedAtOnce) {
   EXPECT_EQ(requests.iget(object, {{8}, {3}, {}}, out).status().code(), Code::kUsage);
   EXPECT_EQ(requests.iget(object, {{0}, {2}, {}}, out).status().code(), Code::kUsage);
   EXPECT_EQ(requests.iget(object, {{0}, {3}, {}}, text).status().code(), Code::kUsage);
-  const auto foreign = std::make_shared<Block>();
+  const auto foreign = std::make_shared<LoadedBlock>();
   DimId x = *foreign->metadata.def_dim("x", 3);
   ASSERT_TRUE(foreign->metadata.def_var("v", Type::kInt, {{x}}).ok());
   EXPECT_EQ(requests.iget({foreign, 0}, {{0}, {3}, {}}, out).status().code(), Code::kUsage);

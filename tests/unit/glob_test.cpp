@@ -1,6 +1,6 @@
 // Patterns of names: what globs and regular expressions match, and what is known of them
 // beforehand.
-#include "common/glob.h"
+#include "handles/glob.h"
 
 #include <gtest/gtest.h>
 

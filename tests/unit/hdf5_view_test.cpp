@@ -1,18 +1,18 @@
-// What nmb/writer.h and WriterOptions::hdf5_view promise; tests/interop/hdf5_view_test.py has
-// HDF5 programs read the views.
+// What writer/file_writer.h and FileWriterOptions::hdf5_view promise;
+// tests/interop/hdf5_view_test.py has HDF5 programs read the views.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "encoding/lookup3.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/file_reader.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -37,13 +37,13 @@ class Hdf5ViewTest : public testing::Test {
     };
   }
   std::string path() const { return (folder_.path() / "f.nmb").string(); }
-  WriterOptions with(Hdf5View view) const {
-    WriterOptions options = options_;
+  FileWriterOptions with(Hdf5View view) const {
+    FileWriterOptions options = options_;
     options.hdf5_view = view;
     return options;
   }
   // A variable "v" of `records` records of `length` shorts, and "n" of ints.
-  BlockId define(Writer& writer, const std::string& name, std::uint64_t length) {
+  BlockId define(FileWriter& writer, const std::string& name, std::uint64_t length) {
     const BlockId block = *writer.define_block(name);
     const DimId t = *writer.def_dim(block, "t", kUnlimited);
     const DimId x = *writer.def_dim(block, "x", length);
@@ -55,7 +55,7 @@ class Hdf5ViewTest : public testing::Test {
   bool has_view() const { return shown() != 0; }
   // The generation that HDF5 programs see of a sound file; 0: none.
   std::uint64_t shown() const {
-    const auto reader = Reader::open(path());
+    const auto reader = FileReader::open(path());
     EXPECT_TRUE(reader.ok());
     EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
     const auto bytes = read_file(path());
@@ -67,7 +67,7 @@ class Hdf5ViewTest : public testing::Test {
   }
   // Opens the file and writes records [first, first + count) of "v" of block "a".
   Status grow(std::uint64_t first, std::uint64_t count, std::uint64_t length, Hdf5View view) {
-    NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(path(), with(view)));
+    NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::open(path(), with(view)));
     NMB_TRY(writer->end_define());
     NMB_ASSIGN(const BlockId block, writer->find_block("a"));
     std::vector<std::int16_t> values(count * length, 7);
@@ -77,7 +77,7 @@ class Hdf5ViewTest : public testing::Test {
   }
 
   TemporaryFolder folder_;
-  WriterOptions options_;
+  FileWriterOptions options_;
   std::string reason_;
   int reasons_ = 0;
 };
@@ -85,7 +85,7 @@ class Hdf5ViewTest : public testing::Test {
 TEST_F(Hdf5ViewTest, RecordsOfSeveralGenerationsAreShownWhereEachLiesInOneRun) {
   constexpr std::uint64_t kHalfPiece = 16384;  // a record is half a piece
   {
-    auto writer = Writer::create(path(), with(Hdf5View::kOn));
+    auto writer = FileWriter::create(path(), with(Hdf5View::kOn));
     ASSERT_TRUE(writer.ok());
     const BlockId block = define(**writer, "a", kHalfPiece);
     ASSERT_TRUE((*writer)->end_define().ok());
@@ -105,7 +105,7 @@ TEST_F(Hdf5ViewTest, RecordsOfSeveralGenerationsAreShownWhereEachLiesInOneRun) {
 
 TEST_F(Hdf5ViewTest, OneStaysWhateverBecomesOfItsBlocks) {
   {
-    auto writer = Writer::create(path(), with(Hdf5View::kOn));
+    auto writer = FileWriter::create(path(), with(Hdf5View::kOn));
     ASSERT_TRUE(writer.ok());
     for (const char* name : {"a", "b", "c"}) define(**writer, name, 4);
     ASSERT_TRUE((*writer)->close().ok());
@@ -116,7 +116,7 @@ TEST_F(Hdf5ViewTest, OneStaysWhateverBecomesOfItsBlocks) {
   EXPECT_NE(reason_.find("shows generation 1"), std::string::npos) << reason_;
   EXPECT_EQ(shown(), 1u);
   {
-    auto writer = Writer::open(path(), with(Hdf5View::kOff));
+    auto writer = FileWriter::open(path(), with(Hdf5View::kOff));
     ASSERT_TRUE(writer.ok());
     ASSERT_TRUE((*writer)->remove_block(*(*writer)->find_block("b")).ok());
     ASSERT_TRUE((*writer)->rename_block(*(*writer)->find_block("c"), "d").ok());
@@ -127,7 +127,7 @@ TEST_F(Hdf5ViewTest, OneStaysWhateverBecomesOfItsBlocks) {
   EXPECT_EQ(shown(), 1u);
   // Where none can be made of the newest generation, it stays too.
   {
-    auto writer = Writer::open(path(), with(Hdf5View::kAuto));
+    auto writer = FileWriter::open(path(), with(Hdf5View::kAuto));
     ASSERT_TRUE(writer.ok());
     ASSERT_TRUE((*writer)->define_block("a/v").ok());
     ASSERT_TRUE((*writer)->end_define().ok());
@@ -142,7 +142,7 @@ TEST_F(Hdf5ViewTest, OneStaysWhateverBecomesOfItsBlocks) {
 
 TEST_F(Hdf5ViewTest, OfAFileWithoutOneNothingIsTold) {
   {
-    auto writer = Writer::create(path(), options_);
+    auto writer = FileWriter::create(path(), options_);
     ASSERT_TRUE(writer.ok());
     define(**writer, "a", 4);
     ASSERT_TRUE((*writer)->close().ok());
@@ -153,7 +153,7 @@ TEST_F(Hdf5ViewTest, OfAFileWithoutOneNothingIsTold) {
 }
 
 TEST_F(Hdf5ViewTest, AVariableOfWhichAPartWasWrittenIsRefused) {
-  auto writer = Writer::create(path(), with(Hdf5View::kOn));
+  auto writer = FileWriter::create(path(), with(Hdf5View::kOn));
   ASSERT_TRUE(writer.ok());
   const BlockId block = define(**writer, "a", 200'000);
   ASSERT_TRUE((*writer)->end_define().ok());
@@ -169,7 +169,7 @@ TEST_F(Hdf5ViewTest, AVariableOfWhichAPartWasWrittenIsRefused) {
 }
 
 TEST_F(Hdf5ViewTest, ABlockOfHolesAloneIsShown) {
-  auto writer = Writer::create(path(), with(Hdf5View::kOn));
+  auto writer = FileWriter::create(path(), with(Hdf5View::kOn));
   ASSERT_TRUE(writer.ok());
   define(**writer, "a", 200'000);
   ASSERT_TRUE((*writer)->close().ok());
@@ -177,7 +177,7 @@ TEST_F(Hdf5ViewTest, ABlockOfHolesAloneIsShown) {
 }
 
 TEST_F(Hdf5ViewTest, AutoLeavesItOutAndSaysWhy) {
-  auto writer = Writer::create(path(), with(Hdf5View::kAuto));
+  auto writer = FileWriter::create(path(), with(Hdf5View::kAuto));
   ASSERT_TRUE(writer.ok());
   ASSERT_TRUE((*writer)->define_block("a/v").ok());
   define(**writer, "a", 4);
@@ -188,7 +188,7 @@ TEST_F(Hdf5ViewTest, AutoLeavesItOutAndSaysWhy) {
 }
 
 TEST_F(Hdf5ViewTest, AutoLeavesItOutOfVeryManyObjects) {
-  auto writer = Writer::create(path(), with(Hdf5View::kAuto));
+  auto writer = FileWriter::create(path(), with(Hdf5View::kAuto));
   ASSERT_TRUE(writer.ok());
   const BlockId block = *(*writer)->define_block("a");
   for (std::uint64_t i = 0; i <= kMostAutoViewObjects; ++i)
@@ -203,7 +203,7 @@ TEST_F(Hdf5ViewTest, AutoLeavesItOutOfVeryManyObjects) {
 
 TEST_F(Hdf5ViewTest, EveryFailureOfAddingOneLeavesTheFileOrTheView) {
   {
-    auto writer = Writer::create(path(), options_);
+    auto writer = FileWriter::create(path(), options_);
     ASSERT_TRUE(writer.ok());
     define(**writer, "a/b", 4);
     define(**writer, "c", 4);
@@ -211,7 +211,7 @@ TEST_F(Hdf5ViewTest, EveryFailureOfAddingOneLeavesTheFileOrTheView) {
   }
   const auto before = read_file(path());
   Fault count;
-  WriterOptions options;
+  FileWriterOptions options;
   options.layer = count.layer();
   ASSERT_TRUE(add_hdf5_view(path(), options).ok());
   for (std::uint64_t call = 0; call < count.calls; ++call) {
@@ -225,7 +225,7 @@ TEST_F(Hdf5ViewTest, EveryFailureOfAddingOneLeavesTheFileOrTheView) {
                             {"R-FL-2", "R-ID-5", "R-SB-1", "R-SB-3", "R-SB-12", "R-SB-13"}),
                 "");
       ASSERT_TRUE(add_hdf5_view(path(), options_).ok());
-      const auto reader = Reader::open(path());
+      const auto reader = FileReader::open(path());
       ASSERT_TRUE(reader.ok());
       ASSERT_EQ(shown(), (*reader)->generation());
     }

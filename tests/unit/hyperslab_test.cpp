@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "support/counting_source.h"
 
 namespace nmb {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/files.h"
+#include "files/files.h"
 #include "support/programs.h"
 
 namespace nmb {

@@ -1,5 +1,5 @@
-// Regions of files that the tests of nminspect layout do not make (nmb/layout.h).
-#include "nmb/layout.h"
+// Regions of files that the tests of nminspect layout do not make (verify/layout.h).
+#include "verify/layout.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-// Memory of long messages is used again, and not kept without end (nmb/communicator.h).
+// Memory of long messages is used again, and not kept without end (parallel/communicator.h).
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <vector>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 namespace {

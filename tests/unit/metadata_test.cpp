@@ -1,5 +1,5 @@
 // Metadata: ids, names, duplicates, attributes, memory (spec/format.md, section 2).
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 
 #include <gtest/gtest.h>
 

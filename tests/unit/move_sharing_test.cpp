@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "sources/value_source.h"
 #include "support/programs.h"
 
@@ -147,7 +147,7 @@ TEST(MoveSharing, RanksLeaveTheSameFileAndSums) {
     const TemporaryFolder folder;
     auto file = *create_output((folder.path() / "f").string(), {});
     std::vector<std::uint64_t> written(moves.size());
-    CoreOptions options;
+    FileWriterOptions options;
     options.open_values =
         [&](std::string_view origin) -> Result<std::shared_ptr<const ByteSource>> {
       EXPECT_EQ(origin, "origin");
@@ -191,7 +191,7 @@ TEST(MoveSharing, ARankThatFailsIsEverybodysFailure) {
   move.runs = {{0, 0, 0, 0, move.length, 1}};
   const TemporaryFolder folder;
   auto file = *create_output((folder.path() / "f").string(), {});
-  CoreOptions options;
+  FileWriterOptions options;
   options.open_values = [](std::string_view) -> Result<std::shared_ptr<const ByteSource>> {
     return Status(Code::kIo, "input", kNoOffset, "", "cannot be opened");
   };

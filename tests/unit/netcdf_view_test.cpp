@@ -1,5 +1,5 @@
 // What netCDF-C would show of blocks that came from HDF5.
-#include "nmb/netcdf_view.h"
+#include "netcdf/netcdf_view.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "nmb/files.h"
+#include "files/files.h"
 #include "support/programs.h"
 
 namespace {

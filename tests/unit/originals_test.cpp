@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "nmb/files.h"
-#include "nmb/layout.h"
-#include "nmb/reader.h"
-#include "nmb/recover.h"
-#include "nmb/verify.h"
-#include "nmb/writer.h"
+#include "files/files.h"
 #include "origins/stored_values.h"
+#include "reader/file_reader.h"
+#include "recover/recover.h"
 #include "sources/value_source.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "verify/layout.h"
+#include "verify/verify.h"
 #include "wire/hash.h"
 #include "wire/sha256.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -88,14 +88,14 @@ class OriginalsTest : public testing::Test {
   std::string path(const std::string& name = "f.nmb") const {
     return (folder_.path() / name).string();
   }
-  std::unique_ptr<Writer> create(const std::string& name = "f.nmb") {
-    auto writer = Writer::create(path(name), options_);
+  std::unique_ptr<FileWriter> create(const std::string& name = "f.nmb") {
+    auto writer = FileWriter::create(path(name), options_);
     EXPECT_TRUE(writer.ok()) << writer.status().text();
     return std::move(*writer);
   }
   // Adds a file, and a block with the bytes of the file from kSkipped on.
-  static Status add(Writer& writer, const std::string& name, std::uint64_t length, unsigned number,
-                    std::uint32_t* original = nullptr) {
+  static Status add(FileWriter& writer, const std::string& name, std::uint64_t length,
+                    unsigned number, std::uint32_t* original = nullptr) {
     const auto file = owned_bytes(bytes_of_number(length, number), name);
     const std::uint64_t values = length > kSkipped ? length - kSkipped : 0;
     NMB_ASSIGN(const BlockId block, writer.define_block(name));
@@ -130,7 +130,7 @@ class OriginalsTest : public testing::Test {
     return out;
   }
   // Expects the file and the values that add() added.
-  static void expect_back(const Reader& reader, std::uint32_t number, const std::string& name,
+  static void expect_back(const FileReader& reader, std::uint32_t number, const std::string& name,
                           std::uint64_t length, unsigned of) {
     SCOPED_TRACE(name);
     const std::vector<std::byte> expected = bytes_of_number(length, of);
@@ -159,9 +159,9 @@ class OriginalsTest : public testing::Test {
     EXPECT_TRUE(std::ranges::equal(
         *values, tail, {}, {}, [](std::byte byte) { return std::to_integer<std::uint8_t>(byte); }));
   }
-  std::unique_ptr<Reader> read() {
+  std::unique_ptr<FileReader> read() {
     EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
-    auto reader = Reader::open(path());
+    auto reader = FileReader::open(path());
     EXPECT_TRUE(reader.ok()) << reader.status().text();
     return std::move(*reader);
   }
@@ -169,7 +169,7 @@ class OriginalsTest : public testing::Test {
   static constexpr std::uint64_t kSkipped = 5;
   static constexpr std::uint64_t kLengths[] = {0, 1, 5, 6, 65536, 65541, 65545, 1000003};
   TemporaryFolder folder_;
-  WriterOptions options_;
+  FileWriterOptions options_;
 };
 
 TEST_F(OriginalsTest, FilesOfAnyLengthComeBack) {
@@ -211,7 +211,7 @@ TEST_F(OriginalsTest, AnotherGenerationAddsOne) {
   ASSERT_TRUE(writer->end_define().ok() && writer->sync().ok() && writer->redefine().ok());
   ASSERT_TRUE(add(*writer, "b", 200000, 2).ok());
   ASSERT_TRUE(writer->close().ok());
-  writer = *Writer::open(path(), options_);
+  writer = *FileWriter::open(path(), options_);
   ASSERT_TRUE(add(*writer, "c", 66000, 3).ok());
   ASSERT_TRUE(writer->close().ok());
   const auto reader = read();
@@ -226,7 +226,7 @@ TEST_F(OriginalsTest, ARenamedBlockLeavesItsFile) {
   ASSERT_TRUE(add(*writer, "a", 70000, 1).ok());
   ASSERT_TRUE(add(*writer, "b", 80000, 2).ok());
   ASSERT_TRUE(writer->close().ok());
-  writer = *Writer::open(path(), options_);
+  writer = *FileWriter::open(path(), options_);
   ASSERT_TRUE(writer->remove_block(*writer->find_block("a")).ok());
   ASSERT_TRUE(writer->rename_block(*writer->find_block("b"), "c").ok());
   const Status closed = writer->close();
@@ -252,7 +252,7 @@ TEST_F(OriginalsTest, AnOriginalWithoutBlockIsDeadSpace) {
     return bytes;
   };
   EXPECT_GE(bytes_of(RegionKind::kOriginal), 150000u);
-  writer = *Writer::open(path(), options_);
+  writer = *FileWriter::open(path(), options_);
   ASSERT_TRUE(writer->remove_block(*writer->find_block("a")).ok());
   ASSERT_TRUE(writer->close().ok());
   EXPECT_LT(bytes_of(RegionKind::kOriginal), 80100u);
@@ -352,17 +352,17 @@ TEST_F(OriginalsTest, AFailedCallLeavesTheFileAsItWas) {
       std::filesystem::copy_file(path(), path("g.nmb"),
                                  std::filesystem::copy_options::overwrite_existing);
       Fault fault{.call = call, .how = Fault::How::kForEver};
-      WriterOptions options = options_;
+      FileWriterOptions options = options_;
       options.layer = fault.layer();
       const auto write = [&]() -> Status {
-        NMB_ASSIGN(const auto writer, Writer::open(path("g.nmb"), options));
+        NMB_ASSIGN(const auto writer, FileWriter::open(path("g.nmb"), options));
         NMB_TRY(add(*writer, "b", 300000, 2));
         NMB_TRY(add(*writer, "c", 0, 3));
         return writer->close();
       };
       const Status status = write();
       failed = !status.ok();
-      const auto reader = Reader::open(path("g.nmb"));
+      const auto reader = FileReader::open(path("g.nmb"));
       ASSERT_TRUE(reader.ok()) << reader.status().text();
       expect_back(**reader, 1, "a", 70000, 1);
       if (!failed) expect_back(**reader, 2, "b", 300000, 2);

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
+#include "files/files.h"
 #include "files/visited_files.h"
-#include "nmb/files.h"
 #include "support/programs.h"
 
 namespace nmb {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "nmb/files.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
-#include "nmb/recover.h"
+#include "files/files.h"
+#include "merge/reporting/merge.h"
+#include "reader/file_reader.h"
+#include "recover/recover.h"
 #include "support/model.h"
 #include "support/programs.h"
 
@@ -29,9 +29,9 @@ class PackHolesTest : public testing::Test {
   }
   std::string in() const { return (folder_.path() / "in.nmb").string(); }
   std::string out() const { return (folder_.path() / "out.nmb").string(); }
-  std::unique_ptr<Writer> create() { return std::move(*Writer::create(in(), options_)); }
+  std::unique_ptr<FileWriter> create() { return std::move(*FileWriter::create(in(), options_)); }
   // A block with a variable "v" of ints over `length`, filled with 7.
-  static BlockId ints(Writer& writer, const std::string& name, std::uint64_t length) {
+  static BlockId ints(FileWriter& writer, const std::string& name, std::uint64_t length) {
     const BlockId block = *writer.define_block(name);
     const DimId x = *writer.def_dim(block, "x", length);
     EXPECT_TRUE(writer.def_var(block, "v", Type::kInt, {{x}}).ok());
@@ -40,7 +40,7 @@ class PackHolesTest : public testing::Test {
         writer.put_att(block, 0, "_FillValue", Type::kInt, std::span<const int>(&fill, 1)).ok());
     return block;
   }
-  static void put(Writer& writer, BlockId block, std::uint64_t start, std::uint64_t count) {
+  static void put(FileWriter& writer, BlockId block, std::uint64_t start, std::uint64_t count) {
     std::vector<int> values(count);
     for (std::uint64_t i = 0; i < count; ++i) values[i] = static_cast<int>(start + i) * 3 + 1;
     ASSERT_TRUE(writer.put(block, 0, {{start}, {count}, {}}, std::span<const int>(values)).ok());
@@ -52,18 +52,18 @@ class PackHolesTest : public testing::Test {
     EXPECT_EQ(findings_of(std::filesystem::path(out())), "");
   }
   static std::vector<int> values(const std::string& file, const std::string& block) {
-    auto values = (*(*Reader::open(file))->block(block))->read_all<int>(0);
+    auto values = (*(*FileReader::open(file))->block(block))->read_all<int>(0);
     EXPECT_TRUE(values.ok()) << values.status().text();
     return *values;
   }
   static std::vector<ByteRange> holes(const std::string& file, const std::string& block) {
-    auto reader = Reader::open(file);
+    auto reader = FileReader::open(file);
     auto holes = (*reader)->holes(**(*reader)->find(block));
     EXPECT_TRUE(holes.ok()) << holes.status().text();
     return *holes;
   }
   TemporaryFolder folder_;
-  WriterOptions options_;
+  FileWriterOptions options_;
   PackOptions merge_;
 };
 
@@ -110,7 +110,7 @@ TEST_F(PackHolesTest, RecordsFarApartTakeNoRoomBetweenThem) {
   merge();
   EXPECT_LE(std::filesystem::file_size(out()),
             std::filesystem::file_size(in()) + 4 * kWindowOfHoles);
-  auto merged = *(*Reader::open(out()))->block("a");
+  auto merged = *(*FileReader::open(out()))->block("a");
   EXPECT_EQ(merged->records, 1000001u);
   std::vector<int> row(3000);
   ASSERT_TRUE(merged->read(0, {{999998, 0}, {3, 1000}, {}}, row).ok());
@@ -180,18 +180,18 @@ TEST_F(PackHolesTest, ZerosThatTheFileDoesNotStoreAreNotStoredInTheNewOne) {
   bytes[5 << 20] = 1;
   ASSERT_TRUE(writer->put(block, 0, std::span<const std::uint8_t>(bytes)).ok());
   ASSERT_TRUE(writer->close().ok());
-  const std::uint64_t position = (*(*Reader::open(in()))->find("a"))->extent_position;
+  const std::uint64_t position = (*(*FileReader::open(in()))->find("a"))->extent_position;
   if (!punch(in(), position, 4 << 20)) GTEST_SKIP() << "the file system has no holes";
   merge();
   EXPECT_TRUE(holes(out(), "a").empty());
   EXPECT_LE(stored_bytes(out()), kLength / 2 + (256 << 10));
-  RecoverOptions recovery;
+  RecoveryOptions recovery;
   recovery.output = (folder_.path() / "recovered.nmb").string();
   recovery.writer.sync = false;
   const auto recovered = recover(*FileSource::open(in()), recovery);
   ASSERT_TRUE(recovered.ok()) << recovered.status().text();
   EXPECT_LE(stored_bytes(recovery.output), kLength / 2 + (256 << 10));
-  auto read = (*(*Reader::open(out()))->block("a"))->read_all<std::uint8_t>(0);
+  auto read = (*(*FileReader::open(out()))->block("a"))->read_all<std::uint8_t>(0);
   ASSERT_TRUE(read.ok()) << read.status().text();
   EXPECT_TRUE(*read == bytes);
 }
@@ -203,7 +203,7 @@ TEST_F(PackHolesTest, ValuesThatWereTakenAwayAreNotPassedOnAsZeros) {
   ASSERT_TRUE(writer->end_define().ok());
   put(*writer, a, 0, kInts);
   ASSERT_TRUE(writer->close().ok());
-  const std::uint64_t position = (*(*Reader::open(in()))->find("a"))->extent_position;
+  const std::uint64_t position = (*(*FileReader::open(in()))->find("a"))->extent_position;
   if (!punch(in(), (position + kWindowOfHoles - 1) / kWindowOfHoles * kWindowOfHoles,
              3 * kWindowOfHoles))
     GTEST_SKIP() << "the file system has no holes";

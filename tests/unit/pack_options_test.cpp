@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/option_names.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
 
 namespace nmb {
 namespace {
@@ -17,8 +17,8 @@ std::string refused(const std::function<void(PackOptions&)>& set) {
   return check_options(options).text();
 }
 
-std::string refused_pack(const std::function<void(PackMode&)>& set) {
-  return refused([&](PackOptions& options) { set(std::get<PackMode>(options.mode)); });
+std::string refused_pack(const std::function<void(Pack&)>& set) {
+  return refused([&](PackOptions& options) { set(std::get<Pack>(options.mode)); });
 }
 
 TEST(PackOptions, DoNotGoTogether) {
@@ -26,11 +26,11 @@ TEST(PackOptions, DoNotGoTogether) {
   EXPECT_EQ(refused([](PackOptions& o) { o.inputs.clear(); }),
             "no inputs; name PackOptions::inputs");
   EXPECT_EQ(refused([](PackOptions& o) { o.classic = Kind::kCdf2; }),
-            "PackOptions::mode pack needs an output of kind nc4, hdf5 or nmb, which can hold "
-            "groups; PackOptions::output is cdf2");
+            "MergeOptions::mode pack needs an output of kind nc4, hdf5 or nmb, which can hold "
+            "groups; MergeOptions::to is cdf2");
   const auto compresses = [](const char* text) {
     return refused([text](PackOptions& o) {
-      o.mode = JoinMode(), o.classic = Kind::kCdf5, o.compression.emplace();
+      o.mode = Join(), o.classic = Kind::kCdf5, o.compression.emplace();
       const std::string_view asked = text;
       const Status set = asked == "deflate"  ? o.compression->set_codec(asked)
                          : asked == "time:4" ? o.compression->set_chunk(asked)
@@ -40,48 +40,48 @@ TEST(PackOptions, DoNotGoTogether) {
     });
   };
   const std::string needs =
-      " needs an output of kind nc4, hdf5 or nmb, which can hold chunks; PackOptions::output is "
+      " needs an output of kind nc4, hdf5 or nmb, which can hold chunks; MergeOptions::to is "
       "cdf5; the ending .nc4 means nc4";
-  EXPECT_EQ(compresses("deflate"), "PackOptions::compression" + needs);
-  EXPECT_EQ(compresses("time:4"), "Compression::chunk" + needs);
-  EXPECT_EQ(compresses("shuffle"), "Compression::shuffle" + needs);
+  EXPECT_EQ(compresses("deflate"), "MergeOptions::storing" + needs);
+  EXPECT_EQ(compresses("time:4"), "Storing::chunk" + needs);
+  EXPECT_EQ(compresses("shuffle"), "Storing::shuffle" + needs);
   EXPECT_EQ(refused([](PackOptions& o) {
               o.hdf5.emplace(), o.writer.statistics = StatisticsLevel::kBasic;
             }),
-            "WriterOptions::statistics needs an output of kind nmb; PackOptions::output is nc4");
+            "MergeOptions::statistics needs an output of kind nmb; MergeOptions::to is nc4");
   EXPECT_EQ(refused([](PackOptions& o) { o.hdf5.emplace(), o.writer.hdf5_view = Hdf5View::kOn; }),
-            "Hdf5View::kOn needs an output of kind nmb; PackOptions::output is nc4");
+            "Hdf5View::kOn needs an output of kind nmb; MergeOptions::to is nc4");
   EXPECT_EQ(refused([](PackOptions& o) { o.hdf5.emplace(), o.classic = Kind::kCdf5; }),
-            "PackOptions::classic and PackOptions::hdf5 exclude each other");
-  EXPECT_EQ(refused([](PackOptions& o) { o.mode = JoinMode{.along = "a/b"}; }),
+            "PackOptions::classic and FileKind::kHdf5 exclude each other");
+  EXPECT_EQ(refused([](PackOptions& o) { o.mode = Join{.along = "a/b"}; }),
             "found dimension \"a/b\"; a path begins with /: \"/a/b\"");
 }
 
 TEST(PackOptions, OfModePackDoNotGoTogether) {
-  EXPECT_EQ(refused_pack([](PackMode& pack) { pack.replace = true; }),
-            "PackMode::replace needs PackMode::append");
+  EXPECT_EQ(refused_pack([](Pack& pack) { pack.replace = true; }),
+            "Pack::replace needs Pack::append");
   EXPECT_EQ(refused([](PackOptions& o) {
-              std::get<PackMode>(o.mode).append = true, o.writer.overwrite = true;
+              std::get<Pack>(o.mode).append = true, o.writer.overwrite = true;
             }),
-            "PackMode::append and OutputOptions::overwrite exclude each other");
-  EXPECT_EQ(refused_pack([](PackMode& pack) { pack.choice = {.shard = 3, .shards = 2}; }),
+            "Pack::append and MergeOptions::replace exclude each other");
+  EXPECT_EQ(refused_pack([](Pack& pack) { pack.choice = {.shard = 3, .shards = 2}; }),
             "found shard 3 of 2, expected a number from 1 to 2");
   EXPECT_EQ(refused([](PackOptions& o) {
-              std::get<PackMode>(o.mode).choice = {.where = "a > 1"};
+              std::get<Pack>(o.mode).choice = {.where = "a > 1"};
               o.block_by.by = BlockRule::By::kOne;
             }),
-            "BlockChoice::where and PackOptions::block_by exclude each other");
+            "BlockChoice::where and MergeOptions::block_by exclude each other");
   EXPECT_EQ(refused([](PackOptions& o) {
-              std::get<PackMode>(o.mode).link = true, o.writer.hdf5_view = Hdf5View::kOn;
+              std::get<Pack>(o.mode).link = true, o.writer.hdf5_view = Hdf5View::kOn;
             }),
-            "PackMode::link and Hdf5View::kOn exclude each other: a view cannot show values in "
+            "Pack::link and Hdf5View::kOn exclude each other: a view cannot show values in "
             "other files");
 }
 
 TEST(PackOptions, AreSpelledByTheTools) {
-  const std::string text = refused(
-      [](PackOptions& o) { std::get<PackMode>(o.mode).link = true, o.compression.emplace(); });
-  EXPECT_EQ(text, "PackMode::link and PackOptions::compression exclude each other");
+  const std::string text =
+      refused([](PackOptions& o) { std::get<Pack>(o.mode).link = true, o.compression.emplace(); });
+  EXPECT_EQ(text, "Pack::link and MergeOptions::storing exclude each other");
   EXPECT_EQ(tools::with_option_names(text), "--link and --compress exclude each other");
   EXPECT_EQ(tools::with_option_names("file a::b: at 7"), "file a::b: at 7");
 }

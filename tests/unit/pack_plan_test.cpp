@@ -9,9 +9,9 @@
 #include <limits>
 #include <string>
 
-#include "nmb/classic.h"
-#include "nmb/communicator.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
+#include "model/classic.h"
+#include "parallel/communicator.h"
 #include "support/programs.h"
 #include "support/sanitized.h"
 

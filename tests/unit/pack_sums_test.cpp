@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "nmb/merge.h"
-#include "nmb/reader.h"
+#include "merge/reporting/merge.h"
+#include "reader/file_reader.h"
 #include "support/programs.h"
 
 namespace nmb::test {
@@ -14,11 +14,11 @@ namespace {
 TEST(PackSums, ValuesOfLargePiecesAreChecked) {
   const TemporaryFolder folder;
   const std::string in = (folder.path() / "in.nmb").string();
-  WriterOptions options;
+  FileWriterOptions options;
   options.piece_size = 4 << 20;
   options.sync = false;
   {
-    auto writer = std::move(*Writer::create(in, options));
+    auto writer = std::move(*FileWriter::create(in, options));
     const BlockId block = *writer->define_block("b");
     const DimId x = *writer->def_dim(block, "x", 3 << 20);
     ASSERT_TRUE(writer->def_var(block, "v", Type::kByte, {{x}}).ok());
@@ -35,7 +35,7 @@ TEST(PackSums, ValuesOfLargePiecesAreChecked) {
   PackReport report;
   ASSERT_TRUE(pack(merge, &report).ok());
   {
-    auto entry = *(*Reader::open(in))->find("b");
+    auto entry = *(*FileReader::open(in))->find("b");
     std::fstream file(in, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(entry->extent_position + 2'000'000));
     file.put(8);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "sources/value_source.h"
 #include "wire/endian.h"
 

@@ -1,14 +1,14 @@
-// What nmb/writer.h promises of iput(), wait() and wait_all(), by one process.
+// What writer/file_writer.h promises of iput(), wait() and wait_all(), by one process.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -23,13 +23,13 @@ class PutRequestsTest : public testing::Test {
   std::string path(const std::string& name = "f.nmb") const {
     return (folder_.path() / name).string();
   }
-  std::unique_ptr<Writer> create(const std::string& name = "f.nmb") {
-    auto writer = Writer::create(path(name), options_);
+  std::unique_ptr<FileWriter> create(const std::string& name = "f.nmb") {
+    auto writer = FileWriter::create(path(name), options_);
     EXPECT_TRUE(writer.ok()) << writer.status().text();
     return std::move(*writer);
   }
   // "v" of ints over "x" of `length`, or over records.
-  static BlockId define(Writer& writer, const std::string& name, std::uint64_t length) {
+  static BlockId define(FileWriter& writer, const std::string& name, std::uint64_t length) {
     const BlockId block = *writer.define_block(name);
     const DimId x = *writer.def_dim(block, "x", length);
     EXPECT_TRUE(writer.def_var(block, "v", Type::kInt, {{x}}).ok());
@@ -41,7 +41,7 @@ class PutRequestsTest : public testing::Test {
     return out;
   }
   // Of a range of the variable, which must work.
-  RequestId iput(Writer& writer, BlockId block, std::uint64_t from,
+  RequestId iput(FileWriter& writer, BlockId block, std::uint64_t from,
                  const std::vector<int>& values) {
     auto request =
         writer.iput(block, 0, {{from}, {values.size()}, {}}, std::span<const int>(values));
@@ -50,12 +50,12 @@ class PutRequestsTest : public testing::Test {
   }
   std::vector<int> values(const std::string& block, VarId variable = 0) {
     EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
-    auto reader = Reader::open(path());
+    auto reader = FileReader::open(path());
     EXPECT_TRUE(reader.ok());
     return *(*(*reader)->block(block))->read_all<int>(variable);
   }
   TemporaryFolder folder_;
-  WriterOptions options_;
+  FileWriterOptions options_;
 };
 
 TEST_F(PutRequestsTest, NothingIsPutBeforeTheWait) {
@@ -97,7 +97,7 @@ TEST_F(PutRequestsTest, OpenOnesKeepWhatWasPutFromBeingCommitted) {
   ASSERT_TRUE(writer->end_define().ok());
   const std::vector<int> some = numbers(4, 1);
   const RequestId first = iput(*writer, block, 0, some), second = iput(*writer, block, 0, some);
-  for (const auto& call : {&Writer::sync, &Writer::redefine, &Writer::close}) {
+  for (const auto& call : {&FileWriter::sync, &FileWriter::redefine, &FileWriter::close}) {
     const Status status = (writer.get()->*call)();
     EXPECT_EQ(status.code(), Code::kUsage);
     EXPECT_NE(status.message().find("2 requests are open"), std::string::npos) << status.text();

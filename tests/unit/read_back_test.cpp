@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "nmb/convert.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
+#include "convert/convert.h"
+#include "merge/reporting/merge.h"
+#include "reader/file_reader.h"
 #include "support/programs.h"
 
 namespace nmb::test {
@@ -31,9 +31,9 @@ class FlippedOutput final : public OutputFileLayer {
 class ReadBack : public testing::Test {
  protected:
   ReadBack() {
-    WriterOptions options;
+    FileWriterOptions options;
     options.sync = false;
-    auto writer = std::move(*Writer::create(file("in.nmb"), options));
+    auto writer = std::move(*FileWriter::create(file("in.nmb"), options));
     const BlockId block = *writer->define_block("b");
     const DimId x = *writer->def_dim(block, "x", 3 << 19);
     EXPECT_TRUE(writer->def_var(block, "v", Type::kShort, {{x}}).ok());
@@ -60,11 +60,11 @@ class ReadBack : public testing::Test {
     return pack(options, &report);
   }
   Status extract(bool check, std::size_t write) const {
-    ConvertOptions options;
+    ExtractOptions options;
     options.sync = false;
     options.check = check;
     options.layer = flips(&write);
-    const auto reader = std::move(*Reader::open(file("in.nmb")));
+    const auto reader = std::move(*FileReader::open(file("in.nmb")));
     return extract_block(*reader, **reader->find("b"), file("out"), options);
   }
 

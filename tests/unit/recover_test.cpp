@@ -1,6 +1,6 @@
 // Recovery: files that were made to take long or much memory, and what recover() itself promises.
 // tests/cli/recover_damaged.py compares recovered blocks with the reference.
-#include "nmb/recover.h"
+#include "recover/recover.h"
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,14 @@
 #include "block/block_header.h"
 #include "extent/data_map.h"
 #include "index/entry_codec.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
-#include "nmb/writer.h"
+#include "reader/file_reader.h"
 #include "superblock/superblock.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {
@@ -176,7 +176,7 @@ TEST(Recover, ACancelledCallWritesNothing) {
   File file;
   file.add_block("b", empty_definitions(), {});
   const std::atomic<bool> cancel{true};
-  RecoverOptions options;
+  RecoveryOptions options;
   options.output = (std::filesystem::temp_directory_path() / "nmb_recover_cancelled.nmb").string();
   options.writer.cancel = &cancel;
   EXPECT_EQ(recover(source(file.bytes), options).status().code(), Code::kIo);
@@ -188,7 +188,7 @@ TEST(Recover, ProgressCountsTheValuesThatAreCopied) {
   const std::string path = (folder.path() / "damaged.nmb").string();
   const std::vector<std::uint8_t> values(300000, 7);
   {
-    const auto writer = *Writer::create(path);
+    const auto writer = *FileWriter::create(path);
     const BlockId block = *writer->define_block("b");
     const DimId x = *writer->def_dim(block, "x", values.size());
     ASSERT_TRUE(writer->def_var(block, "v", Type::kUByte, {{x}}).ok());
@@ -196,7 +196,7 @@ TEST(Recover, ProgressCountsTheValuesThatAreCopied) {
     ASSERT_TRUE(writer->put(block, 0, std::span(values)).ok());
     ASSERT_TRUE(writer->close().ok());
   }
-  RecoverOptions options;
+  RecoveryOptions options;
   options.output = (folder.path() / "out.nmb").string();
   std::uint64_t done = 0, total = 0;
   options.writer.progress = [&](std::uint64_t so_far, std::uint64_t all) {

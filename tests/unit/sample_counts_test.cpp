@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nmb/types.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "client/group_block.h"
-#include "nmb/classic.h"
-#include "nmb/netcdf_view.h"
+#include "model/classic.h"
+#include "netcdf/netcdf_view.h"
 #include "support/dataset.h"
 #include "support/extended_dataset.h"
 

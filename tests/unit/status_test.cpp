@@ -1,9 +1,8 @@
 // Status and Result (nmb/status.h).
-#include "nmb/status.h"
-
 #include <gtest/gtest.h>
 
 #include "parallel/message_fields.h"
+#include "wire/failure.h"
 
 namespace nmb {
 namespace {

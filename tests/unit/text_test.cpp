@@ -1,5 +1,5 @@
 // Names as text, for people and for JSON.
-#include "nmb/text.h"
+#include "model/text.h"
 
 #include <gtest/gtest.h>
 

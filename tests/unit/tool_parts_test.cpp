@@ -9,10 +9,10 @@
 #include "common/diagnostics.h"
 #include "common/exit_code.h"
 #include "common/file_list.h"
-#include "common/input_file.h"
 #include "common/natural_order.h"
 #include "common/output.h"
 #include "common/units.h"
+#include "handles/input_file.h"
 #include "nminspect/ordered_rows.h"
 #include "support/programs.h"
 

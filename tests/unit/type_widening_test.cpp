@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "sources/value_source.h"
 
 namespace nmb {

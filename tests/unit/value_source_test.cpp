@@ -13,7 +13,7 @@
 
 #include "files/pooled_file.h"
 #include "files/spool_file.h"
-#include "nmb/values.h"
+#include "model/values.h"
 #include "sources/laid_values.h"
 #include "sources/partition_key.h"
 #include "sources/tiled_values.h"

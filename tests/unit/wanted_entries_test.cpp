@@ -7,11 +7,11 @@
 #include <iterator>
 #include <set>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -25,17 +25,17 @@ std::string name_of(std::uint64_t order, std::uint64_t blocks) {
 std::vector<std::byte> file_of(std::uint64_t blocks, std::uint32_t leaf_rows, bool removes) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "f.nmb").string();
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
   options.leaf_rows = leaf_rows;
   options.node_rows = 4;
   {
-    const auto writer = *Writer::create(path, options);
+    const auto writer = *FileWriter::create(path, options);
     for (std::uint64_t i = 0; i < blocks; ++i) (void)*writer->define_block(name_of(i, blocks));
     EXPECT_TRUE(writer->close().ok());
   }
   if (removes) {
-    const auto writer = *Writer::open(path, options);
+    const auto writer = *FileWriter::open(path, options);
     EXPECT_TRUE(writer->remove_block(*writer->find_block(name_of(3, blocks))).ok());
     EXPECT_TRUE(writer->close().ok());
   }
@@ -47,7 +47,7 @@ std::vector<std::byte> file_of(std::uint64_t blocks, std::uint32_t leaf_rows, bo
 
 // The orders of the entries that are visited in ascending order of names, or the failure.
 Result<Orders> visited(const std::shared_ptr<const ByteSource>& file, const Orders& wanted) {
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(file));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(file));
   Orders out;
   std::string last;
   NMB_TRY(reader->for_each_wanted_entry(
@@ -94,7 +94,7 @@ TEST(WantedEntries, AreNeverLeftOutOfADamagedIndex) {
   const std::vector<std::byte> whole = file_of(kBlocks, 3, false);
   const Orders wanted{2, 11};
   // The index is behind the blocks.
-  const std::unique_ptr<Reader> reader = *Reader::open(owned_bytes(whole, "f.nmb"));
+  const std::unique_ptr<FileReader> reader = *FileReader::open(owned_bytes(whole, "f.nmb"));
   std::uint64_t begin = 0;
   ASSERT_TRUE(reader
                   ->for_each_entry("",

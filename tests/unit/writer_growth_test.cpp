@@ -5,15 +5,15 @@
 #include <map>
 #include <random>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "files/files.h"
 #include "reader/extent_pieces.h"
+#include "reader/file_reader.h"
 #include "reader/reader_core.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -29,19 +29,19 @@ class WriterGrowthTest : public testing::Test {
     options_.map_rows = 3;
   }
   std::string path() const { return (folder_.path() / "f.nmb").string(); }
-  std::unique_ptr<Writer> create() { return *Writer::create(path(), options_); }
-  std::unique_ptr<Writer> open() {
-    auto writer = Writer::open(path(), options_);
+  std::unique_ptr<FileWriter> create() { return *FileWriter::create(path(), options_); }
+  std::unique_ptr<FileWriter> open() {
+    auto writer = FileWriter::open(path(), options_);
     EXPECT_TRUE(writer.ok()) << writer.status().text();
     return std::move(*writer);
   }
-  std::unique_ptr<Writer> open_to_put() {
+  std::unique_ptr<FileWriter> open_to_put() {
     auto writer = open();
     EXPECT_TRUE(writer->end_define().ok());
     return writer;
   }
   // Shorts "v" over records of kWidth: records of 10 bytes, which is no multiple of 8.
-  BlockId define(Writer& writer, const std::string& name) {
+  BlockId define(FileWriter& writer, const std::string& name) {
     const BlockId block = *writer.define_block(name);
     const DimId t = *writer.def_dim(block, "t", kUnlimited);
     const DimId x = *writer.def_dim(block, "x", kWidth);
@@ -50,7 +50,7 @@ class WriterGrowthTest : public testing::Test {
     return block;
   }
   // So many records of a block from `record` on.
-  void put(Writer& writer, BlockId block, const std::string& name, std::uint64_t record,
+  void put(FileWriter& writer, BlockId block, const std::string& name, std::uint64_t record,
            std::uint64_t count = 1) {
     std::vector<short> values(count * kWidth);
     for (short& value : values) value = next_++;
@@ -62,13 +62,13 @@ class WriterGrowthTest : public testing::Test {
     std::copy(values.begin(), values.end(),
               all.begin() + static_cast<std::ptrdiff_t>(record * kWidth));
   }
-  void grow(Writer& writer, BlockId block, const std::string& name, std::uint64_t count = 1) {
+  void grow(FileWriter& writer, BlockId block, const std::string& name, std::uint64_t count = 1) {
     put(writer, block, name, model_[name].size() / kWidth, count);
   }
   // Readers see what was put, and the file is sound.
   void check() {
     EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
-    const auto reader = *Reader::open(path());
+    const auto reader = *FileReader::open(path());
     EXPECT_EQ(reader->totals().blocks, model_.size());
     std::uint64_t records = 0;
     for (const auto& [name, values] : model_) {
@@ -126,7 +126,7 @@ class WriterGrowthTest : public testing::Test {
 
   static constexpr short kFill = -32767;
   TemporaryFolder folder_;
-  WriterOptions options_;
+  FileWriterOptions options_;
   std::map<std::string, std::vector<short>> model_;
   short next_ = 1;
 };
@@ -211,7 +211,7 @@ TEST_F(WriterGrowthTest, RecordsNeedNotBePutWhole) {
   }
   ASSERT_TRUE(writer->close().ok());
   EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
-  const auto found = *(*Reader::open(path()))->block("p");
+  const auto found = *(*FileReader::open(path()))->block("p");
   const std::vector<short> all{1, 2, 3, 1, 2, 3, 1, 2, 3}, none(9, kFill);
   EXPECT_EQ(*found->read_all<short>(0), all);
   EXPECT_EQ(*found->read_all<short>(1), none);
@@ -252,7 +252,7 @@ TEST_F(WriterGrowthTest, OtherChangesLeaveRowsAlone) {
 
 // A block with rows that changes otherwise: no row is left that does not apply.
 TEST_F(WriterGrowthTest, OtherChangesOfAGrownBlockFold) {
-  const auto change = [&](const std::function<void(Writer&, BlockId)>& work) {
+  const auto change = [&](const std::function<void(FileWriter&, BlockId)>& work) {
     model_.clear();
     write_grown();
     auto writer = open();
@@ -263,36 +263,36 @@ TEST_F(WriterGrowthTest, OtherChangesOfAGrownBlockFold) {
     check();
   };
   const auto put_record = [&](std::uint64_t record) {
-    return [this, record](Writer& writer, BlockId a) {
+    return [this, record](FileWriter& writer, BlockId a) {
       ASSERT_TRUE(writer.end_define().ok());
       put(writer, a, "a", record);
     };
   };
   change(put_record(0));
   change(put_record(2));
-  change([&](Writer& writer, BlockId a) {
+  change([&](FileWriter& writer, BlockId a) {
     ASSERT_TRUE(writer.end_define().ok());
     put(writer, a, "a", 1, 5);  // committed values and new ones
   });
-  change([&](Writer& writer, BlockId a) {
+  change([&](FileWriter& writer, BlockId a) {
     ASSERT_TRUE(writer.rename_block(a, "z").ok());
     model_["z"] = model_.extract("a").mapped();
   });
-  change([&](Writer& writer, BlockId a) {
+  change([&](FileWriter& writer, BlockId a) {
     ASSERT_TRUE(writer.rename_block(a, "z").ok());
     model_["z"] = model_.extract("a").mapped();
     ASSERT_TRUE(writer.end_define().ok());
     grow(writer, a, "z");
   });
-  change([&](Writer& writer, BlockId a) {
+  change([&](FileWriter& writer, BlockId a) {
     ASSERT_TRUE(writer.put_att_text(a, kGlobal, "note", "text").ok());
     ASSERT_TRUE(writer.end_define().ok());
     grow(writer, a, "a");
   });
-  change([&](Writer& writer, BlockId a) {
+  change([&](FileWriter& writer, BlockId a) {
     ASSERT_TRUE(writer.def_var(a, "w", Type::kInt, {{0}}).ok());
   });
-  change([&](Writer& writer, BlockId a) {
+  change([&](FileWriter& writer, BlockId a) {
     ASSERT_TRUE(writer.remove_block(a).ok());
     model_.erase("a");
   });
@@ -307,7 +307,7 @@ TEST_F(WriterGrowthTest, StatisticsAndViewsFold) {
     ASSERT_TRUE(writer->close().ok());
     EXPECT_EQ(state().pages, 0u);
     check();
-    const auto reader = *Reader::open(path());
+    const auto reader = *FileReader::open(path());
     for (const char* name : {"a", "b", "c"})
       EXPECT_TRUE(*reader->statistics(**reader->block(name))) << name;
   }
@@ -320,14 +320,15 @@ TEST_F(WriterGrowthTest, StatisticsAndViewsFold) {
     ASSERT_TRUE(writer->sync().ok());
     EXPECT_EQ(state().pages, 1u);
     check();
-    EXPECT_FALSE(*(*Reader::open(path()))->statistics(**(*Reader::open(path()))->block("a")));
+    EXPECT_FALSE(
+        *(*FileReader::open(path()))->statistics(**(*FileReader::open(path()))->block("a")));
     ASSERT_TRUE(writer->close().ok());
   }
   EXPECT_EQ(state().pages, 0u);
   EXPECT_FALSE(state().superblock.view.absent());
   check();
-  EXPECT_FALSE(*(*Reader::open(path()))->statistics(**(*Reader::open(path()))->block("a")));
-  EXPECT_TRUE(*(*Reader::open(path()))->statistics(**(*Reader::open(path()))->block("b")));
+  EXPECT_FALSE(*(*FileReader::open(path()))->statistics(**(*FileReader::open(path()))->block("a")));
+  EXPECT_TRUE(*(*FileReader::open(path()))->statistics(**(*FileReader::open(path()))->block("b")));
 }
 
 // A block that grows and nothing else: one page a commit, and now and then all at once to the map.
@@ -454,7 +455,7 @@ TEST_F(WriterGrowthTest, StridedValuesInAHoleShareTheirPieces) {
     ASSERT_TRUE(writer->put(*writer->find_block("b"), 0, slab, std::span(values)).ok());
     ASSERT_TRUE(writer->close().ok());
   }
-  const auto reader = *Reader::open(path());
+  const auto reader = *FileReader::open(path());
   EXPECT_LE(extent_pieces(*reader, **reader->find("b"))->size(), kLength / 65536 + 2);
   const std::vector<signed char> all = *(*reader->block("b"))->read_all<signed char>(0);
   for (std::uint64_t i = 0; i < kLength; ++i) ASSERT_EQ(all[i], i % 3 == 0 ? 7 : -127) << i;

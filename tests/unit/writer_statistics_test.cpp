@@ -5,15 +5,15 @@
 #include <map>
 #include <numeric>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "files/files.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "table/block_table.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -31,15 +31,15 @@ class WriterStatisticsTest : public testing::Test {
     options_.statistics = StatisticsLevel::kBasic;
   }
   std::string path() const { return (folder_.path() / "f.nmb").string(); }
-  std::unique_ptr<Writer> create() { return std::move(*Writer::create(path(), options_)); }
-  std::unique_ptr<Writer> open(StatisticsLevel level) {
+  std::unique_ptr<FileWriter> create() { return std::move(*FileWriter::create(path(), options_)); }
+  std::unique_ptr<FileWriter> open(StatisticsLevel level) {
     options_.statistics = level;
-    return std::move(*Writer::open(path(), options_));
+    return std::move(*FileWriter::open(path(), options_));
   }
   // Those of a block, of a file in which nothing is wrong.
   std::optional<BlockStatistics> statistics(const std::string& block) {
     EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
-    const auto reader = *Reader::open(path());
+    const auto reader = *FileReader::open(path());
     auto found = reader->statistics(**reader->block(block));
     EXPECT_TRUE(found.ok()) << found.status().text();
     return *found;
@@ -61,14 +61,14 @@ class WriterStatisticsTest : public testing::Test {
     EXPECT_EQ(number(v.maximum), greatest);
   }
   // Ints "v" over records of 3.
-  static BlockId records_block(Writer& writer, const std::string& name) {
+  static BlockId records_block(FileWriter& writer, const std::string& name) {
     const BlockId block = *writer.define_block(name);
     const DimId t = *writer.def_dim(block, "t", kUnlimited);
     const DimId x = *writer.def_dim(block, "x", 3);
     EXPECT_TRUE(writer.def_var(block, "v", Type::kInt, {{t, x}}).ok());
     return block;
   }
-  static void put(Writer& writer, BlockId block, std::uint64_t record,
+  static void put(FileWriter& writer, BlockId block, std::uint64_t record,
                   const std::vector<int>& values) {
     const Hyperslab slab{{record, 0}, {values.size() / 3, 3}, {}};
     ASSERT_TRUE(writer.put(block, 0, slab, std::span<const int>(values)).ok());
@@ -84,7 +84,7 @@ class WriterStatisticsTest : public testing::Test {
     expect("b", 3, 0, 7, 9);
   }
   TemporaryFolder folder_;
-  WriterOptions options_;
+  FileWriterOptions options_;
 };
 
 TEST_F(WriterStatisticsTest, ValuesThatChangeLoseThem) {
@@ -139,7 +139,7 @@ class Largest final : public ValueAccumulator {
 
 TEST_F(WriterStatisticsTest, ResultsOfFunctionsLieBesideThem) {
   const ValueFunction largest{"largest",
-                              [](const Metadata&, VarId) { return std::make_unique<Largest>(); }};
+                              [](std::string_view, Type) { return std::make_unique<Largest>(); }};
   options_.functions = {largest};
   write_two_blocks();
   const auto result = [&](const std::string& block) {
@@ -151,7 +151,7 @@ TEST_F(WriterStatisticsTest, ResultsOfFunctionsLieBesideThem) {
   EXPECT_EQ(result("a"), "6 to 6");
   EXPECT_EQ(result("b"), "3 to 9");
   std::map<std::string, std::string> listed;
-  const auto reader = *Reader::open(path());
+  const auto reader = *FileReader::open(path());
   ASSERT_TRUE(
       reader
           ->for_each_result("v", "largest",
@@ -179,10 +179,10 @@ TEST_F(WriterStatisticsTest, ResultsOfFunctionsLieBesideThem) {
 }
 
 TEST_F(WriterStatisticsTest, FunctionsMustHaveNamesOfTheirOwn) {
-  const auto make = [](const Metadata&, VarId) { return std::make_unique<Largest>(); };
+  const auto make = [](std::string_view, Type) { return std::make_unique<Largest>(); };
   const auto status = [&](std::vector<ValueFunction> functions) {
     options_.functions = std::move(functions);
-    return Writer::create(path(), options_).status().code();
+    return FileWriter::create(path(), options_).status().code();
   };
   EXPECT_EQ(status({{"sum", make}}), Code::kOk);
   EXPECT_EQ(status({{"sum", make}, {"sum", make}}), Code::kUsage);
@@ -233,7 +233,7 @@ TEST_F(WriterStatisticsTest, ABlockThatIsRemovedTakesThemAlong) {
 TEST_F(WriterStatisticsTest, MovedValuesInManyForms) {
   // Bytes that a window's edge cuts: shorts ahead of doubles.
   const std::uint64_t n = 3 * 65536 / 8;
-  const auto define = [&](Writer& writer, const std::string& name) {
+  const auto define = [&](FileWriter& writer, const std::string& name) {
     const BlockId block = *writer.define_block(name);
     const DimId x = *writer.def_dim(block, "x", n);
     EXPECT_TRUE(writer.def_var(block, "s", Type::kInt, {}).ok());
@@ -304,7 +304,7 @@ TEST_F(WriterStatisticsTest, TreesOfManyGenerationsStayFew) {
   expect("b222", 6, 0, -31, 1031);
   expect("c", 3, 0, 601, 601);
   // One name of all blocks: as block by block.
-  const auto reader = *Reader::open(path());
+  const auto reader = *FileReader::open(path());
   std::map<std::uint64_t, VariableStatistics> found;
   ASSERT_TRUE(reader
                   ->for_each_statistics("v",
@@ -332,7 +332,7 @@ TEST_F(WriterStatisticsTest, TreesOfManyGenerationsStayFew) {
 
 TEST_F(WriterStatisticsTest, ADryRunKeepsNone) {
   options_.dry_run = true;
-  EXPECT_EQ(Writer::create(path(), options_).status().code(), Code::kUsage);
+  EXPECT_EQ(FileWriter::create(path(), options_).status().code(), Code::kUsage);
 }
 
 }  // namespace

@@ -5,10 +5,10 @@
 #include <limits>
 #include <map>
 
-#include "nmb/reader.h"
-#include "nmb/writer.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/programs.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -16,10 +16,10 @@ namespace {
 class WriterTagsTest : public testing::Test {
  protected:
   std::string path() const { return (folder_.path() / "f.nmb").string(); }
-  std::unique_ptr<Writer> create() { return std::move(*Writer::create(path(), options())); }
-  std::unique_ptr<Writer> open() { return std::move(*Writer::open(path(), options())); }
-  static WriterOptions options() {
-    WriterOptions options;
+  std::unique_ptr<FileWriter> create() { return std::move(*FileWriter::create(path(), options())); }
+  std::unique_ptr<FileWriter> open() { return std::move(*FileWriter::open(path(), options())); }
+  static FileWriterOptions options() {
+    FileWriterOptions options;
     options.sync = false;
     options.overwrite = true;
     return options;
@@ -27,7 +27,7 @@ class WriterTagsTest : public testing::Test {
   // The values of a tag by names of blocks, in a file without findings.
   std::map<std::string, std::string> tags(std::string_view name) {
     EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
-    const auto reader = *Reader::open(path());
+    const auto reader = *FileReader::open(path());
     std::map<std::uint64_t, std::string> names;
     EXPECT_TRUE(reader
                     ->for_each_entry("",
@@ -152,13 +152,13 @@ TEST_F(WriterTagsTest, StayWithTheirBlocksInLaterGenerations) {
 TEST_F(WriterTagsTest, ReplaceThoseThatAPackedBlockHas) {
   const std::string from = (folder_.path() / "from.nmb").string();
   {
-    const auto writer = *Writer::create(from, options());
+    const auto writer = *FileWriter::create(from, options());
     const BlockId block = *writer->define_block("b");
     ASSERT_TRUE(writer->set_tag(block, "t", std::string("old")).ok());
     ASSERT_TRUE(writer->set_tag(block, "u", std::string("old")).ok());
     ASSERT_TRUE(writer->close().ok());
   }
-  const auto reader = *Reader::open(from);
+  const auto reader = *FileReader::open(from);
   const BlockEntry entry = **reader->find("b");
   std::vector<Status> damaged;
   PackedBlock packed;

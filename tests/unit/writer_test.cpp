@@ -1,14 +1,12 @@
-// What nmb/writer.h promises, call by call.
-#include "nmb/writer.h"
-
+// What writer/file_writer.h promises, call by call.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "block/block_header.h"
+#include "files/files.h"
 #include "model/sections.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
@@ -19,7 +17,7 @@
 #include "wire/endian.h"
 #include "wire/hash.h"
 #include "wire/sha256.h"
-#include "writer/make_writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb::test {
 namespace {
@@ -33,20 +31,20 @@ class WriterTest : public testing::Test {
   std::string path(const std::string& name = "f.nmb") const {
     return (folder_.path() / name).string();
   }
-  std::unique_ptr<Writer> create() {
+  std::unique_ptr<FileWriter> create() {
     options_.overwrite = true;
-    auto writer = Writer::create(path(), options_);
+    auto writer = FileWriter::create(path(), options_);
     EXPECT_TRUE(writer.ok()) << writer.status().text();
     return std::move(*writer);
   }
-  std::unique_ptr<Writer> open() {
-    auto writer = Writer::open(path(), options_);
+  std::unique_ptr<FileWriter> open() {
+    auto writer = FileWriter::open(path(), options_);
     EXPECT_TRUE(writer.ok()) << writer.status().text();
     return std::move(*writer);
   }
-  std::unique_ptr<Reader> read() {
+  std::unique_ptr<FileReader> read() {
     EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
-    auto reader = Reader::open(path());
+    auto reader = FileReader::open(path());
     EXPECT_TRUE(reader.ok()) << reader.status().text();
     return std::move(*reader);
   }
@@ -57,7 +55,7 @@ class WriterTest : public testing::Test {
     return *values;
   }
   // A block of bytes of one variable "v" over "x".
-  static BlockId bytes_block(Writer& writer, const std::string& name, std::uint64_t length) {
+  static BlockId bytes_block(FileWriter& writer, const std::string& name, std::uint64_t length) {
     const BlockId block = *writer.define_block(name);
     const DimId x = *writer.def_dim(block, "x", length);
     EXPECT_TRUE(writer.def_var(block, "v", Type::kUByte, {{x}}).ok());
@@ -69,32 +67,32 @@ class WriterTest : public testing::Test {
       out[i] = static_cast<std::uint8_t>(i * 7 + i / 251 + seed);
     return out;
   }
-  static Status put(Writer& writer, BlockId block, const std::vector<std::uint8_t>& values) {
+  static Status put(FileWriter& writer, BlockId block, const std::vector<std::uint8_t>& values) {
     return writer.put(block, 0, std::span<const std::uint8_t>(values));
   }
   TemporaryFolder folder_;
-  WriterOptions options_;
+  FileWriterOptions options_;
 };
 
 TEST_F(WriterTest, OptionsOutOfRangeAreRefused) {
   for (const std::uint32_t size : {0u, 32768u, 65537u, 1u << 31}) {
-    WriterOptions options;
+    FileWriterOptions options;
     options.piece_size = size;
-    EXPECT_EQ(Writer::create(path(), options).status().code(), Code::kUsage) << size;
+    EXPECT_EQ(FileWriter::create(path(), options).status().code(), Code::kUsage) << size;
   }
-  WriterOptions options;
+  FileWriterOptions options;
   options.inline_limit = 65537;
-  EXPECT_EQ(Writer::create(path(), options).status().code(), Code::kUsage);
+  EXPECT_EQ(FileWriter::create(path(), options).status().code(), Code::kUsage);
   for (const int level : {0, 20}) {
-    WriterOptions codec;
+    FileWriterOptions codec;
     codec.compression_level = level;
-    EXPECT_EQ(Writer::create(path(), codec).status().code(), Code::kUsage) << level;
+    EXPECT_EQ(FileWriter::create(path(), codec).status().code(), Code::kUsage) << level;
   }
 }
 
 TEST_F(WriterTest, AnExistingTargetStaysUnlessReplaced) {
   write_file(path(), "old");
-  EXPECT_EQ(Writer::create(path()).status().code(), Code::kExists);
+  EXPECT_EQ(FileWriter::create(path()).status().code(), Code::kExists);
   ASSERT_TRUE(create()->close().ok());
   EXPECT_EQ(read()->generation(), 1u);
   EXPECT_EQ(read()->totals().blocks, 0u);
@@ -104,9 +102,9 @@ TEST_F(WriterTest, TwoWritersAreOneTooMany) {
   auto writer = create();
   ASSERT_TRUE(writer->end_define().ok());
   ASSERT_TRUE(writer->sync().ok());
-  EXPECT_EQ(Writer::open(path(), options_).status().code(), Code::kBusy);
+  EXPECT_EQ(FileWriter::open(path(), options_).status().code(), Code::kBusy);
   ASSERT_TRUE(writer->close().ok());
-  EXPECT_TRUE(Writer::open(path(), options_).ok());
+  EXPECT_TRUE(FileWriter::open(path(), options_).ok());
 }
 
 TEST_F(WriterTest, NothingFollowsClose) {
@@ -327,7 +325,7 @@ TEST_F(WriterTest, EarlierSectionsLieAhead) {
     std::ranges::copy(encoded, bytes.end() - kSlotUnit);
     write_file(path(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     EXPECT_NE(findings_of(std::filesystem::path(path())).find("R-SC-2"), std::string::npos);
-    const auto reader = Reader::open(path());
+    const auto reader = FileReader::open(path());
     ASSERT_TRUE(reader.ok());
     EXPECT_EQ((*reader)->provenance().status().code(), Code::kDamaged) << change.offset;
   }
@@ -357,7 +355,7 @@ TEST_F(WriterTest, AnUnknownSectionThatWritersMustKnowIsRefused) {
     std::ranges::copy(mark, bytes.begin() + kMarkPosition);
     write_file(path(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     EXPECT_TRUE(read()->provenance()->empty());
-    const auto opened = Writer::open(path(), options_);
+    const auto opened = FileWriter::open(path(), options_);
     EXPECT_EQ(opened.ok() ? Code::kOk : opened.status().code(),
               is_critical ? Code::kUnsupported : Code::kOk);
   }
@@ -752,7 +750,7 @@ TEST_F(WriterTest, ValuesPutWithStridesAreWrittenTogether) {
   };
   std::vector<OutputCall> calls;
   options_.layer = recording(calls);
-  const auto put_every = [&](Writer& writer, BlockId block, std::uint64_t start,
+  const auto put_every = [&](FileWriter& writer, BlockId block, std::uint64_t start,
                              std::uint64_t stride) {
     const auto values = every(start, stride);
     calls.clear();
@@ -804,14 +802,14 @@ TEST_F(WriterTest, ACommitToAFileThatWasReplacedFails) {
   const std::string other = path() + ".other";
   for (const bool removed : {false, true}) {
     std::filesystem::remove(path());
-    ASSERT_TRUE((*Writer::create(path(), options_))->close().ok());
-    const auto writer = *Writer::open(path(), options_);
+    ASSERT_TRUE((*FileWriter::create(path(), options_))->close().ok());
+    const auto writer = *FileWriter::open(path(), options_);
     ASSERT_TRUE(writer->define_block("b").ok());
     ASSERT_TRUE(writer->end_define().ok());
-    ASSERT_TRUE((*Writer::create(other, options_))->close().ok());
-    WriterOptions replacing = options_;
+    ASSERT_TRUE((*FileWriter::create(other, options_))->close().ok());
+    FileWriterOptions replacing = options_;
     replacing.overwrite = true;
-    EXPECT_EQ(Writer::create(path(), replacing).status().code(), Code::kBusy);
+    EXPECT_EQ(FileWriter::create(path(), replacing).status().code(), Code::kBusy);
     if (removed)
       std::filesystem::remove(path());
     else
@@ -823,12 +821,12 @@ TEST_F(WriterTest, ACommitToAFileThatWasReplacedFails) {
 }
 
 TEST_F(WriterTest, FailedChecksBeforePublishingLeaveNoFile) {
-  CoreOptions options{options_};
+  FileWriterOptions options{options_};
   options.before_publish = [](const ByteSource& file) {
-    EXPECT_TRUE(Reader::open(std::shared_ptr<const ByteSource>(&file, [](auto*) {})).ok());
+    EXPECT_TRUE(FileReader::open(std::shared_ptr<const ByteSource>(&file, [](auto*) {})).ok());
     return Status(Code::kConflict, "no");
   };
-  EXPECT_EQ((*make_writer(path(), options, true))->close().code(), Code::kConflict);
+  EXPECT_EQ((*FileWriter::create(path(), options))->close().code(), Code::kConflict);
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 

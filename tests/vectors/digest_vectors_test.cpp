@@ -6,9 +6,9 @@
 #include <fstream>
 #include <string>
 
-#include "nmb/compare.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "compare/compare.h"
+#include "files/files.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/sanitized.h"
@@ -19,20 +19,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ContentFile content_of(const Reader& reader) {
+ContentFile content_of(const FileReader& reader) {
   return {{[&](std::string_view name) { return reader.find(name); },
            [&](std::string_view prefix, const auto& visit) {
              return reader.for_each_entry(prefix, visit);
            },
            [&](const BlockEntry& entry) -> Result<std::shared_ptr<const Dataset>> {
-             NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(entry));
+             NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, reader.block(entry));
              return std::shared_ptr<const Dataset>(std::move(block));
            }},
           reader.file_length()};
 }
 
 Result<Digest> digest_of_file(const std::string& path, unsigned threads) {
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
   return digest_file(content_of(*reader), {.threads = threads},
                      [](const BlockDigest&) { return Status(); });
 }
@@ -49,7 +49,7 @@ TEST(DigestVectors, HaveTheDigestsOfTheReference) {
       ASSERT_TRUE(digest.ok()) << name << ": " << digest.status().text();
       EXPECT_EQ(digest_text(*digest), expected) << name;
     }
-    const Result<std::unique_ptr<Reader>> reader = Reader::open(file.string());
+    const Result<std::unique_ptr<FileReader>> reader = FileReader::open(file.string());
     ASSERT_TRUE(reader.ok());
     const ComparisonVisitor visitor{[](const DefinitionDifference&) { return Status(); },
                                     [](const ComparedVariable&) { return Status(); }};
@@ -73,8 +73,8 @@ TEST(DigestVectors, DamagedFilesWithRightSums) {
       auto changed = bytes;
       changed[at] ^= static_cast<std::byte>(1 << at % 8);
       test::make_sums_right(changed);
-      const Result<std::unique_ptr<Reader>> reader =
-          Reader::open(std::make_shared<MemorySource>(changed));
+      const Result<std::unique_ptr<FileReader>> reader =
+          FileReader::open(std::make_shared<MemorySource>(changed));
       if (!reader.ok()) continue;
       const ContentFile file = content_of(**reader);
       const Result<Digest> digest =

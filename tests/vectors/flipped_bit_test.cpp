@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <set>
 
-#include "nmb/verify.h"
 #include "support/corpus.h"
 #include "support/sanitized.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 namespace nmb {
 namespace {

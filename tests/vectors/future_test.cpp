@@ -9,16 +9,16 @@
 #include <set>
 #include <sstream>
 
+#include "files/files.h"
 #include "index/entry_codec.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
-#include "nmb/writer.h"
+#include "reader/file_reader.h"
 #include "reader/reader_core.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {
@@ -71,14 +71,15 @@ Names names_in(const std::string& text) {
 // Blocks of the entries that can be told, with their values; nullopt: those cannot be read.
 using Content = std::map<std::string, std::optional<std::vector<std::byte>>>;
 
-Status read_block(const Reader& reader, const std::string& name, std::vector<std::byte>* values) {
+Status read_block(const FileReader& reader, const std::string& name,
+                  std::vector<std::byte>* values) {
   NMB_ASSIGN(const auto block, reader.block(name));
   values->resize(block->extent->size());
   return block->extent->read_at(0, *values);
 }
 
 // names: of all blocks that there may be.
-Content content_of(const Reader& reader, const std::set<std::string>& names) {
+Content content_of(const FileReader& reader, const std::set<std::string>& names) {
   Content content;
   for (const std::string& name : names) {
     std::vector<std::byte> values;
@@ -93,7 +94,7 @@ Content content_of(const Reader& reader, const std::set<std::string>& names) {
 const std::set<std::string> kNames{"a", "b", "c", "d", "e", "f", "g", "h"};
 
 // All names of the file, and those above.
-std::set<std::string> names_of(const Reader& reader) {
+std::set<std::string> names_of(const FileReader& reader) {
   std::set<std::string> names = kNames;
   (void)reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     names.insert(entry.name);
@@ -102,7 +103,7 @@ std::set<std::string> names_of(const Reader& reader) {
   return names;
 }
 
-bool exists(const Reader& reader, const std::string& name) {
+bool exists(const FileReader& reader, const std::string& name) {
   const auto found = reader.find(name);
   return !found.ok() || found->has_value();
 }
@@ -126,7 +127,7 @@ TEST(Future, ReadersReadWhatTheTableSays) {
   NMB_NEEDS_VECTORS();
   for (const Row& row : table()) {
     SCOPED_TRACE(row.name);
-    const auto opened = Reader::open(row.file().string());
+    const auto opened = FileReader::open(row.file().string());
     const Code refused = row.is_damaged() ? Code::kDamaged : Code::kUnsupported;
     if (row.reader == "none") {
       const Status status = opened.ok()
@@ -138,7 +139,7 @@ TEST(Future, ReadersReadWhatTheTableSays) {
     }
     if (row.is_damaged() && !opened.ok()) continue;  // which a reader may refuse
     ASSERT_TRUE(opened.ok()) << opened.status().text();
-    const Reader& reader = **opened;
+    const FileReader& reader = **opened;
     EXPECT_GT(reader.totals().blocks, 0u);
     const Names expected = names_in(row.reader);
     for (const std::string& name : names_of(reader)) {
@@ -203,20 +204,20 @@ class FutureFileTest : public testing::Test {
       fs::copy(beside, folder_.path() / "beside",
                fs::copy_options::recursive | fs::copy_options::overwrite_existing);
   }
-  static WriterOptions options() {
-    WriterOptions options;
+  static FileWriterOptions options() {
+    FileWriterOptions options;
     options.sync = false;
     return options;
   }
   // Commits a change that `work` makes.
   template <class Work>
   Status commit(Work work) const {
-    NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(path(), options()));
+    NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, FileWriter::open(path(), options()));
     NMB_TRY(work(*writer));
     return writer->close();
   }
   Status add(const std::string& name) const {
-    return commit([&](Writer& writer) -> Status {
+    return commit([&](FileWriter& writer) -> Status {
       NMB_ASSIGN(const BlockId block, writer.define_block(name));
       NMB_ASSIGN(const DimId x, writer.def_dim(block, "x", 3));
       NMB_ASSIGN(const VarId v, writer.def_var(block, "v", Type::kInt, {{x}}));
@@ -226,13 +227,13 @@ class FutureFileTest : public testing::Test {
     });
   }
   Status rename(const std::string& name, const std::string& to) const {
-    return commit([&](Writer& writer) -> Status {
+    return commit([&](FileWriter& writer) -> Status {
       NMB_ASSIGN(const BlockId block, writer.find_block(name));
       return writer.rename_block(block, to);
     });
   }
   Status remove(const std::string& name) const {
-    return commit([&](Writer& writer) -> Status {
+    return commit([&](FileWriter& writer) -> Status {
       NMB_ASSIGN(const BlockId block, writer.find_block(name));
       return writer.remove_block(block);
     });
@@ -289,7 +290,7 @@ TEST_F(FutureFileTest, WritersAddBesideAndKeepWhatTheyDoNotKnow) {
     Content before;
     Unknown old;
     std::uint64_t blocks = 0;
-    if (const auto reader = Reader::open(path()); reader.ok()) {
+    if (const auto reader = FileReader::open(path()); reader.ok()) {
       before = content_of(**reader, names_of(**reader));
       blocks = (*reader)->totals().blocks;
       old = unknown();
@@ -307,7 +308,7 @@ TEST_F(FutureFileTest, WritersAddBesideAndKeepWhatTheyDoNotKnow) {
     }
     ASSERT_TRUE(status.ok()) << status.text();
     check_sound(row);
-    const auto reader = Reader::open(path());
+    const auto reader = FileReader::open(path());
     ASSERT_TRUE(reader.ok()) << reader.status().text();
     EXPECT_EQ((*reader)->totals().blocks, blocks + 1);
     Content after = content_of(**reader, names_of(**reader));
@@ -332,7 +333,7 @@ TEST_F(FutureFileTest, DamageInWhatDiesGoesWithIt) {
   ASSERT_TRUE(add("zz/new").ok());
   row.nmverify = "sound";
   check_sound(row);
-  const auto reader = Reader::open(path());
+  const auto reader = FileReader::open(path());
   ASSERT_TRUE(reader.ok());
   EXPECT_EQ((*reader)->totals().blocks, 5u);
 }
@@ -345,7 +346,7 @@ TEST_F(FutureFileTest, WritersChangeTheBlocksThatTheTableAllows) {
     take(row);
     const bool all = row.writer == "all";
     const Names refused = all ? Names{} : names_in(row.writer.substr(sizeof "all but" - 1));
-    const auto reader = *Reader::open(path());
+    const auto reader = *FileReader::open(path());
     for (const std::string& name : names_of(*reader)) {
       if (!exists(*reader, name)) continue;
       SCOPED_TRACE(name);

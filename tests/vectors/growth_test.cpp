@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/values.h"
-#include "nmb/writer.h"
+#include "files/files.h"
+#include "model/values.h"
 #include "reader/extent_pieces.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {
@@ -27,7 +27,7 @@ std::string vector_file(const char* name) {
 TEST(Growth, BlocksAreReadAsTheyAre) {
   NMB_NEEDS_VECTORS();
   for (const Unverified unverified : {Unverified::kNothing, Unverified::kPartsOfPieces}) {
-    const auto reader = *Reader::open(vector_file("growth"), {.unverified = unverified});
+    const auto reader = *FileReader::open(vector_file("growth"), {.unverified = unverified});
     EXPECT_EQ(*(*reader->block("a"))->read_all<int>(0), (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8}));
     EXPECT_EQ(*(*reader->block("b"))->read_all<double>(0), (std::vector<double>{0.5, 1.5, 2.5}));
     // A part, across what the entry has and what growth pages add.
@@ -39,7 +39,7 @@ TEST(Growth, BlocksAreReadAsTheyAre) {
 
 TEST(Growth, CountsInEntriesAndTotals) {
   NMB_NEEDS_VECTORS();
-  const auto reader = *Reader::open(vector_file("growth"));
+  const auto reader = *FileReader::open(vector_file("growth"));
   EXPECT_EQ(reader->totals().records, 7u);
   EXPECT_EQ(reader->totals_of_subtree("a")->records, 4u);
   EXPECT_EQ(reader->totals_of_prefix("b")->records, 3u);
@@ -63,7 +63,7 @@ TEST(Growth, PagesAreReadOnce) {
   NMB_NEEDS_VECTORS();
   const std::shared_ptr<const ByteSource> file = *FileSource::open(vector_file("growth_two_pages"));
   const auto counted = std::make_shared<test::CountingSource>(*file);
-  const auto reader = *Reader::open(counted);
+  const auto reader = *FileReader::open(counted);
   ASSERT_TRUE(reader->find("a").ok());
   const auto reads = counted->reads();
   ASSERT_TRUE(reader->find("a").ok());
@@ -78,12 +78,12 @@ TEST(Growth, WritersGoOnWithIt) {
     const test::TemporaryFolder folder;
     const std::string path = (folder.path() / "f.nmb").string();
     std::filesystem::copy_file(vector_file(name), path);
-    const auto before = *(*Reader::open(path))->block("a");
+    const auto before = *(*FileReader::open(path))->block("a");
     std::vector<int> expected = *before->read_all<int>(0);
     for (const std::uint64_t record : {before->records, std::uint64_t{0}}) {
-      WriterOptions options;
+      FileWriterOptions options;
       options.sync = false;
-      const auto writer = *Writer::open(path, options);
+      const auto writer = *FileWriter::open(path, options);
       ASSERT_TRUE(writer->end_define().ok());
       const BlockId a = *writer->find_block("a");
       const auto width = expected.size() / before->records;
@@ -97,7 +97,7 @@ TEST(Growth, WritersGoOnWithIt) {
       if (expected.size() < at + width) expected.resize(at + width);
       std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(at), width, 77);
       EXPECT_EQ(test::findings_of(std::filesystem::path(path)), "");
-      const auto reader = *Reader::open(path);
+      const auto reader = *FileReader::open(path);
       EXPECT_EQ(*(*reader->block("a"))->read_all<int>(0), expected);
     }
   }
@@ -105,7 +105,7 @@ TEST(Growth, WritersGoOnWithIt) {
 
 TEST(Originals, AreGivenBack) {
   NMB_NEEDS_VECTORS();
-  const auto reader = *Reader::open(vector_file("originals"));
+  const auto reader = *FileReader::open(vector_file("originals"));
   const std::vector<ExternalFile> files = *reader->external_files();
   std::size_t originals = 0;
   for (std::uint32_t number = 1; number <= files.size(); ++number) {
@@ -122,7 +122,7 @@ TEST(Originals, AreGivenBack) {
     EXPECT_TRUE(status.ok()) << status.text();
     EXPECT_EQ(bytes.size(), files[number - 1].size);
     // The same by the source, which outlives the reader.
-    auto again = *Reader::open(vector_file("originals"));
+    auto again = *FileReader::open(vector_file("originals"));
     const auto source = *again->open_external(number);
     again.reset();
     std::vector<std::byte> same(source->size());
@@ -136,7 +136,7 @@ TEST(Originals, OtherBytesAreTold) {
   NMB_NEEDS_VECTORS();
   for (const char* name : {"R-FT-7_digest", "R-EX-5_original"}) {
     SCOPED_TRACE(name);
-    const auto reader = *Reader::open(vector_file(name));
+    const auto reader = *FileReader::open(vector_file(name));
     const auto files = *reader->external_files();
     std::string rules;
     for (std::uint32_t number = 1; number <= files.size(); ++number)

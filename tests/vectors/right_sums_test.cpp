@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "nmb/verify.h"
 #include "support/corpus.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 namespace nmb {
 namespace {

@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
-#include "nmb/writer.h"
+#include "files/files.h"
+#include "reader/file_reader.h"
 #include "reader/reader_core.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {
@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 
 TEST(StatisticsVectors, ThoseOfBlocksThatGrewDoNotCount) {
   NMB_NEEDS_VECTORS();
-  const auto reader = *Reader::open((test::vectors() / "growth_of_a_counted_block.nmb").string());
+  const auto reader =
+      *FileReader::open((test::vectors() / "growth_of_a_counted_block.nmb").string());
   EXPECT_FALSE(reader->statistics(**reader->block("a"))->has_value());
   EXPECT_TRUE(reader->statistics(**reader->block("b"))->has_value());
   std::vector<std::uint64_t> orders;
@@ -68,8 +69,8 @@ class LaterStatisticsTest : public testing::Test {
                     .ok());
     return out;
   }
-  static WriterOptions options() {
-    WriterOptions options;
+  static FileWriterOptions options() {
+    FileWriterOptions options;
     options.sync = false;
     options.statistics = StatisticsLevel::kBasic;
     return options;
@@ -83,7 +84,7 @@ TEST_F(LaterStatisticsTest, RowsThatAreCopiedKeepWhatIsNotKnown) {
   const Unknown before = unknown(1);
   ASSERT_EQ(before.size(), 2u);
   for (const auto& [order, values] : before) EXPECT_EQ(values.size(), 4u) << order;
-  const auto writer = *Writer::open(path(), options());
+  const auto writer = *FileWriter::open(path(), options());
   const BlockId c = *writer->define_block("c");
   const VarId v = *writer->def_var(c, "v", Type::kInt, {});
   ASSERT_TRUE(writer->end_define().ok());
@@ -92,7 +93,7 @@ TEST_F(LaterStatisticsTest, RowsThatAreCopiedKeepWhatIsNotKnown) {
   ASSERT_TRUE(writer->close().ok());
   // The tree before was taken into the new one.
   Unknown after = unknown(1);
-  const std::uint64_t order_of_c = (*(*Reader::open(path()))->find("c"))->order;
+  const std::uint64_t order_of_c = (*(*FileReader::open(path()))->find("c"))->order;
   EXPECT_TRUE(after.at(order_of_c).empty());
   after.erase(order_of_c);
   EXPECT_EQ(after, before);
@@ -102,8 +103,8 @@ TEST_F(LaterStatisticsTest, RowsThatAreCopiedKeepWhatIsNotKnown) {
 TEST_F(LaterStatisticsTest, ARowThatIsLeftOutTakesItsStructureAlong) {
   NMB_NEEDS_VECTORS();
   Unknown before = unknown(1);
-  before.erase((*(*Reader::open(path()))->find("b"))->order);
-  const auto writer = *Writer::open(path(), options());
+  before.erase((*(*FileReader::open(path()))->find("b"))->order);
+  const auto writer = *FileWriter::open(path(), options());
   ASSERT_TRUE(writer->remove_block(*writer->find_block("b")).ok());
   ASSERT_TRUE(writer->close().ok());
   EXPECT_EQ(unknown(1), before);

@@ -1,10 +1,10 @@
 // Damaged files of other projects: each classic one is told by its rule and offset.
 #include <gtest/gtest.h>
 
-#include "nmb/files.h"
-#include "nmb/verify.h"
+#include "files/files.h"
 #include "support/corpus.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 namespace nmb {
 namespace {

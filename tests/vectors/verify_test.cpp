@@ -1,18 +1,18 @@
 // What verify promises beside its findings: bounded memory, work that depends on the file's size,
 // failures of reads told, classic files.
-#include "nmb/verify.h"
+#include "verify/verify.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-#include "nmb/files.h"
-#include "nmb/writer.h"
+#include "files/files.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
 #include "support/vectors.h"
 #include "verify/space_map.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 namespace {
@@ -80,7 +80,7 @@ TEST(Verify, KeepsToItsRate) {
   NMB_NEEDS_VECTORS();
   const auto bytes = test::read_file(test::vectors() / "simplest_file.nmb");
   test::FindingList findings;
-  VerifyOptions options;
+  VerifierOptions options;
   options.rate = 200000;
   const auto start = std::chrono::steady_clock::now();
   const auto summary = verify(MemorySource(bytes), options, findings);
@@ -94,7 +94,7 @@ TEST(Verify, NamesDamagedBlocks) {
   const auto bytes = test::read_file(test::vectors() / "R-EX-6_sum_of_an_extent.nmb");
   test::FindingList findings;
   std::vector<std::string> damaged;
-  VerifyOptions options;
+  VerifierOptions options;
   options.on_damaged_block = [&](const std::string& name) { damaged.push_back(name); };
   auto summary = verify(MemorySource(bytes), options, findings);
   ASSERT_TRUE(summary.ok());
@@ -133,10 +133,10 @@ TEST(Verify, GoesOnBehindDamage) {
 TEST(Verify, ReadsLargeMetadataTwice) {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "large.nmb").string();
-  WriterOptions options;
+  FileWriterOptions options;
   options.sync = false;
   options.metadata_codec = MetadataCodec::kNone;
-  auto writer = *Writer::create(path, options);
+  auto writer = *FileWriter::create(path, options);
   const BlockId block = *writer->define_block("b");
   const std::vector<std::byte> large(std::size_t{17} << 20, std::byte{7});
   ASSERT_EQ(writer->put_att(block, kGlobal, "large", Type::kByte, large).text(), "ok");

@@ -4,12 +4,12 @@
 
 #include <map>
 
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/values.h"
-#include "nmb/verify.h"
+#include "files/files.h"
+#include "model/values.h"
+#include "reader/file_reader.h"
 #include "support/corpus.h"
 #include "support/vectors.h"
+#include "verify/verify.h"
 
 namespace nmb {
 namespace {
@@ -80,7 +80,7 @@ TEST(VerifyVectors, LevelsAndThreadsFindNoMoreThanAll) {
     std::map<int, VerifySummary> summaries;
     for (int level = 0; level < 3; ++level) {
       test::FindingList findings;
-      VerifyOptions options;
+      VerifierOptions options;
       options.level = static_cast<VerifyLevel>(level);
       const auto summary = verify(**file, options, findings);
       ASSERT_TRUE(summary.ok());
@@ -95,7 +95,7 @@ TEST(VerifyVectors, LevelsAndThreadsFindNoMoreThanAll) {
     }
 
     test::FindingList findings;
-    VerifyOptions options;
+    VerifierOptions options;
     options.threads = 3;
     const auto summary = verify(**file, options, findings);
     ASSERT_TRUE(summary.ok());
@@ -105,7 +105,7 @@ TEST(VerifyVectors, LevelsAndThreadsFindNoMoreThanAll) {
 
 // Opens and loads what can be loaded; a status is as good as a result.
 void read_all(const std::filesystem::path& path) {
-  const auto reader = Reader::open(path.string());
+  const auto reader = FileReader::open(path.string());
   if (!reader.ok()) return;
   (void)(*reader)->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     const auto block = (*reader)->block(entry);
@@ -137,7 +137,7 @@ TEST(VerifyVectors, ReadersRefuseUnsupportedOnes) {
         expected.rule == "R-IX-10" || expected.name.starts_with("future_"))
       continue;
     SCOPED_TRACE(expected.name);
-    const auto reader = Reader::open(expected.file.string());
+    const auto reader = FileReader::open(expected.file.string());
     const Status status =
         reader.ok()
             ? (*reader)->for_each_entry("", [](const BlockEntry&) -> Result<bool> { return true; })
@@ -154,7 +154,7 @@ TEST(VerifyVectors, ReadersRefuseExternalFilesWhereTheyAreRead) {
   for (const auto& expected : test::vector_expectations()) {
     if (expected.sort != Sort::kUnsupported || expected.rule != "R-FT-4") continue;
     SCOPED_TRACE(expected.name);
-    const auto reader = Reader::open(expected.file.string());
+    const auto reader = FileReader::open(expected.file.string());
     ASSERT_TRUE(reader.ok()) << reader.status().text();
     const auto block = (*reader)->block("a");
     ASSERT_TRUE(block.ok()) << block.status().text();
@@ -173,7 +173,7 @@ TEST(VerifyVectors, ReadersReadValidOnes) {
   for (const auto& expected : test::vector_expectations()) {
     if (expected.sort != Sort::kValid || expected.file.extension() != ".nmb") continue;
     SCOPED_TRACE(expected.name);
-    const auto reader = Reader::open(expected.file.string());
+    const auto reader = FileReader::open(expected.file.string());
     ASSERT_TRUE(reader.ok()) << reader.status().text();
     std::uint64_t blocks = 0;
     const Status status =

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "nmb/status.h"
-#include "nmb/values.h"
+#include "model/values.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

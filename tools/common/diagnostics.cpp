@@ -6,7 +6,7 @@
 
 #include "common/option_names.h"
 #include "common/terminal.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

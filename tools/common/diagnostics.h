@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "common/exit_code.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 
 // A message is one line: "TOOL: FILE: at OFFSET: TEXT". Texts from files are made printable
-// (nmb/text.h).
+// (model/text.h).
 class Diagnostics {
  public:
   explicit Diagnostics(std::string tool) : tool_(std::move(tool)) {}

@@ -6,7 +6,7 @@
 
 #include "common/block_name.h"
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

@@ -1,11 +1,11 @@
-// Texts and JSON of differences between two files (nmb/compare.h).
+// Texts and JSON of differences between two files (compare/compare.h).
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "common/json_document.h"
-#include "nmb/compare.h"
+#include "compare/compare.h"
 
 namespace nmb::tools {
 

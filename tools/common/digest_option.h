@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/tool.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
 
 namespace nmb::tools {
 

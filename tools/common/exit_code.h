@@ -1,7 +1,7 @@
 // The meanings of the tools' exit codes.
 #pragma once
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/files.h"
-#include "nmb/status.h"
+#include "files/files.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
-#include "nmb/status.h"
-#include "nmb/writer.h"
+#include "wire/failure.h"
+#include "writer/file_writer.h"
 
 namespace nmb::tools {
 
@@ -20,8 +20,8 @@ struct ViewChoice {
   bool has_options() const { return dimensions || copies; }
   // Checks that the output can have the options. Errors: kUsage.
   Status check(bool can_have_view) const;
-  // Sets what the view shows, but not whether there is a view.
-  void set(WriterOptions* options) const {
+  // Sets the options of the view, but not whether there is a view.
+  void set(FileWriterOptions* options) const {
     options->view_dimensions = dimensions;
     options->view_copies = copies;
   }

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-#include "nmb/files.h"
+#include "files/files.h"
 
 namespace nmb::tools {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

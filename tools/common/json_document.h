@@ -10,14 +10,14 @@
 
 #include "common/option_names.h"
 #include "common/output.h"
-#include "nmb/block_entry.h"
-#include "nmb/text.h"
+#include "model/text.h"
+#include "wire/block_entry.h"
 
 namespace nmb::tools {
 
 using Json = nlohmann::ordered_json;
 
-// Returns {"schema": "nmb/NAME/1"}. Names from files must be added with json_text() (nmb/text.h).
+// Returns {"schema": "nmb/NAME/1"}. Names from files must be added with json_text() (model/text.h).
 inline Json json_document(const std::string& name) {
   return Json{{"schema", "nmb/" + name + "/1"}};
 }

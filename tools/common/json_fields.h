@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "common/json_document.h"
-#include "nmb/status.h"
-#include "nmb/text.h"
+#include "model/text.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

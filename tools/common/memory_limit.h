@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

@@ -10,7 +10,7 @@
 
 #include "common/file_list.h"
 #include "common/natural_order.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 
@@ -148,10 +148,10 @@ Status MergeRules::take(const CLI::App& app) {
   const bool strict = atts_ == "strict";
   const Mismatch on_mismatch = join_.on_mismatch;
   if (mode_ == "union") {
-    options_->mode = UnionMode{strict, on_mismatch, first_values_};
+    options_->mode = Union{strict, on_mismatch, first_values_};
   } else if (mode_ == "tiles") {
     options_->mode =
-        TilesMode{strict, on_mismatch == Mismatch::kSkip, first_values_, join_.fill_missing};
+        Tiles{strict, on_mismatch == Mismatch::kSkip, first_values_, join_.fill_missing};
   } else if (mode_ == "join") {
     join_.drop_tracking_id = !keep_tracking_id_;
     join_.strict_attributes = strict;

@@ -7,7 +7,7 @@
 
 #include "common/json_document.h"
 #include "common/tool.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
 
 namespace nmb::tools {
 
@@ -35,7 +35,7 @@ class MergeRules {
 
   PackOptions* const options_;
   std::string mode_ = "pack";
-  JoinMode join_;  // rules of mode join; other modes have some of them too
+  Join join_;  // the rules that several modes have too
   bool first_values_ = false;
   std::string split_names_, sort_ = "given", samples_;
   std::string atts_ = "first";

@@ -96,7 +96,7 @@ void tell_losses(const std::vector<std::pair<std::string, std::string>>& lines, 
                                    kind.count - kShown, text));
 }
 
-Result<std::vector<std::string>> not_written_lines(const Reader& reader) {
+Result<std::vector<std::string>> not_written_lines(const FileReader& reader) {
   std::vector<std::string> lines;
   // A damaged table must not prevent the conversion of intact blocks.
   const auto failed = [&](const char* what, const Status& status) -> Status {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "common/diagnostics.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "merge/reporting/merge.h"
+#include "reader/file_reader.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 
@@ -39,10 +39,11 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
 void tell_losses(const std::vector<std::pair<std::string, std::string>>& lines, bool accepted,
                  Diagnostics& diagnostics);
 
-// Returns messages about the content of an NMB file that a netCDF or HDF5 output cannot keep: one
-// for the tags of all blocks, one for all originals, one for each addition of a later version of
-// the format, and one for a damaged table. Statistics, provenance and views get no message, because
-// they are derived from other content. Reads all pages of the file's tables. Errors: kIo.
-Result<std::vector<std::string>> not_written_lines(const Reader& reader);
+// Returns these messages: one message for the tags of all blocks, one message for all originals,
+// and one message for each addition of a later version of the format. A file without tags,
+// originals and additions gets no message. A damaged table is reported by a message. Statistics,
+// provenance and views are derived from other content, so they get no message. Reads all pages of
+// the file's tables. Errors: kIo.
+Result<std::vector<std::string>> not_written_lines(const FileReader& reader);
 
 }  // namespace nmb::tools

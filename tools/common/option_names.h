@@ -6,7 +6,7 @@
 namespace nmb::tools {
 
 // Replaces the names of fields and constants of the library in a message by the options of the
-// tools that set them: "PackMode::link needs ..." becomes "--link needs ...".
+// tools that set them: "Pack::link needs ..." becomes "--link needs ...".
 std::string with_option_names(std::string message);
 
 }  // namespace nmb::tools

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <map>
 
-#include "nmb/compare.h"
-#include "nmb/text.h"
+#include "compare/compare.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 
@@ -16,7 +16,7 @@ namespace {
 // Originals; the key is the order of the original's block.
 using ByOrder = std::multimap<std::uint64_t, OriginalFile>;
 
-Result<ByOrder> by_order(const Reader& reader) {
+Result<ByOrder> by_order(const FileReader& reader) {
   ByOrder out;
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   for (std::uint32_t i = 0; i < files.size(); ++i)
@@ -27,7 +27,7 @@ Result<ByOrder> by_order(const Reader& reader) {
 
 // Returns the original if exactly one was found. Errors: kConflict if several were found. `where`
 // says in the message how the originals are related to `name`.
-Result<std::optional<OriginalFile>> only_one(const Reader& reader, const std::string& name,
+Result<std::optional<OriginalFile>> only_one(const FileReader& reader, const std::string& name,
                                              const std::vector<OriginalFile>& found,
                                              const char* where, bool by_path) {
   if (found.empty()) return std::optional<OriginalFile>();
@@ -45,7 +45,7 @@ Result<std::optional<OriginalFile>> only_one(const Reader& reader, const std::st
 
 }  // namespace
 
-Result<std::vector<OriginalFile>> originals_of(const Reader& reader) {
+Result<std::vector<OriginalFile>> originals_of(const FileReader& reader) {
   NMB_ASSIGN(ByOrder known, by_order(reader));
   std::vector<OriginalFile> out, classic;
   NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
@@ -67,7 +67,8 @@ Result<std::vector<OriginalFile>> originals_of(const Reader& reader) {
   return out;
 }
 
-Result<std::optional<OriginalFile>> find_original(const Reader& reader, const std::string& name) {
+Result<std::optional<OriginalFile>> find_original(const FileReader& reader,
+                                                  const std::string& name) {
   NMB_ASSIGN(const ByOrder known, by_order(reader));
   if (known.empty()) return std::optional<OriginalFile>();
   std::vector<OriginalFile> found;

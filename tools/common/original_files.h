@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/json_document.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb::tools {
 
@@ -21,14 +21,15 @@ struct OriginalFile {
 
 // Returns all originals, and after them the classic files with recorded digests. Reads the whole
 // index.
-Result<std::vector<OriginalFile>> originals_of(const Reader& reader);
+Result<std::vector<OriginalFile>> originals_of(const FileReader& reader);
 
-// Finds an original in three steps: looks first for the original that became block `name`, then for
-// an original that became a block below `name`, and then for an original with the path `name`. Dead
-// originals, whose blocks were replaced or removed, are never found. Returns nullopt if no step
-// finds an original, or if block `name` came from a classic file. Errors: kConflict if a step finds
-// several originals; kNotFound if only dead originals have the path `name`.
-Result<std::optional<OriginalFile>> find_original(const Reader& reader, const std::string& name);
+// Finds an original in three steps. First looks for the original that became block `name`, then for
+// an original that became a block below `name`, and then for an original with the path `name`.
+// Originals of blocks that were replaced or removed are dead and are never found. Returns nullopt
+// if no step finds an original, or if block `name` came from a classic file. Errors: kConflict if a
+// step finds several originals; kNotFound if only dead originals have the path `name`.
+Result<std::optional<OriginalFile>> find_original(const FileReader& reader,
+                                                  const std::string& name);
 
 // Returns the text of a note, for example "OUT: stores no originals of 2 HDF5 files, because ...".
 // `option` names the option that prevents the storing of originals.

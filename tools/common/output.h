@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "common/pager.h"
-#include "nmb/dump.h"
-#include "nmb/status.h"
+#include "dump/dump.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

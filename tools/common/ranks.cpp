@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb::tools {
 

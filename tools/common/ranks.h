@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/tool.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb::tools {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
-#include "nmb/status.h"
-#include "nmb/values.h"
+#include "model/values.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

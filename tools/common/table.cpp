@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "common/terminal.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

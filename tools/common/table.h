@@ -21,8 +21,8 @@ class Table {
   // `out` must outlive the table.
   Table(Output& out, std::vector<Column> columns);
 
-  // Writes one row, which has one cell for each column. Cells are made printable (nmb/text.h). On a
-  // terminal, the first rows are kept in memory to determine the widths of the columns.
+  // Writes one row, which has one cell for each column. Cells are made printable (model/text.h). On
+  // a terminal, the first rows are kept in memory to determine the widths of the columns.
   Status row(std::vector<std::string> cells);
   // Writes the rows that are still in memory.
   Status finish();

@@ -13,7 +13,7 @@
 #include "common/help_text.h"
 #include "common/output.h"
 #include "common/terminal.h"
-#include "nmb/external_files.h"
+#include "model/external_files.h"
 
 namespace nmb::tools {
 

@@ -14,7 +14,6 @@
 #include "common/block_name.h"
 #include "common/digest_option.h"
 #include "common/file_list.h"
-#include "common/glob.h"
 #include "common/history_line.h"
 #include "common/interrupt.h"
 #include "common/json_document.h"
@@ -25,14 +24,15 @@
 #include "common/ranks.h"
 #include "common/statistics_option.h"
 #include "common/units.h"
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/compare.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
-#include "nmb/text.h"
+#include "compare/compare.h"
+#include "convert/convert.h"
+#include "files/files.h"
+#include "handles/glob.h"
+#include "model/text.h"
 #include "nmcat/plan_text.h"
+#include "parallel/communicator.h"
+#include "reader/file_reader.h"
+#include "wire/bytes.h"
 
 namespace nmb::tools {
 
@@ -233,8 +233,8 @@ Status PackCommand::take_output() {
 }
 
 // Records content that the HDF5 output cannot keep. `between` is the NMB file that is converted to
-// the output, and still contains all tags and records.
-Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
+// the output. It still contains all tags and records.
+Status PackCommand::accept_losses(const FileReader& between, const Hdf5Losses& lost,
                                   PackReport* report) {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
   for (const Loss& change : lost.changes) report->warnings.push_back(change.line());
@@ -366,7 +366,7 @@ Status PackCommand::read_block_list() {
   for (const std::string& name : names) all.append(name).push_back('\0');
   NMB_ASSIGN(const Sha256 digest, sha256(MemorySource(std::as_bytes(std::span(all)))));
   block_list_ = fmt::format("{} names, SHA-256 {}", names.size(), digest_text(digest));
-  std::get<PackMode>(options_.mode).choice->names = std::move(names);
+  std::get<Pack>(options_.mode).choice->names = std::move(names);
   if (resume_) options_.resume = resume_text();
   return {};
 }
@@ -377,7 +377,7 @@ Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   NMB_TRY(ranks.first([&] { return gather_inputs(); }));
   NMB_TRY(send_names(ranks, &options_.inputs));
   if (blocks_from_.empty()) return {};
-  std::optional<std::vector<std::string>>& blocks = std::get<PackMode>(options_.mode).choice->names;
+  std::optional<std::vector<std::string>>& blocks = std::get<Pack>(options_.mode).choice->names;
   if (!blocks) blocks.emplace();
   return send_names(ranks, &*blocks);
 }
@@ -401,8 +401,8 @@ Status PackCommand::check_files() {
   // With --append, OUT is also an input, so the report must not be a file to which OUT refers.
   OutputSet report;
   NMB_TRY(report.add(report_path_, "report"));
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-             Reader::open(options_.output, {.external = ExternalPaths::kNone}));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+             FileReader::open(options_.output, {.external = ExternalPaths::kNone}));
   NMB_TRY(check_references(report, *reader));
   return start_report();
 }
@@ -445,8 +445,8 @@ Result<Hdf5View> PackCommand::view_to_make() const {
   if (to_ != "nmb" || pack_.link) return Hdf5View::kOff;
   // A view is made from the written file.
   if (!pack_.append || options_.writer.dry_run) return Hdf5View::kSmall;
-  const Result<std::unique_ptr<Reader>> reader =
-      Reader::open(options_.output, {.external = ExternalPaths::kNone});
+  const Result<std::unique_ptr<FileReader>> reader =
+      FileReader::open(options_.output, {.external = ExternalPaths::kNone});
   // If the file cannot be opened, the merge reports this later.
   return reader.ok() && (*reader)->has_hdf5_view() ? Hdf5View::kAuto : Hdf5View::kSmall;
 }
@@ -562,7 +562,7 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
   // the threads of this rank move the values.
   const std::size_t parts = packs() ? options_.inputs.size() : 1;
   if (options_.hdf5)
-    options_.hdf5->on_losses = [&](const Reader& between, const Hdf5Losses& lost) {
+    options_.hdf5->on_losses = [&](const FileReader& between, const Hdf5Losses& lost) {
       return accept_losses(between, lost, report);
     };
   const Status status =
@@ -572,7 +572,7 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
-        if (auto* const join = std::get_if<JoinMode>(&options.mode); join && !no_history_)
+        if (auto* const join = std::get_if<Join>(&options.mode); join && !no_history_)
           join->history = history_line("nmcat", decisive_options(), options_.inputs);
         if (ranks.rank() == 0) {
           options.writer.progress = progress.callback();
@@ -740,8 +740,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                          [](const auto& line) { return line.first + ": " + line.second; });
   Json originals = Json::array();
   if (status.ok() && report.originals + report.digested > 0 && !options_.writer.dry_run) {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-               Reader::open(options_.output, {.external = ExternalPaths::kNone}));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+               FileReader::open(options_.output, {.external = ExternalPaths::kNone}));
     NMB_ASSIGN(const std::vector<OriginalFile> files, originals_of(*reader));
     for (const OriginalFile& original : files) originals.push_back(original_json(original));
   }

@@ -13,8 +13,8 @@
 #include "common/json_document.h"
 #include "common/merge_rules.h"
 #include "common/tool.h"
-#include "nmb/communicator.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
+#include "parallel/communicator.h"
 
 namespace nmb::tools {
 
@@ -37,7 +37,7 @@ class PackCommand {
   Status check_mode() const;
   Status read_block_list();
   Status take_run();
-  Status accept_losses(const Reader& between, const Hdf5Losses& lost, PackReport* report);
+  Status accept_losses(const FileReader& between, const Hdf5Losses& lost, PackReport* report);
   Json decisive_options() const;
   std::string resume_text() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
@@ -61,7 +61,7 @@ class PackCommand {
 
   Tool& tool_;
   PackOptions options_;
-  PackMode pack_;
+  Pack pack_;  // the rules of mode pack
   MergeRules rules_;
   std::vector<std::string> tags_;
   std::string report_path_;

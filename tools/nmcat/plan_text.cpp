@@ -7,7 +7,7 @@
 
 #include "common/table.h"
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 
@@ -40,7 +40,7 @@ Status write_plan(Output& out, const PackOptions& options, const PackReport& rep
                    ? "about " + human_bytes(report.bytes_out)
                    : fmt::format("{} ({} bytes)", human_bytes(report.bytes_out), report.bytes_out)},
       {"values", human_bytes(report.value_bytes)}};
-  if (const auto* const pack = std::get_if<PackMode>(&options.mode); pack && pack->link)
+  if (const auto* const pack = std::get_if<Pack>(&options.mode); pack && pack->link)
     rows.emplace_back("values linked",
                       fmt::format("{} in {} files", human_bytes(report.linked_bytes),
                                   report.external_files.size()));

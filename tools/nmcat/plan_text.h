@@ -3,7 +3,7 @@
 
 #include "common/json_document.h"
 #include "common/output.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
 
 namespace nmb::tools {
 

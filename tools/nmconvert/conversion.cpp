@@ -8,20 +8,20 @@
 #include <memory>
 #include <utility>
 
-#include "common/glob.h"
+#include "client/hdf5.h"
 #include "common/statistics_option.h"
 #include "common/units.h"
+#include "convert/convert.h"
 #include "convert/write_cmip7.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/hdf5.h"
-#include "nmb/merge.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/reader.h"
-#include "nmb/text.h"
-#include "nmb/verify.h"
+#include "files/files.h"
+#include "handles/glob.h"
+#include "merge/reporting/merge.h"
+#include "model/text.h"
+#include "netcdf/netcdf_view.h"
 #include "nmconvert/conversion_notes.h"
 #include "nmconvert/handed_over.h"
+#include "reader/file_reader.h"
+#include "verify/verify.h"
 
 namespace nmb::tools {
 
@@ -82,7 +82,7 @@ class Converter {
  private:
   // Allows other programs to add data to the NMB input while it is read.
   void watch_generation() {
-    const Result<std::unique_ptr<Reader>> reader = Reader::open(file_);
+    const Result<std::unique_ptr<FileReader>> reader = FileReader::open(file_);
     if (reader.ok()) unchanged_ = (*reader)->generation_check();
     // If this fails, the failure is reported later, when the file is read.
   }
@@ -153,8 +153,8 @@ class Converter {
     bool has_view = false;
     ViewOptions shown;
     if (kind == FileKind::kNmb && view.view.value_or(Hdf5View::kOn) != Hdf5View::kOff) {
-      NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-                 Reader::open(file_, {.external = ExternalPaths::kNone}));
+      NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+                 FileReader::open(file_, {.external = ExternalPaths::kNone}));
       has_view = !view.view && reader->has_hdf5_view();
       NMB_ASSIGN(shown, reader->hdf5_view_options());
     }
@@ -162,7 +162,7 @@ class Converter {
     options.keep_statistics = options_.keep_statistics;
     options.refused_losses = options_.lossy ? RefusedLosses::kNone : RefusedLosses::kAll;
     options.originals = options_.originals ? Originals::kStore : Originals::kDrop;
-    std::get<PackMode>(options.mode).digests = options_.digests;
+    std::get<Pack>(options.mode).digests = options_.digests;
     // If an NMB input has no view, its copy gets no view.
     const Hdf5View usual = view.has_options()       ? Hdf5View::kAuto
                            : kind == FileKind::kNmb ? Hdf5View::kOff
@@ -190,7 +190,7 @@ class Converter {
     hdf5.plain = record_.of.to == "hdf5";
     hdf5.check = options_.check;
     hdf5.source = record_.of.input;
-    hdf5.on_losses = [&](const Reader& between, const Hdf5Losses& lost) -> Status {
+    hdf5.on_losses = [&](const FileReader& between, const Hdf5Losses& lost) -> Status {
       is_packed = true;
       notes_.take_report(&report);
       // For a whole NMB file, from_nmb() has already given these warnings.
@@ -219,10 +219,10 @@ class Converter {
                        [this](const Hdf5Losses& lost) { return notes_.accept_losses(lost); });
   }
 
-  Status to_hdf5(const Reader& reader) {
-    ConvertOptions options = extract_options();
+  Status to_hdf5(const FileReader& reader) {
+    ExtractOptions options = extract_options();
     options.plain = record_.of.to == "hdf5";
-    options.on_losses = [this](const Reader&, const Hdf5Losses& lost) {
+    options.on_losses = [this](const FileReader&, const Hdf5Losses& lost) {
       return notes_.accept_losses(lost);
     };
     return write_hdf5(reader, record_.of.input, record_.of.output, options, ranks_);
@@ -235,12 +235,10 @@ class Converter {
     // A classic file becomes the root block; the blocks of an NMB file keep their names.
     options.block_name = "{group}";
     options.block_by = options_.block_by;
-    PackMode pack;
     if (pattern_)
-      pack.wants_block = [this](std::string_view name) { return pattern_->matches(name); };
+      options.wants_block = [this](std::string_view name) { return pattern_->matches(name); };
     else
-      pack.only_block = record_.of.block;
-    options.mode = std::move(pack);
+      options.only_block = record_.of.block;
     options.block_by.keep_unmatched = true;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
@@ -258,9 +256,9 @@ class Converter {
   }
 
   Status from_nmb() {
-    NMB_ASSIGN(
-        const std::unique_ptr<Reader> reader,
-        Reader::open(file_, {.cache_bytes = options_.cache_bytes, .external = options_.external}));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+               FileReader::open(
+                   file_, {.cache_bytes = options_.cache_bytes, .external = options_.external}));
     NMB_TRY(ranks_.first([&] { return check_nothing_pending(*reader); }));
     NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) notes_.warn(warning.text());
@@ -281,9 +279,10 @@ class Converter {
     return classic_from_nmb(*reader, entry);
   }
 
-  // If exactly one block matches the glob of --extract, replaces the glob by its name; if several
-  // match, sets `pattern_`. A text that is the exact name of a block is not used as a glob.
-  Status find_blocks(const Reader& reader) {
+  // If exactly one block matches the glob of --extract, replaces the glob by the name of this
+  // block. If several blocks match, sets `pattern_`. A text that is the exact name of a block is
+  // not used as a glob.
+  Status find_blocks(const FileReader& reader) {
     std::optional<std::string>& block = record_.of.block;
     if (!block) return {};
     NMB_ASSIGN(const std::optional<BlockEntry> exact, reader.find(*block));
@@ -315,7 +314,7 @@ class Converter {
   }
 
   // Returns the block that becomes a classic file.
-  Result<BlockEntry> chosen_block(const Reader& reader) const {
+  Result<BlockEntry> chosen_block(const FileReader& reader) const {
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
       NMB_ASSIGN(entry, reader.find(*block));
@@ -338,12 +337,12 @@ class Converter {
     return *std::move(entry);
   }
 
-  Status classic_from_nmb(const Reader& reader, const BlockEntry& entry) {
-    const ConvertOptions extract = extract_options();
+  Status classic_from_nmb(const FileReader& reader, const BlockEntry& entry) {
+    const ExtractOptions extract = extract_options();
     if (!is_extended(entry) &&
         (!extract.kind || entry.kind == static_cast<std::uint16_t>(*extract.kind)))
       return extract_block(reader, entry, record_.of.output, extract, ranks_);
-    std::shared_ptr<const Block> block;
+    std::shared_ptr<const LoadedBlock> block;
     std::vector<Loss> losses;
     FileDimensions dimensions;
     const auto load = [&]() -> Status {
@@ -363,13 +362,13 @@ class Converter {
                       dimensions);
   }
 
-  static FileBlocks blocks_of(const Reader& reader) {
+  static FileBlocks blocks_of(const FileReader& reader) {
     return {[&](std::string_view name) { return reader.find(name); },
             [&](std::string_view prefix, const auto& visit) {
               return reader.for_each_entry(prefix, visit);
             },
             [&](const BlockEntry& entry) -> Result<std::shared_ptr<const Dataset>> {
-              NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(entry));
+              NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, reader.block(entry));
               return std::shared_ptr<const Dataset>(std::move(block));
             }};
   }
@@ -380,12 +379,12 @@ class Converter {
 
   // Records that a group is lost, because classic files have no groups.
   static Status lose_group(const BlockEntry& group,
-                           const std::function<Result<std::shared_ptr<const Block>>()>& load,
+                           const std::function<Result<std::shared_ptr<const LoadedBlock>>()>& load,
                            std::vector<Loss>* losses) {
     std::string found =
         counted(group.variables, "variable") + " and " + counted(group.attributes, "attribute");
     if (group.dimensions + group.variables + group.attributes == 0) {
-      NMB_ASSIGN(std::shared_ptr<const Block> block, load());
+      NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, load());
       NMB_ASSIGN(const ClassicView view, classic_view(std::move(block), Kind::kCdf5));
       if (view.losses.empty()) return {};
       found = "no variables and attributes, but links, named datatypes or comments";
@@ -400,7 +399,7 @@ class Converter {
   // dimensions of the dataset.
   Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
                     const FileDimensions& dimensions = {}) {
-    const ConvertOptions options = extract_options();
+    const ExtractOptions options = extract_options();
     Result<ClassicView> view =
         classic_view(std::move(dataset), kind, &dimensions.lengths, dimensions.first_made_up);
     NMB_TRY(ranks_.agree(view.status()));
@@ -418,17 +417,18 @@ class Converter {
     // The root group comes first; every HDF5 file has one.
     if (blocks->empty())
       return Status(Code::kDamaged, file_->name(), kNoOffset, "", "found no root group");
-    for (const std::shared_ptr<const Block>& group : *blocks)
+    for (const std::shared_ptr<const LoadedBlock>& group : *blocks)
       NMB_TRY(check_references(*options_.outputs, *group, file_->name()));
     std::vector<Loss> losses;
     for (std::size_t i = 1; i < blocks->size(); ++i) {
-      const std::shared_ptr<const Block>& group = (*blocks)[i];
+      const std::shared_ptr<const LoadedBlock>& group = (*blocks)[i];
       NMB_TRY(lose_group(
-          group->entry, [&] { return Result<std::shared_ptr<const Block>>(group); }, &losses));
+          group->entry, [&] { return Result<std::shared_ptr<const LoadedBlock>>(group); },
+          &losses));
     }
     FileDimensions dimensions;
     MadeUpNumbers numbers;
-    for (const std::shared_ptr<const Block>& group : *blocks) {
+    for (const std::shared_ptr<const LoadedBlock>& group : *blocks) {
       add_dimension_lengths(*group, &dimensions.lengths);
       NMB_TRY(ranks_.agree(numbers.add(*group)));
     }
@@ -446,9 +446,10 @@ class Converter {
     return to_classic(std::move(dataset), kind, {});
   }
 
-  // Returns whether the output must be an HDF5 file, because --to or the ending of the output says
-  // so, or because the blocks came from HDF5 and no other kind is given.
-  bool wants_hdf5(const Reader& reader) const {
+  // Returns true if the output must be an HDF5 file. HDF5 may be required by --to, by the ending of
+  // the output, or by blocks that came from HDF5. Such blocks require HDF5 only if the ending names
+  // no other kind.
+  bool wants_hdf5(const FileReader& reader) const {
     const Conversion& what = record_.of;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
     // If no kind is given, a single block is written in its classic kind.
@@ -457,8 +458,8 @@ class Converter {
     return root.ok() && is_extended(*root);
   }
 
-  ConvertOptions extract_options() {
-    ConvertOptions options;
+  ExtractOptions extract_options() {
+    ExtractOptions options;
     options.kind = classic_kind(record_.of.to);
     static_cast<OutputOptions&>(options) = output_options();
     options.check = options_.check;

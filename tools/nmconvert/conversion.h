@@ -7,13 +7,13 @@
 #include <optional>
 
 #include "common/hdf5_view_option.h"
-#include "nmb/communicator.h"
-#include "nmb/external_files.h"
-#include "nmb/files.h"
-#include "nmb/merge.h"
-#include "nmb/values.h"
-#include "nmb/writer.h"
+#include "files/files.h"
+#include "merge/reporting/merge.h"
+#include "model/external_files.h"
+#include "model/values.h"
 #include "nmconvert/conversion_record.h"
+#include "parallel/communicator.h"
+#include "writer/file_writer.h"
 
 namespace nmb::tools {
 

@@ -14,7 +14,7 @@ Status ConversionNotes::warn_of_tags(const Result<TagCounts>& counts) {
   return {};
 }
 
-Status ConversionNotes::warn_of_what_stays(const Reader& reader) {
+Status ConversionNotes::warn_of_what_stays(const FileReader& reader) {
   NMB_ASSIGN(const std::vector<std::string> lines, not_written_lines(reader));
   for (const std::string& line : lines) lose(line);
   return {};

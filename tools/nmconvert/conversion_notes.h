@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "nmb/convert.h"
-#include "nmb/merge.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "convert/convert.h"
+#include "merge/reporting/merge.h"
+#include "netcdf/netcdf_view.h"
 #include "nmconvert/conversion.h"
 #include "nmconvert/conversion_record.h"
+#include "reader/file_reader.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 
@@ -27,9 +27,10 @@ class ConversionNotes {
     record_.not_written.push_back(record_.of.input + ": " + text);
   }
   Status warn_of_tags(const Result<TagCounts>& counts);
-  Status warn_of_what_stays(const Reader& reader);
-  // Errors: kConflict if --strict is given and the conversion has warnings, or losses that --lossy
-  // accepts.
+  Status warn_of_what_stays(const FileReader& reader);
+  // Errors: kConflict if the option --strict is given and the conversion has warnings or losses
+  // that
+  // --lossy accepts.
   Status check_warnings() const;
 
   // Records content that the output will not have. Errors: kConflict if content is lost and --lossy

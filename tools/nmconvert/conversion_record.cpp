@@ -7,7 +7,7 @@
 
 #include "common/exit_code.h"
 #include "common/json_fields.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/json_document.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

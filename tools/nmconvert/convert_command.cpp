@@ -13,14 +13,14 @@
 #include "common/ranks.h"
 #include "common/statistics_option.h"
 #include "common/units.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/hdf5_view.h"
-#include "nmb/reader.h"
-#include "nmb/text.h"
-#include "nmb/writer.h"
+#include "convert/convert.h"
+#include "files/files.h"
+#include "model/text.h"
 #include "nmconvert/conversion_report.h"
 #include "nmconvert/series_command.h"
+#include "reader/file_reader.h"
+#include "view/hdf5_view.h"
+#include "writer/file_writer.h"
 
 namespace nmb::tools {
 
@@ -258,7 +258,7 @@ Status ConvertCommand::add_view() {
         !option->check_lname("view-dimensions") && !option->check_lname("view-copies"))
       return Status(Code::kUsage,
                     "--add-hdf5-view and " + option->get_name() + " exclude each other");
-  WriterOptions options;
+  FileWriterOptions options;
   view_.set(&options);
   options.sync = !no_sync_;
   options.locking = no_lock_ ? Locking::kIfPossible : Locking::kRequired;
@@ -274,8 +274,8 @@ Status ConvertCommand::add_view() {
   };
   options.on_left_out = [&](const LeftOutList& left_out) { return warn(left_out.lines()); };
   const auto add = [&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-               Reader::open(add_hdf5_view_, {.external = ExternalPaths::kNone}));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+               FileReader::open(add_hdf5_view_, {.external = ExternalPaths::kNone}));
     NMB_ASSIGN(const LostRecords lost, lost_records(*reader));
     if (lost.blocks > 0) NMB_TRY(warn({"the HDF5 view has no place for " + lost.text()}));
     return add_hdf5_view(add_hdf5_view_, options);
@@ -303,8 +303,8 @@ Status ConvertCommand::give_back(const ConversionOptions& options) {
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
   if (kind != FileKind::kNmb)
     return Status(Code::kUsage, input_, kNoOffset, "", "--original needs an NMB file as INPUT");
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-             Reader::open(file, {.external = options.external}));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+             FileReader::open(file, {.external = options.external}));
   NMB_TRY(check_references(*options.outputs, *reader));
   NMB_ASSIGN(const std::optional<OriginalFile> original, find_original(*reader, *original_));
   if (!original) return give_back_block(*reader, options);
@@ -328,7 +328,7 @@ Status ConvertCommand::write_back(const ConversionOptions& options, const Give& 
 }
 
 // Writes the classic file that became a block. The block contains the whole file.
-Status ConvertCommand::give_back_block(const Reader& reader, const ConversionOptions& options) {
+Status ConvertCommand::give_back_block(const FileReader& reader, const ConversionOptions& options) {
   NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(*original_));
   if (!entry)
     return Status(Code::kNotFound, input_, kNoOffset, "",

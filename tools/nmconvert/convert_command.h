@@ -31,7 +31,7 @@ class ConvertCommand {
   Status give_back(const ConversionOptions& options);
   template <class Give>
   Status write_back(const ConversionOptions& options, const Give& give);
-  Status give_back_block(const Reader& reader, const ConversionOptions& options);
+  Status give_back_block(const FileReader& reader, const ConversionOptions& options);
   std::string deciding_options() const;
 
   Tool& tool_;

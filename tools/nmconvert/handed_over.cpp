@@ -4,7 +4,7 @@
 #include <future>
 #include <vector>
 
-#include "nmb/compare.h"
+#include "compare/compare.h"
 
 namespace nmb::tools {
 

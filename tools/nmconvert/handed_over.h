@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "nmb/files.h"
+#include "files/files.h"
 #include "nmconvert/conversion_record.h"
 
 namespace nmb::tools {

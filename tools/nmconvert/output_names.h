@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/status.h"
 #include "nmconvert/conversion_record.h"
+#include "wire/failure.h"
 
 namespace nmb::tools {
 

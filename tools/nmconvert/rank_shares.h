@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "nmb/communicator.h"
 #include "nmconvert/conversion_record.h"
 #include "nmconvert/file_workers.h"
+#include "parallel/communicator.h"
 
 namespace nmb::tools {
 

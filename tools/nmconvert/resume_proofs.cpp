@@ -2,9 +2,9 @@
 
 #include <unordered_set>
 
-#include "nmb/compare.h"
-#include "nmb/files.h"
-#include "nmb/text.h"
+#include "compare/compare.h"
+#include "files/files.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

@@ -14,14 +14,14 @@
 #include <utility>
 
 #include "convert/write_variables.h"
+#include "files/files.h"
 #include "files/temporary_names.h"
 #include "merge/packer.h"
 #include "netcdf/calendar_time.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/selected_variables.h"
-#include "nmb/files.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/reader.h"
 #include "parallel/workers.h"
+#include "reader/file_reader.h"
 #include "wire/joined_text.h"
 #include "wire/system_error.h"
 
@@ -65,14 +65,14 @@ class SeriesWriter {
 
   Status run() {
     NMB_TRY(check_template());
-    MergeOptions join;
+    PackOptions join;
     join.inputs = options_.inputs;
     join.output = staging_.path("joined");
     join.block_name = "{group}";
     join.strict = options_.strict;
-    join.mode = JoinMode{.history = options_.history,
-                         .drop_tracking_id = options_.drop_tracking_id,
-                         .monotonic = true};
+    join.mode = Join{.history = options_.history,
+                     .drop_tracking_id = options_.drop_tracking_id,
+                     .monotonic = true};
     join.unite_single = true;
     join.writer.threads = options_.write.threads;
     join.writer.cancel = options_.write.cancel;
@@ -82,7 +82,7 @@ class SeriesWriter {
       set_hdf5(&join);
     NMB_TRY(staging_.make());
     Communicator alone;
-    const Status written = run_merge(join, &report_, alone);
+    const Status written = pack(join, &report_, alone);
     if (written.file() != join.output) return written;
     return written.at(options_.folder, kNoOffset);
   }
@@ -90,7 +90,7 @@ class SeriesWriter {
  private:
   static Status usage(const std::string& text) { return Status(Code::kUsage, text); }
 
-  void set_classic(MergeOptions* join) {
+  void set_classic(PackOptions* join) {
     join->classic = Kind::kCdf5;
     join->on_dataset = [this](const std::shared_ptr<const Dataset>& joined,
                               const std::function<Status()>& check_inputs) {
@@ -105,18 +105,18 @@ class SeriesWriter {
   }
 
   // Values in chunks are joined as in any merge to HDF5: chunks that fit are copied undecoded.
-  void set_hdf5(MergeOptions* join) {
+  void set_hdf5(PackOptions* join) {
     join->compression = options_.compression;
     join->hdf5.emplace();
-    join->on_merged = [this](const Reader& joined, const std::string& path,
-                             const Hdf5Options& convert) -> Status {
+    join->on_merged = [this](const FileReader& joined, const std::string& path,
+                             const ExtractOptions& convert) -> Status {
       if (joined.totals().blocks != 1)
         return Status(Code::kConflict, options_.inputs.front(), kNoOffset, "",
                       "the inputs have groups; time series need files without groups");
-      NMB_ASSIGN(const std::shared_ptr<const Block> block, joined.block(""));
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, joined.block(""));
       NMB_ASSIGN(const ClassicView view, classic_view(block, Kind::kCdf5));
       NMB_TRY(plan(*view.dataset));
-      const Hdf5Options write = write_options(convert);
+      const ExtractOptions write = write_options(convert);
       NMB_TRY(write_all([&](std::size_t number, const std::string& output) -> Status {
         NMB_ASSIGN(const std::vector<VarId> ids,
                    numbers_in(*block, *view.dataset, variables_[number].all));
@@ -127,7 +127,7 @@ class SeriesWriter {
   }
 
   // Returns the options for one output. Several outputs are written at a time.
-  Hdf5Options write_options(Hdf5Options write) const {
+  ExtractOptions write_options(ExtractOptions write) const {
     write.overwrite = false;
     write.sync = options_.write.sync;
     write.check = options_.write.check;
@@ -137,7 +137,7 @@ class SeriesWriter {
   }
 
   // Returns the numbers that variables of a view have in the block.
-  static Result<std::vector<VarId>> numbers_in(const Block& block, const Dataset& view,
+  static Result<std::vector<VarId>> numbers_in(const LoadedBlock& block, const Dataset& view,
                                                const std::vector<VarId>& variables) {
     std::vector<VarId> out;
     for (const VarId v : variables) {

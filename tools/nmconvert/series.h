@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/convert.h"
-#include "nmb/merge.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
-#include "nmb/values.h"
+#include "convert/convert.h"
+#include "merge/reporting/merge.h"
+#include "model/values.h"
+#include "parallel/communicator.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb::tools {
 
@@ -29,11 +29,11 @@ struct SeriesOptions {
   // For netCDF-4 outputs: filters of the variables. If not set, variables keep the chunks and
   // filters of the inputs, as in a merge.
   std::optional<Compression> compression{};
-  // JoinMode::history and JoinMode::drop_tracking_id. Both also apply to a single input.
+  // Join::history and Join::drop_tracking_id. Both also apply to a single input.
   std::string history{};
   bool drop_tracking_id = false;
   // Only these members are used: overwrite, sync, check, threads and cancel.
-  ConvertOptions write{};
+  ExtractOptions write{};
   bool strict = false;  // whether a warning counts as a conflict
 };
 

@@ -16,9 +16,9 @@
 #include "common/output_kind.h"
 #include "common/ranks.h"
 #include "common/units.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "files/files.h"
 #include "nmconvert/series.h"
+#include "reader/file_reader.h"
 
 namespace nmb::tools {
 

@@ -1,7 +1,7 @@
 #include "nminspect/count_command.h"
 
 #include "common/json_document.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 namespace {

@@ -9,7 +9,7 @@
 #include "common/json_document.h"
 #include "common/table.h"
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "nminspect/object_pattern.h"
 
 namespace nmb::tools {
@@ -170,10 +170,10 @@ Status DiffCommand::run(const InspectedFile& file) {
   options_.content.threads = tool_.options().threads;
   options_.content.set_memory(tool_.options().memory);
   NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(other_, meter()));
-  Result<InspectedFile> opened = InspectedFile::open(input, tool_.options().external);
+  Result<InspectedFile> opened = InspectedFile::open(input, {.external = tool_.options().external});
   if (!opened.ok()) return opened.status().in_file(other_);
   const InspectedFile& other = *opened;
-  if (const Reader* reader = other.reader())
+  if (const FileReader* reader = other.reader())
     for (const Finding& warning : reader->warnings()) tool_.diagnostics().warning(other_, warning);
 
   const std::string& first = file.file().name();

@@ -2,7 +2,7 @@
 
 #include "common/block_name.h"
 #include "common/json_document.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

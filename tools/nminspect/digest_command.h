@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/compare.h"
+#include "compare/compare.h"
 #include "nminspect/inspect_command.h"
 
 namespace nmb::tools {

@@ -6,8 +6,8 @@
 #include "common/block_name.h"
 #include "common/json_document.h"
 #include "common/slab.h"
-#include "nmb/dump.h"
-#include "nmb/text.h"
+#include "dump/dump.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

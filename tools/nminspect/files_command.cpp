@@ -5,7 +5,7 @@
 #include "common/original_files.h"
 #include "common/table.h"
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 
@@ -32,7 +32,7 @@ FilesCommand::FilesCommand(Tool& tool)
 Status FilesCommand::run(const InspectedFile& file) {
   std::vector<ExternalFile> files;
   std::vector<OriginalFile> originals;
-  if (const Reader* const reader = file.reader()) {
+  if (const FileReader* const reader = file.reader()) {
     NMB_ASSIGN(files, reader->external_files());
     NMB_ASSIGN(originals, originals_of(*reader));
   }

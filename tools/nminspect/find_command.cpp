@@ -11,8 +11,8 @@
 #include "common/block_name.h"
 #include "common/json_document.h"
 #include "common/table.h"
-#include "nmb/find.h"
-#include "nmb/text.h"
+#include "find/find.h"
+#include "model/text.h"
 #include "nminspect/ls_rows.h"
 
 namespace nmb::tools {
@@ -57,7 +57,8 @@ FindCommand::FindCommand(Tool& tool)
 Status FindCommand::run(const InspectedFile& file) {
   NMB_ASSIGN(const FindExpression expression, FindExpression::parse(expression_));
   NMB_ASSIGN(const NamePattern pattern, pattern_.names());
-  BlockFinder finder(expression, file.reader(), {!no_values_, tool_.options().threads});
+  BlockFinder finder(expression, file.reader(),
+                     {.reads_values = !no_values_, .threads = tool_.options().threads});
   NMB_TRY(finder.read_tables());
   std::vector<BlockEntry> found;
   if (file.reader() && !pattern_.text)

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "common/block_name.h"
-#include "nmb/dump.h"
-#include "nmb/text.h"
+#include "dump/dump.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

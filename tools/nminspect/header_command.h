@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/dump.h"
+#include "dump/dump.h"
 #include "nminspect/inspect_command.h"
 #include "nminspect/view_option.h"
 

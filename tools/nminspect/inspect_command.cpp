@@ -25,8 +25,8 @@ void InspectCommand::offer_progress(Reads reads) {
 
 Status InspectCommand::run_on(std::shared_ptr<const InputFile> file) {
   NMB_ASSIGN(const InspectedFile inspected,
-             InspectedFile::open(std::move(file), tool_.options().external));
-  if (const Reader* reader = inspected.reader())
+             InspectedFile::open(std::move(file), {.external = tool_.options().external}));
+  if (const FileReader* reader = inspected.reader())
     for (const Finding& warning : reader->warnings())
       tool_.diagnostics().warning(inspected.file().name(), warning);
   return run(inspected);

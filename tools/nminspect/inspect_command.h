@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/inspected_file.h"
 #include "common/tool.h"
+#include "handles/inspected_file.h"
 
 namespace nmb::tools {
 

@@ -9,9 +9,9 @@
 #include "common/json_document.h"
 #include "common/table.h"
 #include "common/units.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/text.h"
+#include "convert/convert.h"
+#include "files/files.h"
+#include "model/text.h"
 #include "nminspect/layout_look.h"
 
 namespace nmb::tools {
@@ -97,7 +97,7 @@ Status LayoutCommand::check_outputs(const InspectedFile& file) const {
   const std::string& path = svg_.empty() ? html_ : svg_;
   NMB_TRY(outputs.add_output(path, false));
   NMB_TRY(outputs.check_input(file.file().name(), "input"));
-  if (const Reader* const reader = file.reader()) NMB_TRY(check_references(outputs, *reader));
+  if (const FileReader* const reader = file.reader()) NMB_TRY(check_references(outputs, *reader));
   return check_new_output(path, {.overwrite = force_});
 }
 

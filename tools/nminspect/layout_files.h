@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "nmb/dump.h"
-#include "nmb/layout.h"
+#include "dump/dump.h"
 #include "nminspect/layout_totals.h"
+#include "verify/layout.h"
 
 namespace nmb::tools {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/layout.h"
+#include "verify/layout.h"
 
 namespace nmb::tools {
 

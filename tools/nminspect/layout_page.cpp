@@ -7,7 +7,7 @@
 //   lengths                    lengths of the regions in base 36, separated by spaces
 //   owners                     "-" for a region without owner; otherwise the index of the owner's
 //                              name, minus the index of the owner before it, in base 36
-//   names                      names of the owners, made printable (nmb/text.h)
+//   names                      names of the owners, made printable (model/text.h)
 #include "nminspect/layout_page.h"
 
 #include <array>
@@ -15,8 +15,8 @@
 #include <map>
 
 #include "common/json_document.h"
-#include "nmb/compare.h"
-#include "nmb/text.h"
+#include "compare/compare.h"
+#include "model/text.h"
 #include "nminspect/layout_files.h"
 #include "nminspect/layout_look.h"
 

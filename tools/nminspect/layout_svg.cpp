@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "nminspect/layout_files.h"
 #include "nminspect/layout_look.h"
 

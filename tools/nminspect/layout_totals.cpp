@@ -114,7 +114,7 @@ Result<OwnerNames> OwnerNames::read(const InspectedFile& file, const Layout& lay
     for (const OwnerTotal& total : *wanted) want(total.owner);
   else
     for (const Region& region : layout.regions) want(region.owner);
-  if (const Reader* const reader = file.reader()) {
+  if (const FileReader* const reader = file.reader()) {
     if (reader->generation() != layout.generation)
       return Status(Code::kBusy, "the file was changed while it was read; try again");
     std::uint32_t number = 0;

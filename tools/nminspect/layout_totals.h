@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/inspected_file.h"
-#include "nmb/layout.h"
+#include "handles/inspected_file.h"
+#include "verify/layout.h"
 
 namespace nmb::tools {
 

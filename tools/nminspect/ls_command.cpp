@@ -2,7 +2,7 @@
 
 #include "common/json_document.h"
 #include "common/natural_order.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "nminspect/ls_rows.h"
 #include "nminspect/ordered_rows.h"
 

@@ -7,8 +7,8 @@
 
 #include "common/block_name.h"
 #include "common/units.h"
-#include "nmb/dump.h"
-#include "nmb/text.h"
+#include "dump/dump.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 namespace {

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/inspected_file.h"
 #include "common/json_document.h"
 #include "common/table.h"
+#include "handles/inspected_file.h"
 #include "nmb/statistics.h"
 #include "nminspect/pattern_option.h"
 #include "nminspect/view_option.h"

@@ -4,19 +4,6 @@
 
 namespace nmb::tools {
 
-Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
-                      const std::function<Result<bool>(const BlockEntry&)>& visit) {
-  if (pattern.is_literal()) {
-    NMB_ASSIGN(const std::optional<BlockEntry> entry, file.find(pattern.literal_prefix()));
-    return entry ? visit(*entry).status() : Status();
-  }
-  return file.for_each_entry(pattern.literal_prefix(),
-                             [&](const BlockEntry& entry) -> Result<bool> {
-                               NMB_ASSIGN(const bool fits, pattern.matches(entry.name));
-                               return fits ? visit(entry) : true;
-                             });
-}
-
 Result<Totals> totals_of(const InspectedFile& file, const NamePattern& pattern) {
   if (pattern.is_whole_prefix()) return file.totals_of_prefix(pattern.literal_prefix());
   Totals totals;

@@ -9,16 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "common/glob.h"
-#include "common/inspected_file.h"
+#include "handles/glob.h"
+#include "handles/inspected_file.h"
 
 namespace nmb::tools {
-
-// Visits the blocks whose names match, in the order of names, until `visit` returns false. Reads
-// only one path from the root of the index to a leaf if the pattern is a literal name, and
-// otherwise all leaves with names that begin with the pattern's literal prefix.
-Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
-                      const std::function<Result<bool>(const BlockEntry&)>& visit);
 
 // Returns the totals of the blocks whose names match. If the matching names form a contiguous range
 // of the index, reads only the pages at the two ends of the range.

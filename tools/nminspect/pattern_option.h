@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "common/glob.h"
+#include "handles/glob.h"
 #include "nminspect/object_pattern.h"
 
 namespace nmb::tools {

@@ -1,8 +1,8 @@
 #include "nminspect/provenance_command.h"
 
 #include "common/json_document.h"
-#include "nmb/reader.h"
-#include "nmb/text.h"
+#include "model/text.h"
+#include "reader/file_reader.h"
 
 namespace nmb::tools {
 
@@ -21,7 +21,7 @@ Status ProvenanceCommand::run(const InspectedFile& file) {
   json["file"] = json_text(file.file().name());
   json["kind"] = kind_name(file.file().kind());
   Json& runs = json["runs"] = Json::array();
-  if (const Reader* reader = file.reader()) {
+  if (const FileReader* reader = file.reader()) {
     NMB_ASSIGN(const std::vector<std::string> texts, reader->provenance());
     for (const std::string& text : texts) {
       constexpr int kMostDepth = 256;

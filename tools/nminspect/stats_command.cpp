@@ -12,9 +12,9 @@
 #include "common/block_name.h"
 #include "common/json_document.h"
 #include "common/table.h"
-#include "nmb/dump.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/text.h"
+#include "dump/dump.h"
+#include "model/text.h"
+#include "netcdf/netcdf_view.h"
 
 namespace nmb::tools {
 
@@ -339,14 +339,14 @@ Status StatsCommand::compute(const InspectedFile& file, const NamePattern& patte
 }
 
 Status StatsCommand::show_stored(const InspectedFile& file, const NamePattern& pattern) {
-  const Reader* const reader = file.reader();
+  const FileReader* const reader = file.reader();
   StatsListing listing(tool_, wanted_rows(), false);
   // Nothing is written before a block with statistics is found.
   std::uint64_t blocks = 0;
   bool begun = false;
   std::vector<BlockEntry> ahead;  // blocks before the first block with statistics
   const auto list = [&](const BlockEntry& entry) -> Status {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block(entry));
     NMB_ASSIGN(const std::optional<BlockStatistics> statistics, reader->statistics(*block));
     if (!begun && !statistics) {
       ahead.push_back(entry);
@@ -356,7 +356,7 @@ Status StatsCommand::show_stored(const InspectedFile& file, const NamePattern& p
       begun = true;
       NMB_TRY(listing.begin(file));
       for (const BlockEntry& before : ahead) {
-        NMB_ASSIGN(const std::shared_ptr<const Block> without, reader->block(before));
+        NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> without, reader->block(before));
         NMB_TRY(listing.block(before.name, *without, std::nullopt));
       }
     }

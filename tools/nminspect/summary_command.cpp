@@ -7,7 +7,7 @@
 #include "common/json_document.h"
 #include "common/table.h"
 #include "common/units.h"
-#include "nmb/text.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 
@@ -27,7 +27,7 @@ namespace {
 
 Result<Json> summary_of(const InspectedFile& file) {
   const Totals& totals = file.totals();
-  const Reader* reader = file.reader();
+  const FileReader* reader = file.reader();
   const std::uint64_t size = file.file().size();
   Json json = json_document("summary");
   json["file"] = json_text(file.file().name());

@@ -2,8 +2,8 @@
 
 #include "common/json_document.h"
 #include "common/table.h"
-#include "nmb/hdf5_view.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
+#include "view/hdf5_view.h"
 
 namespace nmb::tools {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/inspected_file.h"
-#include "nmb/netcdf_view.h"
+#include "handles/inspected_file.h"
+#include "netcdf/netcdf_view.h"
 
 namespace nmb::tools {
 

@@ -10,14 +10,14 @@
 
 #include "common/difference_text.h"
 #include "common/file_list.h"
-#include "common/inspected_file.h"
 #include "common/json_document.h"
 #include "common/json_fields.h"
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/units.h"
-#include "nmb/compare.h"
-#include "nmb/text.h"
+#include "compare/compare.h"
+#include "handles/inspected_file.h"
+#include "model/text.h"
 #include "nmverify/source_names.h"
 
 namespace nmb::tools {
@@ -140,7 +140,8 @@ class Comparison {
   Status compare(std::size_t number, SourceOutcome* outcome) {
     const std::string& path = names_.sources()[number];
     NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(path, meter_));
-    Result<InspectedFile> opened = InspectedFile::open(input, tool_.options().external);
+    Result<InspectedFile> opened =
+        InspectedFile::open(input, {.external = tool_.options().external});
     if (!opened.ok()) return opened.status().in_file(path);
     const InspectedFile& source = *opened;
     std::vector<ChosenBlocks::Block> blocks;
@@ -335,13 +336,14 @@ Status AgainstCommand::run(const std::string& path, const std::optional<std::str
                                         2 * bytes_of(sources_, rank, size),
                                         rank == 0 ? progress.callback() : nullptr);
     NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(path, meter));
-    Result<InspectedFile> opened = InspectedFile::open(input, tool_.options().external);
+    Result<InspectedFile> opened =
+        InspectedFile::open(input, {.external = tool_.options().external});
     if (!opened.ok()) return opened.status().in_file(path);
     file.emplace(std::move(*opened));
     NMB_ASSIGN(names, SourceNames::find(path, file->reader(), block_name, sources_));
     return {};
   }()));
-  if (const Reader* const reader = file->reader())
+  if (const FileReader* const reader = file->reader())
     for (const Finding& warning : reader->warnings()) tool_.diagnostics().warning(path, warning);
   Comparison comparison(tool_, *file, *names, meter, threads);
   AgainstReport report(tool_, path);

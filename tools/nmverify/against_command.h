@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/tool.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb::tools {
 
@@ -21,7 +21,7 @@ class AgainstCommand {
   Status check(const CLI::App& app, std::size_t files) const;
   // Compares `file` with the sources, which all ranks share. Writes the differences to standard
   // output, and raises the exit code. The output is the same for any number of ranks. block_name:
-  // the template of --block-name; nullopt for the recorded template. rate: as in VerifyOptions.
+  // the template of --block-name; nullopt for the recorded one. rate: as in VerifierOptions.
   // Collective.
   Status run(const std::string& file, const std::optional<std::string>& block_name,
              std::uint64_t rate, Communicator& ranks, unsigned threads);

@@ -9,16 +9,16 @@
 #include <variant>
 
 #include "common/file_list.h"
-#include "common/input_file.h"
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/tool.h"
-#include "nmb/values.h"
+#include "handles/input_file.h"
+#include "model/values.h"
 #include "nmverify/against_command.h"
+#include "nmverify/files_report.h"
 #include "nmverify/recover_command.h"
 #include "nmverify/set_command.h"
 #include "nmverify/verify_journal.h"
-#include "nmverify/verify_report.h"
 
 namespace {
 
@@ -89,13 +89,13 @@ const HelpText kHelp = {
 struct Arguments {
   std::vector<std::string> files;
   std::string resume;  // path of the report of --resume; empty if not given
-  VerifyOptions verify;
+  VerifierOptions verify;
 };
 
 // Passes findings to a report and, if there is one, to a journal.
 class FoundInFile final : public Findings {
  public:
-  FoundInFile(VerifyReport& report, VerifyJournal* journal) : report_(report), journal_(journal) {}
+  FoundInFile(FilesReport& report, VerifyJournal* journal) : report_(report), journal_(journal) {}
   void report(Finding finding) override {
     if (journal_) journal_->found(finding);
     report_.report(std::move(finding));
@@ -106,12 +106,12 @@ class FoundInFile final : public Findings {
   }
 
  private:
-  VerifyReport& report_;
+  FilesReport& report_;
   VerifyJournal* const journal_;
 };
 
 // Reports what an earlier run found in a file.
-VerifySummary repeat(const VerifyJournal::Record& record, VerifyReport& report) {
+VerifySummary repeat(const VerifyJournal::Record& record, FilesReport& report) {
   for (const auto& found : record.found)
     if (const auto* const finding = std::get_if<Finding>(&found))
       report.report(*finding);
@@ -122,12 +122,12 @@ VerifySummary repeat(const VerifyJournal::Record& record, VerifyReport& report) 
 
 // journal: nullptr without --resume.
 Result<VerifySummary> verify_file(Tool& tool, const std::string& name, const Arguments& arguments,
-                                  VerifyJournal* journal, VerifyReport& report) {
+                                  VerifyJournal* journal, FilesReport& report) {
   const VerifyJournal::Record* const earlier = journal ? journal->begin_file(name) : nullptr;
   if (earlier && earlier->summary) return repeat(*earlier, report);
   NMB_ASSIGN(const std::shared_ptr<const InputFile> file, InputFile::open(name));
   if (file->kind() == FileKind::kUnknown) return refused_kind(*file, file->kind());
-  VerifyOptions options = arguments.verify;
+  VerifierOptions options = arguments.verify;
   FoundInFile found(report, journal);
   options.on_damaged_block = [&](const std::string& block) { found.damaged_block(block); };
   if (earlier) options.checked = earlier->checked;
@@ -152,7 +152,7 @@ bool has_lost_blocks(const Result<VerifySummary>& result) {
 
 // Verifies all files, and sets the exit code in the tool's diagnostics.
 void verify_files(Tool& tool, const Arguments& arguments, VerifyJournal* journal,
-                  VerifyReport& report) {
+                  FilesReport& report) {
   const bool strict = tool.options().strict;
   VerifyTotals totals;
   bool has_lost = false;

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "common/input_file.h"
 #include "common/interrupt.h"
 #include "common/json_document.h"
 #include "common/progress.h"
 #include "common/units.h"
-#include "nmb/text.h"
+#include "handles/input_file.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 

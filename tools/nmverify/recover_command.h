@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/tool.h"
-#include "nmb/recover.h"
+#include "recover/recover.h"
 
 namespace nmb::tools {
 
@@ -27,7 +27,7 @@ class RecoverCommand {
   Status write_document(const std::string& file, const Recovery& recovery);
 
   Tool& tool_;
-  RecoverOptions options_;
+  RecoveryOptions options_;
   bool plan_ = false, no_sync_ = false;
 };
 

@@ -8,8 +8,8 @@
 #include "common/json_document.h"
 #include "common/ranks.h"
 #include "common/units.h"
-#include "nmb/files.h"
-#include "nmb/text.h"
+#include "files/files.h"
+#include "model/text.h"
 
 namespace nmb::tools {
 
@@ -43,7 +43,7 @@ Status SetCommand::run(std::vector<std::string> files) {
   options_.originals = Originals::kStore;
   options_.outputs = std::make_shared<OutputSet>();  // there is no output
   // The result has the attribute history, as with nmcat.
-  if (auto* const join = std::get_if<JoinMode>(&options_.mode)) join->history = "nmcat";
+  if (auto* const join = std::get_if<Join>(&options_.mode)) join->history = "nmcat";
   options_.writer.dry_run = true;
   options_.writer.hdf5_view = Hdf5View::kOff;
   PackReport report;

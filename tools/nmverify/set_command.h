@@ -6,8 +6,8 @@
 
 #include "common/merge_rules.h"
 #include "common/tool.h"
-#include "nmb/communicator.h"
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
+#include "parallel/communicator.h"
 
 namespace nmb::tools {
 

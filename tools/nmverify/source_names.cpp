@@ -51,7 +51,7 @@ Result<std::optional<SourceNames::Run>> SourceNames::read_run(const std::string&
   return std::optional(std::move(run));
 }
 
-Result<SourceNames> SourceNames::find(const std::string& file, const Reader* reader,
+Result<SourceNames> SourceNames::find(const std::string& file, const FileReader* reader,
                                       const std::optional<std::string>& block_name,
                                       std::vector<std::string> sources) {
   SourceNames names;

@@ -9,19 +9,20 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/block_template.h"
-#include "nmb/path_move.h"
-#include "nmb/reader.h"
+#include "merge/dividing/block_template.h"
+#include "model/path_move.h"
+#include "reader/file_reader.h"
 
 namespace nmb::tools {
 
 class SourceNames {
  public:
   // file: path of the file that nmcat wrote. reader: the file if it is an NMB file, otherwise
-  // nullptr. block_name: the template of all sources; if nullopt, the recorded templates. sources:
-  // the paths of the inputs, in the order of nmcat. Errors: kUnsupported if a run of nmcat divided,
-  // united or chose blocks; kUsage for a wrong template; those of Reader.
-  static Result<SourceNames> find(const std::string& file, const Reader* reader,
+  // nullptr. block_name: the template
+  // of all sources; if nullopt, the recorded templates. sources: the paths of the inputs, in the
+  // order of nmcat. Errors: kUnsupported if a run of nmcat divided, united or chose blocks; kUsage
+  // for a wrong template; those of Reader.
+  static Result<SourceNames> find(const std::string& file, const FileReader* reader,
                                   const std::optional<std::string>& block_name,
                                   std::vector<std::string> sources);
 

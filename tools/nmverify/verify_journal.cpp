@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "common/json_fields.h"
-#include "nmb/text.h"
-#include "nmverify/verify_report.h"
+#include "model/text.h"
+#include "nmverify/files_report.h"
 
 namespace nmb {
 
@@ -70,7 +70,7 @@ constexpr const char* kSchema = "nmb/verify_run/1";
 constexpr int kMostDepth = 16;
 
 // The options that decide what is checked.
-Json options_json(const VerifyOptions& options) {
+Json options_json(const VerifierOptions& options) {
   constexpr const char* kExternal[] = {"none", "beneath", "any"};
   return {{"version", NMB_VERSION},
           {"level", level_name(options.level)},
@@ -96,7 +96,7 @@ void fields(Fields& all, FileLine& line) {
 }  // namespace
 
 Result<std::unique_ptr<VerifyJournal>> VerifyJournal::open(const std::string& path,
-                                                           const VerifyOptions& options) {
+                                                           const VerifierOptions& options) {
   NMB_ASSIGN(std::unique_ptr<ReportFile> file, ReportFile::open(path, kSchema));
   std::unique_ptr<VerifyJournal> journal(new VerifyJournal(std::move(file)));
   const Json asked = options_json(options);

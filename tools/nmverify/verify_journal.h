@@ -13,8 +13,8 @@
 
 #include "common/json_document.h"
 #include "common/report_file.h"
-#include "nmb/files.h"
-#include "nmb/verify.h"
+#include "files/files.h"
+#include "verify/verify.h"
 
 namespace nmb::tools {
 
@@ -33,7 +33,7 @@ class VerifyJournal {
   // Creates the report, or continues the report of an earlier run. Errors: those of
   // ReportFile::open(); kUsage if the earlier run had other options.
   static Result<std::unique_ptr<VerifyJournal>> open(const std::string& path,
-                                                     const VerifyOptions& options);
+                                                     const VerifierOptions& options);
 
   // Begins the check of a file. Returns the results of an earlier run, or nullptr if the file was
   // not checked before or has changed since.

@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "nmb/bytes.h"
+#include "wire/bytes.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "files/files.h"
 #include "files/spool_file.h"
-#include "nmb/bytes.h"
-#include "nmb/files.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

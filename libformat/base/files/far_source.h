@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

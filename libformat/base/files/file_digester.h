@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "nmb/bytes.h"
+#include "wire/bytes.h"
 #include "wire/hash.h"
 #include "wire/sha256.h"
 

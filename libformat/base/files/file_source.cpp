@@ -1,12 +1,12 @@
-// Reads files at given positions (see nmb/files.h).
+// Reads files at given positions (see files/files.h).
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "files/files.h"
 #include "files/writer_lock.h"
-#include "nmb/files.h"
 #include "wire/joined_text.h"
 #include "wire/system_error.h"
 

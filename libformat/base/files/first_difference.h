@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

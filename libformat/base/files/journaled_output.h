@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/files.h"
+#include "files/files.h"
 
 namespace nmb {
 

@@ -1,4 +1,4 @@
-// Implements files that are being written (see nmb/files.h).
+// Implements files that are being written (see files/files.h).
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/file.h>
@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "files/files.h"
 #include "files/journaled_output.h"
 #include "files/temporary_names.h"
 #include "files/writer_lock.h"
-#include "nmb/files.h"
 #include "wire/joined_text.h"
 #include "wire/system_error.h"
 

@@ -1,12 +1,12 @@
-// Collects the files that are going to be written (see nmb/files.h).
+// Collects the files that are going to be written (see files/files.h).
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "files/files.h"
 #include "files/visited_files.h"
-#include "nmb/files.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include "nmb/files.h"
+#include "files/files.h"
 
 namespace nmb {
 

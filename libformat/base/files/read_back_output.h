@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "files/copy_buffer.h"
-#include "nmb/files.h"
+#include "files/files.h"
 
 namespace nmb {
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <span>
 
-#include "nmb/status.h"
 #include "wire/endian.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "nmb/bytes.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/files.h"
+#include "files/files.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
 #include "wire/whole_number.h"

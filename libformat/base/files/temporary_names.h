@@ -10,7 +10,7 @@ namespace nmb {
 // Returns the folder of a file; "." if the path has none.
 std::string folder_of(const std::string& path);
 
-// A hidden name that unlink_temporary_files() (nmb/files.h) removes. Thread-safe.
+// A hidden name that unlink_temporary_files() (files/files.h) removes. Thread-safe.
 class TemporaryName {
  public:
   TemporaryName() = default;

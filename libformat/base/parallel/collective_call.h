@@ -5,8 +5,8 @@
 #include <exception>
 #include <new>
 
-#include "nmb/communicator.h"
-#include "nmb/status.h"
+#include "parallel/communicator.h"
+#include "wire/failure.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -1,5 +1,5 @@
-// Implements collective operations with messages from rank to rank (see nmb/communicator.h).
-#include "nmb/communicator.h"
+// Implements collective operations with messages from rank to rank (see parallel/communicator.h).
+#include "parallel/communicator.h"
 
 #include <algorithm>
 #include <array>

@@ -15,7 +15,7 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "parallel/outbox.h"
 #include "wire/hash.h"
 

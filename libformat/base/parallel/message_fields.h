@@ -28,8 +28,8 @@
 #include <variant>
 #include <vector>
 
-#include "nmb/status.h"
 #include "parallel/message_codec.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

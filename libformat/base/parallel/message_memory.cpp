@@ -1,7 +1,7 @@
-// Manages memory of long messages (see nmb/communicator.h).
+// Manages memory of long messages (see parallel/communicator.h).
 #include <utility>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

@@ -1,13 +1,13 @@
 // Defines the interface of the plug-ins nmb-mpi-*.so, and opens such a plug-in (see
-// nmb/communicator.h). A plug-in shares types with the library, so both must come from the same
-// build.
+// parallel/communicator.h). A plug-in shares types with the library, so both must come from the
+// same build.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "nmb/communicator.h"
-#include "nmb/status.h"
+#include "parallel/communicator.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

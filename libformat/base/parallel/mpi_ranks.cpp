@@ -1,5 +1,5 @@
 // Finds out which MPI launcher started the process, and loads the plug-in for its MPI library (see
-// nmb/communicator.h).
+// parallel/communicator.h).
 #include <dlfcn.h>
 
 #include <array>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "files/plugin_folders.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "parallel/mpi_plugin.h"
 #include "wire/joined_text.h"
 

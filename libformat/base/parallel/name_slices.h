@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "parallel/message_fields.h"
 
 namespace nmb {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "nmb/communicator.h"
-#include "nmb/files.h"
+#include "files/files.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

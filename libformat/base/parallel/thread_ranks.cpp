@@ -1,4 +1,4 @@
-// Implements the network between threads (see nmb/communicator.h).
+// Implements the network between threads (see parallel/communicator.h).
 #include <pthread.h>
 
 #include <condition_variable>
@@ -6,8 +6,8 @@
 #include <mutex>
 #include <utility>
 
-#include "nmb/communicator.h"
 #include "parallel/collective_call.h"
+#include "parallel/communicator.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

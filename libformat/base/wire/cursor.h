@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
+#include "wire/bytes.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
 

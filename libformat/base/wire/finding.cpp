@@ -1,7 +1,7 @@
 // Formats findings (see nmb/status.h).
 #include <algorithm>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

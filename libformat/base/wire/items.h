@@ -13,9 +13,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "nmb/status.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
+#include "wire/failure.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

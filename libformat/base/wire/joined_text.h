@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -1,7 +1,7 @@
 // Place: the position, the length and the checksum of a structure (spec/format.md, section 5).
 #pragma once
 
-#include "nmb/block_entry.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

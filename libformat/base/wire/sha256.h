@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "nmb/bytes.h"
+#include "wire/bytes.h"
 
 struct evp_md_ctx_st;
 

@@ -1,5 +1,5 @@
-#include "nmb/status.h"
-
+// Formats a Status (see nmb/status.h).
+#include "wire/failure.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

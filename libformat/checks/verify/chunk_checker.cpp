@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "parallel/workers.h"
 #include "sources/value_source.h"
 #include "values/chunk_filters.h"

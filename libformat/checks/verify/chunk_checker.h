@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "client/damaged_chunks.h"
-#include "nmb/dataset.h"
-#include "nmb/extension.h"
+#include "model/dataset.h"
+#include "model/extension.h"
 #include "values/chunk_table.h"
 
 namespace nmb {

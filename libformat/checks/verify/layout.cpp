@@ -1,13 +1,14 @@
-// For NMB files, NmbVerifier finds the structures.
-#include "nmb/layout.h"
+// Finds out what each byte of a file holds (see verify/layout.h). For NMB files, NmbVerifier finds
+// the structures.
+#include "verify/layout.h"
 
 #include <algorithm>
 #include <array>
 
-#include "nmb/classic.h"
-#include "nmb/verify.h"
+#include "model/classic.h"
 #include "verify/nmb_verifier.h"
 #include "verify/region_list.h"
+#include "verify/verify.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -21,7 +22,7 @@ Status too_many(const ByteSource& file) {
 }
 
 Result<Layout> layout_of_nmb(const ByteSource& file) {
-  VerifyOptions options;
+  VerifierOptions options;
   options.level = VerifyLevel::kIndex;
   FirstFinding first;
   RegionList regions;

@@ -5,16 +5,16 @@
 #include <cstdint>
 #include <optional>
 
-#include "nmb/read_meter.h"
-#include "nmb/verify.h"
+#include "files/read_meter.h"
 #include "verify/recent_bytes.h"
+#include "verify/verify.h"
 
 namespace nmb {
 
 class MeteredSource final : public ByteSourceLayer {
  public:
   // `base` must outlive the source.
-  MeteredSource(const ByteSource& base, const VerifyOptions& options)
+  MeteredSource(const ByteSource& base, const VerifierOptions& options)
       : ByteSourceLayer(not_owned(base)), meter_(options.rate, base.size(), options.progress) {}
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {

@@ -6,7 +6,7 @@
 
 namespace nmb {
 
-NmbVerifier::NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings,
+NmbVerifier::NmbVerifier(const ByteSource& file, const VerifierOptions& options, Findings& findings,
                          RegionList* regions)
     : file_(file, options),
       options_(options),

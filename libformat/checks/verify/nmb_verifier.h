@@ -15,7 +15,6 @@
 
 #include "extent/file_table.h"
 #include "extent/growth.h"
-#include "nmb/verify.h"
 #include "page/page.h"
 #include "reader/reader_core.h"
 #include "superblock/head.h"
@@ -27,14 +26,15 @@
 #include "verify/region_list.h"
 #include "verify/space_map.h"
 #include "verify/value_checker.h"
+#include "verify/verify.h"
 
 namespace nmb {
 
 class NmbVerifier {
  public:
   // If `regions` is given, the verifier adds all regions of the file to the list. It then also
-  // walks through data maps at level kIndex, and does not read structures only to check their sums.
-  NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings,
+  // walks through data maps at level kIndex, and does not check the sums of bytes at a place.
+  NmbVerifier(const ByteSource& file, const VerifierOptions& options, Findings& findings,
               RegionList* regions = nullptr);
   // Fails if nothing could be read.
   Result<VerifySummary> run();
@@ -248,7 +248,7 @@ class NmbVerifier {
   };
 
   MeteredSource file_;
-  const VerifyOptions& options_;
+  const VerifierOptions& options_;
   VerifyLevel level_;  // the level for the current structure
   Counter findings_;
   VerifySummary summary_;
@@ -260,7 +260,7 @@ class NmbVerifier {
   // File length of each generation, the newest first. The list ends where the chain of trailers
   // cannot be followed.
   std::vector<std::uint64_t> file_lengths_;
-  // With VerifyOptions::since: the end of that generation. Later generations only add bytes after
+  // With VerifierOptions::since: the end of that generation. Later generations only add bytes after
   // this position. Otherwise 0.
   std::uint64_t new_from_ = 0;
   SpaceMap space_;

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

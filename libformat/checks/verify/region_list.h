@@ -1,4 +1,4 @@
-// RegionList: collects the regions of a file (nmb/layout.h) in any order.
+// RegionList: collects the regions of a file (verify/layout.h) in any order.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/layout.h"
+#include "verify/layout.h"
 
 namespace nmb {
 

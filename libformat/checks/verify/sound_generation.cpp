@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 
-#include "nmb/reader.h"
-#include "nmb/verify.h"
+#include "reader/file_reader.h"
 #include "superblock/choosing.h"
 #include "superblock/settled_head.h"
+#include "verify/verify.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -22,7 +22,7 @@ Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
   return summary.findings == 0;
 }
 
-Status check_nothing_pending(const Reader& reader) {
+Status check_nothing_pending(const FileReader& reader) {
   const ByteSource& file = reader.file();
   if (file.size() <= reader.file_length()) return {};
   NMB_ASSIGN(const Choice choice, choose_newest(file, Lookout::kAll));

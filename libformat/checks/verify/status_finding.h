@@ -1,7 +1,7 @@
 // Converts failures of decoders to findings.
 #pragma once
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -11,12 +11,12 @@
 
 #include "files/copy_buffer.h"
 #include "model/stored_piece.h"
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/verify.h"
+#include "parallel/communicator.h"
 #include "verify/metered_source.h"
 #include "verify/original_digests.h"
+#include "verify/verify.h"
+#include "wire/block_entry.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 
@@ -80,7 +80,7 @@ class ValueChecker {
  public:
   static constexpr std::size_t kBatch = 256;
   // `file` and `options` must outlive this object.
-  ValueChecker(const MeteredSource& file, const VerifyOptions& options)
+  ValueChecker(const MeteredSource& file, const VerifierOptions& options)
       : file_(file), options_(options), threads_(options.threads), ranks_(options.ranks) {}
 
   // Returns true if the batch is full.
@@ -88,8 +88,8 @@ class ValueChecker {
     batch_.push_back(std::move(range));
     return batch_.size() >= kBatch;
   }
-  // Checks the added ranges and reports each of them, in the order in which they were added. Does
-  // not read ranges of VerifyOptions::checked.
+  // Checks the added ranges and reports each range, in the order in which the ranges were added.
+  // Does not read ranges of VerifierOptions::checked.
   void run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell);
 
  private:
@@ -102,12 +102,12 @@ class ValueChecker {
   void note_checked(std::size_t known, const std::vector<ValueOutcome>& outcomes);
 
   const MeteredSource& file_;
-  const VerifyOptions& options_;
+  const VerifierOptions& options_;
   const unsigned threads_;
   Communicator* const ranks_;
   std::vector<ValueRange> batch_;
   std::uint64_t checked_ = 0;   // number of ranges before the batch
-  std::size_t next_fault_ = 0;  // index in VerifyOptions::checked
+  std::size_t next_fault_ = 0;  // in VerifierOptions::checked
   // Whether a range could not be read, or lies in another file. A later check reads such ranges
   // again, because the other file may have changed.
   bool has_unread_ = false;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "files/copy_buffer.h"
-#include "nmb/files.h"
+#include "files/files.h"
 #include "parallel/outbox.h"
 #include "parallel/workers.h"
 

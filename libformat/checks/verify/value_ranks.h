@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "verify/value_checker.h"
 
 namespace nmb {

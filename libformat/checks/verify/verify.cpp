@@ -1,10 +1,11 @@
-#include "nmb/verify.h"
+// Determines the kind of a file and verifies it (see verify/verify.h).
+#include "verify/verify.h"
 
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/reader.h"
+#include "parallel/communicator.h"
 #include "parallel/outbox.h"
+#include "reader/file_reader.h"
 #include "verify/nmb_verifier.h"
 #include "verify/value_ranks.h"
 #include "verify/verify_classic.h"
@@ -12,7 +13,7 @@
 
 namespace nmb {
 
-Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& options,
+Result<VerifySummary> verify(const ByteSource& file, const VerifierOptions& options,
                              Findings& findings) {
   NMB_ASSIGN(const FileKind kind, kind_of(file));
   if (options.since != 0 && options.originals)

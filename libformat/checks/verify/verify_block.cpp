@@ -193,11 +193,11 @@ void NmbVerifier::check_unsupported_block(const EntryRow& row) {
 // Checks the chunks of a block whose values have the right sums.
 void NmbVerifier::check_chunks(const BlockEntry& entry) {
   const std::string object = "block \"" + entry.name + "\"";
-  const auto open = [&]() -> Result<std::shared_ptr<const Block>> {
+  const auto open = [&]() -> Result<std::shared_ptr<const LoadedBlock>> {
     NMB_ASSIGN(StoredBlock stored, core_->load(entry, true));
     return core_->decode(entry, stored, nullptr);
   };
-  const Result<std::shared_ptr<const Block>> block = open();
+  const Result<std::shared_ptr<const LoadedBlock>> block = open();
   if (!block.ok()) {
     if (block.status().code() != Code::kDamaged) missed(block.status());
     return;  // already reported

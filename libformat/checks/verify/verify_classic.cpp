@@ -3,7 +3,7 @@
 // (spec/classic_header.md).
 #include "verify/verify_classic.h"
 
-#include "nmb/classic.h"
+#include "model/classic.h"
 #include "sources/value_source.h"
 #include "verify/metered_source.h"
 #include "verify/status_finding.h"
@@ -50,7 +50,7 @@ Result<ClassicHeader> decode_header_alone(const ByteSource& file) {
 
 }  // namespace
 
-Result<VerifySummary> verify_classic(const ByteSource& file, const VerifyOptions& options,
+Result<VerifySummary> verify_classic(const ByteSource& file, const VerifierOptions& options,
                                      Findings& findings) {
   const MeteredSource source(file, options);
   VerifySummary summary;

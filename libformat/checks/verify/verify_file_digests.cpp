@@ -24,7 +24,7 @@ void NmbVerifier::prepare_file_digests(const EntryRow& row) {
 // Begins to compute the digests of the file: adds the block's body.
 Result<std::unique_ptr<OriginalDigests>> NmbVerifier::begin_file(const BlockEntry& entry) const {
   NMB_ASSIGN(StoredBlock stored, core_->load(entry, true));
-  NMB_ASSIGN(const std::shared_ptr<const Block> block, core_->decode(entry, stored, nullptr));
+  NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, core_->decode(entry, stored, nullptr));
   auto digests = std::make_unique<OriginalDigests>(
       std::shared_ptr<const ByteSource>(block, block->extent.get()), superblock().piece_size,
       entry.file_digests.has_sha256());

@@ -43,7 +43,7 @@ std::optional<Finding> finding_of_library(const Status& status) {
 
 class Hdf5Verifier {
  public:
-  Hdf5Verifier(const ByteSource& file, const VerifyOptions& options, Findings& findings)
+  Hdf5Verifier(const ByteSource& file, const VerifierOptions& options, Findings& findings)
       : options_(options),
         findings_(findings),
         source_(std::make_shared<MeteredSource>(file, options)) {}
@@ -108,7 +108,7 @@ class Hdf5Verifier {
     const std::string object = "block \"" + group.name + "\"";
     in_file_ = std::move(group.in_file);
     const bool overlap = at_least(VerifyLevel::kBlocks) && has_overlap(object);
-    const Result<std::shared_ptr<const Block>> block =
+    const Result<std::shared_ptr<const LoadedBlock>> block =
         hdf5::decode_group(std::move(group), source_->name());
     if (!block.ok()) return report(block.status(), object, kNoOffset);
     check_absent(**block, object);
@@ -133,7 +133,7 @@ class Hdf5Verifier {
 
   // Reports values that a block does not have because they are damaged, and counts the variables
   // whose values it does not have for other reasons.
-  void check_absent(const Block& block, const std::string& object) {
+  void check_absent(const LoadedBlock& block, const std::string& object) {
     const Result<std::vector<hdf5::Property>> properties =
         hdf5::decode_properties(block.metadata.extension()->hdf5);
     if (!properties.ok()) return report(properties.status(), object, kNoOffset);
@@ -153,7 +153,7 @@ class Hdf5Verifier {
   }
 
   // Checks the chunks, and reads the bytes between the chunked variables, in ascending order.
-  void check_values(const Block& block, const std::string& object) {
+  void check_values(const LoadedBlock& block, const std::string& object) {
     std::vector<std::pair<std::uint64_t, const Storage*>> chunked;  // by begin
     for (const Storage& storage : block.metadata.extension()->storage)
       if (storage.kind == StorageKind::kChunked)
@@ -179,7 +179,8 @@ class Hdf5Verifier {
     }
   }
 
-  void check_chunks(const Block& block, const Storage& storage, const std::string& block_object) {
+  void check_chunks(const LoadedBlock& block, const Storage& storage,
+                    const std::string& block_object) {
     const Variable variable = block.metadata.variable(storage.variable);
     const std::string object = joined_text(block_object, ", variable ", variable.name);
     const auto tell = [&](const ChunkRow& row, const Status& status) {
@@ -220,7 +221,7 @@ class Hdf5Verifier {
       warn(joined_text("variables whose values ", why, ": ", count), "an installed filter");
   }
 
-  const VerifyOptions& options_;
+  const VerifierOptions& options_;
   Findings& findings_;
   const std::shared_ptr<const MeteredSource> source_;
   VerifySummary summary_;
@@ -236,7 +237,7 @@ class Hdf5Verifier {
 
 }  // namespace
 
-Result<VerifySummary> verify_hdf5(const ByteSource& file, const VerifyOptions& options,
+Result<VerifySummary> verify_hdf5(const ByteSource& file, const VerifierOptions& options,
                                   Findings& findings) {
   return Hdf5Verifier(file, options, findings).run();
 }

@@ -1,12 +1,12 @@
 // Verifies HDF5 files (docs/reference/hdf5.md).
 #pragma once
 
-#include "nmb/verify.h"
+#include "verify/verify.h"
 
 namespace nmb {
 
 // `file` must have the HDF5 signature, and its name must be a path that can be opened.
-Result<VerifySummary> verify_hdf5(const ByteSource& file, const VerifyOptions& options,
+Result<VerifySummary> verify_hdf5(const ByteSource& file, const VerifierOptions& options,
                                   Findings& findings);
 
 }  // namespace nmb

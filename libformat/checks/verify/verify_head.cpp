@@ -131,7 +131,7 @@ void NmbVerifier::check_previous_trailers() {
   }
 }
 
-// Determines where the generations after VerifyOptions::since begin. If the trailer of that
+// Determines where the generations after VerifierOptions::since begin. If the trailer of that
 // generation cannot be found, a finding was reported, and the whole file is checked.
 Status NmbVerifier::find_new_part() {
   if (options_.since == 0) return {};

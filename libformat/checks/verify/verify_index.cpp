@@ -326,7 +326,7 @@ void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
   if (waiting_.size() >= ValueChecker::kBatch) tell_values();
 }
 
-// Returns whether no part of a block is newer than VerifyOptions::since.
+// Returns whether no part of a block is newer than VerifierOptions::since.
 bool NmbVerifier::is_unchanged(const BlockEntry& entry) const {
   const auto growth = growth_.find(entry.order);
   const bool grew =

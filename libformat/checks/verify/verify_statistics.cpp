@@ -88,7 +88,8 @@ void NmbVerifier::find_stray_statistics() {
 void NmbVerifier::count_again(const BlockEntry& entry) {
   const auto compare = [&]() -> Status {
     NMB_ASSIGN(StoredBlock stored, core_->load(entry, true));
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, core_->decode(entry, stored, nullptr));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block,
+               core_->decode(entry, stored, nullptr));
     const std::size_t variables = block->metadata.variable_count();
     std::vector<std::optional<FoundRow>> found(variables), parts(variables);
     CountRequest request;

@@ -1,4 +1,4 @@
-// Writes attributes, types and dimensions as text (see nmb/dump.h).
+// Writes attributes, types and dimensions as text (see dump/dump.h).
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "dump/dump.h"
+#include "model/extension.h"
 #include "model/heap_value.h"
-#include "nmb/dump.h"
-#include "nmb/extension.h"
 
 namespace nmb {
 

@@ -1,4 +1,4 @@
-// Writes a dataset as CDL with its data section (see nmb/dump.h).
+// Writes a dataset as CDL with its data section (see dump/dump.h).
 #include <string>
 
 #include "dump/cdl_header.h"

@@ -1,4 +1,4 @@
-// Writes a dataset, or all blocks of a file, as CDL without data (see nmb/dump.h).
+// Writes a dataset, or all blocks of a file, as CDL without data (see dump/dump.h).
 #include <optional>
 #include <vector>
 

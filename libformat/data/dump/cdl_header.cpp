@@ -6,7 +6,7 @@
 
 #include "dump/extended_text.h"
 #include "model/paths.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

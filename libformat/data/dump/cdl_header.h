@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include "dump/cdl_text.h"
+#include "dump/dump.h"
 #include "dump/shown_group.h"
 #include "dump/text_out.h"
-#include "nmb/dump.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
 
 namespace nmb {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "dump/number_text.h"
-#include "nmb/values.h"
+#include "model/values.h"
 
 namespace nmb {
 

@@ -9,7 +9,7 @@
 
 #include "dump/cdl_text.h"
 #include "dump/extended_text.h"
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 
 namespace nmb {
 

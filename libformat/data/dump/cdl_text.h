@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string_view>
 
+#include "dump/dump.h"
 #include "dump/text_out.h"
 #include "model/utf8_split.h"
-#include "nmb/dump.h"
-#include "nmb/types.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 #include "dump/cdl_text.h"
 #include "dump/json_text.h"
 #include "model/heap_value.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "dump/dump.h"
 #include "dump/text_out.h"
-#include "nmb/bytes.h"
-#include "nmb/dump.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "dump/type_names.h"
-#include "nmb/dataset.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/status.h"
+#include "model/dataset.h"
+#include "netcdf/netcdf_view.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

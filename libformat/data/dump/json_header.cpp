@@ -1,10 +1,10 @@
-// Writes dimensions, variables and attributes as JSON with schema "nmb/header/1" (see nmb/dump.h).
+// Writes dimensions, variables and attributes as JSON with schema "nmb/header/1" (see dump/dump.h).
 #include <string>
 
+#include "dump/dump.h"
 #include "dump/extended_text.h"
 #include "dump/json_text.h"
 #include "dump/shown_header.h"
-#include "nmb/dump.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

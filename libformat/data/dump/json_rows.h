@@ -9,8 +9,8 @@
 
 #include "dump/extended_text.h"
 #include "dump/json_text.h"
-#include "nmb/metadata.h"
-#include "nmb/values.h"
+#include "model/metadata.h"
+#include "model/values.h"
 
 namespace nmb {
 

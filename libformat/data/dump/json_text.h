@@ -5,7 +5,7 @@
 
 #include "dump/text_out.h"
 #include "model/utf8_split.h"
-#include "nmb/types.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

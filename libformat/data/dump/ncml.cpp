@@ -1,4 +1,4 @@
-// Writes a dataset, or all blocks of a file, as NcML 2.2 (see nmb/dump.h).
+// Writes a dataset, or all blocks of a file, as NcML 2.2 (see dump/dump.h).
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "nmb/dump.h"
+#include "dump/dump.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "nmb/types.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "dump/text_out.h"
-#include "nmb/values.h"
+#include "model/values.h"
 #include "values/gather.h"
 
 namespace nmb {

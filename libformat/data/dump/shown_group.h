@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "dump/dump.h"
 #include "dump/shown_header.h"
 #include "dump/type_names.h"
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/dump.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
 
 namespace nmb {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "dump/dump.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/dump.h"
 
 namespace nmb {
 

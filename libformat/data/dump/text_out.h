@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/dump.h"
+#include "dump/dump.h"
 
 namespace nmb {
 

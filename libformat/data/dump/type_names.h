@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 
 namespace nmb {
 

@@ -1,13 +1,13 @@
-// Writes the values of a hyperslab as text (see nmb/dump.h).
+// Writes the values of a hyperslab as text (see dump/dump.h).
 #include <algorithm>
 #include <vector>
 
 #include "dump/cdl_rows.h"
+#include "dump/dump.h"
 #include "dump/json_rows.h"
 #include "dump/rows.h"
 #include "hdf5_types/hdf5_section.h"
 #include "model/name_rules.h"
-#include "nmb/dump.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/metadata.h"
-#include "nmb/status.h"
+#include "model/metadata.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

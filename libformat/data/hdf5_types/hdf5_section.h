@@ -10,9 +10,9 @@
 #include <tuple>
 #include <vector>
 
-#include "nmb/extension.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
+#include "model/extension.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb::hdf5 {
 

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <vector>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 
 namespace nmb::hdf5 {
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "nmb/classic.h"
-#include "nmb/extension.h"
-#include "nmb/status.h"
+#include "model/classic.h"
+#include "model/extension.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 
 namespace nmb {
 

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "model/classic.h"
 #include "model/classic_grammar.h"
 #include "model/extension_codec.h"
 #include "model/name_rules.h"
-#include "nmb/classic.h"
-#include "nmb/detail/grow_array.h"
 #include "wire/checked.h"
 #include "wire/cursor.h"
+#include "wire/grow_array.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

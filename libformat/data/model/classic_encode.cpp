@@ -4,10 +4,10 @@
 #include <string>
 
 #include "files/sink.h"
+#include "model/classic.h"
 #include "model/classic_grammar.h"
 #include "model/extension_codec.h"
 #include "model/name_rules.h"
-#include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "nmb/metadata.h"
-#include "nmb/types.h"
+#include "model/metadata.h"
+#include "wire/kinds.h"
 
 namespace nmb::classic {
 

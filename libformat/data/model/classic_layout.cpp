@@ -2,9 +2,9 @@
 // "Classic header", canonical begins).
 #include <string>
 
+#include "model/classic.h"
 #include "model/classic_grammar.h"
 #include "model/name_rules.h"
-#include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "nmb/bytes.h"
-#include "nmb/classic.h"
-#include "nmb/metadata.h"
+#include "model/classic.h"
+#include "model/metadata.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -1,11 +1,11 @@
-// Checks and keeps the types that a block defines (see nmb/extension.h; rules R-XT of
+// Checks and keeps the types that a block defines (see model/extension.h; rules R-XT of
 // spec/extended.md).
-#include "nmb/extension.h"
+#include "model/extension.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "nmb/bytes.h"
+#include "wire/bytes.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "nmb/extension.h"
-#include "nmb/status.h"
+#include "model/extension.h"
+#include "wire/failure.h"
 #include "wire/items.h"
 
 namespace nmb {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/classic.h"
+#include "model/classic.h"
 
 namespace nmb {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "nmb/bytes.h"
+#include "wire/bytes.h"
 #include "wire/endian.h"
 
 namespace nmb {

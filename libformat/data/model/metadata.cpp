@@ -1,5 +1,5 @@
-// Keeps a block's definitions in compact arrays (see nmb/metadata.h).
-#include "nmb/metadata.h"
+// Keeps a block's definitions in compact arrays (see model/metadata.h).
+#include "model/metadata.h"
 
 #include <algorithm>
 #include <string>

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/extension.h"
-#include "nmb/status.h"
+#include "model/extension.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -1,5 +1,5 @@
-// Grows a NameTable (see nmb/detail/name_table.h).
-#include "nmb/detail/name_table.h"
+// Grows a NameTable (see model/name_table.h).
+#include "model/name_table.h"
 
 #include <algorithm>
 #include <new>

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 
 namespace nmb {
 

@@ -1,4 +1,5 @@
-#include "nmb/path_move.h"
+// Changes paths of objects (see model/path_move.h).
+#include "model/path_move.h"
 
 #include "model/paths.h"
 

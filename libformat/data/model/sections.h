@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 #include "wire/items.h"
 #include "wire/place.h"
 

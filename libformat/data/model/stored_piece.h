@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "nmb/types.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

@@ -1,4 +1,5 @@
-#include "nmb/text.h"
+// Converts names to text (see model/text.h).
+#include "model/text.h"
 
 #include "model/utf8_split.h"
 

@@ -76,7 +76,7 @@ inline bool is_control(std::string_view character) {
 }
 
 // Returns whether the character is U+EF80 to U+EFFF, which stands for a single byte in JSON (see
-// nmb/text.h).
+// model/text.h).
 inline bool is_byte_code(std::string_view character) {
   return static_cast<unsigned char>(character[0]) == 0xEE &&
          static_cast<unsigned char>(character[1]) >= 0xBE;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "wire/checked.h"
 
 namespace nmb {

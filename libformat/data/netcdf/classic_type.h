@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "sources/value_source.h"
 
 namespace nmb {

@@ -1,4 +1,4 @@
-// Converts blocks of kind 6 to classic datasets (see nmb/netcdf_view.h).
+// Converts blocks of kind 6 to classic datasets (see netcdf/netcdf_view.h).
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -13,8 +13,8 @@
 #include "netcdf/classic_type.h"
 #include "netcdf/held_types.h"
 #include "netcdf/laid_dataset.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/netcdf_view.h"
 #include "sources/tiled_values.h"
 #include "sources/value_source.h"
 #include "values/open_array.h"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/dataset.h"
-#include "nmb/status.h"
+#include "model/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

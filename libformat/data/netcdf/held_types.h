@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "nmb/dataset.h"
-#include "nmb/netcdf_view.h"
+#include "model/dataset.h"
+#include "netcdf/netcdf_view.h"
 
 namespace nmb {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "nmb/dataset.h"
+#include "model/dataset.h"
 #include "sources/laid_values.h"
 
 namespace nmb {

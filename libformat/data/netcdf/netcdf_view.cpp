@@ -1,5 +1,5 @@
-// Shows blocks as netCDF-C shows them (see nmb/netcdf_view.h).
-#include "nmb/netcdf_view.h"
+// Shows blocks as netCDF-C shows them (see netcdf/netcdf_view.h).
+#include "netcdf/netcdf_view.h"
 
 #include <algorithm>
 #include <map>

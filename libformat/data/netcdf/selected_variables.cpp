@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "hdf5_types/hdf5_section.h"
+#include "model/extension.h"
 #include "model/naming_attributes.h"
-#include "nmb/extension.h"
 
 namespace nmb {
 

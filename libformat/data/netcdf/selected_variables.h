@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/dataset.h"
-#include "nmb/status.h"
+#include "model/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

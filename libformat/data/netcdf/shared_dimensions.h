@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/dataset.h"
-#include "nmb/metadata.h"
-#include "nmb/status.h"
+#include "model/dataset.h"
+#include "model/metadata.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -1,7 +1,7 @@
 // Which types netCDF-C shows.
 #pragma once
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 
 namespace nmb {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/dataset.h"
+#include "model/dataset.h"
 #include "sources/value_source.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

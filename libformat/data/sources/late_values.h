@@ -13,8 +13,9 @@
 #include <utility>
 #include <variant>
 
-#include "nmb/bytes.h"
-#include "nmb/netcdf_view.h"
+#include "model/dataset.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "sources/value_source.h"
 #include "wire/endian.h"
 

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/status.h"
-#include "nmb/types.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
 #include "sources/value_source.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

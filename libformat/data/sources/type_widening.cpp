@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "sources/value_source.h"
 #include "wire/swap_values.h"
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "nmb/types.h"
 #include "sources/value_source.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

@@ -17,11 +17,11 @@
 #include <variant>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
-#include "nmb/values.h"
+#include "model/values.h"
 #include "sources/late_values.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

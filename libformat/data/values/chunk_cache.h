@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 #include "wire/memory_room.h"
 
 namespace nmb {

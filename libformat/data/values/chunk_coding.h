@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "nmb/extension.h"
-#include "nmb/status.h"
+#include "model/extension.h"
 #include "values/chunk_grid.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "values/codecs.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"

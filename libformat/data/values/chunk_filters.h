@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/extension.h"
-#include "nmb/status.h"
+#include "model/extension.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

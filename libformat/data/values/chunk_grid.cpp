@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "wire/checked.h"
 
 namespace nmb {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/extension.h"
-#include "nmb/status.h"
+#include "model/extension.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "values/chunk_cache.h"
 #include "values/chunk_table.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

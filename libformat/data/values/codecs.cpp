@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

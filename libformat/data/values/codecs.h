@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
-#include "nmb/types.h"
 #include "wire/compressors.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

@@ -1,10 +1,10 @@
-// Parses compression options (see nmb/values.h).
+// Parses compression options (see model/values.h).
 #include <algorithm>
 #include <iterator>
 #include <optional>
 
 #include "model/name_rules.h"
-#include "nmb/values.h"
+#include "model/values.h"
 #include "values/codecs.h"
 #include "wire/joined_text.h"
 #include "wire/whole_number.h"

@@ -1,5 +1,6 @@
 // Converts values between external form (big-endian) and a caller's arrays, with the same range
-// errors as netCDF (spec/format.md, section 10; see convert_from_external() in nmb/values.h).
+// errors as netCDF (spec/format.md, section 10). For the rules see convert_from_external() in
+// model/values.h.
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -7,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -1,5 +1,5 @@
-// Opens classic files as datasets (see nmb/dataset.h).
-#include "nmb/dataset.h"
+// Opens classic files as datasets (see model/dataset.h).
+#include "model/dataset.h"
 
 #include "sources/value_source.h"
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstring>
 
-#include "nmb/extension.h"
-#include "nmb/values.h"
+#include "model/extension.h"
+#include "model/values.h"
 #include "values/hole_value.h"
 #include "values/stored_type.h"
 #include "wire/endian.h"

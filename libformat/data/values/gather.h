@@ -6,9 +6,9 @@
 #include <functional>
 #include <span>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
-#include "nmb/values.h"
+#include "model/values.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "values/chunk_cache.h"
 #include "values/chunk_grid.h"
 #include "values/chunk_table.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 
 namespace nmb {
 

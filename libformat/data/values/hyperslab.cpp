@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "nmb/values.h"
+#include "model/values.h"
 #include "values/run_cursor.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
@@ -62,21 +62,24 @@ Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab, bool m
                    rank);
   std::uint64_t elements = 1;
   for (std::size_t d = 0; d < rank; ++d) {
-    if (!slab.stride.empty() && slab.stride[d] == 0) return usage(d, "stride 0", "at least 1");
+    const std::uint64_t start = slab.start[d], count = slab.count[d], stride = stride_of(slab, d);
+    const std::uint64_t given = slab.stride.empty() ? 1 : slab.stride[d];
+    if (given == 0) return usage(d, "stride 0", "at least 1");
+    for (const std::uint64_t number : {start, count, given})
+      if (const auto negative = static_cast<std::int64_t>(number); negative < 0)
+        return usage(d, std::to_string(negative), "no negative number");
     const bool grows = d == 0 && may_grow && shape.record_size > 0;
-    const std::uint64_t start = slab.start[d], count = slab.count[d];
     std::uint64_t end = start;
     bool fits = true;
     if (count > 0)
-      fits = checked_mul(count - 1, stride_of(slab, d), &end) && checked_add(end, start, &end) &&
+      fits = checked_mul(count - 1, stride, &end) && checked_add(end, start, &end) &&
              checked_add(end, 1, &end);
     if (fits && grows) {
       std::uint64_t bytes = 0;
       fits = checked_mul(end, shape.record_size, &bytes) && checked_add(bytes, shape.begin, &bytes);
     }
     if (!fits || (end > shape.lengths[d] && !grows))
-      return usage(d,
-                   joined_text("start ", start, ", count ", count, ", stride ", stride_of(slab, d)),
+      return usage(d, joined_text("start ", start, ", count ", count, ", stride ", stride),
                    joined_text("a selection within ", shape.lengths[d]));
     if (!checked_mul(elements, count, &elements))
       return usage(d, joined_text("count ", count), "fewer than 2^64 elements");

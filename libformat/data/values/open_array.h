@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/dataset.h"
-#include "nmb/values.h"
+#include "model/dataset.h"
+#include "model/values.h"
 #include "values/chunk_cache.h"
 
 namespace nmb {

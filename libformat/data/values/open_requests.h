@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/status.h"
-#include "nmb/values.h"
+#include "model/values.h"
+#include "wire/failure.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

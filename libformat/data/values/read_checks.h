@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "nmb/metadata.h"
-#include "nmb/status.h"
-#include "nmb/values.h"
+#include "model/metadata.h"
+#include "model/values.h"
+#include "wire/failure.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

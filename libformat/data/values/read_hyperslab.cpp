@@ -1,5 +1,5 @@
-// Reads a hyperslab into a caller's array (see nmb/values.h).
-#include "nmb/values.h"
+// Reads a hyperslab into a caller's array (see model/values.h).
+#include "model/values.h"
 #include "values/gather.h"
 #include "values/read_checks.h"
 #include "wire/joined_text.h"

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/dataset.h"
-#include "nmb/status.h"
-#include "nmb/values.h"
+#include "model/dataset.h"
+#include "model/values.h"
 #include "sources/value_source.h"
 #include "values/gathered_chunk.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

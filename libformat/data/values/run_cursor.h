@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "nmb/status.h"
-#include "nmb/values.h"
+#include "model/values.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

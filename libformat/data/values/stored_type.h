@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "nmb/extension.h"
-#include "nmb/metadata.h"
+#include "model/extension.h"
+#include "model/metadata.h"
 
 namespace nmb {
 

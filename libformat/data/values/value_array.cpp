@@ -1,10 +1,10 @@
-// Presents the values of a variable as one array (see nmb/values.h). The sources of the array
-// decode chunks, swap bytes, and return fill values for values that were never written.
+// Presents the values of a variable as one array (see model/values.h). The sources of the array
+// decode chunks and swap bytes. The sources return fill values for values that were never written.
 #include <algorithm>
 #include <utility>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/values.h"
+#include "model/values.h"
 #include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "values/chunked_source.h"

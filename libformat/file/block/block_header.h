@@ -7,9 +7,9 @@
 #include <span>
 #include <string_view>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "page/origin.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "block/block_header.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 struct ZSTD_CDict_s;
 struct ZSTD_DDict_s;

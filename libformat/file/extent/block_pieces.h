@@ -10,7 +10,7 @@
 
 #include "extent/data_map.h"
 #include "extent/growth.h"
-#include "nmb/block_entry.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

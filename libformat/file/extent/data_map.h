@@ -8,10 +8,10 @@
 
 #include "extent/file_table.h"
 #include "model/stored_piece.h"
-#include "nmb/bytes.h"
 #include "page/page.h"
 #include "page/page_sink.h"
 #include "superblock/superblock.h"
+#include "wire/bytes.h"
 #include "wire/place.h"
 
 namespace nmb {

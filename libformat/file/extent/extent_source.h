@@ -11,10 +11,10 @@
 
 #include "extent/block_pieces.h"
 #include "extent/piece_cache.h"
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/external_files.h"
-#include "nmb/values.h"
+#include "model/external_files.h"
+#include "model/values.h"
+#include "wire/block_entry.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -10,9 +10,9 @@
 
 #include "extent/file_table.h"
 #include "extent/piece_cache.h"
-#include "nmb/bytes.h"
-#include "nmb/external_files.h"
+#include "model/external_files.h"
 #include "superblock/superblock.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

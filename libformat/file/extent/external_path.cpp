@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "model/external_files.h"
 #include "model/name_rules.h"
-#include "nmb/external_files.h"
 #include "wire/joined_text.h"
 #include "wire/system_error.h"
 

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/external_files.h"
-#include "nmb/status.h"
+#include "model/external_files.h"
 #include "page/page.h"
 #include "superblock/superblock.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 #include "wire/place.h"
 
 namespace nmb {

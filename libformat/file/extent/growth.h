@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "extent/data_map.h"
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "superblock/superblock.h"
+#include "wire/block_entry.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "extent/data_map.h"
-#include "nmb/block_entry.h"
 #include "superblock/features.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

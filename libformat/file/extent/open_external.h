@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "nmb/external_files.h"
-#include "nmb/files.h"
+#include "files/files.h"
+#include "model/external_files.h"
 
 namespace nmb {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/stored_piece.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/dump.h"
-#include "nmb/values.h"
+#include "dump/dump.h"
+#include "model/values.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

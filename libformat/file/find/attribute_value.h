@@ -1,9 +1,9 @@
 // The value of an attribute that is compared with other values or becomes a tag.
 #pragma once
 
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/statistics.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -1,13 +1,13 @@
-// Evaluates expressions for the blocks of a file (see BlockFinder in nmb/find.h).
+// Evaluates expressions for the blocks of a file (see BlockFinder in find/find.h).
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include "find/attribute_value.h"
 #include "find/count_where.h"
-#include "nmb/find.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/text.h"
+#include "find/find.h"
+#include "model/text.h"
+#include "netcdf/netcdf_view.h"
 #include "values/statistics/count_block.h"
 #include "values/stored_type.h"
 #include "wire/joined_text.h"

@@ -1,7 +1,7 @@
 // Compares two values with the operator of an expression.
 #pragma once
 
-#include "nmb/find.h"
+#include "find/find.h"
 
 namespace nmb {
 

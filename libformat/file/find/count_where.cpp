@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "find/comparison.h"
-#include "nmb/values.h"
+#include "model/values.h"
 #include "values/statistics/count_block.h"
 
 namespace nmb {
@@ -233,7 +233,7 @@ Result<std::optional<std::uint64_t>> count_where(const Dataset& dataset, VarId v
   if (!type) return std::optional<std::uint64_t>();
   const ValueCondition condition = condition_for(*type, wanted);
   const ValueFunction function{
-      "count", [&](const Metadata&, VarId) { return match_counter(*type, condition); }};
+      "count", [&](std::string_view, Type) { return match_counter(*type, condition); }};
   CountRequest request;
   request.functions = {&function, 1};
   request.only = variable;

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "nmb/dataset.h"
-#include "nmb/find.h"
+#include "find/find.h"
+#include "model/dataset.h"
 #include "nmb/statistics.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -1,4 +1,4 @@
-// Parses and evaluates expressions (see FindExpression in nmb/find.h).
+// Parses and evaluates expressions (see FindExpression in find/find.h).
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 
 #include "find/comparison.h"
 #include "find/count_where.h"
-#include "nmb/find.h"
+#include "find/find.h"
 
 namespace nmb {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/block_entry.h"
 #include "page/page.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

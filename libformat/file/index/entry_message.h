@@ -2,8 +2,8 @@
 #pragma once
 
 #include "index/entry_codec.h"
-#include "nmb/block_entry.h"
 #include "parallel/message_fields.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

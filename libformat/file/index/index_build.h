@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "index/index_update.h"
-#include "nmb/communicator.h"
 #include "page/page_tree_build.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

@@ -11,11 +11,11 @@
 
 #include "extent/growth.h"
 #include "files/far_source.h"
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
 #include "page/page.h"
 #include "page/page_cache.h"
 #include "superblock/superblock.h"
+#include "wire/block_entry.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

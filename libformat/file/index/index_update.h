@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "index/index_tree.h"
-#include "nmb/block_entry.h"
-#include "nmb/communicator.h"
 #include "page/level_pages.h"
 #include "page/page_sink.h"
+#include "parallel/communicator.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

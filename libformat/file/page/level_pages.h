@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/communicator.h"
 #include "page/origin.h"
 #include "page/page.h"
 #include "page/page_sink.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

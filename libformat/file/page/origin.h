@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "nmb/bytes.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

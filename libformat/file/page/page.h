@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "page/origin.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 #include "wire/place.h"
 
 namespace nmb {

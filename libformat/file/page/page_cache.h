@@ -8,8 +8,8 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "nmb/bytes.h"
 #include "page/page.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/communicator.h"
 #include "page/level_pages.h"
 #include "page/origin.h"
 #include "page/page.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/stored_piece.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb {
 
@@ -19,8 +19,8 @@ struct ExtentPiece {
 };
 
 // Returns the coded pieces of a block's extent, in order.
-Result<std::vector<ExtentPiece>> coded_pieces(const Reader& reader, const BlockEntry& entry);
+Result<std::vector<ExtentPiece>> coded_pieces(const FileReader& reader, const BlockEntry& entry);
 // Returns all pieces of a block's extent, in order.
-Result<std::vector<ExtentPiece>> extent_pieces(const Reader& reader, const BlockEntry& entry);
+Result<std::vector<ExtentPiece>> extent_pieces(const FileReader& reader, const BlockEntry& entry);
 
 }  // namespace nmb

@@ -1,13 +1,13 @@
-// Recognizes the kind of a file (see nmb/reader.h). The signatures are defined by spec/format.md
-// (sections 4 and 5), the netCDF classic format specification, and the HDF5 file format
-// specification (section II.A).
+// Recognizes the kind of a file (see reader/file_reader.h). Three documents define the signatures:
+// spec/format.md (sections 4 and 5), the netCDF classic format specification, and the HDF5 file
+// format specification (section II.A).
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
 #include <vector>
 
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "superblock/head.h"
 #include "wire/joined_text.h"
 

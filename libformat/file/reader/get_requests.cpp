@@ -1,10 +1,10 @@
-// Reads several hyperslabs together (see nmb/reader.h).
+// Reads several hyperslabs together (see reader/file_reader.h).
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 #include <vector>
 
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "reader/scatter_window.h"
 #include "values/open_requests.h"
 #include "values/read_checks.h"

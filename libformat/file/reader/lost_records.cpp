@@ -1,4 +1,4 @@
-// Finds records that netCDF does not see in HDF5 files and views (see nmb/reader.h).
+// Finds records that netCDF does not see in HDF5 files and views (see reader/file_reader.h).
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -7,7 +7,7 @@
 
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -23,7 +23,7 @@ std::string LostRecords::text() const {
   return out + "; netCDF programs see 0 records";
 }
 
-Result<LostRecords> lost_records(const Reader& reader) {
+Result<LostRecords> lost_records(const FileReader& reader) {
   struct Records {
     std::string block, dimension;
     std::uint64_t count = 0;
@@ -32,7 +32,7 @@ Result<LostRecords> lost_records(const Reader& reader) {
   // Each group is visited after the groups above it.
   NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.records == 0) return true;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader.block(entry));
     const Metadata& metadata = block->metadata;
     const std::optional<DimId> dimension = first_growing(metadata);
     if (!dimension || !is_classic_dataset(metadata)) return true;

@@ -290,10 +290,10 @@ struct BlockExtent {
 
 }  // namespace
 
-Result<std::shared_ptr<const Block>> ReaderCore::decode(
+Result<std::shared_ptr<const LoadedBlock>> ReaderCore::decode(
     const BlockEntry& entry, StoredBlock& stored, std::shared_ptr<const void> keep_alive) const {
   NMB_ASSIGN(ClassicHeader header, decode_body(entry, stored.header.records, stored.body, file_));
-  auto block = std::make_shared<Block>();
+  auto block = std::make_shared<LoadedBlock>();
   block->name = entry.name;
   block->entry = entry;
   block->metadata = std::move(header.metadata);
@@ -311,7 +311,7 @@ Result<std::shared_ptr<const Block>> ReaderCore::decode(
                                                   *extent->fill, pieces_, external_.unverified());
   const ByteSource* source = extent->source.get();
   block->extent = std::shared_ptr<const ByteSource>(std::move(extent), source);
-  return std::shared_ptr<const Block>(std::move(block));
+  return std::shared_ptr<const LoadedBlock>(std::move(block));
 }
 
 }  // namespace nmb

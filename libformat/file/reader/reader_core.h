@@ -12,7 +12,7 @@
 #include "extent/external_files.h"
 #include "extent/piece_cache.h"
 #include "index/index_tree.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "superblock/head.h"
 #include "table/block_table.h"
 
@@ -67,10 +67,10 @@ class ReaderCore {
   Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
                                            Findings& findings,
                                            std::optional<BlockHeader>* header_read = nullptr) const;
-  // Decodes the metadata of a loaded block and attaches its values. Moves the inline extent out of
-  // `stored`.
-  Result<std::shared_ptr<const Block>> decode(const BlockEntry& entry, StoredBlock& stored,
-                                              std::shared_ptr<const void> keep_alive) const;
+  // Decodes the metadata of a loaded block and attaches the block's values. The inline extent is
+  // moved out of `stored`.
+  Result<std::shared_ptr<const LoadedBlock>> decode(const BlockEntry& entry, StoredBlock& stored,
+                                                    std::shared_ptr<const void> keep_alive) const;
 
  private:
   const ByteSource& file_;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "extent/extent_source.h"
-#include "nmb/status.h"
-#include "nmb/values.h"
+#include "model/values.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -5,10 +5,10 @@
 #include <array>
 #include <optional>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "superblock/head_reading.h"
 #include "superblock/trailer_search.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

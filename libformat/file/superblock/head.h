@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "superblock/choosing.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "nmb/bytes.h"
 #include "superblock/identity.h"
 #include "superblock/mark.h"
 #include "superblock/superblock.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <span>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

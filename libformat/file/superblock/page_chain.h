@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "page/page.h"
 #include "superblock/superblock.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 #include "wire/place.h"
 
 namespace nmb {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "nmb/bytes.h"
 #include "superblock/choosing.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -8,15 +8,15 @@
 #include <span>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "page/origin.h"
 #include "page/page.h"
 #include "superblock/features.h"
 #include "superblock/head_layout.h"
 #include "superblock/identity.h"
 #include "superblock/mark.h"
+#include "wire/block_entry.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 #include "wire/place.h"
 
 namespace nmb {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <unordered_set>
 
-#include "nmb/bytes.h"
 #include "superblock/head_reading.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

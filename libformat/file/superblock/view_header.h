@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "superblock/superblock.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

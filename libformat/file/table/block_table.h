@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "files/far_source.h"
-#include "nmb/bytes.h"
 #include "page/page_cache.h"
 #include "superblock/superblock.h"
 #include "table/table_row.h"
+#include "wire/bytes.h"
 #include "wire/place.h"
 
 namespace nmb {

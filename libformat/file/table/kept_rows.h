@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/metadata.h"
-#include "nmb/status.h"
+#include "model/metadata.h"
 #include "table/block_table.h"
 #include "table/table_build.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

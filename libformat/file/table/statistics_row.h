@@ -9,11 +9,11 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/statistics.h"
-#include "nmb/status.h"
 #include "table/table_build.h"
 #include "table/table_row.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -8,7 +8,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "nmb/communicator.h"
 #include "page/page_tree_build.h"
 #include "table/table_row.h"
 

@@ -11,9 +11,9 @@
 #include <tuple>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "page/page.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 #include "wire/place.h"
 
 namespace nmb {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "dump/dump.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/dump.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_grid.h"
 #include "values/codecs.h"

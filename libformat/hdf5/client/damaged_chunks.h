@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/metadata.h"
-#include "nmb/status.h"
+#include "model/metadata.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

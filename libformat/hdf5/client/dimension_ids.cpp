@@ -26,7 +26,7 @@ Result<std::vector<std::string>> group_order(const NamedBlocks& blocks) {
       tree.add_classic(entry.name);
       return true;
     }
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks.block(entry));
     NMB_TRY(tree.add(*block));
     return true;
   }));
@@ -77,7 +77,7 @@ Status DimensionIds::gather() {
           std::min<std::uint64_t>(entry.dimensions, static_cast<std::uint64_t>(kMostDimensions)));
       return true;
     }
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, source_blocks_.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, source_blocks_.block(entry));
     const Metadata& metadata = block->metadata;
     if (std::vector<std::uint32_t> levels = levels_above(metadata); !levels.empty()) {
       Scales& scales = blocks_[entry.name];
@@ -108,10 +108,10 @@ Status DimensionIds::gather() {
   });
 }
 
-// Finds the numbers that netCDF-C chose in the source file for scales that store no number.
-// Variables state these numbers. Counting again might give other numbers, because some groups of
-// the source file may be absent here.
-void DimensionIds::take_counted(const Block& block) {
+// Some scales store no number, so netCDF-C chose their numbers in the source file. Finds these
+// numbers where variables state them. Counting again might give other numbers, because some groups
+// of the source file may be absent here.
+void DimensionIds::take_counted(const LoadedBlock& block) {
   const auto known = blocks_.find(block.name);
   if (known == blocks_.end() ||
       std::ranges::all_of(known->second.scales, [](const Scale& s) { return s.own.has_value(); }))
@@ -136,7 +136,7 @@ void DimensionIds::take_counted(const Block& block) {
 Status DimensionIds::find_shared() {
   for (const auto& [name, scales] : blocks_) {
     if (scales.levels.empty()) continue;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, source_blocks_.block(name));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, source_blocks_.block(name));
     NMB_ASSIGN(const auto above, dimensions_above(*block));
     for (const std::optional<Dimension>& dimension : above)
       if (dimension) shared_.insert(dimension->path);
@@ -149,7 +149,7 @@ Status DimensionIds::find_shared() {
 Status DimensionIds::count_own() {
   for (auto& [name, scales] : blocks_) {
     if (scales.levels.empty()) continue;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, source_blocks_.block(name));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, source_blocks_.block(name));
     NMB_ASSIGN(const auto above, dimensions_above(*block));
     for (std::size_t d = 0; d < above.size(); ++d)
       if (!above[d]) scales.numbers = static_cast<std::int64_t>(d) + 1;
@@ -158,7 +158,7 @@ Status DimensionIds::count_own() {
 }
 
 Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimensions_above(
-    const Block& block) const {
+    const LoadedBlock& block) const {
   std::vector<std::optional<Dimension>> out(block.metadata.dimension_count());
   const auto known = blocks_.find(block.name);
   if (known == blocks_.end()) return out;
@@ -367,10 +367,10 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
                 known->second.first + *id, true, may_grow(classic_->metadata, *id)});
 }
 
-// Finds a dimension by its name in the classic blocks above `block`. If a block of the source
-// became a classic block, its dimensions kept their names, but no scale of the source has their
-// numbers.
-Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_name(const Block& block,
+// Finds a dimension by its name in the classic blocks above `block`. Some numbers belong to no
+// scale of the source, because a block of the source became a classic block. The dimensions of such
+// a block kept their names.
+Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_name(const LoadedBlock& block,
                                                                      DimId dimension) const {
   const nmb::Dimension used = block.metadata.dimension(dimension);
   for (std::string_view above = block.name; !above.empty();) {
@@ -393,7 +393,7 @@ bool DimensionIds::is_below_classic(std::string_view block) const {
 }
 
 Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimensions_of(
-    const Block& block, VarId variable) const {
+    const LoadedBlock& block, VarId variable) const {
   const Metadata& metadata = block.metadata;
   const Variable v = metadata.variable(variable);
   const std::size_t rank = v.dimensions.size();
@@ -417,8 +417,8 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
 
 // Returns the number that a dimension of a variable gets in the output. `id` is its number in the
 // source.
-Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable, std::size_t place,
-                                              std::int64_t id,
+Result<std::int64_t> DimensionIds::written_id(const LoadedBlock& block, VarId variable,
+                                              std::size_t place, std::int64_t id,
                                               const std::optional<Dimension>& dimension) const {
   // If the number stays the same, netCDF sees the same dimension as in the source. This holds even
   // if the source contradicts itself.
@@ -442,18 +442,18 @@ Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable
   return dimension->id;
 }
 
-Result<std::shared_ptr<const Block>> DimensionIds::renumbered(
-    std::shared_ptr<const Block> block) const {
+Result<std::shared_ptr<const LoadedBlock>> DimensionIds::renumbered(
+    std::shared_ptr<const LoadedBlock> block) const {
   if (!block->metadata.extension() || is_classic(block->name) ||
       (!changes_ && !is_below_classic(block->name)))
     return block;
-  std::shared_ptr<Block> changed;
+  std::shared_ptr<LoadedBlock> changed;
   const auto put = [&](VarId variable, std::string_view name,
                        const std::vector<std::int64_t>& numbers) -> Status {
     const Attribute attribute = *block->metadata.find_attribute(variable, name);
     const std::vector<std::byte> bytes = as_stored(block->metadata, attribute, numbers);
     if (std::ranges::equal(bytes, attribute.values)) return {};
-    if (!changed) changed = std::make_shared<Block>(*block);
+    if (!changed) changed = std::make_shared<LoadedBlock>(*block);
     return changed->metadata.replace_values(variable, name, bytes);
   };
   for (VarId v = 0; v < block->metadata.variable_count(); ++v) {
@@ -472,7 +472,7 @@ Result<std::shared_ptr<const Block>> DimensionIds::renumbered(
     if (!ids.empty()) NMB_TRY(put(v, kCoordinates, ids));
   }
   if (!changed) return block;
-  return std::shared_ptr<const Block>(std::move(changed));
+  return std::shared_ptr<const LoadedBlock>(std::move(changed));
 }
 
 }  // namespace nmb::hdf5

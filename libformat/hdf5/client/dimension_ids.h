@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "client/named_blocks.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "reader/file_reader.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 
@@ -49,8 +49,8 @@ class DimensionIds {
   // Returns a copy of the block with the new numbers, or `block` itself if no number changes.
   // Errors: kDamaged; kIo; kConflict if a variable below a classic block uses a dimension that is
   // not in the file, or that has another length in the file.
-  NMB_EXPORT Result<std::shared_ptr<const Block>> renumbered(
-      std::shared_ptr<const Block> block) const;
+  NMB_EXPORT Result<std::shared_ptr<const LoadedBlock>> renumbered(
+      std::shared_ptr<const LoadedBlock> block) const;
 
   struct Dimension {
     std::string path;  // path of the dimension's scale, without the first '/'
@@ -63,13 +63,13 @@ class DimensionIds {
   // represents, or nullopt if the dataset defines the dimension itself. Both dimensions have the
   // same name and length, and both or neither may grow. Errors: kDamaged; kIo.
   NMB_EXPORT Result<std::vector<std::optional<Dimension>>> dimensions_above(
-      const Block& block) const;
+      const LoadedBlock& block) const;
   // Returns whether a group below a classic dataset uses a certain dimension of the dataset. `path`
   // is the path of the dimension without the first '/'.
   bool is_shared(const std::string& path) const { return shared_.contains(path); }
-  // Returns the dimensions of a variable in a block of kind 6, as the attributes DIMENSION_LIST and
-  // _Netcdf4Coordinates of the source state them. A dimension that they do not state is nullopt.
-  Result<std::vector<std::optional<Dimension>>> dimensions_of(const Block& block,
+  // For a variable in a block of kind 6, returns the dimensions that the variable's marks in the
+  // source state. Returns nullopt for dimensions without marks.
+  Result<std::vector<std::optional<Dimension>>> dimensions_of(const LoadedBlock& block,
                                                               VarId variable) const;
   // Returns the dimension that has number `id` in the source file of the block, or nullopt if
   // variables of the block can use no dimension with this number. `block` must be of kind 6.
@@ -103,7 +103,7 @@ class DimensionIds {
 
   explicit DimensionIds(const NamedBlocks& blocks) : source_blocks_(blocks) {}
   Status gather();
-  void take_counted(const Block& block);
+  void take_counted(const LoadedBlock& block);
   Status find_shared();
   Status count_own();
   Status order_blocks();
@@ -115,9 +115,9 @@ class DimensionIds {
   std::string source_of(const std::string& block) const;
   const Numbers& numbers_of_source(const std::string& block) const;
   Result<std::optional<Dimension>> by_path(std::string_view path) const;
-  Result<std::optional<Dimension>> by_name(const Block& block, DimId dimension) const;
+  Result<std::optional<Dimension>> by_name(const LoadedBlock& block, DimId dimension) const;
   bool is_below_classic(std::string_view block) const;
-  Result<std::int64_t> written_id(const Block& block, VarId variable, std::size_t place,
+  Result<std::int64_t> written_id(const LoadedBlock& block, VarId variable, std::size_t place,
                                   std::int64_t id, const std::optional<Dimension>& dimension) const;
 
   NamedBlocks source_blocks_;
@@ -128,7 +128,7 @@ class DimensionIds {
   bool changes_ = false;
   std::set<std::string> shared_;  // paths of dimensions that groups below use
   mutable std::map<std::string, Numbers> sources_;
-  mutable std::shared_ptr<const Block> classic_;  // the classic block that was read last
+  mutable std::shared_ptr<const LoadedBlock> classic_;  // the classic block that was read last
 };
 
 }  // namespace nmb::hdf5

@@ -3,22 +3,22 @@
 #include <utility>
 
 #include "hdf5_types/hdf5_section.h"
+#include "model/classic.h"
 #include "model/paths.h"
-#include "nmb/classic.h"
 #include "reader/reader_core.h"
 #include "sources/value_source.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
-Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::string& file) {
+Result<std::shared_ptr<const LoadedBlock>> decode_group(GroupBlock group, const std::string& file) {
   NMB_ASSIGN(ClassicHeader header,
              decode_classic_header(MemorySource(group.body, file), {.values_follow = false}));
   if (header.layout.kind != Kind::kExtended)
     return Status(Code::kDamaged, file, kNoOffset, "",
                   joined_text("group /", group.name, ": found a body of kind ",
                               static_cast<int>(header.layout.kind), ", expected 6"));
-  auto block = std::make_shared<Block>();
+  auto block = std::make_shared<LoadedBlock>();
   block->name = group.name;
   BlockEntry& entry = block->entry;
   entry.name = std::move(group.name);
@@ -39,11 +39,12 @@ Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::s
   block->layout.records = block->records = entry.records;
   block->extent = std::move(group.extent);
   if (!block->extent) block->extent = owned_bytes(std::vector<std::byte>(), file);
-  return std::shared_ptr<const Block>(std::move(block));
+  return std::shared_ptr<const LoadedBlock>(std::move(block));
 }
 
-Result<std::shared_ptr<const Block>> decode_group(const std::string& name, const ByteSource& body,
-                                                  Source extent, const std::string& file) {
+Result<std::shared_ptr<const LoadedBlock>> decode_group(const std::string& name,
+                                                        const ByteSource& body, Source extent,
+                                                        const std::string& file) {
   std::vector<std::byte> bytes(body.size());
   NMB_TRY(body.read_at(0, bytes));
   const std::uint64_t length = extent ? extent->size() : 0;

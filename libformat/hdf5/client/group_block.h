@@ -6,21 +6,22 @@
 #include <vector>
 
 #include "client/hdf5_file.h"
-#include "nmb/dataset.h"
-#include "nmb/reader.h"
+#include "model/dataset.h"
+#include "reader/file_reader.h"
 
 namespace nmb::hdf5 {
 
 // Decodes the group's body and checks that the group's values lie within its extent. `file` is the
 // name of the file in messages. The block's entry is like the entries that open_hdf5() makes.
 // Errors: kDamaged.
-Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::string& file);
+Result<std::shared_ptr<const LoadedBlock>> decode_group(GroupBlock group, const std::string& file);
 
 // Decodes a block whose body is in a source. extent: nullptr if the block has no values. Errors:
 // kDamaged, kIo.
-Result<std::shared_ptr<const Block>> decode_group(const std::string& name, const ByteSource& body,
-                                                  std::shared_ptr<const ByteSource> extent,
-                                                  const std::string& file);
+Result<std::shared_ptr<const LoadedBlock>> decode_group(const std::string& name,
+                                                        const ByteSource& body,
+                                                        std::shared_ptr<const ByteSource> extent,
+                                                        const std::string& file);
 
 // A variable whose values are not in the block, because they could not be decoded.
 struct Undecoded {
@@ -35,7 +36,7 @@ NMB_EXPORT Result<std::vector<Undecoded>> undecoded_variables(const Dataset& dat
 Result<bool> forget_originals(Metadata* metadata);
 
 // Does the same as open_hdf5(), and adds the GroupBlock::lost_references of all groups to *lost.
-Result<std::vector<std::shared_ptr<const Block>>> open_groups(
+Result<std::vector<std::shared_ptr<const LoadedBlock>>> open_groups(
     std::shared_ptr<const ByteSource> file, std::vector<std::string>* lost);
 
 }  // namespace nmb::hdf5

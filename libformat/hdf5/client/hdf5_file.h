@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "files/spool_file.h"
-#include "nmb/bytes.h"
-#include "nmb/status.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -24,7 +24,7 @@ bool is_replaced(const Filter& filter) {
          filter.parameters[0] > kLastScaleType;
 }
 
-void add_changes(const Block& block, std::vector<Loss>* changes) {
+void add_changes(const LoadedBlock& block, std::vector<Loss>* changes) {
   const std::string group = block.name.empty() ? "" : block.name + "/";
   for (const Storage& storage : block.metadata.extension()->storage)
     if (std::ranges::any_of(storage.filters, is_replaced))
@@ -35,7 +35,7 @@ void add_changes(const Block& block, std::vector<Loss>* changes) {
            "parameters"});
 }
 
-Result<bool> add_undecoded(const Block& block, std::vector<Loss>* losses) {
+Result<bool> add_undecoded(const LoadedBlock& block, std::vector<Loss>* losses) {
   NMB_ASSIGN(const std::vector<Undecoded> found, undecoded_variables(block));
   for (const Undecoded& one : found)
     losses->push_back(
@@ -55,7 +55,7 @@ void drop_replaced_parameters(Extension* extension) {
       if (is_replaced(filter)) filter.parameters.resize(kUserParameters);
 }
 
-Result<std::vector<std::byte>> user_block(const Block& block) {
+Result<std::vector<std::byte>> user_block(const LoadedBlock& block) {
   std::vector<std::byte> bytes;
   if (!block.metadata.extension()) return bytes;
   NMB_ASSIGN(std::vector<Property> properties, decode_properties(block.metadata.extension()->hdf5));
@@ -75,7 +75,7 @@ Result<Hdf5Form> Hdf5Form::of(const NamedBlocks& blocks) {
     is_above_all = is_above_all &&
                    (first->empty() || entry.name == *first || entry.name.starts_with(*first + "/"));
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks.block(entry));
     add_changes(*block, &form.changes_);
     NMB_ASSIGN(const bool is_undecoded, add_undecoded(*block, &form.losses_));
     NMB_ASSIGN(const std::vector<DamagedChunks> damaged, marked_chunks(block->metadata));
@@ -98,12 +98,13 @@ Result<Hdf5Form> Hdf5Form::of(const NamedBlocks& blocks) {
   return form;
 }
 
-Result<std::shared_ptr<const Block>> Hdf5Form::written(std::shared_ptr<const Block> block) const {
+Result<std::shared_ptr<const LoadedBlock>> Hdf5Form::written(
+    std::shared_ptr<const LoadedBlock> block) const {
   NMB_ASSIGN(block, ids_.renumbered(std::move(block)));
   // The root group keeps its user block; other groups lose theirs.
   const bool loses_user_block = !block->name.empty() && with_user_block_.contains(block->name);
   if (!loses_user_block && !marked_.contains(block->name)) return block;
-  const auto copy = std::make_shared<Block>(*block);
+  const auto copy = std::make_shared<LoadedBlock>(*block);
   auto extension = std::make_shared<Extension>(*block->metadata.extension());
   NMB_ASSIGN(const std::vector<Property> properties, decode_properties(extension->hdf5));
   extension->hdf5.clear();
@@ -112,7 +113,7 @@ Result<std::shared_ptr<const Block>> Hdf5Form::written(std::shared_ptr<const Blo
         !(loses_user_block && p.number == Property::Number::kUserBlock))
       append_property(p, &extension->hdf5);
   copy->metadata.set_extension(std::move(extension));
-  return std::shared_ptr<const Block>(copy);
+  return std::shared_ptr<const LoadedBlock>(copy);
 }
 
 }  // namespace nmb::hdf5

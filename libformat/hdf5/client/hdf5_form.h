@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "client/dimension_ids.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "netcdf/netcdf_view.h"
+#include "reader/file_reader.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 
@@ -33,7 +33,8 @@ class Hdf5Form {
   // Returns the definitions that HDF5 changes without a loss of values.
   const std::vector<Loss>& changes() const { return changes_; }
   // Returns the block in the form in which it is written. Errors: kDamaged, kIo.
-  NMB_EXPORT Result<std::shared_ptr<const Block>> written(std::shared_ptr<const Block> block) const;
+  NMB_EXPORT Result<std::shared_ptr<const LoadedBlock>> written(
+      std::shared_ptr<const LoadedBlock> block) const;
 
  private:
   explicit Hdf5Form(DimensionIds ids) : ids_(std::move(ids)) {}
@@ -53,6 +54,6 @@ class Hdf5Form {
 NMB_EXPORT void drop_replaced_parameters(Extension* extension);
 
 // Returns the bytes of a block's user block, or no bytes if it has none. Errors: kDamaged.
-NMB_EXPORT Result<std::vector<std::byte>> user_block(const Block& block);
+NMB_EXPORT Result<std::vector<std::byte>> user_block(const LoadedBlock& block);
 
 }  // namespace nmb::hdf5

@@ -12,7 +12,7 @@
 
 #include "client/hdf5_server.h"
 #include "client/hdf5_stream.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/status.h"
 #include "parallel/message_fields.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "client/group_block.h"
+#include "client/hdf5.h"
 #include "netcdf/selected_variables.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/hdf5.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -15,7 +15,7 @@ namespace nmb::hdf5 {
 namespace {
 
 // Makes the dataset of a block the root block.
-void describe(Block* block) {
+void describe(LoadedBlock* block) {
   block->name.clear();
   BlockEntry& entry = block->entry;
   entry.kind = static_cast<std::uint16_t>(block->kind());
@@ -25,12 +25,12 @@ void describe(Block* block) {
 }
 
 // Returns a classic file as a block with an empty name.
-Result<std::shared_ptr<const Block>> classic_block(std::shared_ptr<const ByteSource> file) {
+Result<std::shared_ptr<const LoadedBlock>> classic_block(std::shared_ptr<const ByteSource> file) {
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, open_classic(std::move(file)));
-  auto block = std::make_shared<Block>();
+  auto block = std::make_shared<LoadedBlock>();
   static_cast<Dataset&>(*block) = *dataset;
   describe(block.get());
-  return std::shared_ptr<const Block>(std::move(block));
+  return std::shared_ptr<const LoadedBlock>(std::move(block));
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ Result<std::shared_ptr<const Block>> classic_block(std::shared_ptr<const ByteSou
 Result<NamedBlocks> NamedBlocks::open(std::shared_ptr<const ByteSource> file) {
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
   if (is_classic(kind)) {
-    NMB_ASSIGN(std::shared_ptr<const Block> block, classic_block(std::move(file)));
+    NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, classic_block(std::move(file)));
     return NamedBlocks(List{std::move(block)});
   }
   if (kind != FileKind::kHdf5) return refused_kind(*file, kind);
@@ -51,15 +51,15 @@ Result<NamedBlocks> NamedBlocks::open(std::shared_ptr<const ByteSource> file) {
   return NamedBlocks(std::move(blocks));
 }
 
-Result<NamedBlocks> NamedBlocks::of_variables(const Reader& reader,
+Result<NamedBlocks> NamedBlocks::of_variables(const FileReader& reader,
                                               std::span<const VarId> variables) {
-  NMB_ASSIGN(const std::shared_ptr<const Block> whole, reader.block(""));
+  NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> whole, reader.block(""));
   if (!is_classic_dataset(whole->metadata))
     return Status(Code::kUnsupported, "the root block is not a classic dataset");
   if (!variables.empty() && variables.back() >= whole->metadata.variable_count())
     return Status(Code::kUsage,
                   "the root block has no variable " + std::to_string(variables.back()));
-  auto block = std::make_shared<Block>();
+  auto block = std::make_shared<LoadedBlock>();
   NMB_ASSIGN(static_cast<Dataset&>(*block), selected_variables(*whole, variables));
   describe(block.get());
   return NamedBlocks(List{std::move(block)});
@@ -88,7 +88,7 @@ Result<std::optional<BlockEntry>> NamedBlocks::find(std::string_view name) const
   return std::optional((*block)->entry);
 }
 
-Result<std::shared_ptr<const Block>> NamedBlocks::block(std::string_view name) const {
+Result<std::shared_ptr<const LoadedBlock>> NamedBlocks::block(std::string_view name) const {
   if (reader_) return reader_->block(name);
   const auto block = first(name);
   if (block == list_->end() || (*block)->name != name)

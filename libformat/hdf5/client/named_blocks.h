@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "reader/file_reader.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 
@@ -20,9 +20,9 @@ namespace nmb::hdf5 {
 class NamedBlocks {
  public:
   // `reader` must outlive the object and its copies.
-  NamedBlocks(const Reader& reader) : reader_(&reader) {}
+  NamedBlocks(const FileReader& reader) : reader_(&reader) {}
   // `blocks` must be in the order of names.
-  explicit NamedBlocks(std::vector<std::shared_ptr<const Block>> blocks)
+  explicit NamedBlocks(std::vector<std::shared_ptr<const LoadedBlock>> blocks)
       : list_(std::make_shared<const List>(std::move(blocks))) {}
 
   // Opens the groups of an HDF5 file, or the only block of a classic file. The HDF5 library runs in
@@ -32,24 +32,24 @@ class NamedBlocks {
   // Returns the root block of `reader` with only some of its variables. The root block must be a
   // classic dataset (is_classic_dataset()). `variables` must be ascending. Errors: kUsage if a
   // variable does not exist; kUnsupported if the block is not a classic dataset; those of
-  // Reader::block().
-  NMB_EXPORT static Result<NamedBlocks> of_variables(const Reader& reader,
+  // FileReader::block().
+  NMB_EXPORT static Result<NamedBlocks> of_variables(const FileReader& reader,
                                                      std::span<const VarId> variables);
 
   NMB_EXPORT Status for_each_entry(
       std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const;
   NMB_EXPORT Result<std::optional<BlockEntry>> find(std::string_view name) const;
-  NMB_EXPORT Result<std::shared_ptr<const Block>> block(std::string_view name) const;
-  Result<std::shared_ptr<const Block>> block(const BlockEntry& entry) const {
+  NMB_EXPORT Result<std::shared_ptr<const LoadedBlock>> block(std::string_view name) const;
+  Result<std::shared_ptr<const LoadedBlock>> block(const BlockEntry& entry) const {
     return reader_ ? reader_->block(entry) : block(entry.name);
   }
 
  private:
-  using List = std::vector<std::shared_ptr<const Block>>;
+  using List = std::vector<std::shared_ptr<const LoadedBlock>>;
   // Returns the first block of the list whose name is not less than `name`.
   List::const_iterator first(std::string_view name) const;
 
-  const Reader* reader_ = nullptr;
+  const FileReader* reader_ = nullptr;
   std::shared_ptr<const List> list_;  // used if reader_ is nullptr
 };
 

@@ -29,10 +29,10 @@ Status check_name(std::string_view what, const std::string& path, std::string_vi
   if (name.size() + ahead <= kMostNetcdfName) return {};
   return failure(Code::kUnsupported, what, " ", in_quotes(path.substr(0, 80)), ": found a name of ",
                  name.size() + ahead, " bytes in a netCDF-4 file, expected at most ",
-                 kMostNetcdfName, " (ConvertOptions::plain has no such limit)");
+                 kMostNetcdfName, " (ExtractOptions::plain has no such limit)");
 }
 
-Status check_attributes(const Block& block, std::uint32_t owner) {
+Status check_attributes(const LoadedBlock& block, std::uint32_t owner) {
   Status status;
   block.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
     const std::string_view object = owner == kGlobal ? "" : block.metadata.variable(owner).name;
@@ -54,7 +54,7 @@ Status check_netcdf_names(const NamedBlocks& blocks) {
       NMB_TRY(check_name("block", entry.name, path.substr(from, to - from), 0));
       from = to + 1;
     }
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks.block(entry));
     const Metadata& metadata = block->metadata;
     const bool is_classic = is_classic_dataset(metadata);
     for (DimId d = 0; is_classic && d < metadata.dimension_count(); ++d)
@@ -83,7 +83,7 @@ Status check_netcdf_names(const NamedBlocks& blocks) {
   });
 }
 
-void NetcdfCheck::add(const Block& written) {
+void NetcdfCheck::add(const LoadedBlock& written) {
   const Metadata& metadata = written.metadata;
   for (VarId v = 0; v < metadata.variable_count(); ++v) {
     if (metadata.variable(v).dimensions.empty() || !is_dimension_scale(metadata, v)) continue;
@@ -94,7 +94,7 @@ void NetcdfCheck::add(const Block& written) {
   }
 }
 
-Status NetcdfCheck::add_classic(const Block& written, const Block& source, bool plain) {
+Status NetcdfCheck::add_classic(const LoadedBlock& written, const LoadedBlock& source, bool plain) {
   add(written);
   const Metadata &metadata = written.metadata, &expected = source.metadata;
   NMB_ASSIGN(const auto above, form_.dimensions().dimensions_above(source));
@@ -137,10 +137,10 @@ Status NetcdfCheck::check_numbers(const std::string& variable, const std::vector
   return {};
 }
 
-Status NetcdfCheck::check_block(const std::shared_ptr<const Block>& block) const {
-  const Block& source = *block;
+Status NetcdfCheck::check_block(const std::shared_ptr<const LoadedBlock>& block) const {
+  const LoadedBlock& source = *block;
   const DimensionIds& dimensions = form_.dimensions();
-  std::shared_ptr<const Block> written;
+  std::shared_ptr<const LoadedBlock> written;
   for (VarId v = 0; v < source.metadata.variable_count(); ++v) {
     const std::size_t rank = source.metadata.variable(v).dimensions.size();
     const std::vector<std::int64_t> before = integers(source.metadata, v, kCoordinates, rank);
@@ -172,7 +172,7 @@ Status NetcdfCheck::finish() const {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended) ||
         form_.dimensions().is_classic(entry.name))
       return true;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks_.block(entry));
     NMB_TRY(check_block(block));
     return true;
   });

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "client/hdf5_form.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "reader/file_reader.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 
@@ -27,12 +27,13 @@ class NetcdfCheck {
   NetcdfCheck(const NamedBlocks& blocks, const Hdf5Form& form) : blocks_(blocks), form_(form) {}
 
   // Adds a group of the HDF5 file. Groups must be added in the order in which netCDF-C reads them.
-  void add(const Block& written);
+  void add(const LoadedBlock& written);
   // Adds a group that was made from the classic block `source`. Errors: kDamaged if a variable has
   // other dimensions in the group than in `source`.
-  Status add_classic(const Block& written, const Block& source, bool plain);
-  // Makes the checks that need all groups, so all must have been added. Errors: kIo; kDamaged, with
-  // the name of the variable, if netCDF sees other dimensions for a variable than in its source.
+  Status add_classic(const LoadedBlock& written, const LoadedBlock& source, bool plain);
+  // Makes the checks that need all groups. Call this function after all groups were added. Errors:
+  // kIo; kDamaged, with the name of the variable, if netCDF sees other dimensions for a variable
+  // than in its source.
   Status finish() const;
 
  private:
@@ -43,7 +44,7 @@ class NetcdfCheck {
   };
   Status check_numbers(const std::string& variable, const std::vector<std::int64_t>& ids,
                        const std::vector<std::string>& paths) const;
-  Status check_block(const std::shared_ptr<const Block>& block) const;
+  Status check_block(const std::shared_ptr<const LoadedBlock>& block) const;
 
   const NamedBlocks blocks_;
   const Hdf5Form& form_;

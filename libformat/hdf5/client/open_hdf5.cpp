@@ -1,10 +1,11 @@
+// Opens HDF5 files as blocks (see client/hdf5.h).
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "client/group_block.h"
+#include "client/hdf5.h"
 #include "client/hdf5_file.h"
-#include "nmb/hdf5.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -14,16 +15,17 @@ namespace nmb {
 // for each object.
 static constexpr std::uint64_t kMostMetadata = std::uint64_t{1} << 30, kMostMetadataFactor = 4;
 
-Result<std::vector<std::shared_ptr<const Block>>> hdf5::open_groups(
+Result<std::vector<std::shared_ptr<const LoadedBlock>>> hdf5::open_groups(
     std::shared_ptr<const ByteSource> file, std::vector<std::string>* lost) {
   const std::string name = file->name();
   const std::uint64_t most = kMostMetadata + kMostMetadataFactor * file->size();
-  std::vector<std::shared_ptr<const Block>> blocks;
+  std::vector<std::shared_ptr<const LoadedBlock>> blocks;
   std::uint64_t held = 0;
   const auto add = [&](hdf5::GroupBlock group) -> Status {
     std::ranges::move(group.lost_references, std::back_inserter(*lost));
-    NMB_ASSIGN(std::shared_ptr<const Block> block, hdf5::decode_group(std::move(group), name));
-    held += sizeof(Block) + block->metadata.memory() + block->entry.raw_length;
+    NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block,
+               hdf5::decode_group(std::move(group), name));
+    held += sizeof(LoadedBlock) + block->metadata.memory() + block->entry.raw_length;
     if (held > most)
       return failure(Code::kLimit, "found more than ", most,
                      " bytes of metadata, which is too much for a file of "
@@ -42,7 +44,7 @@ Result<std::vector<std::shared_ptr<const Block>>> hdf5::open_groups(
   return blocks;
 }
 
-Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(
+Result<std::vector<std::shared_ptr<const LoadedBlock>>> open_hdf5(
     std::shared_ptr<const ByteSource> file) {
   std::vector<std::string> lost;
   return hdf5::open_groups(std::move(file), &lost);

@@ -8,7 +8,7 @@
 
 #include "encoding/tree_level.h"
 #include "encoding/view_output.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "encoding/hdf5_bytes.h"
-#include "nmb/extension.h"
-#include "nmb/status.h"
+#include "model/extension.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -9,7 +9,7 @@
 #include "encoding/global_heap.h"
 #include "encoding/hdf5_bytes.h"
 #include "encoding/view_output.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

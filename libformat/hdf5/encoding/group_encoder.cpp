@@ -7,7 +7,7 @@
 #include "encoding/object_header.h"
 #include "encoding/tree_level.h"
 #include "model/name_rules.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -8,7 +8,7 @@
 
 #include "encoding/link_list.h"
 #include "encoding/view_output.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

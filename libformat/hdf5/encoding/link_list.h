@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 
 namespace nmb {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "encoding/hdf5_bytes.h"
-#include "nmb/types.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "nmb/status.h"
 #include "wire/checked.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

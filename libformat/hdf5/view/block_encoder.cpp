@@ -8,8 +8,8 @@
 #include "hdf5_types/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
-#include "nmb/text.h"
-#include "nmb/values.h"
+#include "model/text.h"
+#include "model/values.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -11,10 +11,10 @@
 #include "encoding/group_encoder.h"
 #include "encoding/object_header.h"
 #include "encoding/view_output.h"
-#include "nmb/block_entry.h"
-#include "nmb/classic.h"
-#include "nmb/hdf5_view.h"
+#include "model/classic.h"
+#include "view/hdf5_view.h"
 #include "view/value_places.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

@@ -8,10 +8,10 @@
 
 #include "encoding/global_heap.h"
 #include "encoding/hdf5_bytes.h"
-#include "nmb/hdf5_view.h"
-#include "nmb/metadata.h"
-#include "nmb/status.h"
+#include "model/metadata.h"
+#include "view/hdf5_view.h"
 #include "view/known_objects.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

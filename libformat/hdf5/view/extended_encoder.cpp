@@ -6,8 +6,8 @@
 #include "encoding/datatype_message.h"
 #include "encoding/dimension_messages.h"
 #include "hdf5_types/netcdf_marks.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/text.h"
+#include "model/text.h"
+#include "netcdf/netcdf_view.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

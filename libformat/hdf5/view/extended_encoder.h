@@ -13,8 +13,8 @@
 #include "encoding/group_encoder.h"
 #include "encoding/object_header.h"
 #include "hdf5_types/block_properties.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/reader.h"
+#include "netcdf/netcdf_view.h"
+#include "reader/file_reader.h"
 #include "view/extended_output.h"
 #include "view/object_messages.h"
 #include "view/storage_encoder.h"
@@ -27,7 +27,7 @@ class ExtendedEncoder {
   // All arguments must outlive the object. If the block's values cannot be shown in place, `places`
   // has the reason. `scales` has the scale numbers of the block, then those of the blocks of kind 6
   // above it, nearest block first.
-  ExtendedEncoder(const Block& block, const Result<ValuePlaces>& places,
+  ExtendedEncoder(const LoadedBlock& block, const Result<ValuePlaces>& places,
                   std::span<const ScaleNumbers> scales, ExtendedOutput& shared)
       : block_(block),
         metadata_(block.metadata),
@@ -54,7 +54,7 @@ class ExtendedEncoder {
   Status arrange_links(ViewGroup* group);
   Status add_link(const hdf5::Link& link, ViewGroup* group);
 
-  const Block& block_;
+  const LoadedBlock& block_;
   const Metadata& metadata_;
   const TypeTable& types_;
   const std::size_t source_;

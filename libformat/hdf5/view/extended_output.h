@@ -10,7 +10,7 @@
 
 #include "encoding/global_heap.h"
 #include "encoding/view_output.h"
-#include "nmb/hdf5_view.h"
+#include "view/hdf5_view.h"
 #include "view/known_objects.h"
 
 namespace nmb {

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "netcdf/group_order.h"
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "superblock/view_header.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

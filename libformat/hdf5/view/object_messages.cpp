@@ -8,7 +8,7 @@
 #include "hdf5_types/netcdf_marks.h"
 #include "hdf5_types/type_header.h"
 #include "model/paths.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

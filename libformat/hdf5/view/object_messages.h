@@ -12,7 +12,7 @@
 
 #include "encoding/object_header.h"
 #include "hdf5_types/block_properties.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "view/converted_values.h"
 #include "view/extended_output.h"
 
@@ -26,7 +26,7 @@ class ObjectMessages {
  public:
   // All arguments must outlive the object. `scales` has the scale numbers of the block, then those
   // of the blocks of kind 6 above it, nearest block first.
-  ObjectMessages(const Block& block, const hdf5::BlockProperties& properties,
+  ObjectMessages(const LoadedBlock& block, const hdf5::BlockProperties& properties,
                  std::span<const ScaleNumbers> scales, ExtendedOutput& shared)
       : block_(block),
         metadata_(block.metadata),
@@ -66,7 +66,7 @@ class ObjectMessages {
   Attribute renumbered(VarId owner, const Attribute& attribute,
                        std::vector<std::byte>* bytes) const;
 
-  const Block& block_;
+  const LoadedBlock& block_;
   const Metadata& metadata_;
   const TypeTable& types_;
   const hdf5::BlockProperties& properties_;

@@ -9,7 +9,7 @@
 #include "encoding/chunk_tree.h"
 #include "encoding/object_header.h"
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "view/converted_values.h"
 #include "view/extended_output.h"
 #include "view/value_places.h"
@@ -20,8 +20,8 @@ class StorageEncoder {
  public:
   // All arguments must outlive the object. If the block's values cannot be shown in place, `places`
   // has the reason. The messages are added to `header`.
-  StorageEncoder(const Block& block, const Result<ValuePlaces>& places, ExtendedOutput& shared,
-                 ObjectHeader& header)
+  StorageEncoder(const LoadedBlock& block, const Result<ValuePlaces>& places,
+                 ExtendedOutput& shared, ObjectHeader& header)
       : block_(block),
         metadata_(block.metadata),
         types_(block.metadata.extension()->types),
@@ -59,7 +59,7 @@ class StorageEncoder {
   std::uint64_t end_of_hole(std::uint64_t offset, std::uint64_t bytes) const;
   bool unwritten_is_zero(VarId id, const hdf5::Creation& creation) const;
 
-  const Block& block_;
+  const LoadedBlock& block_;
   const Metadata& metadata_;
   const TypeTable& types_;
   const Result<ValuePlaces>& places_;

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "nmb/status.h"
 #include "reader/reader_core.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -8,8 +8,8 @@
 #include "hdf5_types/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "model/text.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/text.h"
 #include "superblock/view_header.h"
 #include "view/block_encoder.h"
 #include "view/extended_encoder.h"
@@ -168,7 +168,8 @@ class ViewPass {
 
   Status encode_extended(const BlockEntry& entry, ExtendedOutput& extended, ViewGroup* group) {
     NMB_ASSIGN(StoredBlock stored, core_.load(entry, true));
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, core_.decode(entry, stored, nullptr));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block,
+               core_.decode(entry, stored, nullptr));
     if (has_classic_values(block->metadata))
       return refused(entry,
                      "a view of a block that uses dimensions of groups above is not supported");

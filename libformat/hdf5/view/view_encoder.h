@@ -7,12 +7,12 @@
 #include <cstdint>
 
 #include "encoding/view_output.h"
-#include "nmb/hdf5_view.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "reader/file_reader.h"
 #include "reader/reader_core.h"
 #include "superblock/superblock.h"
 #include "superblock/view_header.h"
+#include "view/hdf5_view.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -1,81 +1,20 @@
-// Digests of the content of files, and comparison of two files (spec/digest.md). The content does
-// not depend on the kind of the file, on chunks, compression and byte order, or on the order of
-// blocks, variables and attributes.
+// compare, digest: whether files have the same content (spec/digest.md). The content does not
+// depend on the kind of the file, on chunks, compression and byte order, or on the order of blocks,
+// variables and attributes.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/path_move.h"
-#include "nmb/status.h"
+#include "nmb/error.h"
+#include "nmb/reader.h"
 
 namespace nmb {
-
-// A file of any kind.
-struct ContentFile {
-  FileBlocks blocks;
-  std::uint64_t size = 0;  // bytes of the file
-  // If `blocks` has other names for the blocks than the file: the paths of objects count as if the
-  // groups of the file had been renamed like this.
-  PathMove move{};
-};
-
-struct ContentOptions {
-  unsigned threads = 1;
-  // Memory for decoded chunks of each file, in bytes. If a row of chunks does not fit, its chunks
-  // are decoded several times. A row of chunks consists of all chunks of a variable that have the
-  // same position along the slowest dimension.
-  std::uint64_t chunk_cache = std::uint64_t{256} << 20;
-  // Sets the memory for decoded chunks for a process that may use `memory` bytes; 0 means no limit.
-  void set_memory(std::uint64_t memory) { chunk_cache = std::max(chunk_cache, memory / 4); }
-};
-
-// --- digests ---
-
-struct BlockDigest {
-  std::string block;
-  Digest digest;
-  // Whether the block has no content. Such a block does not change the digest of its file.
-  bool is_empty = false;
-};
-
-// Returns the 32 hexadecimal digits of a digest, in the order of the program xxh128sum.
-NMB_EXPORT std::string digest_text(const Digest& digest);
-// Returns the 64 hexadecimal digits of a SHA-256.
-NMB_EXPORT std::string digest_text(const Sha256& digest);
-
-// Returns the SHA-256 of `length` bytes, which `read` supplies in parts of at most 1 MiB. Fails
-// with kIo "interrupted" when *cancel becomes true; `cancel` may be nullptr.
-NMB_EXPORT Result<Sha256> sha256(
-    std::uint64_t length,
-    const std::function<Status(std::uint64_t offset, std::span<std::byte> out)>& read,
-    const std::atomic<bool>* cancel = nullptr);
-NMB_EXPORT Result<Sha256> sha256(const ByteSource& source,
-                                 const std::atomic<bool>* cancel = nullptr);
-
-// Calls visit() for each block of a file, in the order of names, and returns the digest of the
-// file. Loads the metadata of blocks from HDF5 twice. Errors: those of the functions in `blocks`,
-// of the values and of visit(); kUnsupported if values cannot be read, for example because of a
-// filter; kLimit if a type is too large. The message names the object.
-NMB_EXPORT Result<Digest> digest_file(const ContentFile& file, const ContentOptions& options,
-                                      const std::function<Status(const BlockDigest&)>& visit);
-// Calls visit() for each of these blocks, in the given order. Errors: those of digest_file().
-NMB_EXPORT Status digest_blocks(const ContentFile& file, const std::vector<BlockEntry>& chosen,
-                                const ContentOptions& options,
-                                const std::function<Status(const BlockDigest&)>& visit);
-
-// --- differences ---
 
 // How far two numbers may be apart and still count as the same. The numbers a and b are the same if
 // |a - b| <= absolute + relative * |b|.
@@ -121,25 +60,38 @@ struct ComparedVariable {
   double largest_difference = 0;
 };
 
-struct ComparisonOptions {
-  ContentOptions content;
-  Tolerance tolerance;
+struct CompareOptions {
+  Tolerance tolerance{};
   std::size_t most_first = 3;  // number of elements in ComparedVariable::first
+  unsigned threads = 1;
+  // Memory for decoded chunks of each file, in bytes.
+  std::uint64_t chunk_cache = std::uint64_t{256} << 20;
 };
 
-struct ComparisonVisitor {
-  std::function<Status(const DefinitionDifference&)> definition;
-  // Called for each variable whose values were compared, even if no values differ.
-  std::function<Status(const ComparedVariable&)> variable;
+struct FileComparison {
+  bool same = false;  // without tolerance: whether the digests are the same
+  std::vector<DefinitionDifference> definitions{};
+  std::vector<ComparedVariable> variables{};  // those with different values
 };
 
-// Compares the content of two files. Returns whether the content is the same. Without tolerance,
-// this is the case if and only if the digests of the files are the same. Calls the functions of
-// `visitor` block by block in the order of names; blocks that only `second` has come last. The
-// values of a variable are compared if the variable has the same type and shape in both files.
-// Errors: those of digest_file().
-NMB_EXPORT Result<bool> compare_files(const ContentFile& first, const ContentFile& second,
-                                      const ComparisonOptions& options,
-                                      const ComparisonVisitor& visitor);
+// Compares the content of two files of any kinds. Errors: those of reading.
+NMB_EXPORT Result<FileComparison> try_compare(const Reader& first, const Reader& second,
+                                              const CompareOptions& options = {});
+inline FileComparison compare(const Reader& first, const Reader& second,
+                              const CompareOptions& options = {}) {
+  return check(try_compare(first, second, options));
+}
+
+struct ContentDigest {
+  std::string file{};  // 32 hexadecimal digits, as those of each block
+  std::vector<std::pair<std::string, std::string>> blocks{};  // names and digests, by name
+};
+
+// Computes the digest of a file's content: XXH3-128, which is no protection against forgery.
+// Errors: those of reading; kUnsupported if values cannot be decoded.
+NMB_EXPORT Result<ContentDigest> try_digest(const Reader& file, unsigned threads = 1);
+inline ContentDigest digest(const Reader& file, unsigned threads = 1) {
+  return check(try_digest(file, threads));
+}
 
 }  // namespace nmb

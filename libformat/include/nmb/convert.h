@@ -1,143 +1,70 @@
-// Converts blocks to classic files, and NMB files to HDF5 or netCDF-4. Checks that no output
-// replaces a file to which an input refers.
+// convert: writes a file of another kind with the same content: NMB, netCDF (CDF-1, 2, 5), netCDF-4
+// or HDF5.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/dataset.h"
-#include "nmb/files.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/output_options.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "nmb/error.h"
+#include "nmb/options.h"
+#include "nmb/statistics.h"
 #include "nmb/types.h"
-#include "nmb/values.h"
 
 namespace nmb {
 
-struct Hdf5Losses;
+class Ranks;
 
-// --- classic files ---
+struct ConvertOptions {
+  // --- what is written ---
+  FileKind to = FileKind::kNmb;
+  // For HDF5: whether the file is one that netCDF-4 programs read in full.
+  bool netcdf = true;
+  // If set, only this block of an NMB file and the blocks below it are written. A classic file has
+  // one block, so that this is needed if the input has several.
+  std::optional<std::string> block{};
+  // Whether what `to` cannot hold is left out and reported. If false, it makes the call fail.
+  bool lossy = false;
+  // How values are stored in NMB and HDF5 files.
+  Storing storing{};
+  Hdf5View hdf5_view = Hdf5View::kOff;                  // NMB
+  StatisticsLevel statistics = StatisticsLevel::kNone;  // NMB
+  // NMB: whether an HDF5 or netCDF-4 input is stored byte for byte too.
+  bool originals = true;
 
-struct ConvertOptions : OutputOptions {
-  // --- what changes the bytes ---
-  // The kind of file to write. nullopt means the kind of the source. The file is then identical to
-  // the file that was packed; if records were added, only numrecs differs.
-  std::optional<Kind> kind;
-  // For HDF5 outputs: the deflate level (1 to 9, or 0 for no compression), and whether to shuffle
-  // bytes. Both options apply to an array of a classic block if the array has records or more than
-  // 64 KiB.
-  int deflate = 0;
-  bool shuffle = false;
-  // For HDF5 outputs: chunk lengths along named dimensions, for arrays of classic blocks. Along a
-  // fixed dimension, the chunk length is limited to the dimension's length.
-  std::vector<Compression::ChunkLength> chunk{};
-  // For HDF5 outputs that need not be netCDF-4: whether to omit the data sets of dimensions whose
-  // names netCDF made up (phony_dim_0).
-  bool plain = false;
+  // --- what happens to the files ---
+  bool replace = false;  // whether the output may replace an existing file
+  bool sync = true;      // whether the call waits until the data are on the device
+  bool check = true;     // whether the result is read back and compared
+  ExternalPaths external = ExternalPaths::kBeneath;  // which external files of the input are read
 
-  // --- checks and callbacks ---
-  bool check = true;  // Whether to read back and compare each write; an HDF5 file is compared after
-                      // it is complete
-  // For HDF5 outputs: called on rank 0 with the losses, before anything is written. If this
-  // function fails, the conversion fails. If no function is set, losses make the conversion fail
-  // with kConflict.
-  std::function<Status(const Reader&, const Hdf5Losses&)> on_losses{};
+  // --- what changes the speed ---
+  unsigned threads = 1;
+  // If set, the call is collective: these ranks share the work, and all get its outcome.
+  Ranks* ranks = nullptr;
+  // --- callback and cancelling ---
+  // Called by one thread at a time with bytes of values.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
+  // If set, the call stops with kIo "interrupted" once *cancel is true, and the output stays as it
+  // was.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
-// Writes a block as a classic file, and publishes the file as `path`. A failure does not change an
-// existing file at `path`. Errors: kConflict if the requested kind cannot hold the block (the
-// message names the object); kDamaged if a checksum of the source does not match; kExists; kIo;
-// kNoSpace.
-NMB_EXPORT Status extract_block(const Reader& reader, const BlockEntry& entry,
-                                const std::string& path, const ConvertOptions& options = {});
-
-// Writes a dataset as a classic file of `kind` in canonical form.
-NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
-                                const ConvertOptions& options = {});
-
-// The following two functions are collective versions. All ranks of `ranks` must have opened the
-// same source; each rank writes a share of the values. The options must be the same on all ranks.
-// All ranks get the same outcome.
-NMB_EXPORT Status extract_block(const Reader& reader, const BlockEntry& entry,
-                                const std::string& path, const ConvertOptions& options,
-                                Communicator& ranks);
-NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
-                                const ConvertOptions& options, Communicator& ranks);
-
-// --- HDF5 and netCDF-4 files ---
-
-// Parts of an NMB file that the HDF5 file does not contain, or contains in another form.
-struct Hdf5Losses {
-  // Parts that HDF5 cannot hold. These parts are the user blocks of groups other than the root
-  // group. If all other groups lie below a group, HDF5 can hold the user block of this group.
-  std::vector<Loss> losses{};
-  // Filter parameters that HDF5 replaces, without a change of values, and chunks that could not be
-  // checked because of their filters (see `damaged`).
-  std::vector<Loss> changes{};
-  // Variables of which chunks cannot be decoded: the values are unreadable in the NMB file too. The
-  // HDF5 file gets the stored bytes of these chunks. write_hdf5() decodes all chunks to find them
-  // if options.check is set; otherwise, it lists the variables that the NMB file marks. Empty for
-  // the outputs of pack(), which reports such variables in PackReport::losses.
-  std::vector<Loss> damaged{};
-  LostRecords records{};
-};
-
-// Writes an NMB file as HDF5, and publishes the HDF5 file as `path`. A failure does not change an
-// existing file at `path`. Collective: rank 0 does the work, and all ranks get the outcome. `input`
-// is the path of the file that `reader` has open. The HDF5 library runs in a separate process,
-// which opens `input`. Ignores options.kind. If options.check is set, compares
-// the groups and values of the result with `input`. Also compares the dimensions that netCDF finds
-// in the result with the dimensions of the sources. Errors: kConflict if there are losses or
-// damaged variables and options.on_losses is not set; kDamaged and kUnsupported if the separate
-// process fails with them; kExists; kIo; kNoSpace.
-NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
-                             const std::string& path, const ConvertOptions& options,
-                             Communicator& ranks);
-
-// Makes the checks with which write_hdf5() begins, which read no values. Calls options.on_losses.
-// Not collective. Errors: those of write_hdf5().
-NMB_EXPORT Status check_hdf5(const Reader& reader, const std::string& input,
-                             const ConvertOptions& options);
-
-// --- files to which an input refers, and which no output may replace ---
-
-// These functions follow references to any depth. Files of virtual data sets and external links are
-// looked for in the folder of the file that refers to them. Outputs that do not exist yet are
-// compared by folder and name. Each file is read once for each OutputSet. Files that are damaged or
-// cannot be opened are skipped. At most 65,536 files are read, and reading ends after about 5
-// minutes. Some files are not read because of these limits, or because this version cannot read
-// them. Such a file may refer to an output. Therefore, if an output exists and would be replaced,
-// the functions fail with kUsage. Thread-safe.
-
-// Fails with kUsage if an output is a file to which the NMB file refers. An NMB file refers to all
-// files in its file table, even if ReadOptions::external does not allow them. The NMB file also
-// refers to all files to which its blocks from HDF5 refer. Reads the metadata of all blocks from
-// HDF5. Other errors: those of Reader.
-NMB_EXPORT Status check_references(const OutputSet& outputs, const Reader& reader);
-
-// Fails with kUsage if an output is a file of the file table. Other errors: kDamaged, kIo.
-NMB_EXPORT Status check_file_table(const OutputSet& outputs, const Reader& reader);
-
-// Fails with kUsage if an output is a file to which a dataset from HDF5 refers. Such files contain
-// raw data of external data sets, sources of virtual data sets, or targets of external links.
-// `file` is the path of the file with the dataset. Names are looked for in the folder of `file`, in
-// the current folder, and in the folders that the environment variables of the HDF5 library name.
-// Other errors: kDamaged.
-NMB_EXPORT Status check_references(const OutputSet& outputs, const Dataset& dataset,
-                                   const std::string& file);
-
-// Checks all references in an NMB or HDF5 file, as the functions above do. Reads the file for this
-// check; files of other kinds have no references. Other errors: failures to read `file`.
-NMB_EXPORT Status check_references(const OutputSet& outputs,
-                                   const std::shared_ptr<const ByteSource>& file);
+// Converts a file. A failure leaves `output` as it was. losses: nullptr, or gets a sentence for
+// each thing that the output lacks or has in another form, also after kConflict. Errors: kConflict
+// if `to` cannot hold the content; kUsage; kNotFound; kUnknownKind; kDamaged; kUnsupported;
+// kExists; kIo; kNoSpace.
+NMB_EXPORT Status try_convert(const std::string& input, const std::string& output,
+                              const ConvertOptions& options = {},
+                              std::vector<std::string>* losses = nullptr);
+inline std::vector<std::string> convert(const std::string& input, const std::string& output,
+                                        const ConvertOptions& options = {}) {
+  std::vector<std::string> losses;
+  nmb::check(try_convert(input, output, options, &losses));
+  return losses;
+}
 
 }  // namespace nmb

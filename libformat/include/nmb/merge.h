@@ -1,64 +1,30 @@
-// pack: merges per-process files into one NMB file. Each input becomes one block, or several blocks
-// according to PackOptions::block_by.
+// merge: makes one file of many. The inputs are classic netCDF, netCDF-4, HDF5 and NMB files in any
+// mixture.
+//
+//   nmb::merge(files, "all.nmb");                                  // one block for each file
+//   nmb::merge(files, "year.nmb", {.mode = nmb::Join{.along = "time"}});
+//
 #pragma once
 
-#include <cstddef>
+#include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/external_files.h"
-#include "nmb/files.h"
-#include "nmb/status.h"
+#include "nmb/counts.h"
+#include "nmb/error.h"
+#include "nmb/options.h"
+#include "nmb/statistics.h"
 #include "nmb/types.h"
-#include "nmb/values.h"
-#include "nmb/writer.h"
 
 namespace nmb {
 
-class Reader;
-struct Hdf5Losses;  // nmb/convert.h
-
-// How a merge treats whole files. These files are the HDF5 and netCDF-4 inputs, and the originals
-// of NMB inputs.
-enum class Originals : std::uint8_t {
-  // The merge stores no whole files. An original of an NMB input then counts as a loss, unless the
-  // output is an HDF5 file that has the original's block.
-  kNone,
-  // The merge stores the files byte for byte. Values that lie in an original are stored only there.
-  // Works like kNone if blocks are divided, if values are compressed, or if the output is not an
-  // NMB file.
-  kStore,
-  kDrop,  // the merge stores no whole files, and no original counts as a loss
-};
-
-// An input file that was read.
-struct PackSource {
-  std::uint64_t index = 0;  // position in the order in which inputs are merged
-  std::string path{};
-  std::uint64_t bytes = 0;
-  std::vector<std::string> provenance;  // for an NMB file: its Reader::provenance()
-};
-
-// Options for an HDF5 output. The remaining fields of ConvertOptions are set from fields of
-// PackOptions.
-struct Hdf5Output {
-  bool plain = false;  // ConvertOptions::plain
-  bool check = true;   // ConvertOptions::check
-  // ConvertOptions::on_losses; `between` is the NMB file from which the output is made.
-  std::function<Status(const Reader& between, const Hdf5Losses&)> on_losses{};
-  // Name of the file in messages about objects that cannot be written as HDF5. If empty, these
-  // messages name the output.
-  std::string source{};
-};
+class Ranks;
 
 // How an input is divided into blocks of the output. A new block is placed below the block from
 // which its variables are taken. The old block keeps variables that do not match the rule, global
@@ -117,8 +83,10 @@ struct SampleRule {
 struct TagRule {
   enum class From : std::uint8_t {
     // The value is made from the template `value`, which has text and fields: {1}, {2} and so on
-    // are the captures of PackOptions::tag_names or, if this is empty, of the kPrefix rule by which
-    // the block was divided; {stem}, {path}, {index} and {group} are as in PackOptions::block_name.
+    // are the captures of MergeOptions::tag_names or, if this is empty, of the kPrefix rule by
+    // which
+    // the block was divided; {stem}, {path}, {index} and {group} are as in
+    // MergeOptions::block_name.
     // If the expression does not match, or a capture has no text, the block does not get the tag.
     // The tag's type depends on the text: int64 or uint64 for a decimal integer in their range,
     // double for another decimal number in its range, and text for everything else.
@@ -148,7 +116,7 @@ struct BlockChoice {
   std::optional<std::vector<std::string>> names{};
   // If set, only blocks for whose names this function returns false. Must be thread-safe.
   std::function<Result<bool>(std::string_view block)> excludes{};
-  // If set, only blocks for which this expression holds (FindExpression in nmb/find.h). A name in
+  // If set, only blocks for which this expression holds (Reader::find()). A name in
   // the expression that no block has is an error. Blocks for which the conditions above do not hold
   // are not looked at.
   std::optional<std::string> where{};
@@ -158,21 +126,14 @@ struct BlockChoice {
   std::uint64_t shard = 1, shards = 1;
 };
 
-// Losses that are refused.
-enum class RefusedLosses : std::uint8_t {
-  kNone,
-  kValues,  // values (PackLoss::Kind::kValues)
-  kAll,
-};
-
-// Modes of a merge: how blocks of the same name in several inputs are merged. In the modes other
-// than PackMode, a block that several inputs have becomes a classic dataset, and objects of the
-// same name must have the same type and dimensions (docs/reference/merging.md). Attributes that
-// determine the meaning of values (units and similar) must have the same value; for other
-// attributes the first value is kept.
+// --- how blocks of the same name in several inputs are merged ---
+// In the modes other than Pack, a block that several inputs have becomes a classic dataset, and
+// objects of the same name must have the same type and dimensions (docs/reference/merging.md).
+// Attributes that determine the meaning of values, for example units, must have the same value; of
+// other attributes the first value is kept.
 
 // Blocks are not merged; the same name in two inputs is a conflict.
-struct PackMode {
+struct Pack {
   // Whether to add the blocks as a new generation to the output, which must exist. A failure never
   // changes the output's content. A block whose name exists in the output is a conflict.
   bool append = false;
@@ -182,24 +143,13 @@ struct PackMode {
   // Without block_by and compression: whether values stay in the inputs. The output then has the
   // blocks, and the positions of their values in the inputs. Data of HDF5 inputs that NMB stores in
   // another form (tables of chunks, strings) are copied into the output. Fails with kUnsupported if
-  // PackOptions::external does not allow the path of an input.
+  // MergeOptions::external does not allow the path of an input.
   bool link = false;
   // Which digests of packed files are recorded. A stored whole file always has its XXH3-128.
   // Digests of classic files are recorded with their blocks, if whole files are stored (without
   // block_by, compression and link).
   RecordedDigests digests = RecordedDigests::kNone;
-  // If set, only this block of each NMB input is packed. A classic block becomes the root block. A
-  // block from HDF5 keeps its name, because its references contain paths. The blocks below this
-  // block are packed too. The block may use dimensions of groups above it. These groups are packed
-  // with their attributes, datatypes and dimension scales (coordinates), but without their other
-  // variables. Errors: kNotFound if an input does not have the block; kUnsupported if an input is
-  // not an NMB file.
-  std::optional<std::string> only_block{};
-  // If set, a block of an NMB input is packed only if this function returns true for its name. If
-  // the block is a group, the blocks below it are packed too. Groups above are packed as with
-  // `only_block`. The packed blocks keep their names. The function must be thread-safe.
-  std::function<Result<bool>(std::string_view block)> wants_block{};
-  // Without block_by: which blocks of the inputs are packed. An original (PackOptions::originals)
+  // Without block_by: which blocks of the inputs are packed. An original (MergeOptions::originals)
   // is stored only if all blocks of its file are packed. Fails with kNotFound if no block is
   // packed.
   std::optional<BlockChoice> choice{};
@@ -220,7 +170,7 @@ enum class Mismatch : std::uint8_t {
 
 // Blocks become one block with all their objects; objects of the same name become one object and
 // must have the same values.
-struct UnionMode {
+struct Union {
   bool strict_attributes = false;  // whether each attribute must have the same value in all inputs
   Mismatch on_mismatch = Mismatch::kConflict;
   // Whether values are taken from the first input that has them, without comparing them.
@@ -228,7 +178,7 @@ struct UnionMode {
 };
 
 // Blocks with the same objects become one block; values are concatenated along a dimension.
-struct JoinMode {
+struct Join {
   // The dimension along which values are concatenated. "" means the record dimension; "axis:0"
   // means the first dimension of each variable. A name means the dimension of the highest group
   // that defines one; "/GROUP/NAME" means the dimension of this group.
@@ -246,8 +196,8 @@ struct JoinMode {
   // Whether the global attribute tracking_id, which identifies a single file, is removed from each
   // block that several inputs have.
   bool drop_tracking_id = false;
-  bool strict_attributes = false;              // as in UnionMode
-  Mismatch on_mismatch = Mismatch::kConflict;  // as in UnionMode
+  bool strict_attributes = false;              // as in Union
+  Mismatch on_mismatch = Mismatch::kConflict;  // as in Union
   // Whether values that are not joined are taken from the first input without comparing them.
   bool first_values = false;
   // Whether missing values are replaced with fill values. Values are missing if an input lacks a
@@ -258,312 +208,104 @@ struct JoinMode {
 
 // Blocks with the same objects become one block; each input has one tile of the values, which its
 // domain_decomposition attributes describe.
-struct TilesMode {
-  bool strict_attributes = false;  // as in UnionMode
+struct Tiles {
+  bool strict_attributes = false;  // as in Union
   bool skip_mismatches = false;    // as Mismatch::kSkip; values of tiles are not widened
   // Whether values that are not divided into tiles are taken from the first input without comparing
   // them.
   bool first_values = false;
-  bool fill_missing = false;  // as in JoinMode; also fills elements that no tile has
+  bool fill_missing = false;  // as in Join; also fills elements that no tile has
 };
 
-using MergeMode = std::variant<PackMode, UnionMode, JoinMode, TilesMode>;
+using MergeMode = std::variant<Pack, Union, Join, Tiles>;
 
-struct PackOptions {
-  // --- what is read and written ---
-  std::vector<std::string> inputs;  // paths of classic files and NMB files, in any mixture
-  // With writer.dry_run, the path may be empty: only the inputs are checked then. `outputs` must be
-  // set in this case.
-  std::string output;
-  // For union, join and tiles: if set, the output is a classic file of this kind. The result must
-  // be one block. These options are ignored: `samples`, `compression`, and options of `writer` that
-  // apply only to NMB files. Fails with kConflict if the kind cannot hold the block.
-  std::optional<Kind> classic{};
-  // If set, the output is an HDF5 file (nmb/convert.h) without statistics and provenance. The
-  // output is converted from a temporary NMB file beside it, to which the other options apply. The
-  // HDF5 library compresses classic blocks; it can use only deflate.
-  std::optional<Hdf5Output> hdf5{};
-  // Whether whole files are stored. Reader::give_back() returns stored files. An absolute path is
-  // recorded without its folders.
-  Originals originals = Originals::kNone;
-  // Which external files may be opened to read values of NMB inputs. With PackMode::link, this
-  // also limits where the inputs may be, relative to the output.
-  ExternalPaths external = ExternalPaths::kBeneath;
-  // Whether values that HDF5 inputs have in other files are copied into the output. The HDF5
-  // library then opens any file that an input names, without limits on time and memory.
-  bool materialise = false;
+struct MergeOptions {
+  MergeMode mode = Pack();
 
-  // --- how blocks are made ---
-  // Pattern for names of blocks, with the fields {stem}, {path}, {index} and {group}. If empty, the
-  // pattern is {stem} for classic files, {stem}/{group} for inputs with groups, and {group} for
-  // the other modes.
-  std::string block_name;
-  bool unique_groups = false;  // whether the same group name in two inputs is a conflict
-  // How inputs are divided into blocks. Blocks from HDF5 are converted to classic datasets before
-  // they are divided or united (nmb/netcdf_view.h). Losses in this conversion are conflicts. A
-  // block from which no variable is moved stays unchanged.
+  // --- what is written ---
+  // NMB, HDF5 or, if one block results of Union, Join or Tiles, a classic kind.
+  FileKind to = FileKind::kNmb;
+  // Names of blocks, with the fields {stem}, {path}, {index} and {group} of the input. "": {stem}
+  // for classic files, {stem}/{group} for others, and {group} for modes other than Pack.
+  std::string block_name{};
   BlockRule block_by{};
   SampleRule samples{};
-  // Tags of the output's blocks. A block keeps the tags that it has in an NMB input, except tags
-  // with the names of these rules. A block without content gets no tags. An attribute or a capture
-  // that no block has is an error (kNotFound). Blocks of the output that exist already
-  // (PackMode::append) do not change.
   std::vector<TagRule> tags{};
-  // Regular expression (PCRE2) for the captures of `tags`. It is searched in the names of the
-  // output's blocks.
-  std::string tag_names{};
-
-  // --- how inputs are united ---
-  MergeMode mode = PackMode();
-  // Path of a numeric variable, including its block. Inputs are ordered by the first value of this
-  // variable in each input. The report has the same order. If empty, the order of `inputs` is kept.
+  std::string tag_names{};  // regular expression (PCRE2) on names of blocks, for captures of `tags`
+  // A numeric variable, with its block: the inputs are ordered by its first value.
   std::string sort_by{};
+  Storing storing{};
+  Hdf5View hdf5_view = Hdf5View::kOff;
+  StatisticsLevel statistics = StatisticsLevel::kNone;
+  bool originals = false;  // whether HDF5 and netCDF-4 inputs are stored byte for byte too
 
-  // --- how blocks are stored ---
-  // How values are stored (nmb/values.h). If nullopt, values that are coded in an NMB input stay
-  // coded in the same way. If a compression is given, blocks from HDF5 get newly coded chunks.
-  // Extents of other blocks are coded piece by piece, without shuffle and chunks; inline extents
-  // are not coded. Coded values are first written to the folder for temporary files (TMPDIR). Fails
-  // with kUnsupported if there are classic blocks and no codec is given.
-  std::optional<Compression> compression;
-  // Whether to keep the statistics that NMB inputs have for whole blocks, unless `writer` computes
-  // new statistics.
-  bool keep_statistics = true;
-  WriterOptions writer;  // with dry_run, nothing is written, and report->plan describes the output
-
-  // --- checks and resuming ---
-  bool strict = false;  // whether each warning counts as a conflict
-  // Which losses (PackReport::losses) make the call fail with kConflict. Any other loss is a
-  // warning.
-  RefusedLosses refused_losses = RefusedLosses::kValues;
-  // Whether to read back and compare each write, and to verify the index and the blocks of the
-  // output before it gets its name. With compression, values are verified too.
-  bool check = false;
-  // All files that the caller is going to write, including `output` and the files of `resume`.
-  // nullptr means only `output` and the files of `resume`. None of these files may be an input, or
-  // a file that an input refers to.
-  std::shared_ptr<const OutputSet> outputs{};
-  // If not empty, a run that ends early, for any reason, leaves a hidden file and a journal
-  // (CreateOptions::resume_key). A later run continues from these two files if it has the same text
-  // and the same inputs (by name, size and time of change). The text must name all options that
-  // affect the bytes of the output. For an HDF5 output, the hidden files belong to the temporary
-  // NMB file between_name(). If this file is complete, a later run does not merge the inputs again,
-  // and only writes the output.
+  // --- what happens to the files ---
+  bool replace = false;  // whether the output may replace an existing file
+  bool sync = true;      // whether the call waits until the data are on the device
+  bool dry_run = false;  // whether only inputs and options are checked
+  bool check = false;    // whether what is written is read back and compared
+  bool strict = false;   // whether a warning is a conflict
+  ExternalPaths external = ExternalPaths::kBeneath;  // which external files of inputs are read
+  // If not empty, a call that ends early leaves hidden files beside the output. A later call with
+  // the same text and the same inputs (by name, size and time of change) goes on from there. The
+  // text must name all options above that change the output.
   std::string resume{};
 
-  // --- callbacks ---
-  // For NMB outputs: returns the provenance to record (Writer::add_provenance()). `sources` are all
-  // inputs, in the order in which they are merged. Called on rank 0 after planning.
-  std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
+  // --- what changes the speed ---
+  unsigned threads = 1;
+  // If set, the call is collective: each of these ranks reads a part of the inputs. All get the
+  // outcome; rank 0 gets the report.
+  Ranks* ranks = nullptr;
+  // --- callback and cancelling ---
+  // Called by one thread at a time with bytes of values.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
+  // If set, the call stops with kIo "interrupted" once *cancel is true, and the output stays as it
+  // was.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
-// Returns the name of the temporary NMB file of an HDF5 output, if the run may be resumed:
-// ".NAME.nmb" in the folder of `path`.
-NMB_EXPORT std::string between_name(const std::string& path);
-// Adds the files that pack() writes to *outputs. If an earlier run was killed after it had
-// published the output, first removes the hidden files that this run left behind. Errors: kUsage.
-NMB_EXPORT Status add_outputs(const PackOptions& options, OutputSet* outputs);
-
-// Checks options as pack() does. Errors: kUsage if an option is out of range, or if options exclude
-// each other; messages name the fields, for example PackMode::link.
-NMB_EXPORT Status check_options(const PackOptions& options);
-
-// Kinds of conflicts between inputs.
-enum class ConflictKind : std::uint8_t {
-  // Duplicate or illegal names.
-  kBlockName,
-  kGroup,
-  kVariableName,
-  kDimensionName,
-  kAttributeName,
-  // Conflicts in dividing blocks, in counting samples, and in the positions of dimensions.
-  kUnmatchedVariable,
-  kVariables,
-  kVariable,
-  kAttributeValue,
-  kSamples,
-  kTag,
-  // Objects of the same name that differ.
-  kAttributes,
-  kDimension,
-  kAttribute,
-  kType,
-  kShape,
-  kValues,
-  kCoordinate,
-  kPartitionKey,
-  // Missing or unexpected objects, and missing or unexpected inputs.
-  kMissingVariable,
-  kExtraVariable,
-  kConstantVariable,
-  kMissingBlock,
-  kMissingRows,
-  kMissingTile,
-  kDecomposition,
-  kSetSize,
-  kInput,
-  // Conflicts with limits of the output.
-  kBlocks,
-  kLoss,
+// Why inputs cannot be merged, or how one of them differs.
+struct Conflict {
+  std::string kind{};    // "type", "values", "missing variable", ... (docs/reference/merging.md)
+  std::string object{};  // the object on which the inputs do not agree
+  std::string first_file{}, second_file{};  // second_file is "" if the conflict is in one file
+  std::string found{}, expected{};          // with two files: in the second, in the first
+  std::string text{};                       // all of this
 };
 
-// Returns the name that reports use for a kind of conflict: "block name", "group", "variable name",
-// ...
-constexpr std::string_view conflict_name(ConflictKind kind) {
-  constexpr std::string_view names[] = {"block name",
-                                        "group",
-                                        "variable name",
-                                        "dimension name",
-                                        "attribute name",
-                                        "unmatched variable",
-                                        "variables",
-                                        "variable",
-                                        "attribute value",
-                                        "samples",
-                                        "tag",
-                                        "attributes",
-                                        "dimension",
-                                        "attribute",
-                                        "type",
-                                        "shape",
-                                        "values",
-                                        "coordinate",
-                                        "partition key",
-                                        "missing variable",
-                                        "extra variable",
-                                        "constant variable",
-                                        "missing block",
-                                        "missing block, no rows",
-                                        "missing tile",
-                                        "decomposition",
-                                        "files in set",
-                                        "input",
-                                        "blocks",
-                                        "loss"};
-  return names[static_cast<std::size_t>(kind)];
+struct MergeReport {
+  std::vector<Conflict> conflicts{};  // all of them; if there are any, nothing is written
+  std::vector<Conflict> differing{};  // attributes that differ: the first value was kept
+  std::vector<Conflict> left_out{}, filled{}, widened{};  // what the mode's options did
+  std::vector<std::string> losses{};                      // what the output lacks of an input
+  std::vector<Status> unreadable{};                       // inputs that cannot be used
+  std::vector<std::string> warnings{};
+  std::uint64_t inputs = 0, bytes_in = 0, bytes_out = 0;
+  Totals totals{};
+};
+
+// Thrown by merge(): an Error with the report.
+class MergeError : public Error {
+ public:
+  MergeError(Status status, MergeReport report)
+      : Error(std::move(status)), report_(std::move(report)) {}
+  const MergeReport& report() const noexcept { return report_; }
+
+ private:
+  MergeReport report_;
+};
+
+// Merges files. A failure leaves `output` as it was. The result is the same for any number of ranks
+// and threads. *report is filled also after a failure. Errors: kConflict (see
+// MergeReport::conflicts); the worst of MergeReport::unreadable; kUsage; kExists; kIo; kNoSpace.
+NMB_EXPORT Status try_merge(const std::vector<std::string>& inputs, const std::string& output,
+                            const MergeOptions& options, MergeReport* report);
+inline MergeReport merge(const std::vector<std::string>& inputs, const std::string& output,
+                         const MergeOptions& options = {}) {
+  MergeReport report;
+  Status status = try_merge(inputs, output, options, &report);
+  if (!status.ok()) throw MergeError(std::move(status), std::move(report));
+  return report;
 }
-
-// A reason why inputs cannot be merged.
-struct PackConflict {
-  ConflictKind kind = ConflictKind::kBlockName;
-  std::string object;                   // name of the object for which the inputs disagree
-  std::string first_file, second_file;  // second_file is empty if the conflict is in one file
-  // With two files, `found` is from the second file, and `expected` is from the first file.
-  std::string found, expected;
-  // Returns "KIND OBJECT: found FOUND, expected EXPECTED: FILE and FILE".
-  NMB_EXPORT std::string text() const;
-};
-
-// Additional results of a dry run.
-struct PackPlan {
-  // For an HDF5 output, the HDF5 library determines the length of the metadata. The planned length
-  // of the file is then that of an NMB file with the same blocks. The planned length is also an
-  // estimate if originals are stored: the length of their table depends on digests, which are
-  // computed from the values.
-  bool is_estimate = false;
-  std::uint64_t bytes_before = 0;    // with PackMode::append: length of the file before the run
-  std::uint64_t metadata_bytes = 0;  // bytes of headers and bodies of blocks
-  std::uint64_t index_bytes = 0;     // bytes of the index and of data maps
-  // Expected peak resident memory, in bytes, of the process that needs most memory. A dry run does
-  // all work except moving values. The result is the peak memory of the dry run plus the memory for
-  // moving values (spec/rationale.md, "Dry runs").
-  std::uint64_t peak_memory = 0;
-  int ranks = 1;
-  // Recommended Lustre layout: the number of object storage targets, and the stripe size in bytes.
-  // If there are enough targets, their number is the number of writing ranks.
-  int stripe_count = 1;
-  std::uint64_t stripe_size = 1 << 20;
-  // Shell command that sets this layout for new files in the output's folder.
-  std::string lustre_command{};
-  // Number of blocks of each input, in the order of the inputs.
-  std::vector<std::uint64_t> blocks_of_input;
-  std::vector<std::string> first_blocks;  // names of up to 10 blocks, in the order of the inputs
-};
-
-// A part of an input that the output lacks or cannot read: an original, tags of blocks that are not
-// copied whole, an addition of a later version of the format, or values.
-struct PackLoss {
-  enum class Kind : std::uint8_t {
-    kTable,      // statistics, tags or provenance that cannot be read
-    kOriginal,   // an original, which is an input file that is stored whole
-    kAddition,   // an addition of a later version of the format
-    kTags,       // tags of blocks that are not copied whole
-    kValues,     // values that only an original has, which the output does not keep
-    kReference,  // a link or reference to an object that `source` does not have
-    // Values in chunks from HDF5 that cannot be decoded. The output has the stored bytes of these
-    // chunks, so this loss is never refused.
-    kDamage,
-  };
-  std::uint64_t input = 0;  // position of the input in the order in which inputs are merged
-  std::string path{};       // path of the input file
-  // Name of the lost part, for example: original "run/in.bin", tags, global section of type 77.
-  std::string object;
-  std::string text;  // description of the loss
-  Kind kind = Kind::kTable;
-  std::uint64_t blocks = 0;  // for kTags: number of blocks that lose their tags
-  std::string line() const { return object + ": " + text; }
-};
-
-struct PackReport {
-  std::vector<PackConflict> conflicts;  // all conflicts; if there are any, nothing is published
-  // Attributes that differ between inputs; the first or only value is kept.
-  std::vector<PackConflict> differing;
-  std::vector<PackConflict> left_out;  // objects left out by Mismatch::kSkip
-  std::vector<PackConflict> filled;    // objects filled by fill_missing
-  // Objects whose values are taken from the first input because of first_values.
-  std::vector<PackConflict> shared;
-  std::vector<PackConflict> widened;  // variables widened by Mismatch::kWiden
-  std::vector<PackLoss> losses;       // losses in the order of the inputs
-  std::vector<Status> unreadable;     // inputs that cannot be used
-  std::vector<std::string> warnings;
-  std::vector<PackSource> sources;  // usable inputs, in the order in which they are merged
-  std::uint64_t inputs = 0;
-  std::uint64_t replaced = 0;                // with `replace`: number of replaced blocks
-  std::uint64_t bytes_in = 0;                // size of all inputs
-  std::uint64_t value_bytes = 0;             // bytes of values that were moved
-  std::uint64_t linked_bytes = 0;            // bytes of values that stay in other files
-  std::vector<ExternalFile> external_files;  // with `link`: the rows of the file table
-  std::uint64_t originals = 0;               // number of files that are stored whole
-  std::uint64_t digested = 0;                // number of classic files whose digests are recorded
-  // Number of whole files that are not stored although `originals` requests it, because blocks are
-  // divided or values are compressed. HDF5 inputs and originals of NMB inputs are counted.
-  std::uint64_t without_original = 0;
-  // Number of whole files that are not stored although `originals` requests it, because `choice`
-  // leaves out some of their blocks. Files without any packed block are not counted.
-  std::uint64_t parted_originals = 0;
-  std::uint64_t not_chosen = 0;      // number of blocks that `choice` leaves out
-  std::uint64_t original_bytes = 0;  // size of the files that are stored whole
-  // Bytes of values that are stored twice: in a file that is stored whole, and again in a block.
-  // HDF5 stores these values in a form to which a block cannot refer, or at unknown places.
-  std::uint64_t stored_twice = 0;
-  // With Hdf5View::kSmall: why the output has no view, or how many objects its view leaves out.
-  std::string view_note;
-  // Number of variables without statistics although WriterOptions::statistics requests statistics.
-  // The values of such a variable are neither numbers nor text, or its chunks use filters that are
-  // not decoded.
-  std::uint64_t without_statistics = 0;
-  // For each of PackOptions::tags: the number of blocks that did not get the tag, because they lack
-  // the attribute or because the expression does not match.
-  std::vector<std::uint64_t> without_tag;
-  std::uint64_t replaced_tags = 0;  // number of tags of NMB inputs that PackOptions::tags replaced
-  // Number of united variables that are compressed in the inputs, but not in the output. This
-  // happens if the output is a classic file or has an HDF5 view.
-  std::uint64_t decompressed = 0;
-  std::uint64_t bytes_out = 0;  // for a dry run: FilePlan::file_length
-  Totals totals;
-  std::optional<PackPlan> plan;  // set by a dry run that did not fail
-};
-
-// Merges the inputs, and publishes the result as options.output. A failure does not change an
-// existing file at that path. A dry run never changes an existing file. A dry run fails where a
-// real run would fail, except for the failures that WriterOptions::dry_run mentions. Errors:
-// kConflict (see report->conflicts); the worst failure in report->unreadable; kUsage for wrong
-// options, or if an output is an input or a file that an input refers to; kExists; kIo; kNoSpace.
-NMB_EXPORT Status pack(const PackOptions& options, PackReport* report);
-// Merges the inputs together with other ranks. Collective: each rank of `ranks` reads consecutive
-// inputs, and all ranks read about the same number of bytes. The options must be the same on all
-// ranks. The outcome is the same on all ranks, and the file is the same for any number of ranks.
-// Only rank 0's report is filled. WriterOptions::progress gets the bytes of this rank's share.
-NMB_EXPORT Status pack(const PackOptions& options, PackReport* report, Communicator& ranks);
 
 }  // namespace nmb

@@ -1,24 +1,23 @@
-// For programs that use MPI themselves: makes a communicator from an MPI_Comm. This header includes
-// mpi.h. The MPI library to which mpi.h belongs determines which plug-in is loaded.
+// For programs that use MPI themselves: makes ranks from an MPI_Comm. This header includes mpi.h;
+// the MPI library to which mpi.h belongs determines which plug-in is loaded.
 #pragma once
 
 #include <mpi.h>
 
-#include <memory>
-
-#include "nmb/communicator.h"
+#include "nmb/ranks.h"
 
 namespace nmb {
 
-// See open_mpi_ranks(). Destroy the communicator before MPI_Finalize is called.
-inline Result<std::unique_ptr<Communicator>> mpi_communicator(MPI_Comm comm) {
+// Collective over `comm`. Destroy the ranks before MPI_Finalize(). Errors: those of Ranks::mpi().
+inline Result<Ranks> try_mpi_ranks(MPI_Comm comm) {
 #if defined(OPEN_MPI)
-  return open_mpi_ranks(MpiLibrary::kOpenMpi, &comm);
+  return Ranks::try_mpi(MpiLibrary::kOpenMpi, &comm);
 #elif defined(MPICH_VERSION)
-  return open_mpi_ranks(MpiLibrary::kMpich, &comm);
+  return Ranks::try_mpi(MpiLibrary::kMpich, &comm);
 #else
 #error "this mpi.h belongs to neither Open MPI nor MPICH; other MPI libraries are not supported"
 #endif
 }
+inline Ranks mpi_ranks(MPI_Comm comm) { return check(try_mpi_ranks(comm)); }
 
 }  // namespace nmb

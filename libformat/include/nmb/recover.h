@@ -1,41 +1,21 @@
-// recover: copies the undamaged blocks of a damaged NMB file into a new file (spec/recovery.md,
-// section 19). Neither the head nor the index of the damaged file is needed.
+// recover: copies the undamaged blocks of a damaged NMB file into a new file (spec/recovery.md).
+// Neither the head nor the index of the damaged file is needed, and it is never changed.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/external_files.h"
-#include "nmb/files.h"
-#include "nmb/output_options.h"
-#include "nmb/status.h"
-#include "nmb/writer.h"
+#include "nmb/error.h"
+#include "nmb/options.h"
+#include "nmb/types.h"
 
 namespace nmb {
-
-struct RecoverOptions {
-  // Path of the new file. If empty, recover() writes nothing and only says what it would recover.
-  std::string output{};
-  // Whether to recover blocks with damaged values too. The damaged values become fill values.
-  bool partial = false;
-  // Whether to recover blocks with values whose checksums are lost. These values are copied as they
-  // lie in the file, without a check.
-  bool unverified = false;
-  // Which external files may be opened to read values of the damaged file.
-  ExternalPaths external = ExternalPaths::kBeneath;
-  // Options of the new file. `threads` is also the number of threads that search and check the
-  // damaged file.
-  OutputOptions writer{};
-  // All files that the caller is going to write, including `output`. nullptr means only `output`.
-  std::shared_ptr<const OutputSet> outputs{};
-  // Called by one thread at a time, with the number of bytes searched and the size of the file.
-  std::function<void(std::uint64_t done, std::uint64_t total)> on_search{};
-};
 
 // A reason to doubt a recovered version of a block.
 enum class BlockDoubt : std::uint8_t {
@@ -125,15 +105,29 @@ struct Recovery {
   NMB_EXPORT bool is_loss() const;
 };
 
-// Searches a damaged NMB file for blocks, checks them, and writes the undamaged blocks to a new
-// file. If blocks are lost and none can be recovered, writes nothing. The file is read once to find
-// the blocks, once to check their values, and once to copy them. Memory: about 500 bytes for each
-// block and each page of the file, and a few MiB for each thread. Time: proportional to the size of
-// the file. Errors: kUnknownKind if nothing of an NMB file is found; kUnsupported for other kinds
-// of file, and for files of a later version of the format; kDamaged if a file has the head of an
-// NMB file but no block; kLimit for a file that was made to take very long; kUsage; kExists; kIo;
-// kNoSpace.
-NMB_EXPORT Result<Recovery> recover(std::shared_ptr<const ByteSource> file,
-                                    const RecoverOptions& options);
+struct RecoverOptions {
+  bool replace = false;  // whether the output may replace an existing file
+  bool sync = true;      // whether the call waits until the data are on the device
+  // Whether blocks with damaged values are recovered too, with fill values in their place, and
+  // blocks with values whose checksums are lost, which are copied without a check.
+  bool partial = false, unverified = false;
+  ExternalPaths external = ExternalPaths::kBeneath;  // which external files may be opened
+  unsigned threads = 1;
+  // Called by one thread at a time: first while the file is searched, then while it is copied.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
+  const std::atomic<bool>* cancel = nullptr;  // as in MergeOptions
+};
+
+// Recovers what is undamaged. If `output` is empty, only says what would be recovered. If blocks
+// are lost and none can be recovered, writes nothing. Needs about 500 bytes of memory for each
+// block and each page. Errors: kUnknownKind if nothing of an NMB file is found; kUnsupported for
+// other kinds of files; kDamaged if there is a head but no block; kLimit; kUsage if `output` is
+// `path`; kExists; kIo; kNoSpace.
+NMB_EXPORT Result<Recovery> try_recover(const std::string& path, const std::string& output,
+                                        const RecoverOptions& options = {});
+inline Recovery recover(const std::string& path, const std::string& output,
+                        const RecoverOptions& options = {}) {
+  return check(try_recover(path, output, options));
+}
 
 }  // namespace nmb

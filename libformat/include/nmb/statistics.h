@@ -11,10 +11,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "nmb/metadata.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
 
@@ -128,9 +128,9 @@ struct ValueFunction {
   // Name of the function: UTF-8 without NUL, not empty, and none of elements, missing, nan, min and
   // max.
   std::string name;
-  // Makes an accumulator for a variable, which has a numeric type. Returns nullptr if the function
-  // is not for this variable. May be called by several threads at the same time.
-  std::function<std::unique_ptr<ValueAccumulator>(const Metadata&, VarId)> make;
+  // Makes an accumulator for a variable of a numeric type. Returns nullptr if the function is not
+  // for this variable. May be called by several threads at the same time.
+  std::function<std::unique_ptr<ValueAccumulator>(std::string_view variable, Type type)> make;
 };
 
 struct FunctionResult {
@@ -165,6 +165,9 @@ struct VariableStatistics {
   // if all these values are finite. Files do not store them.
   std::optional<Moments> moments{};
 
+  // Return the minimum and the maximum as numbers; 64-bit integers are rounded. Only if has_range.
+  NMB_EXPORT double minimum_value() const;
+  NMB_EXPORT double maximum_value() const;
   // Returns the number of elements that are used for minimum, maximum, histogram and moments.
   std::uint64_t ordered() const { return elements - missing - nans; }
   friend bool operator==(const VariableStatistics&, const VariableStatistics&) = default;

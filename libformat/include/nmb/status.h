@@ -1,7 +1,6 @@
-// Defines Status and Result<T>, with which every function of the library reports failures. A
-// problem with a file or a file system never causes an exception. A message says what is wrong. A
-// message also names the file, and the byte offset or the object. Also defines Finding: a defect
-// that a decoder finds in the bytes of a file.
+// Status and Result<T>: failures as values. The functions try_f() return them; the functions f()
+// throw them as an Error (nmb/error.h). A message says what is wrong, and names the file, and the
+// byte offset or the object.
 #pragma once
 
 #include <cassert>
@@ -126,88 +125,6 @@ class [[nodiscard]] Result {
 
  private:
   std::variant<T, Status> state_;
-};
-
-#define NMB_CONCAT_(a, b) a##b
-#define NMB_CONCAT(a, b) NMB_CONCAT_(a, b)
-#define NMB_TRY_(temporary, expression)                                            \
-  do {                                                                             \
-    if (::nmb::Status temporary = (expression); !temporary.ok()) return temporary; \
-  } while (0)
-// If the status of `expression` is not ok, returns it from the enclosing function.
-#define NMB_TRY(expression) NMB_TRY_(NMB_CONCAT(nmb_status_, __LINE__), expression)
-
-#define NMB_ASSIGN_(temporary, target, expression)  \
-  target = __extension__({                          \
-    auto temporary = (expression);                  \
-    if (!temporary.ok()) return temporary.status(); \
-    std::move(temporary).value();                   \
-  })
-// Assigns the value of a Result to `target`. If the Result has no value, returns its status from
-// the enclosing function. This is one statement, so it may follow `if (...)` without braces. It
-// uses statement expressions, an extension that g++ and clang have.
-#define NMB_ASSIGN(target, expression) \
-  NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __COUNTER__), target, expression)
-
-// --- findings ---
-// Decoders report each place where bytes break a rule. The reader and nmverify use the same
-// decoders. The reader stops at the first finding, and nmverify collects all findings.
-
-enum class Severity : std::uint8_t {
-  kWarning,
-  kUnsupported,  // the bytes are legal, but from a format version that this library does not know
-  kFinding,
-};
-
-// A piece of values whose sum is wrong, or that cannot be decoded.
-struct DamagedPiece {
-  std::uint64_t number = 0;            // position among the pieces of its block or file, from 0
-  std::uint64_t begin = 0, end = 0;    // the bytes that the sum covers, in the file of the values
-  std::vector<std::string> variables;  // names of variables with values in the piece, at most 100
-  std::uint64_t more_variables = 0;    // number of such variables that `variables` does not name
-  // Returns "piece 3 (bytes 4096 to 5119; variables "x", "y")".
-  NMB_EXPORT std::string text() const;
-};
-
-struct Finding {
-  std::string rule;      // id of the rule in spec/format.md
-  std::uint64_t offset;  // offset in the file; kNoOffset if no position applies
-  std::string object;    // name of a block, variable or structure; empty if the offset is enough
-  std::string found, expected;
-  Severity severity = Severity::kFinding;
-  // If true, `found` is a text that says what is wrong, and not a value from the file.
-  bool is_statement = false;
-  std::optional<DamagedPiece> piece{};  // the part of `object` with the defect
-
-  // Returns "at OFFSET: OBJECT, PIECE: found X, expected Y (RULE)", or "at OFFSET: OBJECT:
-  // STATEMENT (RULE)".
-  NMB_EXPORT std::string text() const;
-  // Returns a status with the code kUnsupported or kDamaged, according to the severity.
-  NMB_EXPORT Status status(const std::string& file) const;
-};
-
-// Receives findings in the order in which decoders report them.
-class Findings {
- public:
-  virtual ~Findings() = default;
-  virtual void report(Finding finding) = 0;
-};
-
-// Keeps the first finding that is not a warning.
-class FirstFinding final : public Findings {
- public:
-  void report(Finding finding) override {
-    if (finding.severity == Severity::kWarning || found_) return;
-    first_ = std::move(finding);
-    found_ = true;
-  }
-  bool found() const { return found_; }
-  // Returns the finding as a Status, or ok if there was no finding.
-  Status status(const std::string& file) const { return found_ ? first_.status(file) : Status(); }
-
- private:
-  Finding first_{};
-  bool found_ = false;
 };
 
 }  // namespace nmb

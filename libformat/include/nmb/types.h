@@ -1,15 +1,16 @@
-// Defines the external types of CDF-5, and the kinds of block bodies (spec/classic_header.md;
-// spec/format.md, section 8.1).
+// Types of values and kinds of files.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "nmb/status.h"
+
 namespace nmb {
 
 // External types, numbered as in the classic netCDF formats. CDF-1 and CDF-2 have only the first
-// six types. Codes from 256 are a block's own types (nmb/extension.h).
+// six types. Codes from 256 are types that a block from HDF5 defines.
 enum class Type : std::uint16_t {
   kByte = 1,
   kChar = 2,
@@ -41,37 +42,19 @@ constexpr std::string_view type_name(Type type) {
                                                    : "extended";
 }
 
-// The form of a block's body: a classic header (1, 2 or 5), or the extended header (6;
-// nmb/extension.h).
-enum class Kind : std::uint8_t { kCdf1 = 1, kCdf2 = 2, kCdf5 = 5, kExtended = 6 };
-
-constexpr bool is_classic(Kind kind) {
-  return kind == Kind::kCdf1 || kind == Kind::kCdf2 || kind == Kind::kCdf5;
-}
-
-// The codec of a stored piece of values (spec/format.md, section 8.2).
-enum class PieceCodec : std::uint8_t { kNone = 0, kZstd = 1, kDeflate = 3 };
-
-// A codec: its name in options, its usual level, its highest level, and the registered number of
-// the HDF5 filter that uses the codec. The lowest level is 1. For kNone, the levels and the filter
-// are 0.
-struct PieceCodecWord {
-  PieceCodec codec;
-  std::string_view name;
-  int usual_level, highest_level;
-  std::uint32_t hdf5_filter;
-};
-inline constexpr PieceCodecWord kPieceCodecs[] = {{PieceCodec::kNone, "none", 0, 0, 0},
-                                                  {PieceCodec::kDeflate, "deflate", 6, 9, 1},
-                                                  {PieceCodec::kZstd, "zstd", 1, 19, 32015}};
-
-using DimId = std::uint32_t;
-using VarId = std::uint32_t;
-
-// Stands for the block itself where a variable's ID is expected. The attributes of the block are
-// the global attributes.
-inline constexpr VarId kGlobal = ~VarId{0};
 // The length of the record dimension in a definition.
 inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
+
+// A range of bytes of a file or of an extent.
+struct ByteRange {
+  std::uint64_t begin = 0, end = 0;
+  std::uint64_t length() const { return end - begin; }
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+// The content of a file determines its kind.
+enum class FileKind : std::uint8_t { kNmb, kCdf1, kCdf2, kCdf5, kHdf5, kUnknown };
+// Returns the name of a kind: "NMB", "CDF-1", "HDF5", ...
+NMB_EXPORT std::string_view kind_name(FileKind kind);
 
 }  // namespace nmb

@@ -1,493 +1,286 @@
-// Writer: creates an NMB file, or adds a generation to one (spec/format.md).
-// Define mode lasts from create(), open() or redefine() to end_define(). In define mode, a program
-// defines blocks, dimensions, variables and attributes. Values are put after define mode. The
-// functions sync() and close() commit a generation. Readers see nothing new before the commit, and
-// a failure never changes committed data. A new file has no name before its first commit.
+// Writer: creates an NMB file, or adds a generation to one.
+//
+//   nmb::Writer out("run.nmb");
+//   nmb::Block north = out.block("station/north");
+//   nmb::Dim time = north.dim("time", nmb::kUnlimited);
+//   nmb::Var t = north.var<float>("temperature", {time}).att("units", "K");
+//   t.put(values);
+//   out.close();
+//
+// The file shows nothing new before sync() or close() returns: a new file has no name until then,
+// and a writer that is destroyed without close() leaves everything as it was. A failure never
+// changes what was committed.
+//
+// Block, Dim and Var are handles: small, cheap to copy, and useless after close() (kUsage). A call
+// that mixes handles of two blocks or writers fails with kUsage.
+//
+// Several ranks: each rank makes a Writer of the same path with its Ranks. Writer(), open_blocks(),
+// end_define(), redefine(), extend(), put_all(), wait_all(), sync(), close() and report() are then
+// collective; all other calls are local. Several ranks may define parts of one block, which becomes
+// the union of the parts; end_define() fails with kConflict if they disagree. Definitions come
+// before end_define(), values after it. A writer of one rank needs neither end_define() nor
+// redefine(), because it calls them itself; a program that defines many blocks before it puts
+// values is faster than one that alternates, and its file is smaller.
+//
+// Errors: after kUsage, kExists, kNotFound or kRange of a local call, the writer can be used on.
+// After a failure of a collective call, and after kIo, kNoSpace or kDamaged, every later call
+// returns the same failure. A writer and its handles belong to one thread.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/external_files.h"
-#include "nmb/files.h"
-#include "nmb/metadata.h"
-#include "nmb/output_options.h"
+#include "nmb/array.h"
+#include "nmb/error.h"
+#include "nmb/options.h"
 #include "nmb/statistics.h"
-#include "nmb/status.h"
 #include "nmb/types.h"
-#include "nmb/values.h"
 
 namespace nmb {
 
-class KeptRows;
-struct WriterReport;
-struct LeftOutList;  // nmb/hdf5_view.h
-struct LostRecords;  // nmb/reader.h
-// These types are internal to the library.
-struct CoreOptions;
-struct LinkedValues;
-struct StoredPiece;
+class Block;
+class Ranks;
+class Writer;
+struct WriterState;  // private
 
-// A writer's handle for a block, valid from the definition of the block to close().
-using BlockId = std::uint32_t;
-
-enum class MetadataCodec : std::uint8_t {
-  kNone,
-  kZstd,            // each body is compressed separately
-  kZstdDictionary,  // if enough of the first bodies are similar, a dictionary is trained on them
-                    // and used to compress bodies
-};
-
-enum class Io : std::uint8_t {
-  kPosix,
-  kMpiIo,  // uses the ranks' MPI library; fails with kUsage if open_mpi_ranks() did not make the
-           // ranks
-};
-
-enum class Hdf5View : std::uint8_t {
-  kOff,  // makes no view; an existing view stays and still shows its own generation
-  // Works like kAuto if the file has a view. If the file has no view, makes a view only if this
-  // commit writes blocks from HDF5 or netCDF-4, and if the view takes at most 2 % of the file's
-  // bytes.
-  kSmall,
-  // Makes a view if a view can show the file and the file is within the limits below. If not, works
-  // like kOff.
-  kAuto,
-  kOn,  // makes a view; close() fails with kUnsupported if a view cannot show the file
-};
-// Limits of kAuto: the maximum total number of dimensions and variables in the file, and the
-// maximum total number of records of its variables.
-inline constexpr std::uint64_t kMostAutoViewObjects = 100'000;
-inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
-// Limit of kSmall: minimum ratio of the bytes before the view to the bytes of the view.
-inline constexpr std::uint64_t kSmallViewPart = 50;
-
-// `sync` of OutputOptions: whether commits wait until the data is on the device. `progress` and
-// `threads`: for the values of packed blocks.
-struct WriterOptions : OutputOptions {
-  // --- what changes the bytes ---
-  // For new files: maximum bytes of values that share a checksum, a power of 2 from 65,536 to 2^30.
-  std::uint32_t piece_size = 1 << 20;
-  // For new files: maximum bytes of an inline extent, at most 65,536.
-  std::uint32_t inline_limit = 4096;
-  // For new files: maximum numbers of rows of an index leaf, an index node and a data map page,
-  // from 2 to 65,536 (spec/format.md, section 5.1). Larger pages suit remote storage; smaller pages
-  // suit files that change often. A commit fails with kLimit if its index or a data map would be
-  // too deep (spec/format.md, section 16).
-  std::uint32_t leaf_rows = 64, node_rows = 128, map_rows = 128;
-  MetadataCodec metadata_codec = MetadataCodec::kZstdDictionary;
-  int compression_level = 1;
-  // Statistics to keep for each block that a commit writes (nmb/statistics.h). Not allowed in a dry
-  // run (kUsage). Statistics of values that the commit moves are computed during the move; other
-  // values are read again. A block that changes while this option is kNone loses its statistics.
-  StatisticsLevel statistics = StatisticsLevel::kNone;
-  // Functions of values whose results are stored beside the statistics, each with its own name.
-  // Only allowed with statistics (kUsage). A block that is packed from another NMB file keeps its
-  // results of other functions.
-  std::vector<ValueFunction> functions{};
-  // Stripe size of the file in bytes, a power of 2 from 4096 to 2^30 (striping_unit in MPI-IO). New
-  // extents and pieces of at least this length begin at multiples of the stripe size, and the
-  // metadata in a stripe is written by one rank. If this is 0, extents of 1 MiB and more begin at
-  // multiples of 4096, and the file system chooses the stripes. The bytes of the file are the same
-  // for any number of ranks.
-  std::uint64_t alignment = 0;
-  // Whether close() adds a view, through which HDF5 programs can read the file (spec/hdf5_view.md).
-  // Not allowed in a dry run (kUsage).
-  Hdf5View hdf5_view = Hdf5View::kOff;
-  // What the view shows (ViewOptions in nmb/reader.h). nullopt means: as in the file's view, or the
-  // default of ViewOptions if the file has no view.
-  std::optional<bool> view_dimensions{}, view_copies{};
-
+struct WriteOptions {
   // --- what happens to the file ---
-  // For new files: whether to write nothing. Definitions are checked, encoded and placed as usual,
-  // but values are dropped. After close(), planned() describes the file. A dry run fails where a
-  // real run would, except for failures to write (kNoSpace) and failures to read values that would
-  // be moved.
-  bool dry_run = false;
-  // Whether files that have a name must be locked. This applies to open() and to every commit
-  // except the first commit of a new file.
-  Locking locking = Locking::kRequired;
-
-  // --- what changes the speed; the bytes are the same ---
-  // With several ranks: the number of ranks that write metadata and index for all ranks (cb_nodes
-  // in MPI-IO). The writing ranks are spread evenly over the nodes, or over all ranks if there are
-  // fewer nodes. If the number exceeds the number of ranks, all ranks write. 0 means that the
-  // number is chosen to suit the file system.
-  int aggregators = 0;
-  Io io = Io::kPosix;  // how the file is read and written
-  // With kMpiIo: keys and values of the file's MPI_Info, for example striping_factor. An MPI
-  // library ignores keys that it does not know. If `aggregators` is 0, the key "cb_nodes" sets it.
-  std::vector<std::pair<std::string, std::string>> hints{};
-
-  // --- callbacks ---
-  // Called on rank 0 with the reason why the newest generation has no view. With kAuto and kSmall,
-  // this function is called by close() if no view is made. With kSmall, it is called only if the
-  // writer adds blocks from HDF5 or netCDF-4. With kOff, it is called by the first commit whose
-  // generation the existing view does not show. If the function fails, the commit fails and does
-  // not change the file.
-  std::function<Status(const std::string& reason)> on_no_view{};
-  // Called on rank 0 by close() if the new view cannot show some records (lost_records()). If the
-  // function fails, the commit fails and does not change the file.
-  std::function<Status(const LostRecords&)> on_lost_records{};
-  // Called on rank 0 by close() if the new view leaves out objects. If the function fails, the
-  // commit fails and does not change the file.
-  std::function<Status(const LeftOutList&)> on_left_out{};
-  // Called on rank 0 by open() for each repair, with a sentence that describes the repair
-  // (spec/writer.md, section 5.7). The function is called even if open() fails later. Repairs are:
-  // accepting a generation whose commit did not finish, abandoning bytes after the newest
-  // generation, and restoring a part of the head. If the function is not called, open() has not
-  // changed the file.
-  std::function<void(const std::string& what)> on_repair{};
-};
-
-// Sizes and counts of the file that a real run would write.
-struct FilePlan {
-  // Length of the file in bytes. The length is exact except in one rare case. A dry run does not
-  // know all checksums, and assumes that each takes its full number of bytes. If all checksums in
-  // an index page begin with a zero byte, the page is a few bytes shorter. This changes the length
-  // of the file only if a multiple of 4096 lies within these few bytes (spec/rationale.md, "Dry
-  // runs").
-  std::uint64_t file_length = 0;
-  // Bytes of headers and bodies of the blocks that this rank would write.
-  std::uint64_t metadata_bytes = 0;
-  std::uint64_t index_bytes = 0;  // bytes of the index and the data maps, of all ranks
-  Totals totals;                  // totals of all ranks
-};
-
-// Which digests of a classic file are recorded.
-enum class RecordedDigests : std::uint8_t {
-  kNone,
-  kXxh3,    // XXH3-128
-  kSha256,  // XXH3-128 and SHA-256
-};
-
-// A block that is copied unchanged.
-struct PackedBlock : BlockCounts {
-  std::string name;
-  // kAsFound: the block has this name in another NMB file, so the name need not be UTF-8.
-  Metadata::Names names = Metadata::Names::kNew;
-  Kind kind = Kind::kCdf5;
-  std::shared_ptr<const ByteSource> body;  // exactly the bytes of the header
-  // All bytes after the header; nullptr means a hole of extent_length bytes.
-  std::shared_ptr<const ByteSource> extent;
-  std::uint64_t extent_length = 0;
-  // Parts of the extent that were never written, in ascending order and disjoint. In these parts,
-  // `extent` reads as fill values. A piece of the new file stays a hole if it lies completely
-  // inside such a part; other pieces are stored.
-  std::vector<ByteRange> holes;
-  // For merges by several ranks: a text with which another rank opens `extent`; empty if only this
-  // rank can open it.
-  std::string origin;
-  // Tags and statistics that this block has in another NMB file (Reader::kept_rows()). If the block
-  // is not a whole block of that file, this is nullptr. The statistics are used if
-  // WriterOptions::statistics is kNone.
-  std::shared_ptr<const KeptRows> kept{};
-  std::uint64_t kept_order = 0;  // BlockEntry::order of the block in that file
-  // Digests to record of the file that consists of `body` and `extent`: those that another NMB file
-  // has recorded, or new ones that the commit computes while it copies the values. New digests need
-  // a block without holes.
-  FileDigests file_digests;
-  RecordedDigests new_digests = RecordedDigests::kNone;
-};
-
-// Maximum length in bytes of one text for Writer::add_provenance(). All texts of one generation may
-// take at most 64 MiB. For this limit, each text counts as its length, rounded up to a multiple of
-// 8 bytes, plus 16 bytes.
-inline constexpr std::size_t kMostProvenance = 8 << 20;
-
-// A file that Writer::add_original() stores whole.
-struct NewOriginal {
-  // Path to record, which is only for display and may contain any bytes.
-  std::string path;
-  BlockId block = 0;  // this rank's block that is made from the file
-  std::shared_ptr<const ByteSource> file;
-  std::optional<Digest> digest{};  // the digest that the file must have
-  std::optional<Sha256> sha256{};  // the SHA-256 that the file must have
-  bool records_sha256 = false;     // the SHA-256 is recorded even if `sha256` is not given
-};
-
-// Creates a file, or adds a generation to a file. Not thread-safe. After kIo, kNoSpace or kDamaged
-// the file's state is unknown, and every later call returns the same failure.
-// With several ranks, these functions are collective: create, open, redefine, end_define,
-// open_blocks, extend, put_all, wait_all, sync and close. All ranks must call these functions in
-// the same order. A failure of a collective call is the same on all ranks, and every later call
-// returns this failure. All other calls are local: definitions, put(), inquiry. If a local step
-// fails, call ranks.agree() before the next collective call.
-// Several ranks may define parts of the same new block. The block becomes the union of these
-// definitions; end_define() fails with kConflict if the definitions disagree. Only one rank may
-// change a committed block in a generation, and the other ranks must not put values into that
-// block. To define anything after sync(), call redefine() first. IDs of blocks, dimensions and
-// variables are local to a rank and stay valid. The file is the same for any number of ranks under
-// two conditions: the ranks define the same blocks in the order of ranks, and they put the same
-// values between the same collective calls.
-// An exception in a collective call also makes the network of the ranks fail. std::bad_alloc gives
-// kLimit, and an exception from a callback gives kUsage. A rank that gives up for another reason
-// must call ranks.fail().
-class Writer {
- public:
-  // Creates a file. Errors: kExists if the target exists and `overwrite` is not set; kUsage if an
-  // option is out of range; kIo; kNoSpace.
-  NMB_EXPORT static Result<std::unique_ptr<Writer>> create(const std::string& path,
-                                                           const WriterOptions& options = {});
-  // Creates a file together with other ranks. Collective over `ranks`, which must outlive the
-  // writer; path and options must be the same on all ranks.
-  NMB_EXPORT static Result<std::unique_ptr<Writer>> create(const std::string& path,
-                                                           const WriterOptions& options,
-                                                           Communicator& ranks);
-  // Opens a file for a new generation, in define mode. Uncommitted bytes of an earlier writer stay
-  // in the file as an abandoned range. Errors: kBusy if another writer has the file open;
-  // kUnsupported if the file has a feature that only newer writers preserve.
-  NMB_EXPORT static Result<std::unique_ptr<Writer>> open(const std::string& path,
-                                                         const WriterOptions& options = {});
-  NMB_EXPORT static Result<std::unique_ptr<Writer>> open(const std::string& path,
-                                                         const WriterOptions& options,
-                                                         Communicator& ranks);
-  // Without close(), everything uncommitted is lost. With several ranks, a rank that destroys its
-  // writer without close() makes the network fail. The next collective call of every other rank
-  // then reports which rank is gone, or which local call failed on that rank. The network does not
-  // fail in three cases: after a failure that all ranks share, while an exception propagates, and
-  // after abandon() on all ranks. All ranks share a failure of a collective call or of
-  // ranks.agree(). The handler of the exception must call ranks.fail().
-  NMB_EXPORT ~Writer();
-  // Allows destruction without close(), so that all ranks give up everything uncommitted. The
-  // destructor is then collective.
-  NMB_EXPORT void abandon();
-
-  // --- define mode ---
-  // Defines an empty block. Errors: kExists if the file has a block of this name; kUsage if the
-  // name is illegal (spec/format.md, section 8.4).
-  NMB_EXPORT Result<BlockId> define_block(std::string_view name);
-  // Defines a block with all definitions of `metadata` and space for `records` unwritten records.
-  NMB_EXPORT Result<BlockId> define_block(std::string_view name, const Metadata& metadata,
-                                          std::uint64_t records = 0);
-  // Finds a block of the file, or a block that this rank has defined. Errors: kNotFound.
-  NMB_EXPORT Result<BlockId> find_block(std::string_view name);
-  // Finds blocks of any rank, including blocks defined since the last commit. Each rank names the
-  // blocks that it needs. Collective, and only outside define mode. Errors: kNotFound, on all
-  // ranks.
-  NMB_EXPORT Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
-  // Stores a whole file, byte for byte. Reader::give_back() returns the file. Returns the index of
-  // the file (from 0) among the files that this rank adds before the next commit. Errors: kUsage
-  // outside define mode, or for an unknown block. The commit fails with kDamaged if the file does
-  // not have the given digests.
-  NMB_EXPORT Result<std::uint32_t> add_original(NewOriginal original);
-  // Sets the block's number of samples, which is added to the totals; the default is 0. If several
-  // ranks define the block, the largest number counts.
-  NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);
-  // Gives a tag to a block that is not committed yet, or replaces the block's tag of this name. A
-  // tag that a packed block has in another file (PackedBlock::kept) is replaced too. Programs find
-  // blocks by their tags (nmb/find.h). If several ranks define the block, it gets the tags of all
-  // ranks; end_define() fails with kConflict if two ranks give different values to one tag. Errors:
-  // kUsage outside define mode, or if the name or a text breaks a rule of struct Tag; kUnsupported
-  // if the block is committed.
-  NMB_EXPORT Status set_tag(BlockId block, std::string_view name, TagValue value);
-  // Adds provenance of the next generation: one JSON object in UTF-8 per call (spec/tables.md,
-  // section 9.1). The file keeps the provenance of earlier generations. Only rank 0's objects are
-  // kept. Not collective. If a commit changes nothing, the objects wait for the next commit.
-  // Errors: kUsage if the text is empty or longer than kMostProvenance bytes, or after close();
-  // kLimit for more than 64 MiB in one generation. A failed call adds nothing.
-  NMB_EXPORT Status add_provenance(std::string_view json);
-  // Defines a dimension; the length kUnlimited means the record dimension. Errors: kUsage; kExists
-  // if the name is already used. In a block with more than 3,584 dimensions or variables, this
-  // error may come later, from end_define() (see nmb/metadata.h).
-  NMB_EXPORT Result<DimId> def_dim(BlockId block, std::string_view name, std::uint64_t length);
-  NMB_EXPORT Result<VarId> def_var(BlockId block, std::string_view name, Type type,
-                                   std::span<const DimId> dimensions);
-  // Adds or replaces an attribute. `values` must be in external form. The _FillValue of a variable
-  // with holes cannot change (kUsage).
-  NMB_EXPORT Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
-                            std::span<const std::byte> values);
-  // Adds or replaces an attribute, and converts `values` to external form. If some values do not
-  // fit the type (kRange), the attribute does not change.
-  NMB_EXPORT Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
-                            ConstArray values);
-  NMB_EXPORT Status put_att_text(BlockId block, VarId variable, std::string_view name,
-                                 std::string_view text);
-  // IDs that the following functions return. These functions take full names (BLOCK/NAME), and
-  // define the block if it does not exist.
-  struct FullId {
-    BlockId block;
-    std::uint32_t id;
+  enum class Mode : std::uint8_t {
+    kCreate,   // makes a new file; fails with kExists if the path exists
+    kReplace,  // makes a new file, which replaces an existing one when it is committed
+    kAppend,   // adds a generation to an existing NMB file
   };
-  NMB_EXPORT Result<FullId> def_dim(std::string_view full_name, std::uint64_t length);
-  // `dimensions` are names of dimensions in the same block.
-  NMB_EXPORT Result<FullId> def_var(std::string_view full_name, Type type,
-                                    std::span<const std::string_view> dimensions);
-  NMB_EXPORT Status put_att_text(std::string_view full_name, std::string_view attribute,
-                                 std::string_view text);
-  NMB_EXPORT Status remove_block(BlockId block);
-  NMB_EXPORT Status rename_block(BlockId block, std::string_view name);
-  // Adds a whole block. The next commit moves the values of the block with options.threads threads.
-  NMB_EXPORT Result<BlockId> pack_block(PackedBlock block);
-  // Makes the next commit move values from `source` into the block's extent. Offset 0 of the extent
-  // is the first byte after the header. Call this function after end_define(). The runs must ascend
-  // in the extent and must not overlap; bytes outside all runs become zero. `origin` as for
-  // PackedBlock::origin. Errors: kUsage, also if several ranks share the block.
-  NMB_EXPORT Status take_values(BlockId block, std::shared_ptr<const ByteSource> source,
-                                std::vector<ValueRuns> runs, std::string origin = {});
+  Mode mode = Mode::kCreate;
+  bool sync = true;  // whether sync() and close() wait until the data are on the device
 
-  NMB_EXPORT Status end_define();
-  // Returns to define mode. Changed blocks get a new header; their values do not change.
-  NMB_EXPORT Status redefine();
+  // --- what changes the bytes ---
+  Hdf5View hdf5_view = Hdf5View::kOff;  // whether HDF5 programs can read the file
+  // Statistics to keep of each block that is written, and a program's own functions of values.
+  StatisticsLevel statistics = StatisticsLevel::kNone;
+  std::vector<ValueFunction> functions{};
+  // New files: the most bytes of values under one checksum, a power of 2 from 65,536 to 2^30.
+  std::uint32_t piece_size = 1 << 20;
+  // Stripe size of the file in bytes, 0 or a power of 2 from 4096 to 2^30: extents and pieces of at
+  // least this length begin at its multiples. 0: large extents begin at multiples of 4096.
+  std::uint64_t alignment = 0;
 
-  // --- values ---
-  // Puts a hyperslab, and adds records as needed. Some values have no space in the file yet: values
-  // after the last record, and values that replace committed values. These values wait in memory
-  // for the next collective call. Errors: kRange if some values did not fit the type (all values
-  // are put); kUsage for a wrong shape, number of values, type or mode; with several ranks, kLimit
-  // if more than 64 MiB of this rank's values wait.
-  NMB_EXPORT Status put(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values);
-  // Puts the whole variable. The number of values determines the number of records.
-  NMB_EXPORT Status put(BlockId block, VarId variable, ConstArray values);
+  // --- what changes the speed ---
+  int aggregators = 0;  // number of ranks that write metadata for all; 0: chosen
+  bool mpi_io = false;  // whether the file is accessed by MPI-IO (kUsage without MPI ranks)
+  std::vector<std::pair<std::string, std::string>> hints{};  // for MPI-IO: keys and values
 
-  // Collective: extends the block to `records` records if it has fewer. Allocates space for all
-  // uncommitted records, so that put() writes directly into the file. Ranks that share the block
-  // must pass the same number. Errors: kUsage if there is no record dimension, or in the wrong
-  // mode; kLimit if the block would have more than 2^62 bytes.
-  NMB_EXPORT Status extend(BlockId block, std::uint64_t records);
+  // --- callback ---
+  // Called on rank 0 with a sentence: for kAppend, each repair of what a killed writer left; for
+  // close(), why the file has no HDF5 view or what the view leaves out.
+  std::function<void(const std::string&)> on_warning{};
+};
 
-  // Collective: every rank puts its own hyperslab, or an empty hyperslab (a count of 0). Where
-  // hyperslabs of several ranks overlap, the highest rank's values are kept; with put() the result
-  // would be undefined. Each piece of the file is written by one rank, directly from the messages
-  // of the other ranks. A new record gets space for all of its variables. Values that still wait
-  // for space get space now. These values count as put before this call.
-  NMB_EXPORT Status put_all(BlockId block, VarId variable, const Hyperslab& slab,
-                            ConstArray values);
+// A dimension of a block that is written.
+class Dim {
+ private:
+  friend class Block;
+  Dim(const WriterState* writer, std::uint32_t block, std::uint32_t id)
+      : writer_(writer), block_(block), id_(id) {}
+  const WriterState* writer_;
+  std::uint32_t block_, id_;
+};
 
-  // Registers a request to put a hyperslab. Many requests can then be put together by wait() or
-  // wait_all(), in file order and with few writes. Until the request is put, `values` must stay
-  // valid and unchanged. Example:
-  //
-  //   std::vector<RequestId> requests;
-  //   for (const Field& field : fields) {
-  //     NMB_ASSIGN(RequestId request, writer.iput(field.block, field.variable, field.values()));
-  //     requests.push_back(request);
-  //   }
-  //   NMB_TRY(writer.wait_all(requests));
-  //
-  // Errors that are returned at once: kUsage, kLimit. If put() writes to the same elements in the
-  // meantime, the request overwrites these values.
-  NMB_EXPORT Result<RequestId> iput(BlockId block, VarId variable, const Hyperslab& slab,
-                                    ConstArray values);
-  // Registers a request to put the whole variable. The number of values determines the number of
-  // records.
-  NMB_EXPORT Result<RequestId> iput(BlockId block, VarId variable, ConstArray values);
-  // Puts the values of requests and closes the requests. Where requests overlap, the values of the
-  // later request in `requests` are kept. `statuses` is empty, or has one element for each request,
-  // which gets the status that put() would return. Returns the first failure; the other requests
-  // are put unless the file's state is unknown. Errors: kUsage if an ID does not belong to an open
-  // request; no request is put in this case.
-  NMB_EXPORT Status wait(std::span<const RequestId> requests, std::span<Status> statuses = {});
-  // Puts values of requests collectively, as put_all() does. Every rank passes its own requests, if
-  // it has any. kRange is returned only on a rank whose values do not fit the type. Any other
-  // failure is returned on all ranks, even on ranks whose `statuses` are ok. Space is allocated
-  // once for all requests.
-  NMB_EXPORT Status wait_all(std::span<const RequestId> requests, std::span<Status> statuses = {});
+// A put that iput() has begun and that wait() or wait_all() completes. 0 is never a request.
+enum class Request : std::uint64_t {};
 
-  // Commits a generation. Fails with kUsage in define mode and in a dry run. The functions sync(),
-  // close() and redefine() also fail with kUsage while any rank has open requests; they then do
-  // nothing, and the writer stays usable. The last two writes of a commit are the slot and the mark
-  // (spec/writer.md, section 5.3). If one of these writes fails, the new generation may be in the
-  // file; the message says so.
-  NMB_EXPORT Status sync();
-  // Ends define mode if necessary, commits and closes.
-  NMB_EXPORT Status close();
+// A variable of a block that is written.
+class Var {
+ public:
+  // Sets an attribute to text, a number or numbers, and gives it their type. Returns the variable,
+  // so that calls can be chained.
+  Var& att(std::string_view name, ConstArray values) { return check(try_att(name, values)), *this; }
+  Status try_att(std::string_view name, ConstArray values) {
+    return try_att(name, type_for(values.type()), values);
+  }
+  // Converts the numbers. Errors: kRange if one does not fit `type`; nothing is set then.
+  NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
 
-  // --- inquiry ---
-  // Returns the block's metadata. After end_define(), the begins of the variables are canonical.
-  // The pointer is valid until the next definition in the block.
-  NMB_EXPORT Result<const Metadata*> metadata(BlockId block);
-  NMB_EXPORT Result<ClassicLayout> layout(BlockId block);
-  NMB_EXPORT Result<std::uint64_t> records(BlockId block);
-  // Returns the block's position in the order of names at the time of the last end_define(). With
-  // several ranks, fails with kUsage for a committed block if block names were added or removed
-  // since the last sync().
-  NMB_EXPORT Result<std::uint64_t> global_id(BlockId block);
-  // Returns the generation of the last commit; 0 before the first commit.
-  NMB_EXPORT std::uint64_t generation() const;
-  // Returns counts and times of this rank since the writer was made. May be called after close().
-  // Not collective.
-  NMB_EXPORT WriterReport report() const;
-  // Returns the number of bytes of values that the next commit copies into the file. These values
-  // come from pack_block() and take_values().
-  NMB_EXPORT std::uint64_t pending_bytes() const;
-  // Returns how many bytes of stored values the next commit leaves in other files and links to
-  // (PackMode::link).
-  NMB_EXPORT std::uint64_t linked_bytes() const;
-  // If the last commit added rows to the file table, returns all rows of the table on rank 0.
-  // Returns no rows on other ranks.
-  NMB_EXPORT const std::vector<ExternalFile>& external_files() const;
-  // Returns how many variables have no statistics, although WriterOptions::statistics requests
-  // statistics. Only blocks that this rank has written are counted.
-  NMB_EXPORT std::uint64_t without_statistics() const;
-  // Returns the plan of a dry run. Valid only after close() of a dry run; otherwise kUsage.
-  NMB_EXPORT Result<FilePlan> planned() const;
+  // Puts all values in row-major order, converted to the variable's type. Of a variable with
+  // records, the number of values decides how many records there are. Errors: kRange if some
+  // values do not fit the type (all are put); kUsage for a wrong number of values.
+  void put(ConstArray values) { check(try_put(values)); }
+  NMB_EXPORT Status try_put(ConstArray values);
+  // Puts a hyperslab, and adds records as needed.
+  void put(const Hyperslab& slab, ConstArray values) { check(try_put(slab, values)); }
+  NMB_EXPORT Status try_put(const Hyperslab& slab, ConstArray values);
+  // Puts whole records, from number `first` on: as many as `values` has.
+  void put_records(std::uint64_t first, ConstArray values) {
+    check(try_put_records(first, values));
+  }
+  NMB_EXPORT Status try_put_records(std::uint64_t first, ConstArray values);
+  // Puts one string for each index of all dimensions but the last, whose length is that of a
+  // string: shorter strings get NULs. The type must be kChar. Errors: kUsage, also if a string is
+  // too long.
+  void put_strings(std::span<const std::string> strings) { check(try_put_strings(strings)); }
+  NMB_EXPORT Status try_put_strings(std::span<const std::string> strings);
+
+  // Collective: each rank puts its own hyperslab, or none. Where hyperslabs overlap, the values of
+  // the highest rank stay.
+  void put_all(const Hyperslab& slab, ConstArray values) { check(try_put_all(slab, values)); }
+  void put_all() { check(try_put_all()); }
+  NMB_EXPORT Status try_put_all(const Hyperslab& slab, ConstArray values);
+  NMB_EXPORT Status try_put_all();  // takes part without values
+
+  // Begins a put. `values` must stay valid and unchanged until the request is complete.
+  Request iput(ConstArray values) { return check(try_iput(values)); }
+  Request iput(const Hyperslab& slab, ConstArray values) { return check(try_iput(slab, values)); }
+  template <TemporaryNumbers T>
+  Request iput(T&& values) = delete;
+  template <TemporaryNumbers T>
+  Request iput(const Hyperslab& slab, T&& values) = delete;
+  NMB_EXPORT Result<Request> try_iput(ConstArray values);
+  NMB_EXPORT Result<Request> try_iput(const Hyperslab& slab, ConstArray values);
 
  private:
-  class Impl;
-  friend Result<std::unique_ptr<Writer>> make_writer(const std::string& path,
-                                                     const CoreOptions& options, bool create,
-                                                     Communicator* ranks);
-  friend Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
-                            std::shared_ptr<const ByteSource> stored);
-  friend Status link_values(Writer& writer, BlockId block, LinkedValues values);
-  explicit Writer(std::unique_ptr<Impl> impl);
-  Result<Hyperslab> whole(BlockId block, VarId variable, std::uint64_t values);
-  std::unique_ptr<Impl> impl_;
+  friend class Block;
+  Var(std::shared_ptr<WriterState> writer, std::uint32_t block, std::uint32_t id)
+      : writer_(std::move(writer)), block_(block), id_(id) {}
+  std::shared_ptr<WriterState> writer_;
+  std::uint32_t block_, id_;
 };
 
-// Counts and times of one rank since its writer was made.
-struct WriterReport {
-  // Wall-clock seconds of each phase, including waits for other ranks. The phases are those of the
-  // paper "Parallel Data Object Creation".
-  double create = 0;          // time in which end_define() lays out, encodes and places definitions
-  double check = 0;           // time in which end_define() compares definitions of several ranks
-  double write_values = 0;    // time of put_all(), wait_all() and extend(), and time in which
-                              // commits write values
-  double write_metadata = 0;  // time in which commits write headers and bodies of blocks
-  double write_index = 0;     // time in which commits write data maps, index, statistics, tags and
-                              // file table
-  double commit = 0;  // time of the other parts of commits: view, dead space, superblock, sync
-  // Messages to other ranks.
-  std::uint64_t messages = 0;
-  std::uint64_t message_bytes = 0;
-  // Maximum bytes of messages held at one time since the communicator was made.
-  std::uint64_t message_peak = 0;
-  // Calls that write or read the output file, and bytes written and read.
-  std::uint64_t writes = 0;  // calls
-  std::uint64_t bytes_written = 0;
-  std::uint64_t reads = 0;       // calls
-  std::uint64_t bytes_read = 0;  // bytes requested, including bytes after the end of the file
+// A block that is written: dimensions, variables and attributes under a name, which is a path.
+class Block {
+ public:
+  // Defines a dimension. length: kUnlimited for the record dimension, of which a block has one.
+  // Errors: kExists, kUsage.
+  Dim dim(std::string_view name, std::uint64_t length) { return check(try_dim(name, length)); }
+  NMB_EXPORT Result<Dim> try_dim(std::string_view name, std::uint64_t length);
+  // Finds a dimension that this rank has defined or the file has. Errors: kNotFound.
+  Dim dim(std::string_view name) { return check(try_dim(name)); }
+  NMB_EXPORT Result<Dim> try_dim(std::string_view name);
 
-  // Returns a report in which each number is the higher of the numbers in `a` and `b`. Together
-  // with all_reduce(), this gives the maximum over all ranks.
-  NMB_EXPORT static WriterReport highest(const WriterReport& a, const WriterReport& b);
-  // Returns one line of text: the phases in ms, then the counts.
-  NMB_EXPORT std::string text() const;
+  // Defines a variable of the type T or `type`, slowest dimension first; only the first may be
+  // unlimited. Without dimensions, it has one value. Errors: kExists, kUsage.
+  template <class T>
+  Var var(std::string_view name, std::initializer_list<Dim> dims = {}) {
+    return check(try_var(name, type_of<T>(), {dims.begin(), dims.size()}));
+  }
+  Var var(std::string_view name, Type type, std::span<const Dim> dims) {
+    return check(try_var(name, type, dims));
+  }
+  NMB_EXPORT Result<Var> try_var(std::string_view name, Type type, std::span<const Dim> dims);
+  // Finds a variable that this rank has defined or the file has. Errors: kNotFound.
+  Var var(std::string_view name) { return check(try_var(name)); }
+  NMB_EXPORT Result<Var> try_var(std::string_view name);
+
+  // Sets an attribute of the block, as Var::att() does for a variable.
+  Block& att(std::string_view name, ConstArray values) {
+    return check(try_att(name, values)), *this;
+  }
+  Status try_att(std::string_view name, ConstArray values) {
+    return try_att(name, type_for(values.type()), values);
+  }
+  NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
+
+  // Sets the number of samples, which readers count without reading blocks; the default is 0. If
+  // several ranks define the block, the largest number counts.
+  Block& samples(std::uint64_t number) { return check(try_samples(number)), *this; }
+  NMB_EXPORT Status try_samples(std::uint64_t number);
+  // Sets a tag of a block that is not committed yet; Reader::find() finds blocks by their tags.
+  Block& tag(std::string_view name, TagValue value) {
+    return check(try_tag(name, std::move(value))), *this;
+  }
+  NMB_EXPORT Status try_tag(std::string_view name, TagValue value);
+
+  std::uint64_t records() { return check(try_records()); }
+  NMB_EXPORT Result<std::uint64_t> try_records();
+  // Collective: gives the block at least `records` records, with space in the file, so that put()
+  // of any rank writes there directly. Ranks that share the block pass the same number.
+  void extend(std::uint64_t records) { check(try_extend(records)); }
+  NMB_EXPORT Status try_extend(std::uint64_t records);
+
+ private:
+  friend class Writer;
+  Block(std::shared_ptr<WriterState> writer, std::uint32_t id)
+      : writer_(std::move(writer)), id_(id) {}
+  std::shared_ptr<WriterState> writer_;
+  std::uint32_t id_;
 };
 
-// --- HDF5 views ---
-// A view is HDF5 metadata inside an NMB file, through which HDF5 programs read the file directly
-// (spec/hdf5_view.md). To make a view in a new file, set WriterOptions::hdf5_view.
+class Writer {
+ public:
+  // Errors: kExists; kUsage for an option out of range; kUnknownKind, kDamaged, kUnsupported and
+  // kBusy (another writer has the file) with kAppend; kIo; kNoSpace.
+  explicit Writer(const std::string& path, const WriteOptions& options = {})
+      : Writer(check(try_open(path, options))) {}
+  // Collective. `ranks` must outlive the writer.
+  Writer(const std::string& path, Ranks& ranks, const WriteOptions& options = {})
+      : Writer(check(try_open(path, ranks, options))) {}
+  NMB_EXPORT static Result<Writer> try_open(const std::string& path,
+                                            const WriteOptions& options = {});
+  NMB_EXPORT static Result<Writer> try_open(const std::string& path, Ranks& ranks,
+                                            const WriteOptions& options = {});
+  NMB_EXPORT Writer(Writer&&) noexcept;
+  NMB_EXPORT Writer& operator=(Writer&&) noexcept;
+  // Without close(), everything uncommitted is lost. If this is the only rank that goes without
+  // close(), the other ranks' next collective call fails.
+  NMB_EXPORT ~Writer();
 
-// Adds a view to an NMB file, as a new generation in which nothing else changes. A failure leaves
-// the file unchanged. If the newest generation already has a view, writes only the HDF5 superblock
-// of this view, because a killed writer may not have written the superblock. But if
-// `view_dimensions` or `view_copies` differs from the view, makes a new view. Options as for
-// Writer::open(). Errors: kUnsupported if a view cannot show an object (the message names it), or
-// if the file has a feature that only newer writers preserve; kBusy if another writer has the file
-// open; kUnknownKind; kDamaged; kIo; kNoSpace.
-NMB_EXPORT Status add_hdf5_view(const std::string& path, const WriterOptions& options = {});
+  // Finds a block of the file or of this rank, or else defines it. Errors: kUsage if the name is
+  // illegal (spec/format.md, section 8.4).
+  Block block(std::string_view name) { return check(try_block(name)); }
+  NMB_EXPORT Result<Block> try_block(std::string_view name);
+  // Finds blocks of any rank, also uncommitted ones. Collective, after end_define(); each rank
+  // names what it needs. Errors: kNotFound.
+  std::vector<Block> open_blocks(std::span<const std::string_view> names) {
+    return check(try_open_blocks(names));
+  }
+  NMB_EXPORT Result<std::vector<Block>> try_open_blocks(std::span<const std::string_view> names);
+  void remove(const Block& block) { check(try_remove(block)); }
+  NMB_EXPORT Status try_remove(const Block& block);
+  void rename(const Block& block, std::string_view name) { check(try_rename(block, name)); }
+  NMB_EXPORT Status try_rename(const Block& block, std::string_view name);
+  // Records how the file was made: one JSON object of at most 8 MiB per call. Only rank 0's count.
+  void add_provenance(std::string_view json) { check(try_add_provenance(json)); }
+  NMB_EXPORT Status try_add_provenance(std::string_view json);
+
+  // Ends definitions: places blocks in the file, and compares what several ranks have defined.
+  void end_define() { check(try_end_define()); }
+  NMB_EXPORT Status try_end_define();
+  // Begins definitions again. Values that were put stay. Several ranks: fails with kUsage if values
+  // were put and not committed (sync()).
+  void redefine() { check(try_redefine()); }
+  NMB_EXPORT Status try_redefine();
+
+  // Completes requests together, in file order and with few writes. Of requests that overlap, the
+  // later one in `requests` counts. `statuses` is empty or gets the status of each request.
+  // wait_all() is collective; a rank without requests passes none.
+  void wait(std::span<const Request> requests) { check(try_wait(requests)); }
+  void wait_all(std::span<const Request> requests = {}) { check(try_wait_all(requests)); }
+  NMB_EXPORT Status try_wait(std::span<const Request> requests, std::span<Status> statuses = {});
+  NMB_EXPORT Status try_wait_all(std::span<const Request> requests = {},
+                                 std::span<Status> statuses = {});
+
+  // Commits a generation, which readers that open the file from now on see.
+  void sync() { check(try_sync()); }
+  NMB_EXPORT Status try_sync();
+  // Commits and closes. Fails with kUsage while requests are open.
+  void close() { check(try_close()); }
+  NMB_EXPORT Status try_close();
+
+  // Returns the number of the last commit, or 0.
+  NMB_EXPORT std::uint64_t generation() const;
+  // Returns one line: the seconds of each phase of writing, and counts of messages, reads and
+  // writes; the highest of all ranks. Also after close().
+  std::string report() const { return check(try_report()); }
+  NMB_EXPORT Result<std::string> try_report() const;
+
+ private:
+  explicit Writer(std::shared_ptr<WriterState> state);
+  std::shared_ptr<WriterState> state_;
+};
 
 }  // namespace nmb

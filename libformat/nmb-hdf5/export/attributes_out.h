@@ -6,8 +6,8 @@
 
 #include "export/heap_out.h"
 #include "import/source_block.h"
-#include "nmb/metadata.h"
-#include "nmb/status.h"
+#include "model/metadata.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

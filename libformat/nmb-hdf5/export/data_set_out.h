@@ -4,7 +4,7 @@
 #include "export/heap_out.h"
 #include "handle.h"
 #include "import/source_block.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -11,7 +11,7 @@
 #include "client/dimension_ids.h"
 #include "handle.h"
 #include "import/source_block.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

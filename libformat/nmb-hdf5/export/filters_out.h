@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "nmb/extension.h"
-#include "nmb/status.h"
+#include "model/extension.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

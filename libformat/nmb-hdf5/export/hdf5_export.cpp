@@ -26,7 +26,7 @@
 #include "files/spool_file.h"
 #include "hdf5_error.h"
 #include "import/type_attributes.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "send_message.h"
 #include "wire/joined_text.h"
 #include "wire/whole_number.h"
@@ -339,7 +339,7 @@ Status write_file(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file, W
 Result<std::shared_ptr<SourceBlock>> root_of(const NamedBlocks& blocks, NamedTypes& named) {
   NMB_ASSIGN(const std::optional<BlockEntry> entry, blocks.find(""));
   if (!entry) return std::shared_ptr<SourceBlock>();
-  NMB_ASSIGN(std::shared_ptr<const Block> block, blocks.block(*entry));
+  NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, blocks.block(*entry));
   return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
 }
 
@@ -349,7 +349,7 @@ Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle 
   NMB_ASSIGN(const Hdf5Form form, Hdf5Form::of(blocks));
   std::vector<std::byte> before;
   if (form.user_block_of() && !style.is_rehearsal()) {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(*form.user_block_of()));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks.block(*form.user_block_of()));
     NMB_ASSIGN(before, user_block(*block));
   }
   NMB_ASSIGN(const Handle fcpl, creation_properties(root.get(), before.size()));
@@ -431,7 +431,7 @@ Result<std::vector<VarId>> variables_of(std::string_view text) {
 }
 
 // Returns whether pieces of the block hold records of several variables.
-bool has_mixed_pieces(const Block& block) {
+bool has_mixed_pieces(const LoadedBlock& block) {
   const Metadata& metadata = block.metadata;
   std::size_t record_variables = 0;
   if (metadata.record_dimension())
@@ -443,29 +443,29 @@ bool has_mixed_pieces(const Block& block) {
   return record_variables > 1 && !metadata.extension();
 }
 
-// Opens the input. If pieces hold records of several variables, verifies all values here, each
-// piece once, and later reads of parts of pieces are not verified. Variables are written one after
-// the other, and each of them would otherwise read such pieces as a whole again.
-Result<std::unique_ptr<Reader>> open_to_export(const std::string& input) {
-  NMB_ASSIGN(std::unique_ptr<Reader> reader, Reader::open(input));
+// Opens the input. Variables are read one after the other, and each of them would read the pieces
+// with records of all variables again. If there are such pieces, all values are verified here, each
+// piece once, and parts of pieces are then read unverified.
+Result<std::unique_ptr<FileReader>> open_to_export(const std::string& input) {
+  NMB_ASSIGN(std::unique_ptr<FileReader> reader, FileReader::open(input));
   bool is_mixed = false;
   NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block(entry));
     is_mixed = has_mixed_pieces(*block);
     return !is_mixed;
   }));
   if (!is_mixed) return reader;
   std::vector<std::byte> bytes;
   NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block(entry));
     for (std::uint64_t at = 0; at < entry.extent_length; at += bytes.size()) {
       bytes.resize(std::min<std::uint64_t>(reader->piece_size(), entry.extent_length - at));
       NMB_TRY(block->extent->read_at(at, bytes));
     }
     return true;
   }));
-  NMB_ASSIGN(std::unique_ptr<Reader> again,
-             Reader::open(input, {.unverified = Unverified::kPartsOfPieces}));
+  NMB_ASSIGN(std::unique_ptr<FileReader> again,
+             FileReader::open(input, {.unverified = Unverified::kPartsOfPieces}));
   // Another program may have added a generation, whose values were not verified.
   return again->generation() == reader->generation() ? std::move(again) : std::move(reader);
 }
@@ -473,9 +473,9 @@ Result<std::unique_ptr<Reader>> open_to_export(const std::string& input) {
 Status convert_file(const std::string& input, const std::string& output, WriteStyle style,
                     std::string_view chunk, const std::optional<LinkedInput>& linked) {
   NMB_TRY(set_chunk(chunk, &style));
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-             linked ? Reader::open(input, {.unverified = Unverified::kLinkedValues,
-                                           .external = ExternalPaths::kAny})
+  NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+             linked ? FileReader::open(input, {.unverified = Unverified::kLinkedValues,
+                                               .external = ExternalPaths::kAny})
                     : open_to_export(input));
   if (!linked || linked->variables.empty())
     return export_to(output, *reader, std::move(style)).in_file(input);

@@ -13,8 +13,8 @@
 
 #include "export/types_out.h"
 #include "handle.h"
-#include "nmb/bytes.h"
-#include "nmb/status.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

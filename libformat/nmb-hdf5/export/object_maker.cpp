@@ -15,7 +15,7 @@ ObjectMaker::ObjectMaker(const NamedBlocks& blocks, const Hdf5Form& form, hid_t 
 
 Result<std::shared_ptr<SourceBlock>> ObjectMaker::block(const std::string& name) {
   if (last_ && last_->name() == name) return last_;
-  NMB_ASSIGN(std::shared_ptr<const Block> block, blocks_.block(name));
+  NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, blocks_.block(name));
   NMB_ASSIGN(block, form_.written(std::move(block)));
   NMB_ASSIGN(last_, SourceBlock::make(std::move(block), file_, named_));
   NMB_TRY(last_->set_style(style_));

@@ -15,7 +15,7 @@
 #include "export/heap_out.h"
 #include "handle.h"
 #include "import/source_block.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb::hdf5 {
 

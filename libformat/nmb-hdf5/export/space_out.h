@@ -7,7 +7,7 @@
 
 #include "handle.h"
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

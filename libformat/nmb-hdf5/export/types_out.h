@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "handle.h"
-#include "nmb/extension.h"
-#include "nmb/status.h"
+#include "model/extension.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -6,7 +6,7 @@
 
 #include "export/heap_out.h"
 #include "import/source_block.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

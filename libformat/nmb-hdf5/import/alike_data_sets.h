@@ -18,7 +18,7 @@
 #include "import/attributes_in.h"
 #include "import/file_in.h"
 #include "import/types_in.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

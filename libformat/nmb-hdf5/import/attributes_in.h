@@ -12,7 +12,7 @@
 #include "hdf5_types/hdf5_section.h"
 #include "import/file_in.h"
 #include "import/types_in.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

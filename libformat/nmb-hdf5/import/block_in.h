@@ -16,8 +16,8 @@
 #include "import/attributes_in.h"
 #include "import/file_in.h"
 #include "import/types_in.h"
-#include "nmb/metadata.h"
-#include "nmb/status.h"
+#include "model/metadata.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

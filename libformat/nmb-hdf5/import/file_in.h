@@ -13,7 +13,7 @@
 
 #include "decoding/file_bytes.h"
 #include "import/values_in.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/extension.h"
-#include "nmb/status.h"
+#include "model/extension.h"
 #include "slabs.h"
 #include "values/chunk_grid.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -9,7 +9,7 @@
 
 #include "import/attributes_in.h"
 #include "import/file_in.h"
-#include "nmb/extension.h"
+#include "model/extension.h"
 
 namespace nmb::hdf5 {
 

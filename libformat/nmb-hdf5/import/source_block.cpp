@@ -12,7 +12,7 @@ const TypeTable kNoTypes;
 
 }  // namespace
 
-Result<std::shared_ptr<SourceBlock>> SourceBlock::make(std::shared_ptr<const Block> block,
+Result<std::shared_ptr<SourceBlock>> SourceBlock::make(std::shared_ptr<const LoadedBlock> block,
                                                        hid_t file, NamedTypes& named) {
   const Extension* const extension = block->metadata.extension().get();
   std::shared_ptr<SourceBlock> source(

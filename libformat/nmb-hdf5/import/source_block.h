@@ -11,9 +11,9 @@
 #include "client/cmip7_layout.h"
 #include "export/types_out.h"
 #include "hdf5_types/block_properties.h"
+#include "model/values.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/reader.h"
-#include "nmb/values.h"
+#include "reader/file_reader.h"
 
 namespace nmb::hdf5 {
 
@@ -47,11 +47,11 @@ class SourceBlock {
  public:
   // Makes a SourceBlock. `file` and `named` must outlive the result. Errors: kDamaged if a property
   // belongs to an object that does not exist, or if a property occurs twice.
-  static Result<std::shared_ptr<SourceBlock>> make(std::shared_ptr<const Block> block, hid_t file,
-                                                   NamedTypes& named);
+  static Result<std::shared_ptr<SourceBlock>> make(std::shared_ptr<const LoadedBlock> block,
+                                                   hid_t file, NamedTypes& named);
 
   const std::string& name() const { return block_->name; }
-  const Block& block() const { return *block_; }
+  const LoadedBlock& block() const { return *block_; }
   const Metadata& metadata() const { return block_->metadata; }
   // Returns whether the block is a classic dataset, which is written as netCDF-4 would write it.
   bool is_classic() const { return is_classic_; }
@@ -80,13 +80,13 @@ class SourceBlock {
   std::string path(VarId variable) const;
 
  private:
-  SourceBlock(std::shared_ptr<const Block> block, const TypeTable& types, hid_t file,
+  SourceBlock(std::shared_ptr<const LoadedBlock> block, const TypeTable& types, hid_t file,
               NamedTypes& named)
       : block_(std::move(block)),
         is_classic_(is_classic_dataset(block_->metadata)),
         types_(types, file, named) {}
 
-  const std::shared_ptr<const Block> block_;
+  const std::shared_ptr<const LoadedBlock> block_;
   const bool is_classic_;
   TypesOut types_;
   WriteStyle style_;

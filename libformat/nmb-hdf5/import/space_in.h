@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

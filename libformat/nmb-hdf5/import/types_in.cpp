@@ -7,8 +7,8 @@
 #include "export/types_out.h"
 #include "hdf5_error.h"
 #include "hdf5_types/memory_layout.h"
-#include "nmb/classic.h"
-#include "nmb/metadata.h"
+#include "model/classic.h"
+#include "model/metadata.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {

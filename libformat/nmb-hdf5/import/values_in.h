@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/extension.h"
-#include "nmb/status.h"
+#include "model/extension.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb::hdf5 {
 

@@ -13,10 +13,10 @@
 
 #include "compare/canonical_types.h"
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/dataset.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/path_move.h"
-#include "nmb/status.h"
+#include "model/dataset.h"
+#include "model/path_move.h"
+#include "netcdf/netcdf_view.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/extension.h"
-#include "nmb/path_move.h"
-#include "nmb/status.h"
+#include "model/extension.h"
+#include "model/path_move.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

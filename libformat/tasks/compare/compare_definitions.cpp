@@ -5,7 +5,7 @@
 
 #include "compare/different_values.h"
 #include "model/name_rules.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

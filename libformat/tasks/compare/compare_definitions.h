@@ -1,4 +1,4 @@
-// Compares the definitions of two blocks (nmb/compare.h).
+// Compares the definitions of two blocks (compare/compare.h).
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compare/block_content.h"
-#include "nmb/compare.h"
+#include "compare/compare.h"
 
 namespace nmb {
 

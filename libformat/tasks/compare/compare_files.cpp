@@ -1,4 +1,4 @@
-// Compares two files (see nmb/compare.h).
+// Compares two files (see compare/compare.h).
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -6,12 +6,12 @@
 #include <mutex>
 #include <utility>
 
+#include "compare/compare.h"
 #include "compare/compare_definitions.h"
 #include "compare/content_blocks.h"
 #include "compare/content_values.h"
 #include "compare/different_values.h"
 #include "compare/value_jobs.h"
-#include "nmb/compare.h"
 
 namespace nmb {
 

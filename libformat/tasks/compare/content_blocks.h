@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "compare/block_content.h"
+#include "compare/compare.h"
 #include "compare/content_values.h"
-#include "nmb/compare.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/status.h"
+#include "netcdf/netcdf_view.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

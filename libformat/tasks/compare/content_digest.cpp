@@ -1,15 +1,15 @@
-// Computes digests of content (spec/digest.md, section 5; nmb/compare.h).
+// Computes digests of content (spec/digest.md, section 5; compare/compare.h).
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <deque>
 #include <utility>
 
+#include "compare/compare.h"
 #include "compare/content_blocks.h"
 #include "compare/content_values.h"
 #include "compare/value_jobs.h"
 #include "model/name_rules.h"
-#include "nmb/compare.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
 #include "wire/sha256.h"

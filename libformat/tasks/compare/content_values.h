@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "compare/block_content.h"
-#include "nmb/bytes.h"
-#include "nmb/status.h"
-#include "nmb/values.h"
+#include "model/values.h"
 #include "values/chunk_cache.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "dump/dump.h"
 #include "model/name_rules.h"
-#include "nmb/dump.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
 

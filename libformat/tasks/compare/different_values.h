@@ -1,4 +1,5 @@
-// DifferentValues: finds the values of a variable that differ between two files (nmb/compare.h).
+// DifferentValues: finds the values of a variable that differ between two files
+// (compare/compare.h).
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/compare.h"
-#include "nmb/types.h"
+#include "compare/compare.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

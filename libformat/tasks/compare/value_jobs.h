@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "compare/content_values.h"
-#include "nmb/status.h"
 #include "parallel/workers.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

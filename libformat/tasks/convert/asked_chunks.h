@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/dataset.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/values.h"
+#include "model/dataset.h"
+#include "model/values.h"
+#include "netcdf/netcdf_view.h"
 
 namespace nmb {
 

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "nmb/extension.h"
+#include "model/extension.h"
 #include "sources/value_source.h"
 #include "wire/endian.h"
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "files/spool_file.h"
-#include "nmb/status.h"
 #include "sources/value_source.h"
 #include "values/chunk_coding.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

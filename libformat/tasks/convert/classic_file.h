@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/communicator.h"
-#include "nmb/convert.h"
-#include "nmb/dataset.h"
-#include "nmb/files.h"
-#include "nmb/writer.h"
+#include "convert/convert.h"
+#include "files/files.h"
+#include "model/dataset.h"
+#include "parallel/communicator.h"
+#include "wire/bytes.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 
@@ -33,7 +33,7 @@ Result<ClassicContent> classic_content(const Dataset& dataset, Kind kind);
 class ClassicFile {
  public:
   // All arguments must outlive the object.
-  ClassicFile(const std::string& path, const ConvertOptions& options, Communicator& ranks)
+  ClassicFile(const std::string& path, const ExtractOptions& options, Communicator& ranks)
       : path_(path), options_(options), ranks_(ranks) {}
 
   // Returns the range of bytes that `rank` writes if all values together have `length` bytes.
@@ -62,7 +62,7 @@ class ClassicFile {
   Status move(std::uint64_t header_length, std::uint64_t length, const std::vector<Values>& own);
 
   const std::string& path_;
-  const ConvertOptions& options_;
+  const ExtractOptions& options_;
   Communicator& ranks_;
   std::unique_ptr<OutputFile> file_;
   std::function<Status()> check_;

@@ -1,9 +1,9 @@
-// Writes blocks as classic files (see nmb/convert.h; spec/format.md, section 8.1).
+// Writes blocks as classic files (see convert/convert.h; spec/format.md, section 8.1).
 #include <utility>
 #include <vector>
 
 #include "convert/classic_file.h"
-#include "nmb/convert.h"
+#include "convert/convert.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -12,7 +12,7 @@ namespace {
 
 // Updates the field numrecs in a classic header. Keeps the value STREAMING, because it makes
 // readers compute the number of records from the file's length.
-Status patch_records(const Block& block, std::vector<std::byte>& body) {
+Status patch_records(const LoadedBlock& block, std::vector<std::byte>& body) {
   const ByteSource& extent = *block.extent;
   if (!block.metadata.record_dimension()) return {};
   const bool wide = block.kind() == Kind::kCdf5;
@@ -35,7 +35,7 @@ Status patch_records(const Block& block, std::vector<std::byte>& body) {
 // Writes a classic file from values that every rank can read. Each rank writes its share of the
 // values.
 Status write_shares(std::span<const std::byte> header, std::shared_ptr<const ByteSource> values,
-                    std::uint64_t length, const std::string& path, const ConvertOptions& options,
+                    std::uint64_t length, const std::string& path, const ExtractOptions& options,
                     Communicator& ranks) {
   const bool may_be_sparse = values->may_be_sparse();
   return ClassicFile(path, options, ranks)
@@ -45,9 +45,9 @@ Status write_shares(std::span<const std::byte> header, std::shared_ptr<const Byt
 
 }  // namespace
 
-Status extract_block(const Reader& reader, const BlockEntry& entry, const std::string& path,
-                     const ConvertOptions& options, Communicator& ranks) {
-  std::shared_ptr<const Block> block;
+Status extract_block(const FileReader& reader, const BlockEntry& entry, const std::string& path,
+                     const ExtractOptions& options, Communicator& ranks) {
+  std::shared_ptr<const LoadedBlock> block;
   std::vector<std::byte> body;
   auto load = [&]() -> Status {
     NMB_ASSIGN(block, reader.block(entry, &body));
@@ -61,21 +61,21 @@ Status extract_block(const Reader& reader, const BlockEntry& entry, const std::s
 }
 
 Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
-                     const ConvertOptions& options, Communicator& ranks) {
+                     const ExtractOptions& options, Communicator& ranks) {
   const Result<ClassicContent> content = classic_content(dataset, kind);
   NMB_TRY(ranks.agree(content.status()));
   return write_shares(content->header, content->values, content->values->size(), path, options,
                       ranks);
 }
 
-Status extract_block(const Reader& reader, const BlockEntry& entry, const std::string& path,
-                     const ConvertOptions& options) {
+Status extract_block(const FileReader& reader, const BlockEntry& entry, const std::string& path,
+                     const ExtractOptions& options) {
   Communicator alone;
   return extract_block(reader, entry, path, options, alone);
 }
 
 Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
-                     const ConvertOptions& options) {
+                     const ExtractOptions& options) {
   Communicator alone;
   return write_classic(dataset, kind, path, options, alone);
 }

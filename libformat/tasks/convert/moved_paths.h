@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "files/spool_file.h"
+#include "model/dataset.h"
 #include "model/moved_reference.h"
-#include "nmb/dataset.h"
-#include "nmb/path_move.h"
+#include "model/path_move.h"
 
 namespace nmb {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "files/spool_file.h"
-#include "nmb/dataset.h"
-#include "nmb/values.h"
+#include "model/dataset.h"
+#include "model/values.h"
 
 namespace nmb {
 

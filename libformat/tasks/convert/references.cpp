@@ -1,4 +1,4 @@
-// Finds the files to which an input file refers (see nmb/convert.h).
+// Finds the files to which an input file refers (see convert/convert.h).
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "client/group_block.h"
+#include "convert/convert.h"
 #include "extent/external_path.h"
+#include "files/files.h"
 #include "files/visited_files.h"
 #include "hdf5_types/hdf5_section.h"
 #include "hdf5_types/virtual_name.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb {
 
@@ -153,7 +153,7 @@ class ReferenceWalk {
     return refuse(check_dataset(dataset, &names));
   }
 
-  Status check_blocks(const Reader& reader, const std::string& file) {
+  Status check_blocks(const FileReader& reader, const std::string& file) {
     Hdf5Names names(outputs_, file, input_, &nested_);
     return reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
@@ -169,7 +169,7 @@ class ReferenceWalk {
     });
   }
 
-  Status check_table(const Reader& reader, const std::string& file) {
+  Status check_table(const FileReader& reader, const std::string& file) {
     NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
     const std::string folder = files.empty() ? std::string() : external_folder(file);
     for (const ExternalFile& source : files) {
@@ -186,15 +186,15 @@ class ReferenceWalk {
     NMB_ASSIGN(const FileKind kind, kind_of(*file));
     const std::string path = file->name();
     if (kind == FileKind::kNmb) {
-      NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-                 Reader::open(std::move(file), {.external = ExternalPaths::kNone}));
+      NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+                 FileReader::open(std::move(file), {.external = ExternalPaths::kNone}));
       NMB_TRY(check_table(*reader, path));
       return check_blocks(*reader, path);
     }
     if (kind != FileKind::kHdf5) return {};
     Hdf5Names names(outputs_, path, input_, &nested_);
     return hdf5::read_file(std::move(file), [&](hdf5::GroupBlock group) -> Status {
-      NMB_ASSIGN(const std::shared_ptr<const Block> block,
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block,
                  hdf5::decode_group(std::move(group), path));
       return refuse(check_dataset(*block, &names));
     });
@@ -262,13 +262,13 @@ class ReferenceWalk {
 
 }  // namespace
 
-Status check_file_table(const OutputSet& outputs, const Reader& reader) {
+Status check_file_table(const OutputSet& outputs, const FileReader& reader) {
   const std::string* const path = reader.file().path();
   if (path == nullptr) return {};
   return ReferenceWalk(outputs, *path, *outputs.visited_).check_table(reader, *path);
 }
 
-Status check_references(const OutputSet& outputs, const Reader& reader) {
+Status check_references(const OutputSet& outputs, const FileReader& reader) {
   const std::string* const path = reader.file().path();
   if (path == nullptr) return {};
   ReferenceWalk walk(outputs, *path, *outputs.visited_);

@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include "convert/hdf5_options.h"
-#include "nmb/communicator.h"
-#include "nmb/files.h"
-#include "nmb/status.h"
+#include "convert/convert.h"
+#include "files/files.h"
+#include "parallel/communicator.h"
+#include "wire/failure.h"
 
 namespace nmb {
 
@@ -25,7 +25,7 @@ namespace nmb {
 // `on_losses` fails, the call fails with the same error. Other errors: those of write_hdf5(), and
 // kUnknownKind if `file` has another kind.
 Status write_cmip7(const std::shared_ptr<const FileSource>& file, const std::string& path,
-                   const Hdf5Options& options, Communicator& ranks,
+                   const ExtractOptions& options, Communicator& ranks,
                    const std::function<Status(const Hdf5Losses&)>& on_losses);
 
 }  // namespace nmb

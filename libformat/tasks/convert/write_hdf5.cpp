@@ -1,4 +1,4 @@
-// Writes an NMB file as HDF5 with nmb-hdf5 (see nmb/convert.h).
+// Writes an NMB file as HDF5 with nmb-hdf5 (see convert/convert.h).
 #include <algorithm>
 #include <atomic>
 #include <compare>
@@ -23,20 +23,20 @@
 #include "client/netcdf_check.h"
 #include "compare/block_content.h"
 #include "compare/compare_definitions.h"
+#include "convert/convert.h"
 #include "convert/write_cmip7.h"
 #include "convert/write_merged.h"
 #include "convert/write_variables.h"
+#include "files/files.h"
 #include "files/first_difference.h"
 #include "hdf5_types/hdf5_section.h"
 #include "hdf5_types/netcdf_marks.h"
 #include "hdf5_types/type_header.h"
+#include "model/classic.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/classic.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/netcdf_view.h"
 #include "parallel/workers.h"
 #include "sources/value_source.h"
 #include "values/chunk_coding.h"
@@ -49,7 +49,7 @@ namespace nmb {
 
 namespace {
 
-Status check_ranges(const ConvertOptions& options) {
+Status check_ranges(const ExtractOptions& options) {
   if (options.deflate < 0 || options.deflate > 9)
     return Status(Code::kUsage,
                   "found deflate level " + std::to_string(options.deflate) + ", expected 0 to 9");
@@ -61,7 +61,7 @@ Status check_ranges(const ConvertOptions& options) {
 }
 
 // Returns the arguments that follow the file names in the command `nmb-hdf5 export`.
-std::vector<std::string> export_arguments(const ConvertOptions& options) {
+std::vector<std::string> export_arguments(const ExtractOptions& options) {
   const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
   std::string chunk;
   for (const Compression::ChunkLength& asked : options.chunk)
@@ -73,7 +73,7 @@ std::vector<std::string> export_arguments(const ConvertOptions& options) {
 // Runs an nmb-hdf5 command, which writes the file `output`. `path` is the final name of `output`.
 Status run_worker(const std::string& command, const std::string& input, const std::string& output,
                   const std::string& path, const std::vector<std::string>& arguments,
-                  const ConvertOptions& options) {
+                  const ExtractOptions& options) {
   using hdf5::Hdf5Process;
   std::vector<std::string> words{command, input, output};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -90,7 +90,7 @@ Status run_worker(const std::string& command, const std::string& input, const st
 // nothing else about shared dimensions.
 class DefinitionsInOrder {
  public:
-  explicit DefinitionsInOrder(const Block& block) : from_(block.metadata) {}
+  explicit DefinitionsInOrder(const LoadedBlock& block) : from_(block.metadata) {}
 
   Result<Metadata> run() {
     auto extension = std::make_shared<Extension>(*from_.extension());
@@ -314,7 +314,7 @@ class ValueCheck {
   };
 
   ValueCheck(const Dataset& found, VarId found_variable, const Dataset& expected,
-             VarId expected_variable, const ConvertOptions& options)
+             VarId expected_variable, const ExtractOptions& options)
       : found_(found, found_variable), expected_(expected, expected_variable), options_(options) {}
 
   // Returns whether the values are equal.
@@ -429,7 +429,7 @@ class ValueCheck {
   }
 
   const Place found_, expected_;
-  const ConvertOptions& options_;
+  const ExtractOptions& options_;
 };
 
 // Reads the written HDF5 file and compares it with the source.
@@ -440,7 +440,7 @@ class ResultCheck {
 
   // `form` and `options` must outlive this object.
   ResultCheck(const hdf5::NamedBlocks& blocks, const hdf5::Hdf5Form& form,
-              const ConvertOptions& options, Layout layout)
+              const ExtractOptions& options, Layout layout)
       : blocks_(blocks), form_(form), options_(options), layout_(layout), netcdf_(blocks, form) {}
 
   // Checks that the HDF5 file `path` has one group for each block of kind 6, with the same
@@ -467,7 +467,7 @@ class ResultCheck {
   Result<bool> is_extended(const BlockEntry& entry) const {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return false;
     if (entry.dimensions > 0) return !form_.dimensions().is_classic(entry.name);
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks_.block(entry));
     return !is_classic_dataset(block->metadata);
   }
   static Status differs(const std::string& group, const std::string& what) {
@@ -482,19 +482,19 @@ class ResultCheck {
     if (!entry) return {};
     NMB_ASSIGN(const bool extended, is_extended(*entry));
     if (!extended) {
-      NMB_ASSIGN(const std::shared_ptr<const Block> source, blocks_.block(*entry));
-      NMB_ASSIGN(const std::shared_ptr<const Block> group,
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> source, blocks_.block(*entry));
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> group,
                  hdf5::decode_group(std::move(written), path));
       NMB_TRY(netcdf_.add_classic(*group, *source, options_.plain));
       return layout_ == Layout::kNew ? compare_classic(group, source) : Status();
     }
     ++groups_;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(*entry));
-    NMB_ASSIGN(const std::shared_ptr<const Block> expected, form_.written(block));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks_.block(*entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> expected, form_.written(block));
     netcdf_.add(*expected);
     NMB_ASSIGN(const bool is_relaid, gets_chunks(expected->metadata));
     if (layout_ == Layout::kNew || is_relaid) {
-      NMB_ASSIGN(const std::shared_ptr<const Block> group,
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> group,
                  hdf5::decode_group(std::move(written), path));
       return compare_relaid(*group, *expected);
     }
@@ -504,23 +504,24 @@ class ResultCheck {
       is_equal = written.body == body;
     }
     if (!is_equal) {
-      NMB_ASSIGN(const std::shared_ptr<const Block> group, hdf5::decode_group(written, path));
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> group, hdf5::decode_group(written, path));
       NMB_TRY(compare_definitions(*group, *expected));
     }
     return compare_values(written, *expected);
   }
 
   Status check_user_block(const hdf5::GroupBlock& root, const std::string& path) const {
-    NMB_ASSIGN(const std::shared_ptr<const Block> group, hdf5::decode_group(root, path));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> group, hdf5::decode_group(root, path));
     NMB_ASSIGN(const std::vector<std::byte> found, hdf5::user_block(*group));
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(*form_.user_block_of()));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block,
+               blocks_.block(*form_.user_block_of()));
     NMB_ASSIGN(const std::vector<std::byte> expected, hdf5::user_block(*block));
     return found == expected ? Status() : differs("", "its user block is different");
   }
 
-  // Removes the links to groups without a block of their own, which exist only because blocks lie
-  // below them. If the remaining links are the default list, removes the whole list.
-  Status leave_out_implied(Block* group) const {
+  // Removes the links to groups without a block of their own. Such groups exist only because blocks
+  // lie below them. If the remaining links are the default list, removes the whole list.
+  Status leave_out_implied(LoadedBlock* group) const {
     NMB_ASSIGN(std::vector<hdf5::Property> properties,
                hdf5::decode_properties(group->metadata.extension()->hdf5));
     auto extension = std::make_shared<Extension>(*group->metadata.extension());
@@ -541,7 +542,7 @@ class ResultCheck {
     return {};
   }
 
-  Result<bool> is_implied(const Block& group, const hdf5::Link& link) const {
+  Result<bool> is_implied(const LoadedBlock& group, const hdf5::Link& link) const {
     if (link.kind != hdf5::LinkKind::kGroup) return false;
     NMB_ASSIGN(const std::optional<BlockEntry> entry,
                blocks_.find(joined_path(group.name, link.name)));
@@ -568,10 +569,10 @@ class ResultCheck {
     return true;
   }
 
-  // A named datatype without a link has a number in place of a path. Within one file, equal numbers
-  // mean the same type, but the source and the written file may number their types differently.
-  Status compare_definitions(const Block& written, const Block& expected) {
-    Block group = written, named = expected;
+  // A named datatype without a link has a number in place of a path. The source and the written
+  // file may use different numbers for a type. Within one file, equal numbers mean the same type.
+  Status compare_definitions(const LoadedBlock& written, const LoadedBlock& expected) {
+    LoadedBlock group = written, named = expected;
     auto extension = std::make_shared<Extension>(*expected.metadata.extension());
     hdf5::drop_replaced_parameters(extension.get());
     auto written_extension = std::make_shared<Extension>(*group.metadata.extension());
@@ -604,16 +605,16 @@ class ResultCheck {
                                        : differs(written.name, "its definitions are different");
   }
 
-  static Result<std::vector<std::byte>> encoded(const Block& block) {
+  static Result<std::vector<std::byte>> encoded(const LoadedBlock& block) {
     Metadata metadata = block.metadata;
     for (VarId v = 0; v < metadata.variable_count(); ++v)
       metadata.set_begin(v, metadata.begin(v) - block.layout.header_length);
     return encode_extended_body(metadata, metadata.record_dimension() ? block.records : 0);
   }
 
-  // Compares a written group with its source, whose values may be stored in different chunks.
-  Status compare_relaid(const Block& written, const Block& expected) {
-    Block group = written, named = expected;
+  // Compares a written group with its source. Their values may be stored in different chunks.
+  Status compare_relaid(const LoadedBlock& written, const LoadedBlock& expected) {
+    LoadedBlock group = written, named = expected;
     NMB_ASSIGN(group.metadata, without_storage(group.metadata));
     NMB_ASSIGN(named.metadata, without_storage(named.metadata));
     NMB_TRY(compare_definitions(group, named));
@@ -624,8 +625,8 @@ class ResultCheck {
 
   // Compares the content of a written group with that of its classic source. NetcdfCheck compares
   // the dimensions.
-  Status compare_classic(const std::shared_ptr<const Block>& written,
-                         const std::shared_ptr<const Block>& source) const {
+  Status compare_classic(const std::shared_ptr<const LoadedBlock>& written,
+                         const std::shared_ptr<const LoadedBlock>& source) const {
     NMB_ASSIGN(BlockContent found, BlockContent::of(written->name, written, {}, {}));
     NMB_ASSIGN(BlockContent expected, BlockContent::of(source->name, source, {}, {}));
     Status status;
@@ -648,7 +649,7 @@ class ResultCheck {
                        ", expected ", difference.second);
   }
 
-  Status compare_variable(const Block& written, VarId found, const Block& expected,
+  Status compare_variable(const LoadedBlock& written, VarId found, const LoadedBlock& expected,
                           VarId variable) const {
     const std::string name(expected.metadata.variable(variable).name);
     const Result<bool> same = ValueCheck(written, found, expected, variable, options_).run();
@@ -657,7 +658,7 @@ class ResultCheck {
                  : differs(written.name, "values of variable " + name + " are different");
   }
 
-  static Status compare_values(const hdf5::GroupBlock& written, const Block& expected) {
+  static Status compare_values(const hdf5::GroupBlock& written, const LoadedBlock& expected) {
     if (written.extent_length != expected.extent->size())
       return differs(written.name, "found " + std::to_string(written.extent_length) +
                                        " bytes of values, expected " +
@@ -674,7 +675,7 @@ class ResultCheck {
 
   const hdf5::NamedBlocks blocks_;
   const hdf5::Hdf5Form& form_;
-  const ConvertOptions& options_;
+  const ExtractOptions& options_;
   const Layout layout_;
   hdf5::NetcdfCheck netcdf_;
   std::map<std::string, std::string>
@@ -691,7 +692,7 @@ Status check_losses(const std::vector<Loss>& losses) {
 }
 
 // Writes the file under the name `hidden` with make(), checks it, and renames it to `path`.
-Status make_output(const std::string& path, const Hdf5Options& options, ResultCheck& check,
+Status make_output(const std::string& path, const ExtractOptions& options, ResultCheck& check,
                    const std::function<Status(const std::string& hidden)>& make) {
   CreateOptions create;
   create.overwrite = options.overwrite;
@@ -716,15 +717,15 @@ Status make_output(const std::string& path, const Hdf5Options& options, ResultCh
   return output->publish();
 }
 
-// Finds the variables with chunks that cannot be decoded. Decodes the chunks if options.check is
-// set; otherwise reads only the properties that mark such variables. Sets `damaged`, and adds a
-// line to `changes` for each filter with which chunks could not be checked.
-Status find_damage(const hdf5::NamedBlocks& blocks, const ConvertOptions& options,
+// Finds the variables of which chunks cannot be decoded. Checks the chunks if options.check is set;
+// otherwise, only the marks of variables are read. Sets `damaged`, and adds a line to `changes` for
+// each filter with which chunks could not be checked.
+Status find_damage(const hdf5::NamedBlocks& blocks, const ExtractOptions& options,
                    Hdf5Losses* found) {
   NotDecoded not_decoded;
   NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks.block(entry));
     const auto object = [&](VarId variable) {
       return "variable " +
              in_quotes("/" + joined_path(block->name, block->metadata.variable(variable).name));
@@ -747,10 +748,10 @@ Status find_damage(const hdf5::NamedBlocks& blocks, const ConvertOptions& option
   return {};
 }
 
-// Makes all checks that come before the HDF5 file is written, and returns the form of the file.
-// damage: a result of find_damage().
-Result<hdf5::Hdf5Form> checked_form(const Reader& reader, const std::string& input,
-                                    const ConvertOptions& options, Hdf5Losses damage) {
+// Returns the form of the HDF5 file, after all checks that come before it is written. damage: a
+// result of find_damage().
+Result<hdf5::Hdf5Form> checked_form(const FileReader& reader, const std::string& input,
+                                    const ExtractOptions& options, Hdf5Losses damage) {
   NMB_TRY(check_ranges(options));
   NMB_ASSIGN(hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
   if (options.on_losses) {
@@ -766,8 +767,8 @@ Result<hdf5::Hdf5Form> checked_form(const Reader& reader, const std::string& inp
   return form;
 }
 
-Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
-                   const Hdf5Options& options, Hdf5Losses damage) {
+Status write_alone(const FileReader& reader, const std::string& input, const std::string& path,
+                   const ExtractOptions& options, Hdf5Losses damage) {
   NMB_ASSIGN(const hdf5::Hdf5Form form, checked_form(reader, input, options, std::move(damage)));
   ResultCheck check(reader, form, options, ResultCheck::Layout::kKept);
   return make_output(path, options, check, [&](const std::string& hidden) {
@@ -781,7 +782,7 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
 // Adds a line for each variable that cannot get the layout of CMIP7.
 Status add_left(const hdf5::NamedBlocks& blocks, std::vector<Loss>* left) {
   return blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks.block(entry));
     NMB_ASSIGN(const hdf5::Cmip7Layout layout, hdf5::Cmip7Layout::of(*block));
     std::vector<hdf5::Property> properties;
     if (block->metadata.extension()) {
@@ -798,9 +799,9 @@ Status add_left(const hdf5::NamedBlocks& blocks, std::vector<Loss>* left) {
   });
 }
 
-Status variables_alone(const Reader& reader, const std::string& input,
+Status variables_alone(const FileReader& reader, const std::string& input,
                        std::span<const VarId> variables, const std::string& path,
-                       const Hdf5Options& options) {
+                       const ExtractOptions& options) {
   NMB_TRY(check_ranges(options));
   NMB_ASSIGN(const hdf5::NamedBlocks blocks, hdf5::NamedBlocks::of_variables(reader, variables));
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(blocks));
@@ -816,7 +817,7 @@ Status variables_alone(const Reader& reader, const std::string& input,
 }
 
 Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::string& path,
-                      const Hdf5Options& options,
+                      const ExtractOptions& options,
                       const std::function<Status(const Hdf5Losses&)>& on_losses) {
   NMB_ASSIGN(const hdf5::NamedBlocks blocks, hdf5::NamedBlocks::open(file));
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(blocks));
@@ -835,12 +836,13 @@ Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::
 
 }  // namespace
 
-Status check_hdf5(const Reader& reader, const std::string& input, const ConvertOptions& options) {
+Status check_hdf5(const FileReader& reader, const std::string& input,
+                  const ExtractOptions& options) {
   return checked_form(reader, input, options, {}).status();
 }
 
-Status write_hdf5(const Reader& reader, const std::string& input, const std::string& path,
-                  const ConvertOptions& options, Communicator& ranks) {
+Status write_hdf5(const FileReader& reader, const std::string& input, const std::string& path,
+                  const ExtractOptions& options, Communicator& ranks) {
   return ranks.first([&]() -> Status {
     Hdf5Losses damage;
     NMB_TRY(find_damage(reader, options, &damage));
@@ -848,19 +850,19 @@ Status write_hdf5(const Reader& reader, const std::string& input, const std::str
   });
 }
 
-Status write_merged(const Reader& reader, const std::string& input, const std::string& path,
-                    const Hdf5Options& options) {
+Status write_merged(const FileReader& reader, const std::string& input, const std::string& path,
+                    const ExtractOptions& options) {
   return write_alone(reader, input, path, options, {});
 }
 
-Status write_variables(const Reader& reader, const std::string& input,
+Status write_variables(const FileReader& reader, const std::string& input,
                        std::span<const VarId> variables, const std::string& path,
-                       const Hdf5Options& options) {
+                       const ExtractOptions& options) {
   return variables_alone(reader, input, variables, path, options);
 }
 
 Status write_cmip7(const std::shared_ptr<const FileSource>& file, const std::string& path,
-                   const Hdf5Options& options, Communicator& ranks,
+                   const ExtractOptions& options, Communicator& ranks,
                    const std::function<Status(const Hdf5Losses&)>& on_losses) {
   return ranks.first([&] { return relayout_alone(file, path, options, on_losses); });
 }

@@ -3,16 +3,16 @@
 
 #include <string>
 
-#include "convert/hdf5_options.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "convert/convert.h"
+#include "reader/file_reader.h"
+#include "wire/failure.h"
 
 namespace nmb {
 
 // Does the work of write_hdf5() for a file whose chunks were checked when its blocks were merged:
 // chunks are not decoded, and Hdf5Losses::damaged is empty. Not collective. Errors: those of
 // write_hdf5().
-Status write_merged(const Reader& reader, const std::string& input, const std::string& path,
-                    const Hdf5Options& options);
+Status write_merged(const FileReader& reader, const std::string& input, const std::string& path,
+                    const ExtractOptions& options);
 
 }  // namespace nmb

@@ -4,10 +4,10 @@
 #include <span>
 #include <string>
 
-#include "convert/hdf5_options.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
+#include "convert/convert.h"
+#include "reader/file_reader.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 
@@ -16,8 +16,8 @@ namespace nmb {
 // values. `variables` must be ascending. Uses `options` as write_hdf5() does, but compares all
 // values and attributes with the source if options.check is set. Several threads may call this
 // function at the same time. Errors: those of write_hdf5() and of NamedBlocks::of_variables().
-Status write_variables(const Reader& reader, const std::string& input,
+Status write_variables(const FileReader& reader, const std::string& input,
                        std::span<const VarId> variables, const std::string& path,
-                       const Hdf5Options& options);
+                       const ExtractOptions& options);
 
 }  // namespace nmb

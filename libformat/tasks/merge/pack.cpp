@@ -1,5 +1,5 @@
-// Implements pack() (see nmb/merge.h): completes the options, and makes HDF5 outputs from a
-// temporary NMB file.
+// Implements pack() (see merge/reporting/merge.h): completes the options, and makes HDF5 outputs
+// from a temporary NMB file.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "convert/convert.h"
 #include "convert/write_merged.h"
+#include "files/files.h"
 #include "files/journaled_output.h"
 #include "files/temporary_names.h"
 #include "merge/packer.h"
 #include "merge/reading/input_order.h"
-#include "merge/reporting/merge_options.h"
-#include "nmb/convert.h"
-#include "nmb/files.h"
-#include "nmb/reader.h"
+#include "merge/reporting/merge.h"
+#include "reader/file_reader.h"
 #include "sources/value_message.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
@@ -32,7 +32,7 @@ namespace {
 
 // Returns a text that contains everything on which the bytes of the output depend. If an input
 // changes while it is read, the run fails.
-std::string resume_key(const MergeOptions& options) {
+std::string resume_key(const PackOptions& options) {
   std::string key = options.resume;
   for (const std::string& path : options.inputs) {
     struct stat about {};
@@ -81,8 +81,8 @@ class TemporaryFile {
   const TemporaryName name_;
 };
 
-Hdf5Options extract_options(const MergeOptions& options) {
-  Hdf5Options extract;
+ExtractOptions extract_options(const PackOptions& options) {
+  ExtractOptions extract;
   static_cast<OutputOptions&>(extract) = options.writer;
   extract.plain = options.hdf5->plain;
   extract.check = options.hdf5->check;
@@ -100,8 +100,9 @@ std::string key_text(const std::string& resume_key) {
   return joined_text("{\"resume_key\":\"", sum_of(std::as_bytes(std::span(resume_key))), "\"}");
 }
 
-// Makes the report from the temporary NMB file that an earlier run has finished.
-Status describe_finished(const MergeOptions& options, const Reader& between, PackReport* report) {
+// Describes the temporary NMB file that an earlier run finished.
+Status describe_finished(const PackOptions& options, const FileReader& between,
+                         PackReport* report) {
   report->totals = between.totals();
   report->inputs = options.inputs.size();
   for (const std::string& path : options.inputs) {
@@ -119,12 +120,13 @@ Status describe_finished(const MergeOptions& options, const Reader& between, Pac
 
 // Opens the temporary NMB file that an earlier run of the same call left. Returns nullptr if there
 // is no such file. Errors: kExists if the file belongs to another call.
-Result<std::unique_ptr<Reader>> finished_merge(const std::string& between,
-                                               const std::string& output, const std::string& key,
-                                               const ReadOptions& reading) {
+Result<std::unique_ptr<FileReader>> finished_merge(const std::string& between,
+                                                   const std::string& output,
+                                                   const std::string& key,
+                                                   const ReadOptions& reading) {
   std::error_code none;
-  if (!std::filesystem::exists(between, none)) return std::unique_ptr<Reader>();
-  NMB_ASSIGN(std::unique_ptr<Reader> reader, Reader::open(between, reading));
+  if (!std::filesystem::exists(between, none)) return std::unique_ptr<FileReader>();
+  NMB_ASSIGN(std::unique_ptr<FileReader> reader, FileReader::open(between, reading));
   NMB_ASSIGN(const std::vector<std::string> recorded, reader->provenance());
   if (recorded == std::vector<std::string>{key}) return reader;
   return Status(Code::kExists, output, kNoOffset, "",
@@ -135,7 +137,7 @@ Result<std::unique_ptr<Reader>> finished_merge(const std::string& between,
 
 // Merges into a temporary NMB file next to the output, and then writes the HDF5 output from that
 // file.
-Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicator& ranks) {
+Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicator& ranks) {
   NMB_TRY(ranks.first(
       [&] { return check_new_output(options.output, {.overwrite = options.writer.overwrite}); }));
   const bool resumes = !options.resume.empty(), is_dry = options.writer.dry_run;
@@ -149,14 +151,14 @@ Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicat
     if (status.ok() || status.file() != between) return status;
     return status.at(file, kNoOffset);
   };
-  MergeOptions first = options;
+  PackOptions first = options;
   first.output = between;
   first.keep_statistics = false;
   first.originals = Originals::kNone;
   first.writer.hdf5_view = Hdf5View::kOff;
   first.link_united = ranks.size() == 1 && !is_dry;
   // The provenance of the temporary file is the key of the run, if the run may be resumed.
-  const std::string key = resumes ? key_text(options.resume_key) : std::string();
+  const std::string key = resumes ? key_text(options.writer.resume_key) : std::string();
   first.provenance = nullptr;
   if (resumes) first.provenance = [&](const std::vector<PackSource>&) { return std::vector{key}; };
   first.writer.sync = resumes;
@@ -165,9 +167,10 @@ Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicat
   const std::string& in_messages = source.empty() ? options.output : source;
   if (is_dry) {
     first.writer.inline_limit = 0;  // readers check inline values, which a dry run does not have
-    first.before_publish = [&](const ByteSource& file) -> Status {
-      NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-                 Reader::open(std::shared_ptr<const ByteSource>(std::shared_ptr<void>(), &file)));
+    first.writer.before_publish = [&](const ByteSource& file) -> Status {
+      NMB_ASSIGN(
+          const std::unique_ptr<FileReader> reader,
+          FileReader::open(std::shared_ptr<const ByteSource>(std::shared_ptr<void>(), &file)));
       return naming(in_messages, check_hdf5(*reader, between, extract_options(options)));
     };
   }
@@ -181,7 +184,7 @@ Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicat
   }
   bool is_finished = false;
   if (resumes) {
-    Result<std::unique_ptr<Reader>> known = std::unique_ptr<Reader>();
+    Result<std::unique_ptr<FileReader>> known = std::unique_ptr<FileReader>();
     if (ranks.rank() == 0) known = finished_merge(between, options.output, key, reading);
     NMB_TRY(ranks.first([&] { return known.status(); }));
     NMB_ASSIGN(is_finished, ranks.broadcast_value(0, *known != nullptr));
@@ -202,8 +205,8 @@ Status merge_to_hdf5(const MergeOptions& options, PackReport* report, Communicat
   // Values that are linked in the temporary file are copied into the output.
   report->value_bytes += std::exchange(report->linked_bytes, 0);
   return ranks.first([&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between, reading));
-    Hdf5Options convert = extract_options(options);
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(between, reading));
+    ExtractOptions convert = extract_options(options);
     if (first.link_united)
       convert.links_unchanged = [&]() -> Status { return check_stamps(options.inputs, stamps); };
     if (options.on_merged)
@@ -238,7 +241,8 @@ Status add_outputs(const PackOptions& options, OutputSet* outputs) {
                                  : Status();
 }
 
-Status run_merge(MergeOptions settled, PackReport* report, Communicator& ranks) {
+Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
+  PackOptions settled = options;
   NMB_TRY(check_options(settled));
   if (!settled.outputs) {
     const auto own = std::make_shared<OutputSet>();
@@ -250,15 +254,11 @@ Status run_merge(MergeOptions settled, PackReport* report, Communicator& ranks) 
   // If an input changes, ranks may see different sizes and times. Therefore all ranks use the key
   // that rank 0 computes.
   if (!settled.resume.empty()) {
-    NMB_ASSIGN(settled.resume_key,
+    NMB_ASSIGN(settled.writer.resume_key,
                ranks.broadcast_value(0, ranks.rank() == 0 ? resume_key(settled) : std::string()));
   }
   return settled.hdf5 ? merge_to_hdf5(settled, report, ranks)
                       : merge_inputs(settled, report, ranks);
-}
-
-Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
-  return run_merge({options}, report, ranks);
 }
 
 Status pack(const PackOptions& options, PackReport* report) {

@@ -23,13 +23,13 @@
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
 #include "model/name_rules.h"
-#include "nmb/hdf5_view.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
+#include "reader/file_reader.h"
 #include "values/codecs.h"
+#include "verify/verify.h"
+#include "view/hdf5_view.h"
 #include "wire/joined_text.h"
 #include "wire/memory_room.h"
-#include "writer/make_writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 
@@ -86,8 +86,9 @@ class Packer : public MergeStep {
       NMB_ASSIGN(const std::unique_ptr<FileSource> before, FileSource::open(options_.output));
       bytes_before_ = before->size();
     }
-    NMB_ASSIGN(writer_,
-               make_writer(options_.output, writer_options(), !options_.pack().append, &ranks_));
+    NMB_ASSIGN(writer_, options_.pack().append
+                            ? FileWriter::open(options_.output, writer_options(), ranks_)
+                            : FileWriter::create(options_.output, writer_options(), ranks_));
     blocks_.emplace(*this, *writer_, names_, *tagger_);
     return {};
   }
@@ -332,7 +333,7 @@ class Packer : public MergeStep {
   }
 
   Status describe_result() {
-    NMB_ASSIGN(std::unique_ptr<Reader> result, Reader::open(options_.output));
+    NMB_ASSIGN(std::unique_ptr<FileReader> result, FileReader::open(options_.output));
     report_.totals = result->totals();
     report_.bytes_out = result->file_length();
     return {};
@@ -369,8 +370,8 @@ class Packer : public MergeStep {
     return {};
   }
 
-  CoreOptions writer_options() {
-    CoreOptions writer{options_.writer, options_.resume_key};
+  FileWriterOptions writer_options() {
+    FileWriterOptions writer = options_.writer;
     // The temporary file of an HDF5 output needs no checksums of linked values.
     writer.sum_links = !options_.link_united;
     const bool notes_only = writer.hdf5_view == Hdf5View::kSmall;
@@ -420,7 +421,6 @@ class Packer : public MergeStep {
         return std::make_unique<ReadBackOutput>(std::move(file));
       };
     }
-    writer.before_publish = options_.before_publish;
     if (options_.check && !writer.dry_run)
       writer.before_publish = [this](const ByteSource& file) { return check_result(file); };
     return writer;
@@ -430,7 +430,7 @@ class Packer : public MergeStep {
   // compared when they were written.
   Status check_result(const ByteSource& file) {
     FirstFinding first;
-    VerifyOptions verify_options;
+    VerifierOptions verify_options;
     verify_options.threads = options_.writer.threads;
     verify_options.external = options_.external;
     if (!options_.compression) verify_options.level = VerifyLevel::kBlocks;
@@ -463,14 +463,14 @@ class Packer : public MergeStep {
   RankInputs inputs_;
   InputShare share_{0, 0};       // the inputs whose blocks this rank writes
   RankHelpers helpers_{ranks_};  // used only by rank 0
-  // PackMode uses none of these three. In the other modes, rank 0 uses unions_ and described_,
+  // Pack uses none of these three. In the other modes, rank 0 uses unions_ and described_,
   // and the other ranks use describer_.
   std::optional<BlockUniter> unions_;
   std::optional<DescribedInputs> described_;
   std::optional<InputDescriber> describer_;
   // The output: either classic_, or writer_ with blocks_.
   std::optional<ClassicOutput> classic_;
-  std::unique_ptr<Writer> writer_;
+  std::unique_ptr<FileWriter> writer_;
   std::optional<BlockTagger> tagger_;
   std::optional<WrittenBlocks> blocks_;
   std::uint64_t bytes_before_ = 0;  // see PackPlan
@@ -478,7 +478,7 @@ class Packer : public MergeStep {
 
 }  // namespace
 
-Status merge_inputs(const MergeOptions& options, PackReport* report, Communicator& ranks) {
+Status merge_inputs(const PackOptions& options, PackReport* report, Communicator& ranks) {
   ConflictList conflicts(options.inputs);
   return Packer({options, ranks, conflicts, *report}).run();
 }

@@ -1,17 +1,14 @@
 // Runs a merge: plans the inputs one by one, and then moves their values.
 #pragma once
 
-#include "merge/reporting/merge_options.h"
-#include "nmb/communicator.h"
-#include "nmb/status.h"
+#include "merge/reporting/merge.h"
+#include "parallel/communicator.h"
+#include "wire/failure.h"
 
 namespace nmb {
 
-// Collective. Does the work of pack().
-Status run_merge(MergeOptions options, PackReport* report, Communicator& ranks);
-
 // Collective. Runs pack() for an NMB or classic output. `options.outputs` must be set, and
 // `options.inputs` must be in their final order.
-Status merge_inputs(const MergeOptions& options, PackReport* report, Communicator& ranks);
+Status merge_inputs(const PackOptions& options, PackReport* report, Communicator& ranks);
 
 }  // namespace nmb

@@ -4,11 +4,11 @@
 #include <functional>
 #include <new>
 
+#include "convert/convert.h"
 #include "files/journaled_output.h"
 #include "merge/reading/input_order.h"
 #include "merge/reporting/pack_report.h"
-#include "nmb/convert.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 
 namespace nmb {
 
@@ -231,7 +231,7 @@ void RankInputs::tell_losses(std::size_t input, const InputExtras& extras,
   if (extras.counted > kept.counted)
     report_.warnings.push_back(options_.inputs[input] + ": the statistics " +
                                of_blocks(extras.counted - kept.counted) +
-                               " not copied whole are left out; use WriterOptions::statistics to "
+                               " not copied whole are left out; use MergeOptions::statistics to "
                                "compute statistics again");
 }
 

@@ -21,8 +21,8 @@
 #include "merge/storing/written_blocks.h"
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
-#include "nmb/communicator.h"
-#include "nmb/status.h"
+#include "parallel/communicator.h"
+#include "wire/failure.h"
 
 namespace nmb {
 
@@ -69,7 +69,7 @@ class RankInputs : public MergeStep {
   void end_planning();
   // Returns the counts of all inputs. Valid after end_planning().
   const InputCounts& counts() const { return counts_; }
-  // Collective. Calls BlockChooser::check() if PackMode::choice is set.
+  // Collective. Calls BlockChooser::check() if Pack::choice is set.
   Status check_choice(Status* failure);
   // Errors: kDamaged if an input changed while it was read.
   Status check_unchanged() const;
@@ -93,7 +93,7 @@ class RankInputs : public MergeStep {
   InputDescriber* describer_ = nullptr;  // set if this rank describes its blocks for rank 0
   bool is_reading_again_ = false;
   InputCounts counts_;
-  std::optional<BlockChooser> chooser_;  // set if PackMode::choice is set
+  std::optional<BlockChooser> chooser_;  // set if Pack::choice is set
   // BlockChooser::position() after the last input, if number_blocks() has counted the blocks.
   std::optional<std::uint64_t> last_position_;
   std::vector<std::shared_ptr<PooledFile>> files_;

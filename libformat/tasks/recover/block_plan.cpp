@@ -11,9 +11,9 @@
 
 #include "extent/needs.h"
 #include "hdf5_types/hdf5_section.h"
+#include "model/classic.h"
 #include "model/elements_in.h"
 #include "model/name_rules.h"
-#include "nmb/classic.h"
 #include "parallel/workers.h"
 #include "recover/found_values.h"
 #include "wire/joined_text.h"
@@ -84,7 +84,7 @@ class BlockPlanner {
   using Plan = std::variant<PlannedBlock, LostBlock>;
 
   BlockPlanner(const ReaderCore& core, const Evidence& evidence, const CurrentIndex& index,
-               const ValuePages& pages, const RecoverOptions& options)
+               const ValuePages& pages, const RecoveryOptions& options)
       : core_(core), evidence_(evidence), index_(index), pages_(pages), options_(options) {}
 
   Result<BlockPlans> run() {
@@ -362,7 +362,7 @@ class BlockPlanner {
   const Evidence& evidence_;
   const CurrentIndex& index_;
   const ValuePages& pages_;
-  const RecoverOptions& options_;
+  const RecoveryOptions& options_;
   std::vector<Candidate> candidates_;
   std::vector<std::string_view> removed_;  // names whose newest header is a tombstone
   BlockPlans plans_;
@@ -371,7 +371,7 @@ class BlockPlanner {
 }  // namespace
 
 Result<BlockPlans> plan_blocks(const ReaderCore& core, const Evidence& evidence,
-                               const CurrentIndex& index, const RecoverOptions& options) {
+                               const CurrentIndex& index, const RecoveryOptions& options) {
   NMB_ASSIGN(const ValuePages pages, ValuePages::find(core, evidence));
   return BlockPlanner(core, evidence, index, pages, options).run();
 }

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "extent/data_map.h"
-#include "nmb/block_entry.h"
-#include "nmb/recover.h"
 #include "reader/reader_core.h"
 #include "recover/current_index.h"
 #include "recover/evidence.h"
+#include "recover/recover.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 
@@ -32,6 +32,6 @@ struct BlockPlans {
 // `core` reads the file of `evidence`. Uses the fields `partial`, `unverified`, `writer.threads`
 // and `writer.cancel` of `options`. Errors: kIo, also if the call is cancelled.
 Result<BlockPlans> plan_blocks(const ReaderCore& core, const Evidence& evidence,
-                               const CurrentIndex& index, const RecoverOptions& options);
+                               const CurrentIndex& index, const RecoveryOptions& options);
 
 }  // namespace nmb

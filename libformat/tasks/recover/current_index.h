@@ -10,11 +10,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "page/page.h"
 #include "recover/evidence.h"
+#include "wire/block_entry.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -8,11 +8,11 @@
 #include <optional>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "page/page.h"
 #include "recover/scan.h"
 #include "superblock/superblock.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -13,10 +13,10 @@
 #include "block/block_header.h"
 #include "extent/data_map.h"
 #include "extent/growth.h"
-#include "nmb/block_entry.h"
-#include "nmb/classic.h"
+#include "model/classic.h"
 #include "reader/reader_core.h"
 #include "recover/evidence.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

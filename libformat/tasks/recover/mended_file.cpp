@@ -7,7 +7,7 @@
 #include "extent/data_map.h"
 #include "extent/file_table.h"
 #include "index/index_build.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "sources/value_source.h"
 #include "superblock/head_reading.h"
 #include "superblock/settled_head.h"

@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "recover/block_plan.h"
 #include "recover/evidence.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -1,5 +1,5 @@
-// Recovers blocks from a damaged file (see nmb/recover.h).
-#include "nmb/recover.h"
+// Recovers blocks from a damaged file (see recover/recover.h).
+#include "recover/recover.h"
 
 #include <algorithm>
 #include <set>
@@ -9,16 +9,16 @@
 #include "client/group_block.h"
 #include "commit/automatic_view.h"
 #include "merge/packer.h"
+#include "merge/reporting/merge.h"
 #include "model/find_above.h"
 #include "model/name_rules.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
-#include "nmb/verify.h"
+#include "reader/file_reader.h"
 #include "recover/block_plan.h"
 #include "recover/mended_file.h"
 #include "superblock/choosing.h"
 #include "superblock/settled_head.h"
 #include "table/kept_rows.h"
+#include "verify/verify.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -29,7 +29,7 @@ constexpr std::uint64_t kMostKeptProvenance = 64 << 20;  // limit for one genera
 
 class Recoverer {
  public:
-  Recoverer(std::shared_ptr<const ByteSource> file, const RecoverOptions& options)
+  Recoverer(std::shared_ptr<const ByteSource> file, const RecoveryOptions& options)
       : file_(std::move(file)), options_(options) {}
 
   Result<Recovery> run() {
@@ -112,8 +112,8 @@ class Recoverer {
     if (!orders.empty() && !evidence_.reading.statistics.absent())
       add_loss("statistics of blocks that are doubtful or recovered in part");
     NMB_ASSIGN(mended_, mend_file(file_, evidence_, plans_.blocks, parts_));
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-               Reader::open(mended_, {.external = options_.external}));
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+               FileReader::open(mended_, {.external = options_.external}));
     NMB_TRY(find_lost_originals(*reader));
     NMB_TRY(find_lost_tables(*reader));
     const std::size_t known = orders.size();
@@ -133,7 +133,7 @@ class Recoverer {
            (evidence_.current() && found.position != evidence_.newest->file_table.position);
   }
 
-  Status find_lost_originals(const Reader& reader) {
+  Status find_lost_originals(const FileReader& reader) {
     if (has_lost_file_table())
       add_loss("the file table, which names originals and files that hold values");
     NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
@@ -176,11 +176,13 @@ class Recoverer {
   }
 
   // Returns whether a reader can open the damaged file.
-  bool can_be_opened() const { return Reader::open(file_, {.external = options_.external}).ok(); }
+  bool can_be_opened() const {
+    return FileReader::open(file_, {.external = options_.external}).ok();
+  }
 
-  // Finds values that are in no kept original, and that may have been in a lost original whose
-  // block is not known. If the block of an original is known, the merge finds its values.
-  Status find_values_without(const std::set<std::string_view>& kept, const Reader& reader) {
+  // Finds values that no kept original has, and that may have been in a lost original whose block
+  // is not known. The merge finds values of originals whose blocks are known.
+  Status find_values_without(const std::set<std::string_view>& kept, const FileReader& reader) {
     const auto is_known = [&](std::string_view block) {
       return has_at_or_above(kept, block) || has_at_or_above(lost_originals_, block);
     };
@@ -189,7 +191,7 @@ class Recoverer {
         continue;
       NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(planned.found.name));
       if (!entry) continue;
-      const Result<std::shared_ptr<const Block>> block = reader.block(*entry);
+      const Result<std::shared_ptr<const LoadedBlock>> block = reader.block(*entry);
       if (block.status().code() == Code::kUnsupported) continue;  // a block of a later version
       NMB_TRY(block.status());
       NMB_ASSIGN(const std::vector<hdf5::Undecoded> lost, hdf5::undecoded_variables(**block));
@@ -201,7 +203,7 @@ class Recoverer {
     return {};
   }
 
-  Status find_lost_tables(const Reader& reader) {
+  Status find_lost_tables(const FileReader& reader) {
     std::vector<Status> damaged;
     NMB_TRY(reader.kept_rows(true, &damaged).status());
     for (const Status& status : damaged) add_loss("statistics or tags: " + status.message());
@@ -209,7 +211,7 @@ class Recoverer {
   }
 
   // Finds blocks whose statistics are not those of their values. Their statistics are left out.
-  Status find_wrong_statistics(const Reader& reader) {
+  Status find_wrong_statistics(const FileReader& reader) {
     if (!reader.has_statistics()) return {};
     class Rules : public Findings {
      public:
@@ -222,7 +224,7 @@ class Recoverer {
       bool has_wrong_statistics_ = false;
     } rules;
     std::vector<std::string> damaged;
-    VerifyOptions options;
+    VerifierOptions options;
     options.external = options_.external;
     options.threads = options_.writer.threads;
     options.on_damaged_block = [&](const std::string& block) { damaged.push_back(block); };
@@ -269,7 +271,7 @@ class Recoverer {
   Status write() {
     const bool is_plan = options_.output.empty();
     const Superblock& reading = evidence_.reading;
-    MergeOptions pack_options;
+    PackOptions pack_options;
     pack_options.inputs = {file_->name()};
     pack_options.source = {
         mended_, recovery_.lacks_objects(), {lost_originals_.begin(), lost_originals_.end()}};
@@ -286,7 +288,7 @@ class Recoverer {
         if ((bytes += text.size() + 24) <= kMostKeptProvenance) kept.push_back(text);
       return kept;
     };
-    WriterOptions& writer = pack_options.writer;
+    FileWriterOptions& writer = pack_options.writer;
     static_cast<OutputOptions&>(writer) = options_.writer;
     writer.dry_run = is_plan;
     if (evidence_.newest) {
@@ -303,12 +305,12 @@ class Recoverer {
     }
     Communicator alone;
     PackReport report;
-    Status packed = run_merge(pack_options, &report, alone);
+    Status packed = pack(pack_options, &report, alone);
     if (packed.rule() == "R-ST-2") {
       add_loss("statistics: " + packed.message());
       pack_options.keep_statistics = false;
       report = {};
-      packed = run_merge(pack_options, &report, alone);
+      packed = pack(pack_options, &report, alone);
     }
     if (!report.conflicts.empty() && packed.code() == Code::kConflict)
       return Status(Code::kConflict, report.conflicts.front().text());
@@ -334,7 +336,7 @@ class Recoverer {
   }
 
   std::shared_ptr<const ByteSource> file_;
-  const RecoverOptions& options_;
+  const RecoveryOptions& options_;
   std::shared_ptr<const OutputSet> outputs_;
   Evidence evidence_;
   bool has_whole_index_ = false;
@@ -374,7 +376,7 @@ bool Recovery::is_loss() const {
          !other_losses.empty();
 }
 
-Result<Recovery> recover(std::shared_ptr<const ByteSource> file, const RecoverOptions& options) {
+Result<Recovery> recover(std::shared_ptr<const ByteSource> file, const RecoveryOptions& options) {
   return Recoverer(std::move(file), options).run();
 }
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "block/block_header.h"
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "page/page.h"
 #include "superblock/superblock.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

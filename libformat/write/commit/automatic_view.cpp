@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "nmb/writer.h"
+#include "ranks/writer_options.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
 

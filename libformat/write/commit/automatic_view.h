@@ -3,10 +3,10 @@
 
 #include <atomic>
 
-#include "nmb/block_entry.h"
-#include "nmb/bytes.h"
-#include "nmb/status.h"
 #include "view/view_encoder.h"
+#include "wire/block_entry.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

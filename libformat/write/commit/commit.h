@@ -8,7 +8,7 @@ namespace nmb {
 
 // Commits all changes for sync() or close(). Collective.
 Status commit(WriterCore& w, bool closing);
-// Like Writer::planned().
+// Like FileWriter::planned().
 Result<FilePlan> planned(const WriterCore& w);
 
 }  // namespace nmb

@@ -21,7 +21,7 @@ namespace {
 // Largest total length, in bytes, of the paths in a file-table page and of their rows.
 constexpr std::uint64_t kMostPathBytes = std::uint64_t{1} << 31;
 
-bool sums_links(const CoreOptions& options) { return options.sum_links && !options.dry_run; }
+bool sums_links(const FileWriterOptions& options) { return options.sum_links && !options.dry_run; }
 
 }  // namespace
 

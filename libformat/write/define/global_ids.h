@@ -7,7 +7,7 @@
 
 namespace nmb {
 
-// Like Writer::global_id().
+// Like FileWriter::global_id().
 Result<std::uint64_t> global_id(WriterCore& w, BlockId id);
 
 }  // namespace nmb

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "model/name_rules.h"
-#include "nmb/bytes.h"
 #include "state/bodies.h"
 #include "state/laid_block.h"
 #include "state/stored_blocks.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "extent/data_map.h"
-#include "nmb/values.h"
+#include "model/values.h"
 #include "origins/finished_extent.h"
 #include "origins/stage.h"
 #include "origins/written.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "nmb/bytes.h"
 #include "parallel/outbox.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 
@@ -53,7 +53,7 @@ struct Loan {
 class MoveSharing {
  public:
   MoveSharing(Communicator& ranks, std::vector<Move*>& moves, OutputFile& file,
-              std::uint32_t piece_size, const CoreOptions& options)
+              std::uint32_t piece_size, const FileWriterOptions& options)
       : ranks_(ranks), moves_(moves), file_(file), piece_size_(piece_size), options_(options) {}
 
   Status run(Status status) {
@@ -269,7 +269,7 @@ class MoveSharing {
   std::vector<Move*>& moves_;
   OutputFile& file_;
   const std::uint32_t piece_size_;
-  const CoreOptions& options_;
+  const FileWriterOptions& options_;
   // Parts of this rank's moves. A part that stays on this rank is a Loan to this rank itself.
   std::vector<Loan> loans_;
 };
@@ -303,7 +303,7 @@ Move part_of(const Move& move, std::uint64_t from, std::uint64_t to) {
 }
 
 Status share_moves(Communicator& ranks, std::vector<Move*>& moves, OutputFile& file,
-                   std::uint32_t piece_size, const CoreOptions& options, Status status) {
+                   std::uint32_t piece_size, const FileWriterOptions& options, Status status) {
   return MoveSharing(ranks, moves, file, piece_size, options).run(std::move(status));
 }
 

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/files.h"
+#include "files/files.h"
 #include "origins/value_mover.h"
-#include "ranks/core_options.h"
+#include "parallel/communicator.h"
+#include "ranks/writer_options.h"
 
 namespace nmb {
 
@@ -20,6 +20,6 @@ Move part_of(const Move& move, std::uint64_t from, std::uint64_t to);
 // stays on its rank. moves: this rank's moves, in ascending order of position; the call changes
 // this list. status: this rank's status so far. If a rank has failed, the call fails on all ranks.
 Status share_moves(Communicator& ranks, std::vector<Move*>& moves, OutputFile& file,
-                   std::uint32_t piece_size, const CoreOptions& options, Status status = {});
+                   std::uint32_t piece_size, const FileWriterOptions& options, Status status = {});
 
 }  // namespace nmb

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "files/file_digester.h"
-#include "nmb/bytes.h"
-#include "nmb/status.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 #include "wire/hash.h"
 
 namespace nmb {

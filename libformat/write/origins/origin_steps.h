@@ -7,14 +7,14 @@
 #include <memory>
 #include <string_view>
 
-#include "nmb/classic.h"
-#include "nmb/metadata.h"
-#include "nmb/status.h"
+#include "model/classic.h"
+#include "model/metadata.h"
 #include "origins/finished_extent.h"
 #include "origins/statistics_tap.h"
 #include "origins/value_mover.h"
 #include "ranks/write_buffer.h"
 #include "values/statistics/block_counter.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

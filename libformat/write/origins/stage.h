@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/classic.h"
+#include "model/classic.h"
 #include "nmb/statistics.h"
 #include "origins/value_mover.h"
 #include "values/statistics/block_counter.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "model/external_files.h"
 #include "model/stored_piece.h"
-#include "nmb/bytes.h"
-#include "nmb/external_files.h"
-#include "nmb/writer.h"
+#include "ranks/writer_options.h"
+#include "wire/bytes.h"
 
 namespace nmb {
+
+class FileWriter;
 
 // A piece of linked values. StoredPiece::source_offset is an offset in LinkedValues::source.
 struct LinkedPiece : StoredPiece {
@@ -32,31 +34,33 @@ struct LinkedValues {
   std::vector<LinkedPiece> pieces;  // all pieces of the extent, in order
   // Source of the stored bytes. The commit reads the stored bytes once to compute their sums.
   std::shared_ptr<const ByteSource> source;
-  // The number of an original that was added with Writer::add_original(). If it is set, this
+  // The number of an original that was added with FileWriter::add_original(). If it is set, this
   // original is the only file, and the pieces lie in it.
   std::optional<std::uint32_t> original{};
-  // The description that CoreOptions::open_values needs to open `source`; empty if there is none.
-  // Allowed only if `source` is the extent itself and each piece is one window of the piece size.
+  // The description that FileWriterOptions::open_values needs to open `source`; empty if there is
+  // none. Allowed only if `source` is the extent itself and each piece is one window of the piece
+  // size.
   std::string origin{};
 };
 
 // Sets the values of a new block as a list of stored pieces, in order. The block may be packed or
-// defined. The next commit copies the stored bytes from `stored` without change. Use it instead of
-// PackedBlock::extent with its holes, and instead of Writer::take_values(). Errors: kUsage if a
-// piece without a codec crosses a multiple of the piece size; if a piece has lengths that R-EX-12
-// forbids; if a piece lies outside `stored`; if all pieces are holes. Later, end_define() fails
-// with kUsage if the pieces do not make up the extent, or if several ranks share the block.
-Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
+// defined. The next commit copies the stored bytes from `stored` without change. Use this function
+// in place of PackedBlock::extent with its holes and in place of FileWriter::take_values(). Errors:
+// kUsage if a piece without a codec crosses a multiple of the piece size; if a piece has lengths
+// that R-EX-12 forbids; if a piece lies outside `stored`; if all pieces are holes. Later,
+// end_define() fails with kUsage if the pieces do not make up the extent, or if several ranks share
+// the block.
+Status take_pieces(FileWriter& writer, BlockId block, std::vector<StoredPiece> pieces,
                    std::shared_ptr<const ByteSource> stored);
 
 // Sets the values of a new block to values that stay in other files. The block may be packed or
 // defined. The next commit reads the values once to compute their sums, and adds the files to the
-// file table. Pieces that are in none of the files are copied. Use it instead of
-// PackedBlock::extent with its holes, and instead of Writer::take_values(). Errors: kUsage for the
-// same reasons as take_pieces(); if all pieces are copied; if R-FT-1 forbids a path. Later,
+// file table. Pieces that are in none of the files are copied. Use this function in place of
+// PackedBlock::extent with its holes and in place of FileWriter::take_values(). Errors: kUsage for
+// the same reasons as take_pieces(); if all pieces are copied; if R-FT-1 forbids a path. Later,
 // end_define() fails with kUsage for the same reasons as after take_pieces(). The commit fails with
 // kDamaged if a piece does not have its expected sum, or if the file table already has another size
 // for a file.
-Status link_values(Writer& writer, BlockId block, LinkedValues values);
+Status link_values(FileWriter& writer, BlockId block, LinkedValues values);
 
 }  // namespace nmb

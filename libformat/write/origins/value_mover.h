@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "extent/data_map.h"
-#include "nmb/bytes.h"
-#include "nmb/files.h"
-#include "nmb/writer.h"
+#include "files/files.h"
 #include "origins/ordered_digest.h"
+#include "ranks/writer_options.h"
 #include "sources/value_source.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -54,8 +54,14 @@ class WaitingValues {
 
   Status place() {
     NMB_ASSIGN(const bool any, w_.ranks.any(std::ranges::any_of(
-                                   w_.blocks.dirty, [&](BlockId id) { return waits(id); })));
-    if (!any) return {};
+                                   w_.blocks.touched, [&](BlockId id) { return waits(id); })));
+    if (any) NMB_TRY(place_all());
+    w_.blocks.mark_placed();
+    return {};
+  }
+
+ private:
+  Status place_all() {
     if (!w_.ranks.is_alone()) NMB_TRY(match_values());
     NMB_ASSIGN(Inbox<WaitingPart> told, tell_keepers());
     NMB_TRY(w_.ranks.each([&] { return plan(told); }));
@@ -66,8 +72,7 @@ class WaitingValues {
     return write(places);
   }
 
- private:
-  // The bytes for which one rank needs places, in a block that this rank keeps.
+  // Bytes of one rank that need places, in a block whose keeper is this rank.
   struct Part {
     Sharing::Handle handle;
     std::vector<Interval> unplaced;
@@ -114,7 +119,7 @@ class WaitingValues {
 
   Result<Inbox<WaitingPart>> tell_keepers() {
     Outbox<WaitingPart> out;
-    for (BlockId id : w_.blocks.dirty) {
+    for (BlockId id : w_.blocks.touched) {
       if (!waits(id)) continue;
       const BlockState& block = w_.blocks[id];
       const ExtentState& extent = *block.values.extent();

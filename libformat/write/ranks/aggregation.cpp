@@ -40,7 +40,7 @@ Result<FileSystem> file_system_of(const std::string& path) {
 // Applies MPI-IO hints. The striping hints change *file_system. The hint "cb_nodes" sets
 // *aggregators, because the writer gathers values itself and does not use MPI-IO for this. Hints
 // whose values are not numbers are ignored.
-void take_hints(const WriterOptions& options, FileSystem* file_system, int* aggregators) {
+void take_hints(const FileWriterOptions& options, FileSystem* file_system, int* aggregators) {
   for (const auto& [key, value] : options.hints) {
     std::uint32_t number = 0;
     const char* const end = value.data() + value.size();
@@ -129,7 +129,7 @@ Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nod
 }
 
 Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string& path, bool create,
-                                         const WriterOptions& options) {
+                                         const FileWriterOptions& options) {
   struct Found {
     bool ok;
     FileSystem file_system;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/writer.h"
+#include "parallel/communicator.h"
+#include "ranks/writer_options.h"
 
 namespace nmb {
 
@@ -77,6 +77,6 @@ void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_syst
 // Collective: returns the same result on all ranks. create: true if the file does not have its name
 // yet.
 Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string& path, bool create,
-                                         const WriterOptions& options);
+                                         const FileWriterOptions& options);
 
 }  // namespace nmb

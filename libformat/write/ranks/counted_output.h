@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "nmb/files.h"
+#include "files/files.h"
 
 namespace nmb {
 

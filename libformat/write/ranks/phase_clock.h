@@ -1,4 +1,4 @@
-// PhaseClock: measures how long a writer spends in each phase (see nmb/writer.h).
+// PhaseClock: measures how long a writer spends in each phase (see writer/file_writer.h).
 #pragma once
 
 #include <array>

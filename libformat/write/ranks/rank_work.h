@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "parallel/outbox.h"
 
 namespace nmb {

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/files.h"
+#include "files/files.h"
+#include "parallel/communicator.h"
 #include "parallel/outbox.h"
 #include "ranks/aggregation.h"
 #include "ranks/write_buffer.h"

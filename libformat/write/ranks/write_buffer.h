@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/files.h"
+#include "files/files.h"
 #include "ranks/interval_set.h"
 
 namespace nmb {

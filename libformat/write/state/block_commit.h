@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "extent/data_map.h"
-#include "nmb/writer.h"
+#include "ranks/writer_options.h"
 
 namespace nmb {
 

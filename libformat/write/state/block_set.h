@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/names_like.h"
@@ -44,10 +45,16 @@ class BlockSet {
     if (!(*this)[id].pending) pending.push_back(id);
     (*this)[id].pending = true;
   }
-  // Marks a block that the next commit changes in the file.
+  // Marks a block that the next commit changes in the file, and whose values may wait for places.
   void mark_dirty(BlockId id) {
-    if (!(*this)[id].dirty) dirty.push_back(id);
-    (*this)[id].dirty = true;
+    BlockState& block = (*this)[id];
+    if (!std::exchange(block.dirty, true)) dirty.push_back(id);
+    if (!std::exchange(block.touched, true)) touched.push_back(id);
+  }
+  // Marks that no values wait for places.
+  void mark_placed() {
+    for (const BlockId id : touched) (*this)[id].touched = false;
+    touched.clear();
   }
 
   // Marks all blocks as written. Must be called after a commit.
@@ -64,6 +71,8 @@ class BlockSet {
   // Blocks that were defined or edited since the last end_define().
   std::vector<BlockId> pending;
   std::vector<BlockId> dirty;  // blocks that the next commit changes in the file
+  // Blocks that were marked since values were last placed. Only their values may wait for places.
+  std::vector<BlockId> touched;
   // Names of committed blocks that were removed since the last commit.
   std::set<std::string, std::less<>> removed_names;
   NamesLike names_like;  // names used by the newest block

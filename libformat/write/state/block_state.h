@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/block_entry.h"
-#include "nmb/classic.h"
-#include "nmb/metadata.h"
-#include "nmb/writer.h"
+#include "model/classic.h"
+#include "model/metadata.h"
 #include "origins/extent_origin.h"
+#include "ranks/writer_options.h"
 #include "state/body_origin.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 
@@ -128,6 +128,7 @@ struct BlockState {
   bool partial = false;
   bool pending = false;  // true if the next end_define() encodes and places the block
   bool dirty = false;    // true if the next commit changes the block in the file
+  bool touched = false;  // true if its values may wait for places (BlockSet::touched)
 
   static constexpr std::uint64_t kNotRetained = ~std::uint64_t{0};
 

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "nmb/writer.h"
+#include "ranks/writer_options.h"
 
 namespace nmb {
 

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "nmb/block_entry.h"
 #include "state/block_commit.h"
 #include "state/writer_core.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 
@@ -104,8 +104,8 @@ bool same_values(const BlockEntry& a, const BlockEntry& b);
 
 // --- commit_tables.cpp ---
 Status write_statistics(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// Writes the tags of new blocks: tags from Writer::set_tag(), and tags that packed blocks have in
-// other files. Tags of committed blocks do not change.
+// Writes the tags of new blocks: tags from FileWriter::set_tag(), and tags that packed blocks have
+// in other files. Tags of committed blocks do not change.
 Status write_tags(WriterCore& w, const std::vector<BlockCommit>& blocks);
 
 // --- commit_view.cpp ---

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/files.h"
+#include "files/files.h"
 #include "reader/reader_core.h"
 #include "sources/value_source.h"
 #include "superblock/head.h"

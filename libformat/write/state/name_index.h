@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/name_table.h"
 #include "model/name_tag.h"
-#include "nmb/detail/name_table.h"
 
 namespace nmb {
 

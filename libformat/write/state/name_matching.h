@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 #include "parallel/name_slices.h"
 #include "state/block_state.h"
 

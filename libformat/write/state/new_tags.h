@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "nmb/statistics.h"
-#include "nmb/status.h"
-#include "nmb/writer.h"
+#include "ranks/writer_options.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "extent/data_map.h"
-#include "nmb/bytes.h"
-#include "nmb/status.h"
-#include "nmb/writer.h"
 #include "origins/ordered_digest.h"
 #include "origins/value_mover.h"
+#include "ranks/writer_options.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 #include "wire/place.h"
 
 namespace nmb {

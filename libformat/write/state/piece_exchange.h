@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/files.h"
+#include "files/files.h"
 #include "origins/written.h"
 #include "parallel/outbox.h"
 #include "ranks/aggregation.h"

@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "nmb/bytes.h"
 #include "state/bodies.h"
 #include "state/extents.h"
 #include "state/laid_block.h"
 #include "state/shared_definitions.h"
+#include "wire/bytes.h"
 #include "wire/hash.h"
 
 namespace nmb {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 
 namespace nmb {
 

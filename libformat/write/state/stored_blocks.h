@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "nmb/classic.h"
+#include "model/classic.h"
 #include "state/writer_core.h"
 
 namespace nmb {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kEnd = "the end of a writer";
 }
 
-WriterCore::WriterCore(std::unique_ptr<OutputFile> output, const CoreOptions& with,
+WriterCore::WriterCore(std::unique_ptr<OutputFile> output, const FileWriterOptions& with,
                        Communicator* several, const Aggregation& how)
     : options(with),
       ranks(several ? *several : alone),

@@ -7,18 +7,16 @@
 #include <string_view>
 
 #include "block/body_codec.h"
-#include "nmb/communicator.h"
-#include "nmb/detail/grow_array.h"
-#include "nmb/writer.h"
 #include "origins/stage.h"
 #include "parallel/collective_call.h"
+#include "parallel/communicator.h"
 #include "parallel/name_slices.h"
-#include "ranks/core_options.h"
 #include "ranks/counted_output.h"
 #include "ranks/phase_clock.h"
 #include "ranks/rank_work.h"
 #include "ranks/stripe_writer.h"
 #include "ranks/write_buffer.h"
+#include "ranks/writer_options.h"
 #include "state/block_set.h"
 #include "state/committed_state.h"
 #include "state/name_matching.h"
@@ -26,6 +24,7 @@
 #include "state/next_generation.h"
 #include "state/piece_exchange.h"
 #include "values/open_requests.h"
+#include "wire/grow_array.h"
 
 namespace nmb {
 
@@ -46,16 +45,16 @@ struct MatchedNames {
 };
 
 // Returns whether a file with these options gets metadata that can be read. A dry run writes
-// metadata only for CoreOptions::before_publish.
-inline bool keeps_metadata(const CoreOptions& options, const Communicator& ranks) {
+// metadata only for FileWriterOptions::before_publish.
+inline bool keeps_metadata(const FileWriterOptions& options, const Communicator& ranks) {
   return !options.dry_run ||
          (options.before_publish && (ranks.size() == 1 || ranks.shares_memory()));
 }
 
 struct WriterCore {
   // ranks: the ranks that write the file, or nullptr for a single process.
-  WriterCore(std::unique_ptr<OutputFile> output, const CoreOptions& options, Communicator* ranks,
-             const Aggregation& aggregation);
+  WriterCore(std::unique_ptr<OutputFile> output, const FileWriterOptions& options,
+             Communicator* ranks, const Aggregation& aggregation);
   ~WriterCore();
   WriterCore(const WriterCore&) = delete;
   WriterCore& operator=(const WriterCore&) = delete;
@@ -79,7 +78,7 @@ struct WriterCore {
   Origin new_origin() const { return {committed.superblock.file_id, new_generation(), next.stamp}; }
 
   Communicator alone;
-  CoreOptions options;
+  FileWriterOptions options;
   RankWork ranks;
   const Traffic traffic_before;
   const std::uint64_t number;  // number of this file; the ranks number all files that they open

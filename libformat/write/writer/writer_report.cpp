@@ -1,26 +1,28 @@
+// Reports times and counts of the writer on a rank (see writer/file_writer.h).
 #include "writer/writer_report.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "nmb/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 
-WriterReport WriterReport::highest(const WriterReport& a, const WriterReport& b) {
-  WriterReport both = a;
-  for (auto phase :
-       {&WriterReport::create, &WriterReport::check, &WriterReport::write_values,
-        &WriterReport::write_metadata, &WriterReport::write_index, &WriterReport::commit})
+FileWriterReport FileWriterReport::highest(const FileWriterReport& a, const FileWriterReport& b) {
+  FileWriterReport both = a;
+  for (auto phase : {&FileWriterReport::create, &FileWriterReport::check,
+                     &FileWriterReport::write_values, &FileWriterReport::write_metadata,
+                     &FileWriterReport::write_index, &FileWriterReport::commit})
     both.*phase = std::max(a.*phase, b.*phase);
-  for (auto count : {&WriterReport::messages, &WriterReport::message_bytes,
-                     &WriterReport::message_peak, &WriterReport::writes,
-                     &WriterReport::bytes_written, &WriterReport::reads, &WriterReport::bytes_read})
+  for (auto count :
+       {&FileWriterReport::messages, &FileWriterReport::message_bytes,
+        &FileWriterReport::message_peak, &FileWriterReport::writes,
+        &FileWriterReport::bytes_written, &FileWriterReport::reads, &FileWriterReport::bytes_read})
     both.*count = std::max(a.*count, b.*count);
   return both;
 }
 
-std::string WriterReport::text() const {
+std::string FileWriterReport::text() const {
   char line[512];
   std::snprintf(
       line, sizeof line,
@@ -35,8 +37,8 @@ std::string WriterReport::text() const {
   return line;
 }
 
-WriterReport report_of(const WriterCore& w) {
-  WriterReport out;
+FileWriterReport report_of(const WriterCore& w) {
+  FileWriterReport out;
   out.create = w.clock.seconds(Phase::kCreate);
   out.check = w.clock.seconds(Phase::kCheck);
   out.write_values = w.clock.seconds(Phase::kValues);

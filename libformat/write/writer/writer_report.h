@@ -1,11 +1,11 @@
 // Returns the times and counts of the writer on this rank so far.
 #pragma once
 
-#include "nmb/writer.h"
 #include "state/writer_core.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 
-WriterReport report_of(const WriterCore& w);
+FileWriterReport report_of(const WriterCore& w);
 
 }  // namespace nmb

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "hdf5_types/netcdf_marks.h"
-#include "nmb/extension.h"
-#include "nmb/values.h"
+#include "model/extension.h"
+#include "model/values.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
 
@@ -80,7 +80,8 @@ Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadat
     slot.variable = v;
     if (request.only && v != *request.only) continue;
     if (!value_form(metadata, v, properties, &slot.form)) continue;
-    if (slot.form.type != Type::kChar) made->add_functions(metadata, v, request.functions);
+    if (slot.form.type != Type::kChar)
+      made->add_functions(metadata.variable(v).name, slot, request.functions);
     if (const Storage* storage = extension ? extension->storage_of(v) : nullptr) {
       made->take_stored(metadata, *storage, properties, slot);
       continue;
@@ -122,14 +123,14 @@ Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadat
   return made;
 }
 
-void BlockCounter::add_functions(const Metadata& metadata, VarId variable,
+void BlockCounter::add_functions(std::string_view name, const Slot& slot,
                                  std::span<const ValueFunction> functions) {
   for (const ValueFunction& function : functions) {
-    std::unique_ptr<ValueAccumulator> empty = function.make(metadata, variable);
+    std::unique_ptr<ValueAccumulator> empty = function.make(name, slot.form.type);
     if (!empty) continue;
-    variables_[variable].functions.push_back(function.name);
-    totals_[variable].functions.push_back(empty->fresh());
-    functions_[variable].push_back(std::move(empty));
+    variables_[slot.variable].functions.push_back(function.name);
+    totals_[slot.variable].functions.push_back(empty->fresh());
+    functions_[slot.variable].push_back(std::move(empty));
   }
 }
 

@@ -16,14 +16,14 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/bytes.h"
-#include "nmb/classic.h"
-#include "nmb/extension.h"
-#include "nmb/metadata.h"
+#include "model/classic.h"
+#include "model/extension.h"
+#include "model/metadata.h"
 #include "nmb/statistics.h"
-#include "nmb/status.h"
 #include "values/statistics/histogram_builder.h"
 #include "values/statistics/value_counter.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 
@@ -164,7 +164,7 @@ class BlockCounter {
   void note_hole(std::size_t first, std::size_t end, ByteRange records);
   void count_holes_noted();
   void note(Slot* slot, std::uint64_t elements, PartDivision division);
-  void add_functions(const Metadata& metadata, VarId variable,
+  void add_functions(std::string_view name, const Slot& slot,
                      std::span<const ValueFunction> functions);
   // Prepares a variable whose values are not a plain array.
   void take_stored(const Metadata& metadata, const Storage& storage,

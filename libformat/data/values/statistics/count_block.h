@@ -4,11 +4,11 @@
 #include <functional>
 #include <span>
 
-#include "nmb/bytes.h"
-#include "nmb/dataset.h"
+#include "model/dataset.h"
 #include "nmb/statistics.h"
-#include "nmb/status.h"
 #include "values/statistics/block_counter.h"
+#include "wire/bytes.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/extension.h"
-#include "nmb/values.h"
+#include "model/extension.h"
+#include "model/values.h"
 #include "values/hole_value.h"
 #include "values/stored_type.h"
 #include "wire/endian.h"
@@ -280,6 +280,19 @@ double ValueBatch::number(std::size_t i) const {
     return static_cast<double>(number);
   });
 }
+
+namespace {
+
+double number_in(Type type, const std::array<std::byte, 8>& external) {
+  double number = 0;
+  (void)convert_from_external(type, external.data(), 1, MemoryType::kDouble, &number);
+  return number;
+}
+
+}  // namespace
+
+double VariableStatistics::minimum_value() const { return number_in(type, minimum); }
+double VariableStatistics::maximum_value() const { return number_in(type, maximum); }
 
 bool is_nan_key(Type type, std::int64_t key) {
   const std::int64_t infinity =

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "hdf5_types/hdf5_section.h"
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/statistics.h"
-#include "nmb/status.h"
 #include "values/statistics/exact_sums.h"
 #include "values/statistics/histogram_builder.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

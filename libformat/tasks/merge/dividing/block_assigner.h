@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "merge/dividing/name_splitter.h"
-#include "nmb/merge.h"
-#include "nmb/metadata.h"
-#include "nmb/status.h"
+#include "merge/reporting/merge.h"
+#include "model/metadata.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

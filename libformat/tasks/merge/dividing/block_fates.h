@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/dataset.h"
+#include "model/dataset.h"
 
 namespace nmb {
 

@@ -1,5 +1,5 @@
-// Forms names of blocks from templates (see nmb/block_template.h).
-#include "nmb/block_template.h"
+// Forms names of blocks from templates (see merge/dividing/block_template.h).
+#include "merge/dividing/block_template.h"
 
 #include "model/paths.h"
 #include "wire/whole_number.h"

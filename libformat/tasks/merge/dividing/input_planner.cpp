@@ -95,7 +95,7 @@ void InputPlanner::prepare_reader(BlockChooser* chooser) {
       return [this](std::string_view path) { return fates_.moved(path); };
     };
   }
-  // In modes other than PackMode, one thread plans, so idle threads of this process can read ahead.
+  // In modes other than Pack, one thread plans, so idle threads of this process can read ahead.
   read.reads_ahead = !options_.packs() && in_process > 1;
   reader_.emplace(read, &report_.warnings);
 }

@@ -15,13 +15,13 @@
 
 #include "merge/dividing/block_assigner.h"
 #include "merge/dividing/block_fates.h"
+#include "merge/dividing/block_template.h"
 #include "merge/dividing/split_dataset.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/classic_form.h"
 #include "merge/reading/input_reader.h"
 #include "merge/reporting/merge_step.h"
 #include "merge/uniting/dataset_union.h"
-#include "nmb/block_template.h"
 
 namespace nmb {
 

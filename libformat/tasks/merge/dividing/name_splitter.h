@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "merge/dividing/block_assigner.h"
+#include "merge/reporting/merge.h"
+#include "model/classic.h"
+#include "model/metadata.h"
 #include "model/names_like.h"
-#include "nmb/classic.h"
-#include "nmb/merge.h"
-#include "nmb/metadata.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

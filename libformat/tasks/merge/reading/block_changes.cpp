@@ -55,7 +55,7 @@ Result<MovedBlock> BlockChanges::change(const Dataset& block, const PathMove& mo
   Result<MovedBlock> moved = move_paths(block, move, spool);
   if (moved.ok()) return moved;
   return not_moved(moved.status(), block.name,
-                   "; use PackOptions::block_name '{group}' to keep names");
+                   "; use MergeOptions::block_name '{group}' to keep names");
 }
 
 // Returns a block of `selection_` without its references to objects that are not packed, and
@@ -100,7 +100,7 @@ namespace {
 // block, a variable, a named datatype, or an object to which a hard link leads. If a group is only
 // known by the groups below it, its own content is lost. depth: number of hard links that were
 // followed.
-Result<bool> has_object(const Reader& file, std::string_view path, int depth = 0) {
+Result<bool> has_object(const FileReader& file, std::string_view path, int depth = 0) {
   constexpr int kMostLinks = 16;  // links may form a circle
   path = without_slash(path);
   if (path.empty()) return true;
@@ -109,7 +109,7 @@ Result<bool> has_object(const Reader& file, std::string_view path, int depth = 0
   const SplitPath split = split_path(path);
   NMB_ASSIGN(const std::optional<BlockEntry> above, file.find(split.parent));
   if (!above) return false;
-  NMB_ASSIGN(const std::shared_ptr<const Block> block, file.block(*above));
+  NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, file.block(*above));
   if (block->metadata.find_variable(split.name)) return true;
   const auto& extension = block->metadata.extension();
   if (!extension) return false;

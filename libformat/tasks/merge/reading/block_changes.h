@@ -10,9 +10,9 @@
 #include "convert/moved_paths.h"
 #include "merge/reading/block_selection.h"
 #include "merge/reading/input_context.h"
-#include "nmb/dataset.h"
-#include "nmb/merge.h"
-#include "nmb/status.h"
+#include "merge/reporting/merge.h"
+#include "model/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 
@@ -37,7 +37,7 @@ class BlockChanges {
   Result<bool> is_selected(std::string_view block) const;
   // Leaves out hard links and references to objects that `reader` does not have. The reader must
   // outlive this object.
-  void drop_dangling(const Reader& reader) { exists_in_ = &reader; }
+  void drop_dangling(const FileReader& reader) { exists_in_ = &reader; }
   // Returns what change() has left out because of drop_dangling(), and forgets it.
   std::vector<PackLoss> take_dangling() { return std::exchange(dangling_, {}); }
   // Returns false if only the dimensions of the block are packed.
@@ -65,7 +65,7 @@ class BlockChanges {
   const std::string& file_;
   std::optional<BlockSelection> selection_;  // set if only some blocks are packed
   bool is_surveyed_ = false;
-  const Reader* exists_in_ = nullptr;
+  const FileReader* exists_in_ = nullptr;
   std::vector<PackLoss> dangling_;
 };
 

@@ -7,10 +7,10 @@
 #include <memory>
 #include <utility>
 
+#include "model/classic.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
-#include "nmb/classic.h"
-#include "nmb/text.h"
+#include "model/text.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -51,7 +51,7 @@ void BlockChooser::restart(std::uint64_t position) {
 }
 
 Result<std::vector<bool>> BlockChooser::choose(const hdf5::NamedBlocks& blocks,
-                                               const Reader* reader, std::size_t prefix,
+                                               const FileReader* reader, std::size_t prefix,
                                                const std::string& file,
                                                std::vector<std::string>* warnings) {
   NMB_TRY(begin(reader));
@@ -61,7 +61,7 @@ Result<std::vector<bool>> BlockChooser::choose(const hdf5::NamedBlocks& blocks,
         std::string_view(entry.name).substr(std::min(prefix, entry.name.size()));
     NMB_ASSIGN(const bool wanted,
                wants(name, entry.order, [&]() -> Result<std::shared_ptr<const Dataset>> {
-                 NMB_ASSIGN(std::shared_ptr<const Block> block, blocks.block(entry));
+                 NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, blocks.block(entry));
                  return std::shared_ptr<const Dataset>(std::move(block));
                }));
     chosen.push_back(wanted);
@@ -79,7 +79,7 @@ Result<bool> BlockChooser::choose_classic(const Source& file, std::vector<std::s
   return wanted;
 }
 
-Status BlockChooser::begin(const Reader* reader) {
+Status BlockChooser::begin(const FileReader* reader) {
   if (!where_) return {};
   finder_.emplace(*where_, reader);
   return finder_->read_tables();

@@ -1,4 +1,4 @@
-// BlockChooser: applies PackMode::choice to the blocks of inputs.
+// BlockChooser: applies Pack::choice to the blocks of inputs.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "client/named_blocks.h"
-#include "nmb/communicator.h"
-#include "nmb/find.h"
-#include "nmb/merge.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "find/find.h"
+#include "merge/reporting/merge.h"
+#include "parallel/communicator.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
 
 namespace nmb {
 
@@ -27,7 +27,7 @@ class BlockChooser {
   // Returns for each block of the next input, in the order of names, whether it is packed. reader:
   // nullptr if the input is not an NMB file. prefix: the number of bytes before the path of a group
   // in the name of its block. Adds warnings about blocks for which the expression is not decided.
-  Result<std::vector<bool>> choose(const hdf5::NamedBlocks& blocks, const Reader* reader,
+  Result<std::vector<bool>> choose(const hdf5::NamedBlocks& blocks, const FileReader* reader,
                                    std::size_t prefix, const std::string& file,
                                    std::vector<std::string>* warnings);
   // Returns whether the only block of the next input, which is a classic file, is packed. Adds
@@ -50,7 +50,7 @@ class BlockChooser {
 
  private:
   explicit BlockChooser(const BlockChoice& choice) : choice_(&choice) {}
-  Status begin(const Reader* reader);
+  Status begin(const FileReader* reader);
   Result<bool> wants(std::string_view name, std::uint64_t order, BlockFinder::Load load);
   void end(const std::string& file, std::vector<std::string>* warnings);
   Result<bool> has_conditions(std::string_view name, std::uint64_t order, BlockFinder::Load load);

@@ -7,11 +7,11 @@
 #include <set>
 #include <string>
 
+#include "model/extension.h"
 #include "model/find_above.h"
 #include "model/paths.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/extension.h"
-#include "nmb/netcdf_view.h"
 
 namespace nmb {
 
@@ -35,7 +35,7 @@ bool is_same(const TypeTable& a, Type one, const TypeTable& b, Type other) {
 
 // Returns whether a block has a named datatype that differs at most in its name from a type of
 // `user`. netCDF-C finds the name of a type in this way.
-bool names_type_of(const Block& block, const Block& user) {
+bool names_type_of(const LoadedBlock& block, const LoadedBlock& user) {
   const TypeTable& types = block.metadata.extension()->types;
   const TypeTable& used = user.metadata.extension()->types;
   const auto code = [](std::size_t number) {
@@ -90,7 +90,7 @@ Status BlockSelection::select() {
                       " refers to its dimensions by numbers, but not all dimensions of the file "
                       "have numbers; extract the block above all groups of the file");
   for (const std::string& name : above_) {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(name));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks_.block(name));
     const std::vector<bool> is_kept = kept(*block);
     for (VarId v = 0; v < is_kept.size(); ++v)
       if (is_kept[v]) scales_.insert(joined_path(name, block->metadata.variable(v).name));
@@ -100,11 +100,11 @@ Status BlockSelection::select() {
 
 // Finds the groups above a block whose dimensions or named datatypes the block uses.
 Status BlockSelection::note_groups_above(const BlockEntry& entry) {
-  NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(entry));
+  NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, blocks_.block(entry));
   // A united group that is written alone has all its dimensions itself.
   if (is_classic_dataset(block->metadata)) return {};
   std::set<std::string, std::less<>> used;  // groups whose dimensions are used
-  const auto use_dimensions = [&](const Block& user, const std::vector<bool>* is_user) {
+  const auto use_dimensions = [&](const LoadedBlock& user, const std::vector<bool>* is_user) {
     const NetcdfView view = netcdf_view(user);
     for (const NetcdfView::Variable& variable : view.variables)
       for (const std::uint32_t d : variable.dimensions)
@@ -121,7 +121,7 @@ Status BlockSelection::note_groups_above(const BlockEntry& entry) {
     if (!found || !is_from_hdf5(*found)) continue;
     is_part = true;
     if (above_.contains(at)) continue;
-    NMB_ASSIGN(const std::shared_ptr<const Block> above, blocks_.block(*found));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> above, blocks_.block(*found));
     if (!used.contains(at) && !names_type_of(*above, *block)) continue;
     above_.emplace(at);
     note_numbers(*above);
@@ -133,7 +133,7 @@ Status BlockSelection::note_groups_above(const BlockEntry& entry) {
   return {};
 }
 
-void BlockSelection::note_numbers(const Block& block) {
+void BlockSelection::note_numbers(const LoadedBlock& block) {
   const Metadata& metadata = block.metadata;
   const std::vector<bool> is_scale = netcdf_view(block).is_scale;
   for (VarId v = 0; v < is_scale.size(); ++v) {

@@ -11,9 +11,9 @@
 
 #include "client/named_blocks.h"
 #include "convert/moved_paths.h"
-#include "nmb/dataset.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "model/dataset.h"
+#include "reader/file_reader.h"
+#include "wire/failure.h"
 
 namespace nmb {
 
@@ -62,7 +62,7 @@ class BlockSelection {
         wants_(std::move(wants)) {}
   Status select();
   Status note_groups_above(const BlockEntry& entry);
-  void note_numbers(const Block& block);
+  void note_numbers(const LoadedBlock& block);
   Result<bool> is_wanted(std::string_view block) const;
   Result<bool> is_packed(std::string_view path) const;
 

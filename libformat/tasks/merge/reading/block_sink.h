@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "merge/reading/input_block.h"
-#include "nmb/dataset.h"
-#include "nmb/metadata.h"
-#include "nmb/status.h"
+#include "model/dataset.h"
+#include "model/metadata.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

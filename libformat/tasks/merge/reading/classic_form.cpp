@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "model/name_rules.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/netcdf_view.h"
 #include "sources/value_source.h"
 
 namespace nmb {

@@ -9,7 +9,7 @@
 
 #include "merge/reading/input_block.h"
 #include "merge/reporting/conflict_list.h"
-#include "nmb/netcdf_view.h"
+#include "netcdf/netcdf_view.h"
 #include "sources/late_values.h"
 
 namespace nmb {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
 #include "verify/chunk_checker.h"
 
 namespace nmb {

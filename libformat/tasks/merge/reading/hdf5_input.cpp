@@ -7,10 +7,10 @@
 #include "client/damaged_chunks.h"
 #include "client/group_block.h"
 #include "client/named_blocks.h"
+#include "convert/convert.h"
+#include "model/classic.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
-#include "nmb/classic.h"
-#include "nmb/convert.h"
 #include "sources/value_source.h"
 #include "wire/joined_text.h"
 
@@ -110,7 +110,7 @@ std::string Hdf5Input::placed(const std::string& group) const {
 // Selects the chosen groups. Returns for each group, in the order of names, whether
 // InputOptions::chooser wants it.
 Result<std::vector<bool>> Hdf5Input::choose_groups(const Groups& groups) {
-  std::vector<std::shared_ptr<const Block>> blocks;
+  std::vector<std::shared_ptr<const LoadedBlock>> blocks;
   for (const hdf5::GroupBlock& group : groups) {
     hdf5::GroupBlock block = group;
     block.name = placed(group.name);
@@ -194,7 +194,8 @@ Result<bool> Hdf5Input::read_group(hdf5::GroupBlock group, std::uint64_t blocks,
   }
   block.open = [body, file, name = group.name,
                 extent = group.extent]() -> Result<std::shared_ptr<const Dataset>> {
-    NMB_ASSIGN(std::shared_ptr<const Block> again, hdf5::decode_group(name, *body, extent, file));
+    NMB_ASSIGN(std::shared_ptr<const LoadedBlock> again,
+               hdf5::decode_group(name, *body, extent, file));
     return std::shared_ptr<const Dataset>(std::move(again));
   };
   Result<bool> more = visit(block);
@@ -283,7 +284,7 @@ Status Hdf5Input::change(hdf5::GroupBlock* group, Dataset* dataset) {
         Code::kConflict, file, kNoOffset, "",
         "block " + in_quotes(group->name) +
             ": its values cannot be linked, because they contain references that change; leave "
-            "out PackMode::link");
+            "out Pack::link");
   dataset->name = group->name;
   if (moved.extent) {
     group->in_file.clear();

@@ -13,10 +13,10 @@
 #include "merge/reading/damage_report.h"
 #include "merge/reading/input_block.h"
 #include "merge/reading/input_context.h"
-#include "nmb/dataset.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/status.h"
+#include "model/dataset.h"
+#include "netcdf/netcdf_view.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "nmb/dataset.h"
+#include "model/dataset.h"
 #include "sources/value_source.h"
 
 namespace nmb {

@@ -12,12 +12,12 @@
 #include "convert/recode.h"
 #include "merge/reading/input_links.h"
 #include "merge/reading/sample_counts.h"
-#include "nmb/dataset.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/status.h"
-#include "nmb/writer.h"
+#include "model/dataset.h"
+#include "netcdf/netcdf_view.h"
 #include "reader/extent_pieces.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 

@@ -13,11 +13,11 @@
 #include "files/spool_file.h"
 #include "merge/reading/input_options.h"
 #include "merge/reading/value_origin.h"
-#include "nmb/classic.h"
-#include "nmb/dataset.h"
-#include "nmb/metadata.h"
-#include "nmb/status.h"
+#include "model/classic.h"
+#include "model/dataset.h"
+#include "model/metadata.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
 #include "wire/memory_room.h"
 
 namespace nmb {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
 #include "table/kept_rows.h"
 
 namespace nmb {

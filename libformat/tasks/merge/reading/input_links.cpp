@@ -108,7 +108,7 @@ std::uint64_t copied_values(const std::optional<LinkedValues>& links, std::uint6
 }
 
 Result<std::optional<ValuesInOriginal>> values_in_original(
-    const Reader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals) {
+    const FileReader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals) {
   std::optional<ValuesInOriginal> out;
   if (!entry.has_map()) return out;
   NMB_ASSIGN(const std::vector<ExtentPiece> pieces, extent_pieces(reader, entry));
@@ -212,7 +212,8 @@ Result<std::optional<LinkedValues>> InputLinks::of_parts(const Source& values) {
   return std::optional<LinkedValues>(std::move(out));
 }
 
-Result<std::optional<LinkedValues>> InputLinks::of_block(const Reader& reader, const Source& file,
+Result<std::optional<LinkedValues>> InputLinks::of_block(const FileReader& reader,
+                                                         const Source& file,
                                                          const BlockEntry& entry) {
   NMB_ASSIGN(const std::vector<ExtentPiece> pieces, extent_pieces(reader, entry));
   LinkedValues out;
@@ -236,11 +237,10 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(const Reader& reader, c
                         " bytes cannot be linked because it crosses a multiple of the piece size " +
                         std::to_string(piece_size_));
     if (found.file != 0 && rows[found.file - 1].is_original)
-      return Status(
-          Code::kUnsupported, file->name(), kNoOffset, "",
-          "the values of block " + in_quotes(entry.name) +
-              " are in an original and cannot be linked; leave out PackMode::link to copy "
-              "them");
+      return Status(Code::kUnsupported, file->name(), kNoOffset, "",
+                    "the values of block " + in_quotes(entry.name) +
+                        " are in an original and cannot be linked; leave out Pack::link to copy "
+                        "them");
     const auto [number, is_new] =
         numbers.emplace(found.file, static_cast<std::uint32_t>(sources.size()));
     if (is_new) {

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "client/hdf5_file.h"
-#include "nmb/block_entry.h"
-#include "nmb/external_files.h"
-#include "nmb/reader.h"
+#include "model/external_files.h"
 #include "origins/stored_values.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 
@@ -57,7 +57,7 @@ std::uint64_t copied_values(const std::optional<LinkedValues>& links, std::uint6
 // the originals. Returns nullopt if no values lie in an original, if a piece is coded, or if values
 // lie in several files. Errors: kDamaged.
 Result<std::optional<ValuesInOriginal>> values_in_original(
-    const Reader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals);
+    const FileReader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals);
 
 // The functions return nullopt if no values can be linked. Errors: kUnsupported, kNotFound and kIo
 // as for external_path(). pack() has checked that no input is also the output.
@@ -81,7 +81,7 @@ class InputLinks {
   // Links the stored pieces of a block. If the block's file links a piece in another file, the
   // output links this other file directly. Errors: kUnsupported if the output cannot have a piece
   // of the block; kDamaged.
-  Result<std::optional<LinkedValues>> of_block(const Reader& reader, const Source& file,
+  Result<std::optional<LinkedValues>> of_block(const FileReader& reader, const Source& file,
                                                const BlockEntry& entry);
 
  private:

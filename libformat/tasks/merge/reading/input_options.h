@@ -12,8 +12,8 @@
 #include "merge/reading/block_chooser.h"
 #include "merge/reading/input_block.h"
 #include "merge/reading/input_links.h"
-#include "merge/reporting/merge_options.h"
-#include "nmb/status.h"
+#include "merge/reporting/merge.h"
+#include "wire/failure.h"
 
 namespace nmb {
 
@@ -22,7 +22,7 @@ inline constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 
 // How inputs are read.
 struct InputOptions {
-  const MergeOptions& merge;                         // must outlive the reader
+  const PackOptions& merge;                          // must outlive the reader
   std::size_t cache_bytes = 0;                       // cache size for an NMB input
   std::optional<InputLinks> links{};                 // set if values are linked
   bool originals = false;                            // originals are stored
@@ -49,7 +49,7 @@ struct InputOptions {
   // Returns how the paths in a block change, or an unset map if they do not change. Called after
   // `survey`. Must not be combined with `move`.
   std::function<PathMap(std::string_view block)> map{};
-  // Chooses the blocks that are visited (PackMode::choice); nullptr if all blocks are visited.
+  // Chooses the blocks that are visited (Pack::choice); nullptr if all blocks are visited.
   // Must not be combined with `survey`. Must outlive the reader.
   BlockChooser* chooser = nullptr;
   bool reads_ahead = false;  // nmb-hdf5 starts for the next input while an HDF5 input is read

@@ -10,11 +10,11 @@
 #include <optional>
 #include <utility>
 
+#include "files/files.h"
 #include "merge/reading/classic_form.h"
 #include "merge/reading/input_reader.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
-#include "nmb/files.h"
 #include "parallel/outbox.h"
 
 namespace nmb {
@@ -44,7 +44,7 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
   NMB_ASSIGN(Source file, FileSource::open(path));
   std::vector<std::string> warnings;  // ignored, because warnings are reported when the input is
                                       // planned
-  MergeOptions merge;
+  PackOptions merge;
   merge.external = external;
   merge.keep_statistics = false;
   InputReader reader({merge, kCachedBytesOfInput}, &warnings);

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/communicator.h"
-#include "nmb/external_files.h"
-#include "nmb/status.h"
+#include "model/external_files.h"
+#include "parallel/communicator.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

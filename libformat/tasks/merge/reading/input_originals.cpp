@@ -8,8 +8,9 @@
 
 namespace nmb {
 
-Result<InputOriginals> InputOriginals::find(const Reader& reader, const std::vector<bool>& chosen,
-                                            bool opens, const std::set<std::string>& lost) {
+Result<InputOriginals> InputOriginals::find(const FileReader& reader,
+                                            const std::vector<bool>& chosen, bool opens,
+                                            const std::set<std::string>& lost) {
   InputOriginals out;
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   std::multimap<std::uint64_t, std::uint32_t> numbers;  // by order

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "merge/reading/input_links.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "reader/file_reader.h"
+#include "wire/failure.h"
 
 namespace nmb {
 
@@ -24,7 +24,7 @@ class InputOriginals {
   // output stores originals. An original is dropped if some of the blocks at and below its block
   // are not chosen. Errors: kDamaged, kIo.
   // lost: names of blocks whose originals are lost.
-  static Result<InputOriginals> find(const Reader& reader, const std::vector<bool>& chosen,
+  static Result<InputOriginals> find(const FileReader& reader, const std::vector<bool>& chosen,
                                      bool opens, const std::set<std::string>& lost);
 
   // Returns the originals of a block and removes them. order: BlockEntry::order of the block.

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "merge/reading/input_extras.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "merge/reading/nmb_input.h"
-#include "nmb/classic.h"
-#include "nmb/reader.h"
+#include "model/classic.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 
 namespace nmb {
@@ -14,7 +14,7 @@ namespace nmb {
 Status InputReader::read(std::size_t index, Source file, const VisitBlock& visit) {
   extras_ = {};
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
-  if (context_.options.merge.pack().only_block && kind != FileKind::kNmb)
+  if (context_.options.merge.only_block && kind != FileKind::kNmb)
     return Status(Code::kUnsupported, file->name(), kNoOffset, "",
                   "a single block can only be taken from an NMB file; this is a " +
                       std::string(kind_name(kind)) + " file");

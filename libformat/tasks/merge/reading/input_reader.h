@@ -13,8 +13,8 @@
 #include "merge/reading/input_context.h"
 #include "merge/reading/input_extras.h"
 #include "merge/reading/input_options.h"
-#include "nmb/status.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "merge/reading/input_shares.h"
-#include "nmb/communicator.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "merge/reading/value_origin.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 
 namespace nmb {
@@ -20,12 +20,12 @@ Source late_source(Arguments&&... arguments) {
 
 class OpenerOfBlock : public LateOpener {
  public:
-  OpenerOfBlock(std::shared_ptr<const Reader> reader, BlockEntry entry)
+  OpenerOfBlock(std::shared_ptr<const FileReader> reader, BlockEntry entry)
       : reader_(std::move(reader)), entry_(std::move(entry)) {}
   const std::string& name() const override { return reader_->file().name(); }
 
  protected:
-  const std::shared_ptr<const Reader> reader_;
+  const std::shared_ptr<const FileReader> reader_;
   const BlockEntry entry_;
 };
 
@@ -42,7 +42,7 @@ class BodyOfBlock final : public OpenerOfBlock {
 
 // Returns the extent of a block. The extent keeps the whole block in memory, including the block's
 // metadata.
-inline Source extent_with(std::shared_ptr<const Block> block) {
+inline Source extent_with(std::shared_ptr<const LoadedBlock> block) {
   const ByteSource* const extent = block->extent.get();
   return {std::move(block), extent};
 }
@@ -54,7 +54,7 @@ class ExtentOfBlock final : public OpenerOfBlock {
   std::uint64_t size() const override { return entry_.extent_length; }
   bool may_be_sparse() const override { return reader_->file().may_be_sparse(); }
   Result<Source> open() const override {
-    NMB_ASSIGN(std::shared_ptr<const Block> block, reader_->block(entry_));
+    NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, reader_->block(entry_));
     return extent_with(std::move(block));
   }
   LateOrigin origin() const override {

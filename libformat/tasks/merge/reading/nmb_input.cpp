@@ -8,26 +8,27 @@
 
 #include "client/damaged_chunks.h"
 #include "client/group_block.h"
+#include "convert/convert.h"
 #include "files/pooled_file.h"
 #include "merge/reading/lazy_block.h"
 #include "merge/reading/sample_counts.h"
 #include "model/name_rules.h"
-#include "nmb/convert.h"
-#include "nmb/verify.h"
 #include "reader/extent_pieces.h"
 #include "sources/value_source.h"
 #include "table/kept_rows.h"
+#include "verify/verify.h"
 
 namespace nmb {
 
 namespace {
 
-Result<std::shared_ptr<const Dataset>> dataset_of(const Reader& reader, const BlockEntry& entry) {
-  NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(entry));
+Result<std::shared_ptr<const Dataset>> dataset_of(const FileReader& reader,
+                                                  const BlockEntry& entry) {
+  NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, reader.block(entry));
   return std::shared_ptr<const Dataset>(std::move(block));
 }
 
-FileBlocks file_blocks(const std::shared_ptr<const Reader>& reader) {
+FileBlocks file_blocks(const std::shared_ptr<const FileReader>& reader) {
   return {[reader](std::string_view name) { return reader->find(name); },
           [reader](std::string_view prefix, const auto& visit) {
             return reader->for_each_entry(prefix, visit);
@@ -54,7 +55,7 @@ Result<InputExtras> NmbInput::read(const VisitBlock& visit) {
   NMB_TRY(open());
   if (options_.merge.provenance) NMB_TRY(read_provenance());
   NMB_TRY(read_rows());
-  NMB_TRY(options_.merge.pack().only_block ? read_only_block(visit) : read_blocks(visit));
+  NMB_TRY(options_.merge.only_block ? read_only_block(visit) : read_blocks(visit));
   damage_.tell(&extras_.losses, &context_.warnings);
   return std::move(extras_);
 }
@@ -72,15 +73,14 @@ Status NmbInput::read_blocks(const VisitBlock& visit) {
   context_.counts.parted_originals += originals_.parted();
   if (options_.made_up_names) dimensions_.emplace(file_blocks(reader_));
   if (options_.survey) NMB_TRY(survey());
-  if (options_.merge.pack().wants_block)
-    NMB_TRY(changes_.select(*reader_, options_.merge.pack().wants_block));
+  if (options_.merge.wants_block) NMB_TRY(changes_.select(*reader_, options_.merge.wants_block));
   NMB_TRY(visit_blocks(chosen, visit));
-  return options_.merge.pack().wants_block ? Status() : find_losses();
+  return options_.merge.wants_block ? Status() : find_losses();
 }
 
 Status NmbInput::open() {
-  NMB_ASSIGN(reader_, Reader::open(file_, {.cache_bytes = options_.cache_bytes,
-                                           .external = options_.merge.external}));
+  NMB_ASSIGN(reader_, FileReader::open(file_, {.cache_bytes = options_.cache_bytes,
+                                               .external = options_.merge.external}));
   NMB_TRY(check_nothing_pending(*reader_));
   // If the file is not linked, another process may add data to the file during the merge. A linked
   // file must not grow, because a link records the file's length.
@@ -127,11 +127,10 @@ Status NmbInput::read_rows() {
 // --- choosing blocks ---
 
 Status NmbInput::read_only_block(const VisitBlock& visit) {
-  NMB_ASSIGN(const std::optional<BlockEntry> entry,
-             reader_->find(*options_.merge.pack().only_block));
+  NMB_ASSIGN(const std::optional<BlockEntry> entry, reader_->find(*options_.merge.only_block));
   if (!entry)
     return Status(Code::kNotFound, file_->name(), kNoOffset, "",
-                  "found no block " + in_quotes(*options_.merge.pack().only_block));
+                  "found no block " + in_quotes(*options_.merge.only_block));
   NMB_ASSIGN(const bool is_group, BlockSelection::is_group(*reader_, *entry));
   becomes_root_ = !is_group;
   if (becomes_root_) return read_entry(*entry, visit).status();
@@ -152,7 +151,7 @@ Status NmbInput::note_lengths() {
   auto lengths = std::make_shared<DimensionLengths>();
   NMB_TRY(reader_->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (!is_from_hdf5(entry)) return true;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader_->block(entry));
     add_dimension_lengths(*block, lengths.get());
     ++count;
     return true;
@@ -223,7 +222,7 @@ Status NmbInput::find_losses() {
 Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& visit) {
   const std::string& file = file_->name();
   // Damaged blocks are not passed on.
-  NMB_ASSIGN(const std::shared_ptr<const Block> source, reader_->block(entry));
+  NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> source, reader_->block(entry));
   if (options_.merge.outputs) NMB_TRY(check_references(*options_.merge.outputs, *source, file));
   Source values;
   if (entry.extent_length > 0) values = late_source<ExtentOfBlock>(reader_, entry);
@@ -232,7 +231,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
   if (moves_values) values = moved.extent;
   const std::uint64_t length = values ? values->size() : 0;
-  std::shared_ptr<const Block> loaded = source;
+  std::shared_ptr<const LoadedBlock> loaded = source;
   Source body;
   if (moves) {
     body = owned_bytes(moved.body, file);
@@ -268,11 +267,11 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
         "block " + in_quotes(entry.name) +
             (changes_.is_selection()
                  ? ": its values cannot be linked, because they contain references that change; "
-                   "leave out PackMode::link"
+                   "leave out Pack::link"
                  : ": its values cannot be linked, because they contain references that change "
-                   "with the block's new name; use PackOptions::block_name '{group}', which keeps "
+                   "with the block's new name; use MergeOptions::block_name '{group}', which keeps "
                    "names, or "
-                   "leave out PackMode::link"));
+                   "leave out Pack::link"));
   if (is_whole) NMB_TRY(keep_rows(*source, &block.packed));
   if (is_whole && !moves && entry.growth == 0) block.packed.file_digests = entry.file_digests;
   if (moves_values)
@@ -284,7 +283,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
 
 // Reports variables whose values were not decoded. They are lost if the input has the original and
 // the output does not keep it. Each copy reports damaged chunks.
-Status NmbInput::note_undecoded(const Block& block) {
+Status NmbInput::note_undecoded(const LoadedBlock& block) {
   if (!options_.lists_undecoded) return {};
   const std::optional<bool> keeps = originals_.keeps_file_of(block.entry);
   NMB_ASSIGN(const std::vector<hdf5::Undecoded> found, hdf5::undecoded_variables(block));
@@ -310,7 +309,7 @@ Status NmbInput::note_undecoded(const Block& block) {
 }
 
 // Notes in the definitions that the output has no original with values that were not decoded.
-Status NmbInput::forget_originals(const Block& block, MovedBlock* moved) {
+Status NmbInput::forget_originals(const LoadedBlock& block, MovedBlock* moved) {
   if (!options_.lists_undecoded || !block.metadata.extension() ||
       originals_.keeps_file_of(block.entry) == true)
     return {};
@@ -330,7 +329,7 @@ Status NmbInput::forget_originals(const Block& block, MovedBlock* moved) {
 
 // Reports chunks that cannot be decoded. Chunks are decoded only if options request it: a copy of a
 // block does not decode them, and only reads the marks in its definitions.
-Status NmbInput::note_damage(const Block& block) {
+Status NmbInput::note_damage(const LoadedBlock& block) {
   if (options_.checks_chunks)
     return damage_.check(block, block.name, options_.merge.writer.threads, &context_.warnings)
         .status();
@@ -341,7 +340,7 @@ Status NmbInput::note_damage(const Block& block) {
 
 // Returns a block with the paths that its objects have in the output. Returns a result without a
 // body if the block stays unchanged.
-Result<MovedBlock> NmbInput::changed(const Block& block, const Source& values) {
+Result<MovedBlock> NmbInput::changed(const LoadedBlock& block, const Source& values) {
   if (!block.metadata.extension()) return MovedBlock();
   const PathMove move = options_.move ? options_.move(index_, block.name) : PathMove();
   if (!changes_.may_change(move)) return MovedBlock();
@@ -365,7 +364,7 @@ Result<Source> NmbInput::body_of(const BlockEntry& entry) {
 
 // Sets the fields that describe the block. The block still has its original name here, because
 // `lengths_` contains original names.
-Status NmbInput::describe(const Block& source, InputBlock* block) {
+Status NmbInput::describe(const LoadedBlock& source, InputBlock* block) {
   if (!becomes_root_) block->group = source.entry.name;
   block->is_group = true;
   block->blocks = reader_->totals().blocks;
@@ -414,7 +413,7 @@ Status NmbInput::add_stored_values(const BlockEntry& entry, InputBlock* block) {
 }
 
 // Keeps the statistics and tags of a block that is copied whole.
-Status NmbInput::keep_rows(const Block& block, PackedBlock* packed) {
+Status NmbInput::keep_rows(const LoadedBlock& block, PackedBlock* packed) {
   const KeptRows& rows = *extras_.rows;
   const std::uint64_t order = block.entry.order;
   const std::size_t tags = rows.count(PageUse::kTags, order);

@@ -13,10 +13,10 @@
 #include "merge/reading/input_context.h"
 #include "merge/reading/input_extras.h"
 #include "merge/reading/input_originals.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/reader.h"
-#include "nmb/status.h"
+#include "netcdf/netcdf_view.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
 
 namespace nmb {
 
@@ -44,20 +44,20 @@ class NmbInput {
   Status find_losses();
 
   Result<bool> read_entry(const BlockEntry& entry, const VisitBlock& visit);
-  Status note_undecoded(const Block& block);
-  Status forget_originals(const Block& block, MovedBlock* moved);
-  Status note_damage(const Block& block);
-  Result<MovedBlock> changed(const Block& block, const Source& values);
+  Status note_undecoded(const LoadedBlock& block);
+  Status forget_originals(const LoadedBlock& block, MovedBlock* moved);
+  Status note_damage(const LoadedBlock& block);
+  Result<MovedBlock> changed(const LoadedBlock& block, const Source& values);
   Result<Source> body_of(const BlockEntry& entry);
-  Status describe(const Block& source, InputBlock* block);
+  Status describe(const LoadedBlock& source, InputBlock* block);
   Status add_stored_values(const BlockEntry& entry, InputBlock* block);
-  Status keep_rows(const Block& block, PackedBlock* packed);
+  Status keep_rows(const LoadedBlock& block, PackedBlock* packed);
 
   InputContext& context_;
   InputOptions& options_;
   const std::size_t index_;
   const Source file_;
-  std::shared_ptr<const Reader> reader_;
+  std::shared_ptr<const FileReader> reader_;
   InputExtras extras_;
   BlockChanges changes_;
   bool is_surveying_ = false;  // blocks are passed to InputOptions::survey
@@ -65,7 +65,7 @@ class NmbInput {
   InputOriginals originals_;
   std::shared_ptr<const DimensionLengths> lengths_;  // set if requested
   std::optional<FileDimensionsReader> dimensions_;   // set if made-up names are needed
-  // Whether the block of PackMode::only_block is a classic dataset. Such a dataset is read
+  // Whether the block of PackOptions::only_block is a classic dataset. Such a dataset is read
   // alone and becomes the root. A group is read with all blocks below it and keeps its path.
   bool becomes_root_ = false;
 };

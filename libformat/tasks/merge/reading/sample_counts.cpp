@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "nmb/block_entry.h"
+#include "wire/block_entry.h"
 
 namespace nmb {
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <string_view>
 
-#include "nmb/dataset.h"
-#include "nmb/merge.h"
-#include "nmb/metadata.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/status.h"
+#include "merge/reporting/merge.h"
+#include "model/dataset.h"
+#include "model/metadata.h"
+#include "netcdf/netcdf_view.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -17,14 +17,15 @@ std::uint64_t sum_of_entry(const BlockEntry& entry) {
   return sum_of(std::as_bytes(std::span(parts)));
 }
 
-Result<std::shared_ptr<const Reader>> open_reader(const std::shared_ptr<PooledFile>& file,
-                                                  const ReadOptions& options) {
-  NMB_ASSIGN(std::shared_ptr<const Reader> reader, Reader::open(file, options));
+Result<std::shared_ptr<const FileReader>> open_reader(const std::shared_ptr<PooledFile>& file,
+                                                      const ReadOptions& options) {
+  NMB_ASSIGN(std::shared_ptr<const FileReader> reader, FileReader::open(file, options));
   file->set_unchanged(reader->generation_check());
   return reader;
 }
 
-Result<BlockEntry> find_unchanged(const Reader& reader, std::string_view block, std::uint64_t sum) {
+Result<BlockEntry> find_unchanged(const FileReader& reader, std::string_view block,
+                                  std::uint64_t sum) {
   NMB_ASSIGN(std::optional<BlockEntry> entry, reader.find(block));
   if (entry && sum_of_entry(*entry) == sum) return *std::move(entry);
   return file_changed(reader.file().name());
@@ -35,7 +36,7 @@ Result<Source> open_origin(const ValueOrigin& origin, const std::string& path,
   NMB_ASSIGN(const std::shared_ptr<PooledFile> file,
              PooledFile::open_and_keep(std::move(pool), [path] { return FileSource::open(path); }));
   if (origin.block) {
-    NMB_ASSIGN(const std::shared_ptr<const Reader> reader, open_reader(file, options));
+    NMB_ASSIGN(const std::shared_ptr<const FileReader> reader, open_reader(file, options));
     NMB_ASSIGN(BlockEntry entry, find_unchanged(*reader, *origin.block, origin.begin));
     return late_source<ExtentOfBlock>(reader, std::move(entry));
   }

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "files/pooled_file.h"
-#include "nmb/reader.h"
 #include "parallel/message_fields.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
 
 namespace nmb {
@@ -34,11 +34,12 @@ struct ValueOrigin {
 std::uint64_t sum_of_entry(const BlockEntry& entry);
 
 // Opens a reader after which the file must not change.
-Result<std::shared_ptr<const Reader>> open_reader(const std::shared_ptr<PooledFile>& file,
-                                                  const ReadOptions& options);
+Result<std::shared_ptr<const FileReader>> open_reader(const std::shared_ptr<PooledFile>& file,
+                                                      const ReadOptions& options);
 // Returns the entry of a block. sum: sum_of_entry() on another rank. Errors: kDamaged if the file
 // has changed.
-Result<BlockEntry> find_unchanged(const Reader& reader, std::string_view block, std::uint64_t sum);
+Result<BlockEntry> find_unchanged(const FileReader& reader, std::string_view block,
+                                  std::uint64_t sum);
 
 // Opens values of an input that another rank planned. path: path of the input. options: for the
 // reader of an NMB file.

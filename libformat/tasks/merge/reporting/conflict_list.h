@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "merge/reporting/merge.h"
 #include "merge/reporting/pack_report.h"
-#include "nmb/merge.h"
 
 namespace nmb {
 
@@ -54,7 +54,7 @@ class ConflictList {
                     "two blocks have this name in one input", "");
     add_at(
         at, ConflictKind::kBlockName, name, first, at.input,
-        "two inputs have a block of this name; use PackOptions::block_name with {path} or {index}",
+        "two inputs have a block of this name; use MergeOptions::block_name with {path} or {index}",
         "");
   }
   void add_group(Occurrence at, const std::string& group, std::size_t first) {

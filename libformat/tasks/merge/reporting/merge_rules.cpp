@@ -1,10 +1,10 @@
-// Parses the text form of merge rules (see nmb/merge.h).
+// Parses the text form of merge rules (see merge/reporting/merge.h).
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "nmb/merge.h"
+#include "merge/reporting/merge.h"
 #include "wire/whole_number.h"
 
 namespace nmb {

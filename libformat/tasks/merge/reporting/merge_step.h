@@ -2,8 +2,8 @@
 #pragma once
 
 #include "merge/reporting/conflict_list.h"
-#include "merge/reporting/merge_options.h"
-#include "nmb/communicator.h"
+#include "merge/reporting/merge.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 
@@ -11,12 +11,12 @@ namespace nmb {
 class MergeStep {
  public:
   // All arguments must outlive the object and its copies.
-  MergeStep(const MergeOptions& options, Communicator& ranks, ConflictList& conflicts,
+  MergeStep(const PackOptions& options, Communicator& ranks, ConflictList& conflicts,
             PackReport& report)
       : options_(options), ranks_(ranks), conflicts_(conflicts), report_(report) {}
 
  protected:
-  const MergeOptions& options_;
+  const PackOptions& options_;
   Communicator& ranks_;
   ConflictList& conflicts_;
   PackReport& report_;

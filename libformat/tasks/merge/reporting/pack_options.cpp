@@ -1,9 +1,9 @@
-// Checks which options of pack() can be combined (see nmb/merge.h).
+// Checks which options of pack() can be combined (see merge/reporting/merge.h).
 #include <cstdint>
 #include <string>
 
+#include "merge/reporting/merge.h"
 #include "model/name_rules.h"
-#include "nmb/merge.h"
 
 namespace nmb {
 
@@ -26,8 +26,8 @@ std::string kind_word(const PackOptions& options) {
 // Returns the name of the option that sets the compression.
 std::string compression_of(const PackOptions& options) {
   const Compression& wanted = *options.compression;
-  if (!wanted.codec && !wanted.chunk.empty()) return "Compression::chunk";
-  return !wanted.codec && wanted.shuffle ? "Compression::shuffle" : "PackOptions::compression";
+  if (!wanted.codec && !wanted.chunk.empty()) return "Storing::chunk";
+  return !wanted.codec && wanted.shuffle ? "Storing::shuffle" : "MergeOptions::storing";
 }
 
 Status check_choice(const BlockChoice& choice, bool divides) {
@@ -35,32 +35,32 @@ Status check_choice(const BlockChoice& choice, bool divides) {
                              : choice.excludes ? "BlockChoice::excludes"
                              : choice.where    ? "BlockChoice::where"
                                                : "BlockChoice::shard";
-  if (divides) return exclude(option, "PackOptions::block_by");
+  if (divides) return exclude(option, "MergeOptions::block_by");
   if (choice.shard > 0 && choice.shard <= choice.shards) return {};
   return usage("found shard " + std::to_string(choice.shard) + " of " +
                std::to_string(choice.shards) + ", expected a number from 1 to " +
                std::to_string(choice.shards));
 }
 
-Status check_pack(const PackMode& pack, const PackOptions& options) {
+Status check_pack(const Pack& pack, const PackOptions& options) {
   const bool divides = options.block_by.by != BlockRule::By::kGroup;
-  if (pack.replace && !pack.append) return usage("PackMode::replace needs PackMode::append");
+  if (pack.replace && !pack.append) return usage("Pack::replace needs Pack::append");
   if (pack.append && options.writer.overwrite)
-    return exclude("PackMode::append", "OutputOptions::overwrite");
+    return exclude("Pack::append", "MergeOptions::replace");
   if (pack.append && !options.resume.empty())
-    return exclude("PackMode::append", "PackOptions::resume");
+    return exclude("Pack::append", "MergeOptions::resume");
   if (pack.choice) NMB_TRY(check_choice(*pack.choice, divides));
   if (!pack.link) return {};
-  if (divides) return exclude("PackMode::link", "PackOptions::block_by");
-  if (options.compression) return exclude("PackMode::link", compression_of(options));
+  if (divides) return exclude("Pack::link", "MergeOptions::block_by");
+  if (options.compression) return exclude("Pack::link", compression_of(options));
   if (options.writer.hdf5_view == Hdf5View::kOn)
-    return exclude("PackMode::link", "Hdf5View::kOn", ": a view cannot show values in other files");
+    return exclude("Pack::link", "Hdf5View::kOn", ": a view cannot show values in other files");
   return options.external == ExternalPaths::kNone
-             ? usage("PackMode::link needs PackOptions::external beneath or any")
+             ? usage("Pack::link needs MergeOptions::external beneath or any")
              : Status();
 }
 
-Status check_join(const JoinMode& join) {
+Status check_join(const Join& join) {
   if (join.along.starts_with('/') || join.along.find('/') == std::string::npos) return {};
   return usage("found dimension " + in_quotes(join.along) +
                "; a path begins with /: " + in_quotes("/" + join.along));
@@ -69,23 +69,23 @@ Status check_join(const JoinMode& join) {
 // Checks whether the output is of a kind that has what the options request.
 Status check_kind(const PackOptions& options) {
   const auto needs = [&](const std::string& option, const std::string& kinds) {
-    return usage(option + " needs an output of kind " + kinds + "; PackOptions::output is " +
+    return usage(option + " needs an output of kind " + kinds + "; MergeOptions::to is " +
                  kind_word(options));
   };
-  const PackMode* const pack = std::get_if<PackMode>(&options.mode);
+  const Pack* const pack = std::get_if<Pack>(&options.mode);
   if (options.classic && pack)
-    return needs("PackOptions::mode pack", "nc4, hdf5 or nmb, which can hold groups");
+    return needs("MergeOptions::mode pack", "nc4, hdf5 or nmb, which can hold groups");
   if (options.classic && options.compression)
     return usage(
         needs(compression_of(options), "nc4, hdf5 or nmb, which can hold chunks").message() +
         "; the ending .nc4 means nc4");
   if (!options.classic && !options.hdf5) return {};
   if (options.writer.statistics != StatisticsLevel::kNone)
-    return needs("WriterOptions::statistics", "nmb");
+    return needs("MergeOptions::statistics", "nmb");
   if (options.writer.hdf5_view == Hdf5View::kOn) return needs("Hdf5View::kOn", "nmb");
-  if (!options.tags.empty()) return needs("PackOptions::tags", "nmb");
-  if (pack && pack->append) return needs("PackMode::append", "nmb");
-  return pack && pack->link ? needs("PackMode::link", "nmb") : Status();
+  if (!options.tags.empty()) return needs("MergeOptions::tags", "nmb");
+  if (pack && pack->append) return needs("Pack::append", "nmb");
+  return pack && pack->link ? needs("Pack::link", "nmb") : Status();
 }
 
 }  // namespace
@@ -94,17 +94,17 @@ Status check_options(const PackOptions& options) {
   if (options.inputs.empty()) return usage("no inputs; name PackOptions::inputs");
   if (options.samples.variables == 0)
     return usage("found 0 variables per sample, expected 1 or more");
-  if (options.classic && options.hdf5) return exclude("PackOptions::classic", "PackOptions::hdf5");
+  if (options.classic && options.hdf5) return exclude("PackOptions::classic", "FileKind::kHdf5");
   NMB_TRY(check_kind(options));
   if (options.writer.dry_run && options.writer.statistics != StatisticsLevel::kNone)
-    return exclude("WriterOptions::dry_run", "WriterOptions::statistics",
+    return exclude("MergeOptions::dry_run", "MergeOptions::statistics",
                    ": the length of the statistics depends on the values");
   if (!options.tag_names.empty() && options.tags.empty())
-    return usage("PackOptions::tag_names needs PackOptions::tags");
+    return usage("MergeOptions::tag_names needs MergeOptions::tags");
   if (!options.resume.empty() && options.writer.dry_run)
-    return exclude("PackOptions::resume", "WriterOptions::dry_run");
-  if (const auto* const join = std::get_if<JoinMode>(&options.mode)) return check_join(*join);
-  const auto* const pack = std::get_if<PackMode>(&options.mode);
+    return exclude("MergeOptions::resume", "MergeOptions::dry_run");
+  if (const auto* const join = std::get_if<Join>(&options.mode)) return check_join(*join);
+  const auto* const pack = std::get_if<Pack>(&options.mode);
   return pack ? check_pack(*pack, options) : Status();
 }
 

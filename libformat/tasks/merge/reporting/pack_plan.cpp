@@ -30,7 +30,7 @@ Result<std::uint64_t> peak_resident() {
 
 }  // namespace
 
-Status plan_ranks(Communicator& ranks, const MergeOptions& options, std::uint64_t bytes,
+Status plan_ranks(Communicator& ranks, const PackOptions& options, std::uint64_t bytes,
                   std::uint64_t largest_load, PackPlan* plan) {
   struct Memory {
     std::uint64_t seen = 0, moving = 0;

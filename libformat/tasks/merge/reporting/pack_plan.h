@@ -1,12 +1,12 @@
-// Makes the report of a dry run: the number of ranks, the memory, the striping and the blocks (see
-// PackPlan in nmb/merge.h).
+// Makes the report of a dry run. The report has the number of ranks, the memory, the striping and
+// the blocks (see PackPlan in merge/reporting/merge.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "merge/reporting/merge_options.h"
-#include "nmb/communicator.h"
+#include "merge/reporting/merge.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 
@@ -16,7 +16,7 @@ inline constexpr std::size_t kFirstBlocks = 10;
 // Collective. Determines the number of ranks, the memory and the striping for a file of `bytes`
 // bytes. largest_load: bytes of memory that this rank's largest block takes while its values are
 // moved.
-Status plan_ranks(Communicator& ranks, const MergeOptions& options, std::uint64_t bytes,
+Status plan_ranks(Communicator& ranks, const PackOptions& options, std::uint64_t bytes,
                   std::uint64_t largest_load, PackPlan* plan);
 
 // Collective. Collects the fields blocks_of_input and first_blocks of all ranks in rank 0's plan,

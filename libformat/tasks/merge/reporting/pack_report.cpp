@@ -73,13 +73,13 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
   return {};
 }
 
-bool stores_originals(const MergeOptions& options) {
+bool stores_originals(const PackOptions& options) {
   return options.originals == Originals::kStore && options.packs() &&
-         options.block_by.by == BlockRule::By::kGroup && !options.compression && !options.pack().link &&
-         !options.classic && !options.hdf5;
+         options.block_by.by == BlockRule::By::kGroup && !options.compression &&
+         !options.pack().link && !options.classic && !options.hdf5;
 }
 
-Status verdict(const PackReport& report, const MergeOptions& options) {
+Status verdict(const PackReport& report, const PackOptions& options) {
   for (const Status& status : report.unreadable)
     if (status.code() != Code::kDamaged) return status;
   if (!report.unreadable.empty()) return report.unreadable.front();
@@ -98,12 +98,12 @@ Status verdict(const PackReport& report, const MergeOptions& options) {
   if (options.refused_losses == RefusedLosses::kValues && lost_values > 0)
     return conflict(lost_values, "variable",
                     " without values in the output; keep the originals (mode pack, without "
-                    "Originals::kDrop, PackOptions::compression, Compression::chunk, "
-                    "Compression::shuffle, PackMode::link and PackOptions::block_by), or use "
+                    "Originals::kDrop, MergeOptions::storing, Storing::chunk, "
+                    "Storing::shuffle, Pack::link and MergeOptions::block_by), or use "
                     "RefusedLosses::kNone to write the rest");
   const std::size_t warnings = report.warnings.size() + report.losses.size();
   if (options.strict && warnings > 0)
-    return conflict(warnings, "warning", " with PackOptions::strict");
+    return conflict(warnings, "warning", " with MergeOptions::strict");
   return {};
 }
 

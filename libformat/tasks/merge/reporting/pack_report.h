@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "merge/reporting/merge_options.h"
-#include "nmb/communicator.h"
+#include "merge/reporting/merge.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 
@@ -36,10 +36,10 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
                      Status* failure);
 
 // Returns whether a merge with these options stores whole files in the output.
-bool stores_originals(const MergeOptions& options);
+bool stores_originals(const PackOptions& options);
 
 // Returns an error if the report has unusable inputs or conflicts. Also returns an error for losses
 // that PackOptions::refused_losses names, and for warnings or losses if `strict` is set.
-Status verdict(const PackReport& report, const MergeOptions& options);
+Status verdict(const PackReport& report, const PackOptions& options);
 
 }  // namespace nmb

@@ -38,7 +38,7 @@ TagValue tag_of_text(std::string text) {
 
 Result<BlockTagger> BlockTagger::make(const MergeStep& step) {
   BlockTagger out(step);
-  const MergeOptions& options = out.options_;
+  const PackOptions& options = out.options_;
   if (!options.tag_names.empty()) {
     NMB_ASSIGN(out.names_, NameSplitter::compile(options.tag_names));
     out.captures_ = out.names_->count();
@@ -66,7 +66,7 @@ Status BlockTagger::check(const TagRule& rule, const BlockTemplate& value) const
   if (!options_.packs() && value.has_input())
     return Status(Code::kUsage,
                   tag +
-                      "{stem}, {path} and {index} need PackOptions::mode pack, because in other "
+                      "{stem}, {path} and {index} need MergeOptions::mode pack, because in other "
                       "modes a block may come from several inputs");
   const std::vector<std::size_t> captures = value.captures();
   if (captures.empty()) return {};
@@ -75,8 +75,8 @@ Status BlockTagger::check(const TagRule& rule, const BlockTemplate& value) const
     return Status(
         Code::kUsage,
         tag + "{" + std::to_string(last) +
-            "} is a capture and needs PackOptions::tag_names or, with PackOptions::mode pack, "
-            "PackOptions::block_by");
+            "} is a capture and needs MergeOptions::tag_names or, with MergeOptions::mode pack, "
+            "MergeOptions::block_by");
   if (last > captures_)
     return Status(Code::kUsage, tag + "found {" + std::to_string(last) +
                                     "}, but the expression has only " + std::to_string(captures_) +

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "merge/dividing/block_template.h"
 #include "merge/dividing/name_splitter.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reporting/merge_step.h"
-#include "nmb/block_template.h"
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 #include "nmb/statistics.h"
-#include "nmb/status.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

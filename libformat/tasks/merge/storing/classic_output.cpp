@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "files/files.h"
 #include "merge/reading/classic_form.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/files.h"
-#include "nmb/netcdf_view.h"
 #include "sources/value_source.h"
 
 namespace nmb {
@@ -64,7 +64,7 @@ void ClassicOutput::check() {
   if (only_ || conflicts_.size() > 0) return;
   conflicts_.add_at({0, 0}, ConflictKind::kBlocks, "OUT", 0, ConflictList::kNone,
                     std::to_string(blocks_) + " blocks",
-                    "one block for a classic file; use PackOptions::hdf5 for a file with groups");
+                    "one block for a classic file; use FileKind::kHdf5 for a file with groups");
 }
 
 // Divides the values among the ranks, each of which writes its share. Rank 0 writes values that
@@ -107,7 +107,7 @@ Status ClassicOutput::write(const ReceivedFrom& from,
                             const std::function<Status()>& check_inputs) const {
   if (options_.on_dataset)
     return ranks_.first([&] { return options_.on_dataset(only_, check_inputs); });
-  ConvertOptions extract;
+  ExtractOptions extract;
   static_cast<OutputOptions&>(extract) = options_.writer;
   extract.check = options_.check;
   Result<ClassicContent> content = ClassicContent();
@@ -123,7 +123,7 @@ Status ClassicOutput::write(const ReceivedFrom& from,
   const bool may_be_sparse = ranks_.rank() == 0 && content->values->may_be_sparse();
   ClassicFile file(options_.output, extract, ranks_);
   file.set_check(check_inputs);
-  file.set_resume_key(options_.resume_key);
+  file.set_resume_key(options_.writer.resume_key);
   NMB_TRY(file.write(content->header, lengths.header, lengths.values, may_be_sparse, own));
   return ranks_.first([&] { return describe(); });
 }

@@ -9,14 +9,14 @@
 #include "merge/reading/block_sink.h"
 #include "merge/reporting/merge_step.h"
 #include "merge/uniting/sent_values.h"
-#include "nmb/dataset.h"
+#include "model/dataset.h"
 #include "sources/late_values.h"
 
 namespace nmb {
 
 class ClassicOutput final : public BlockSink, public MergeStep {
  public:
-  // MergeOptions::classic must be set.
+  // PackOptions::classic must be set.
   ClassicOutput(const MergeStep& step, std::shared_ptr<SourcePool> views)
       : MergeStep(step), views_(std::move(views)) {}
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "nmb/classic.h"
-#include "nmb/metadata.h"
-#include "nmb/writer.h"
+#include "model/classic.h"
+#include "model/metadata.h"
 #include "sources/value_source.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 

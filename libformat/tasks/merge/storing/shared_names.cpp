@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "model/attribute_differences.h"
+#include "model/classic.h"
 #include "model/header_bytes.h"
-#include "nmb/classic.h"
 
 namespace nmb {
 
@@ -42,7 +42,7 @@ void SharedNames::compare_attributes(const std::string& name, const Parent& firs
             first.occurrence.input, second.occurrence.input,
             found ? "a global attribute with different values for one block"
                   : "a global attribute that the second file does not have",
-            "equal attributes; PackOptions::block_name '{stem}/{group}' makes separate blocks");
+            "equal attributes; MergeOptions::block_name '{stem}/{group}' makes separate blocks");
       });
 }
 

@@ -10,8 +10,8 @@
 
 #include "merge/reporting/conflict_list.h"
 #include "merge/storing/first_uses.h"
-#include "nmb/communicator.h"
-#include "nmb/metadata.h"
+#include "model/metadata.h"
+#include "parallel/communicator.h"
 
 namespace nmb {
 

@@ -116,7 +116,7 @@ Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> 
     NMB_ASSIGN(recoded_, SpoolFile::create());
   }
   std::vector<std::string> left;
-  const WriterOptions& writer = options_.writer;
+  const FileWriterOptions& writer = options_.writer;
   Result<std::optional<RecodedBlock>> recoded =
       recode_values(dataset, {*options_.compression, first_made_up, writer.threads, writer.cancel},
                     recoded_, &left, &chunk_uses_);
@@ -163,7 +163,7 @@ bool ValueStorage::Batch::is_full() const {
   return values.size() >= kCodedBlocks || bytes >= kCodedBytes;
 }
 
-Status ValueStorage::code_all(Writer& writer, std::vector<PartBlock>& parts,
+Status ValueStorage::code_all(FileWriter& writer, std::vector<PartBlock>& parts,
                               const std::vector<PartSource>& sources) {
   ValueCoder coder(options_.writer.piece_size, options_.writer.threads, options_.writer.cancel);
   Batch batch;
@@ -195,7 +195,7 @@ Status ValueStorage::code_all(Writer& writer, std::vector<PartBlock>& parts,
   return code(coder, std::move(batch), writer);
 }
 
-Status ValueStorage::code(ValueCoder& coder, Batch batch, Writer& writer) const {
+Status ValueStorage::code(ValueCoder& coder, Batch batch, FileWriter& writer) const {
   if (batch.values.empty()) return {};
   Result<std::vector<std::optional<CodedValues>>> coded = coder.code(batch.values);
   if (!coded.ok()) return coded.status().in_file(options_.output);

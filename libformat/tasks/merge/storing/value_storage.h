@@ -10,18 +10,18 @@
 
 #include "convert/recode.h"
 #include "files/spool_file.h"
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge.h"
 #include "merge/storing/part_block.h"
 #include "merge/storing/value_coder.h"
-#include "nmb/dataset.h"
-#include "nmb/writer.h"
+#include "model/dataset.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 
 class ValueStorage {
  public:
   // `options` must outlive the object.
-  ValueStorage(const MergeOptions& options, std::vector<std::string>* warnings)
+  ValueStorage(const PackOptions& options, std::vector<std::string>* warnings)
       : options_(options),
         warnings_(*warnings),
         chunk_uses_(options.compression ? options.compression->chunk.size() : 0) {}
@@ -49,7 +49,7 @@ class ValueStorage {
   bool needs_plugin() const { return needs_plugin_; }
   // Encodes the values that are stored in coded pieces. Call this before end_define(), which needs
   // the lengths of the encoded values.
-  Status code_all(Writer& writer, std::vector<PartBlock>& parts,
+  Status code_all(FileWriter& writer, std::vector<PartBlock>& parts,
                   const std::vector<PartSource>& sources);
 
  private:
@@ -70,9 +70,9 @@ class ValueStorage {
   void note_dimensions(const Metadata& metadata);
   Status recode(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                 PackedBlock* block);
-  Status code(ValueCoder& coder, Batch batch, Writer& writer) const;
+  Status code(ValueCoder& coder, Batch batch, FileWriter& writer) const;
 
-  const MergeOptions& options_;
+  const PackOptions& options_;
   std::vector<std::string>& warnings_;
   std::vector<ChunkUse> chunk_uses_;
   bool needs_plugin_ = false;

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "nmb/classic.h"
-#include "nmb/metadata.h"
+#include "model/classic.h"
+#include "model/metadata.h"
 
 namespace nmb {
 

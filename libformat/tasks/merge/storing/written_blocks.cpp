@@ -11,7 +11,7 @@
 #include "hdf5_types/hdf5_section.h"
 #include "merge/reporting/pack_plan.h"
 #include "model/name_rules.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "table/kept_rows.h"
 
 namespace nmb {
@@ -37,7 +37,7 @@ Status WrittenBlocks::make_room(const BlockName& name) {
 Status WrittenBlocks::check_blocks_below() const {
   if (replaced_names_.empty()) return {};
   constexpr auto kExtended = static_cast<std::uint16_t>(Kind::kExtended);
-  NMB_ASSIGN(const std::unique_ptr<Reader> old, Reader::open(options_.output));
+  NMB_ASSIGN(const std::unique_ptr<FileReader> old, FileReader::open(options_.output));
   for (const std::string& name : replaced_names_) {
     NMB_ASSIGN(const std::optional<BlockEntry> entry, old->find(name));
     if (!entry || entry->kind != kExtended) continue;
@@ -74,7 +74,7 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
     std::string expected =
         "at most 65535 bytes of UTF-8, without NUL, empty parts, \".\" and \"..\"";
     if (name.has_input_name)
-      expected += "; use PackOptions::block_name with {index} instead of {stem} and {path}";
+      expected += "; use MergeOptions::block_name with {index} instead of {stem} and {path}";
     conflicts_.add(ConflictKind::kBlockName, name.name, "an illegal name", std::move(expected));
     return std::nullopt;
   }
@@ -290,7 +290,7 @@ Result<bool> WrittenBlocks::keeps_paths(const BlockName& name, const InputBlock&
     conflicts_.add(
         ConflictKind::kBlockName, name.name,
         "references, links or named datatypes, whose paths cannot change to this name",
-        "a name that ends in the group's path, as with PackOptions::block_name '{index}/{group}'");
+        "a name that ends in the group's path, as with MergeOptions::block_name '{index}/{group}'");
   return !has;
 }
 

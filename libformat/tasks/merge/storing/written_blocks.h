@@ -16,14 +16,14 @@
 #include "merge/storing/part_block.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/value_storage.h"
-#include "nmb/writer.h"
+#include "writer/file_writer.h"
 
 namespace nmb {
 
 class WrittenBlocks final : public BlockSink, public MergeStep {
  public:
   // `writer`, `names` and `tagger` must outlive the object.
-  WrittenBlocks(const MergeStep& step, Writer& writer, SharedNames& names, BlockTagger& tagger)
+  WrittenBlocks(const MergeStep& step, FileWriter& writer, SharedNames& names, BlockTagger& tagger)
       : MergeStep(step),
         writer_(writer),
         names_(names),
@@ -89,7 +89,7 @@ class WrittenBlocks final : public BlockSink, public MergeStep {
   Result<bool> keeps_paths(const BlockName& name, const InputBlock& block);
   std::string origin_of(Source values);
 
-  Writer& writer_;
+  FileWriter& writer_;
   SharedNames& names_;
   BlockTagger& tagger_;
   ValueStorage storage_;

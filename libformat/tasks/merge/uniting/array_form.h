@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/types.h"
 #include "sources/type_widening.h"
+#include "wire/kinds.h"
 #include "wire/swap_values.h"
 
 namespace nmb {

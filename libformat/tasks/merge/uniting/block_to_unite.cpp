@@ -8,17 +8,17 @@
 #include "merge/reading/classic_form.h"
 #include "merge/reading/held_values.h"
 #include "merge/uniting/decomposition.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/netcdf_view.h"
 
 namespace nmb {
 
-bool keeps_chunks(const MergeOptions& options) {
+bool keeps_chunks(const PackOptions& options) {
   const Hdf5View view = options.writer.hdf5_view;
   return !options.classic && (view == Hdf5View::kOff || view == Hdf5View::kSmall);
 }
 
-BlockFacts facts_of(const InputBlock& block, const MergeOptions& options) {
+BlockFacts facts_of(const InputBlock& block, const PackOptions& options) {
   const Metadata& metadata = block.dataset.metadata;
   BlockFacts facts;
   facts.samples = block.samples;
@@ -32,7 +32,7 @@ BlockFacts facts_of(const InputBlock& block, const MergeOptions& options) {
   return facts;
 }
 
-Status visit_block_to_unite(const InputBlock& block, const MergeOptions& options,
+Status visit_block_to_unite(const InputBlock& block, const PackOptions& options,
                             std::shared_ptr<SourcePool> views, std::uint64_t* room,
                             const std::function<Status(const BlockToUnite&)>& visit) {
   // A join needs the same record dimension in all inputs.

@@ -12,17 +12,17 @@
 #include <vector>
 
 #include "merge/reading/input_block.h"
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge.h"
 #include "merge/uniting/dataset_union.h"
 #include "model/paths.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/status.h"
+#include "netcdf/netcdf_view.h"
 #include "sources/late_values.h"
+#include "wire/failure.h"
 
 namespace nmb {
 
-// Returns the name of the dimension in JoinMode::along, without the path of its group.
-inline std::string_view along_name(const MergeOptions& options) {
+// Returns the name of the dimension in Join::along, without the path of its group.
+inline std::string_view along_name(const PackOptions& options) {
   return split_path(options.join().along).name;
 }
 
@@ -41,9 +41,9 @@ struct BlockFacts {
 // Returns whether united values stay in chunks. Classic files have no chunks, and HDF5 views show
 // united blocks only if their values have no chunks. If the user does not request a view, values
 // stay in chunks even if this prevents a view.
-bool keeps_chunks(const MergeOptions& options);
+bool keeps_chunks(const PackOptions& options);
 
-BlockFacts facts_of(const InputBlock& block, const MergeOptions& options);
+BlockFacts facts_of(const InputBlock& block, const PackOptions& options);
 
 struct BlockToUnite {
   DatasetUnion::Member member;
@@ -63,7 +63,7 @@ struct DescribedBlock {
 // Converts a block to a classic dataset and passes this dataset to `visit`. The block's file must
 // be open. *room: how many bytes of values may be kept, as for hold_small(). Errors: kDamaged,
 // kLimit, kIo; the error of `visit`.
-Status visit_block_to_unite(const InputBlock& block, const MergeOptions& options,
+Status visit_block_to_unite(const InputBlock& block, const PackOptions& options,
                             std::shared_ptr<SourcePool> views, std::uint64_t* room,
                             const std::function<Status(const BlockToUnite&)>& visit);
 

@@ -13,11 +13,11 @@
 #include "merge/uniting/chunk_union.h"
 #include "merge/uniting/coordinate_order.h"
 #include "merge/uniting/decomposition.h"
+#include "model/classic.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/classic.h"
-#include "nmb/netcdf_view.h"
 #include "sources/value_message.h"
 #include "sources/value_source.h"
 #include "wire/whole_number.h"
@@ -41,7 +41,7 @@ std::string files(std::int64_t count) {
 }
 
 // first: the block's definitions in the first input.
-UnionRules rules_of(const MergeOptions& options, const Metadata& first) {
+UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   UnionRules rules;
   if (options.joins()) {
     rules.complete = true;
@@ -65,7 +65,7 @@ UnionRules rules_of(const MergeOptions& options, const Metadata& first) {
 }
 
 // Returns whether the options require that values are stored in chunks.
-bool needs_chunks(const MergeOptions& options) {
+bool needs_chunks(const PackOptions& options) {
   if (!options.compression) return false;
   const Compression& wanted = *options.compression;
   return wanted.shuffle || !wanted.chunk.empty() ||
@@ -99,7 +99,7 @@ struct BlockUniter::Entry {
   // For each dimension: the number of levels from the block up to the group that defines the
   // dimension. 0 means that the block itself defines the dimension, or that inputs differ.
   std::map<std::string, std::uint32_t, std::less<>> levels;
-  // Whether the block itself defines a dimension with the name in JoinMode::along, and whether
+  // Whether the block itself defines a dimension with the name in Join::along, and whether
   // this dimension may grow in one of the inputs.
   bool defines_along = false, along_grows = false;
 
@@ -208,7 +208,7 @@ DatasetUnion& BlockUniter::union_of(Entry& entry, const Metadata& first,
   return *entry.united;
 }
 
-// Returns whether a block's dimension with the name in JoinMode::along is the dimension that is
+// Returns whether a block's dimension with the name in Join::along is the dimension that is
 // meant. A path names one dimension. A name means the dimension of the highest group: a group below
 // it that defines a dimension of the same name has another dimension. If both dimensions may grow,
 // or neither of them, the name could mean both; this is a conflict. first: the block's definitions
@@ -231,8 +231,8 @@ bool BlockUniter::is_along(const Entry& entry, const Metadata& first,
     if (level == 0 && (grows || !higher->along_grows))
       conflicts_.add(ConflictKind::kDimension, name,
                      "a dimension of group /" + owner + " and one of group /" + above,
-                     "one dimension; give its path: JoinMode::along /" + joined_path(above, name) +
-                         " or JoinMode::along /" + *path);
+                     "one dimension; give its path: Join::along /" + joined_path(above, name) +
+                         " or Join::along /" + *path);
     return false;
   }
   return true;
@@ -370,7 +370,7 @@ Status BlockUniter::check_tile(const Entry& entry, const Metadata& metadata) {
     conflicts_.add(
         ConflictKind::kDecomposition, entry.shown(),
         "no attribute " + std::string(kDecompositionAttribute) + " of a coordinate variable",
-        "at least one; use PackOptions::mode join for files of time steps");
+        "at least one; use MergeOptions::mode join for files of time steps");
   return {};
 }
 
@@ -629,16 +629,16 @@ Status BlockUniter::add_numbers(Entry& entry, const std::string& variable,
 }
 
 Status BlockUniter::finish(const std::vector<std::size_t>& inputs, BlockSink& sink) {
-  const JoinMode& join = options_.join();
+  const Join& join = options_.join();
   if (options_.joins() && inputs.size() > 1 &&
       std::ranges::none_of(entries_, [](const std::unique_ptr<Entry>& entry) {
         return entry->united && entry->united->is_joined();
       }))
-    conflicts_.add_at({inputs.back(), 0}, ConflictKind::kDimension,
-                      join.along.empty() ? "of records" : join.along, inputs.front(),
-                      ConflictList::kNone, "no block with this dimension in several inputs",
-                      join.along.empty() ? "at least one, or another dimension in JoinMode::along"
-                                         : "at least one");
+    conflicts_.add_at(
+        {inputs.back(), 0}, ConflictKind::kDimension,
+        join.along.empty() ? "of records" : join.along, inputs.front(), ConflictList::kNone,
+        "no block with this dimension in several inputs",
+        join.along.empty() ? "at least one, or another dimension in Join::along" : "at least one");
   if (join.fill_missing && join.along != kFirstAxis) NMB_TRY(add_gaps(inputs));
   if (!join.key.empty()) NMB_TRY(add_keys(inputs));
   for (const std::unique_ptr<Entry>& entry : entries_) {
@@ -689,7 +689,7 @@ Status BlockUniter::finish(Entry& entry, BlockSink& sink) {
     if (chunks) {
       hdf5::GroupBlock group{
           entry.name.name, chunks->body, chunks->extent_length, chunks->extent, {}};
-      NMB_ASSIGN(const std::shared_ptr<const Block> block,
+      NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block,
                  hdf5::decode_group(std::move(group), entry.file->name()));
       return take_group(entry, *block, std::move(chunks->body), std::move(chunks->wanted), sink);
     }

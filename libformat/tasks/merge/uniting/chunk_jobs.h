@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "merge/uniting/array_form.h"
-#include "nmb/communicator.h"
-#include "nmb/extension.h"
-#include "nmb/status.h"
+#include "model/extension.h"
+#include "parallel/communicator.h"
 #include "values/chunk_coding.h"
 #include "values/chunk_grid.h"
 #include "values/gathered_chunk.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "merge/uniting/array_form.h"
-#include "nmb/bytes.h"
 #include "sources/value_source.h"
 #include "values/chunk_coding.h"
 #include "values/chunk_table.h"
+#include "wire/bytes.h"
 
 namespace nmb {
 

@@ -9,9 +9,9 @@
 
 #include "convert/chunk_region.h"
 #include "merge/uniting/chunk_plan.h"
-#include "nmb/status.h"
 #include "values/chunk_grid.h"
 #include "values/gathered_chunk.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

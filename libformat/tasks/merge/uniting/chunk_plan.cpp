@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "client/group_block.h"
-#include "nmb/netcdf_view.h"
+#include "netcdf/netcdf_view.h"
 #include "sources/late_values.h"
 #include "sources/value_source.h"
 #include "values/chunk_filters.h"
@@ -22,9 +22,9 @@ using hdf5::Property;
 
 // Returns the block of kind 6 that supplies the values of a dataset. Returns nullptr if the values
 // have another source.
-Result<std::shared_ptr<const Block>> block_of(const Source& values) {
+Result<std::shared_ptr<const LoadedBlock>> block_of(const Source& values) {
   const LateValues* const view = view_in(values.get());
-  if (!view) return std::shared_ptr<const Block>();
+  if (!view) return std::shared_ptr<const LoadedBlock>();
   const auto origin = std::get<ViewOrigin>(view->opener().origin());
   return hdf5::decode_group(origin.block, *origin.body, origin.extent, view->name());
 }
@@ -166,7 +166,7 @@ class ChunkPlanner {
 
   Status look_at(std::uint32_t member, const Source& values) {
     Source& extent = plan_.extents.emplace_back();
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, block_of(values));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, block_of(values));
     if (!block) return {};
     NMB_ASSIGN(const std::vector<Property> properties,
                hdf5::decode_properties(block->metadata.extension()->hdf5));
@@ -175,7 +175,7 @@ class ChunkPlanner {
     return {};
   }
 
-  void look_at(std::uint32_t member, VarId variable, const Block& block,
+  void look_at(std::uint32_t member, VarId variable, const LoadedBlock& block,
                std::span<const Property> properties) {
     UnitedVariable& united = plan_.variables[variable];
     const auto part = std::ranges::lower_bound(united.parts, member, {},
@@ -257,7 +257,8 @@ class ChunkPlanner {
 
   // Looks at a variable that has no values in this dataset. If it has the type of the united
   // variable, its chunks and filters count as those of the other datasets do.
-  void look_at_empty(VarId variable, const Block& block, std::span<const Property> properties) {
+  void look_at_empty(VarId variable, const LoadedBlock& block,
+                     std::span<const Property> properties) {
     UnitedVariable& united = plan_.variables[variable];
     const Metadata& metadata = block.metadata;
     const Variable own = metadata_.variable(variable);
@@ -378,7 +379,7 @@ Result<std::optional<ChunkPlan>> plan_chunks(const DatasetUnion& united, const D
 
 Result<std::size_t> count_compressed(const DatasetUnion& united, const Dataset& all) {
   const std::vector<Source> values = united.values();
-  NMB_ASSIGN(const std::shared_ptr<const Block> block, block_of(values.front()));
+  NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, block_of(values.front()));
   if (!block) return std::size_t{0};
   const auto& storage = block->metadata.extension()->storage;
   return static_cast<std::size_t>(std::ranges::count_if(storage, [&](const Storage& one) {

@@ -13,11 +13,11 @@
 #include "hdf5_types/hdf5_section.h"
 #include "merge/uniting/array_form.h"
 #include "merge/uniting/dataset_union.h"
-#include "nmb/dataset.h"
-#include "nmb/extension.h"
-#include "nmb/status.h"
-#include "nmb/values.h"
+#include "model/dataset.h"
+#include "model/extension.h"
+#include "model/values.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

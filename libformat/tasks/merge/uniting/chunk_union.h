@@ -14,8 +14,8 @@
 #include "convert/recode.h"
 #include "files/spool_file.h"
 #include "merge/uniting/dataset_union.h"
-#include "nmb/dataset.h"
-#include "nmb/status.h"
+#include "model/dataset.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

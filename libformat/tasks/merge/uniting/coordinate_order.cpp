@@ -6,7 +6,7 @@
 #include <charconv>
 #include <vector>
 
-#include "nmb/values.h"
+#include "model/values.h"
 
 namespace nmb {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "nmb/metadata.h"
-#include "nmb/status.h"
-#include "nmb/types.h"
+#include "model/metadata.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

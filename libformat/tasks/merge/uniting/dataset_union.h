@@ -16,16 +16,16 @@
 #include <unordered_map>
 #include <vector>
 
+#include "merge/reporting/merge.h"
 #include "merge/uniting/coordinate_order.h"
 #include "merge/uniting/decomposition.h"
 #include "merge/uniting/tile_cover.h"
-#include "nmb/dataset.h"
-#include "nmb/merge.h"
-#include "nmb/metadata.h"
-#include "nmb/netcdf_view.h"
-#include "nmb/status.h"
+#include "model/dataset.h"
+#include "model/metadata.h"
+#include "netcdf/netcdf_view.h"
 #include "sources/type_widening.h"
 #include "sources/value_source.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 
 #include "merge/uniting/dataset_union.h"
 #include "merge/uniting/value_comparison.h"
-#include "nmb/values.h"
+#include "model/values.h"
 #include "sources/tiled_values.h"
 #include "sources/value_source.h"
 

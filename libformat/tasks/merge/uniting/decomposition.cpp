@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dump/value_text.h"
-#include "nmb/values.h"
+#include "model/values.h"
 
 namespace nmb {
 

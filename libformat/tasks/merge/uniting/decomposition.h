@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/metadata.h"
+#include "model/metadata.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 #include "merge/reading/block_sink.h"
 #include "merge/reading/input_extras.h"
 #include "merge/uniting/block_to_unite.h"
-#include "nmb/netcdf_view.h"
+#include "netcdf/netcdf_view.h"
 #include "parallel/message_fields.h"
 #include "table/kept_rows.h"
 

@@ -5,7 +5,7 @@
 
 #include "merge/uniting/described_fields.h"
 #include "merge/uniting/input_describer.h"
-#include "nmb/classic.h"
+#include "model/classic.h"
 #include "parallel/byte_changes.h"
 #include "sources/value_source.h"
 

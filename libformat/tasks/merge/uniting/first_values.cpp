@@ -33,7 +33,7 @@ bool FirstValues::is_compared(const DatasetUnion::Member& member, VarId variable
     return false;
   const Metadata& metadata = member.metadata;
   const auto dimensions = metadata.variable(variable).dimensions;
-  if (std::holds_alternative<UnionMode>(options_.mode) || dimensions.empty()) return true;
+  if (std::holds_alternative<Union>(options_.mode) || dimensions.empty()) return true;
   if (options_.has_tiles())
     return std::ranges::none_of(dimensions, [&](DimId d) {
       return decomposition_of(metadata, d, member.records).has_value();

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "merge/reporting/merge_options.h"
+#include "merge/reporting/merge.h"
 #include "merge/uniting/dataset_union.h"
-#include "nmb/types.h"
 #include "sources/value_source.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 
@@ -22,7 +22,7 @@ class FirstValues {
  public:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  explicit FirstValues(const MergeOptions& options) : options_(options) {}
+  explicit FirstValues(const PackOptions& options) : options_(options) {}
 
   // Returns for each variable an earlier input that has the same values, type and shape, or kNone.
   // The result is also kNone if rank 0 needs no comparison or has the values in memory.
@@ -40,7 +40,7 @@ class FirstValues {
 
   bool is_compared(const DatasetUnion::Member& member, VarId variable) const;
 
-  const MergeOptions& options_;
+  const PackOptions& options_;
   std::map<std::pair<std::string, std::string>, First> firsts_;  // first values, by the names of
                                                                  // the block and the variable
 };

@@ -18,7 +18,7 @@ class SentFile {
   SentFile(std::string path, const ReceivedFrom& from)
       : path_(std::move(path)), from_{from.files, from.views, from.read} {}
 
-  Result<std::shared_ptr<const Reader>> reader() {
+  Result<std::shared_ptr<const FileReader>> reader() {
     const std::scoped_lock lock(mutex_);
     if (!reader_) {
       NMB_ASSIGN(const std::shared_ptr<PooledFile> file,
@@ -33,7 +33,7 @@ class SentFile {
   const std::string path_;
   const ReceivedFrom from_;
   std::mutex mutex_;
-  std::shared_ptr<const Reader> reader_;
+  std::shared_ptr<const FileReader> reader_;
 };
 
 namespace {
@@ -43,18 +43,18 @@ namespace {
 LateFunction::Open open_block(std::shared_ptr<SentFile> file, const LateForm& form) {
   return [file = std::move(file), origin = std::get<BlockOrigin>(form.origin),
           entry = std::optional<BlockEntry>()]() mutable -> Result<Source> {
-    NMB_ASSIGN(const std::shared_ptr<const Reader> reader, file->reader());
+    NMB_ASSIGN(const std::shared_ptr<const FileReader> reader, file->reader());
     if (!entry) {
       NMB_ASSIGN(entry, find_unchanged(*reader, origin.block, origin.sum));
     }
-    NMB_ASSIGN(std::shared_ptr<const Block> loaded, reader->block(*entry));
+    NMB_ASSIGN(std::shared_ptr<const LoadedBlock> loaded, reader->block(*entry));
     return extent_with(std::move(loaded));
   };
 }
 
 LateFunction::Open open_view_again(const LateForm& form) {
   return [view = std::get<ViewOrigin>(form.origin), name = form.name]() -> Result<Source> {
-    NMB_ASSIGN(std::shared_ptr<const Block> block,
+    NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block,
                hdf5::decode_group(view.block, *view.body, view.extent, name));
     return open_view(std::move(block), view.lengths.get(), view.record);
   };

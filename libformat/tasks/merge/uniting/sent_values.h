@@ -8,7 +8,7 @@
 #include <string>
 
 #include "files/pooled_file.h"
-#include "nmb/reader.h"
+#include "reader/file_reader.h"
 #include "sources/value_message.h"
 
 namespace nmb {

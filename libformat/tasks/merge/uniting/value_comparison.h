@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "files/first_difference.h"
-#include "nmb/types.h"
+#include "wire/kinds.h"
 
 namespace nmb {
 

@@ -1,0 +1,48 @@
+#include "compare/compare.h"
+
+#include "handles/reader_state.h"
+
+namespace nmb {
+
+namespace {
+
+ContentFile content_of(const Reader& reader) {
+  return {ReaderState::of(reader).file.blocks(), reader.file_length()};
+}
+
+}  // namespace
+
+Result<FileComparison> try_compare(const Reader& first, const Reader& second,
+                                   const CompareOptions& options) {
+  ComparisonOptions all;
+  all.content.threads = options.threads;
+  all.content.chunk_cache = options.chunk_cache;
+  all.tolerance = options.tolerance;
+  all.most_first = options.most_first;
+  FileComparison out;
+  NMB_ASSIGN(out.same, compare_files(content_of(first), content_of(second), all,
+                                     {[&](const DefinitionDifference& difference) {
+                                        out.definitions.push_back(difference);
+                                        return Status();
+                                      },
+                                      [&](const ComparedVariable& variable) {
+                                        if (variable.different > 0)
+                                          out.variables.push_back(variable);
+                                        return Status();
+                                      }}));
+  return out;
+}
+
+Result<ContentDigest> try_digest(const Reader& file, unsigned threads) {
+  ContentDigest out;
+  ContentOptions all;
+  all.threads = threads;
+  NMB_ASSIGN(const Digest whole, digest_file(content_of(file), all, [&](const BlockDigest& block) {
+               out.blocks.emplace_back(block.block, digest_text(block.digest));
+               return Status();
+             }));
+  out.file = digest_text(whole);
+  return out;
+}
+
+}  // namespace nmb

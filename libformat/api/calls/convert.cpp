@@ -1,0 +1,160 @@
+#include "convert/convert.h"
+
+#include <memory>
+#include <utility>
+
+#include "calls/call_options.h"
+#include "handles/handle_parts.h"
+#include "handles/inspected_file.h"
+#include "merge/reporting/merge.h"
+#include "nmb/convert.h"
+#include "wire/joined_text.h"
+
+namespace nmb {
+
+namespace {
+
+class Conversion {
+ public:
+  Conversion(const std::string& input, const std::string& output, const ConvertOptions& options,
+             Communicator& ranks, std::vector<std::string>* losses)
+      : input_(input), output_(output), options_(options), ranks_(ranks), losses_(*losses) {}
+
+  Status run() {
+    NMB_TRY(ranks_.agree(open()));
+    if (options_.to == FileKind::kNmb || options_.to == FileKind::kHdf5) return merge_one();
+    NMB_ASSIGN(const Kind kind, classic_kind(options_.to));
+    return to_classic(kind);
+  }
+
+ private:
+  Status open() {
+    OutputSet outputs;
+    NMB_TRY(outputs.add(output_, "output"));
+    NMB_TRY(outputs.check_input(input_, "input"));
+    NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(input_));
+    NMB_TRY(check_references(outputs, input));
+    NMB_ASSIGN(InspectedFile file, InspectedFile::open(input, {.external = options_.external}));
+    file_ = std::make_unique<InspectedFile>(std::move(file));
+    return {};
+  }
+
+  // Adds losses. Fails with kConflict if there are any, unless they are accepted.
+  Status lose(const std::vector<std::string>& lines) {
+    losses_.insert(losses_.end(), lines.begin(), lines.end());
+    if (lines.empty() || options_.lossy) return {};
+    const std::string more =
+        lines.size() == 1 ? "" : joined_text("; ", lines.size() - 1, " more losses");
+    return Status(Code::kConflict, input_, kNoOffset, "", lines.front() + more);
+  }
+  Status lose(const Hdf5Losses& lost) {
+    for (const Loss& change : lost.changes) losses_.push_back(change.line());
+    std::vector<std::string> lines;
+    for (const std::vector<Loss>* list : {&lost.losses, &lost.damaged})
+      for (const Loss& loss : *list) lines.push_back(loss.line());
+    if (std::string text = lost.records.text(); !text.empty()) lines.push_back(std::move(text));
+    return lose(lines);
+  }
+
+  // Writes an NMB or HDF5 file.
+  Status merge_one() {
+    PackOptions all;
+    all.inputs = {input_};
+    all.output = output_;
+    all.block_name = "{group}";
+    all.only_block = options_.block;
+    all.refused_losses = options_.lossy ? RefusedLosses::kNone : RefusedLosses::kAll;
+    NMB_ASSIGN(all.compression, compression_of(options_.storing));
+    all.check = options_.check;
+    all.external = options_.external;
+    all.writer.overwrite = options_.replace;
+    all.writer.sync = options_.sync;
+    all.writer.threads = options_.threads;
+    all.writer.progress = options_.progress;
+    all.writer.cancel = options_.cancel;
+    if (options_.to == FileKind::kNmb) {
+      all.originals = options_.originals ? Originals::kStore : Originals::kDrop;
+      all.writer.hdf5_view = options_.hdf5_view;
+      all.writer.statistics = options_.statistics;
+    } else {
+      Hdf5Output& hdf5 = all.hdf5.emplace();
+      hdf5.plain = !options_.netcdf;
+      hdf5.check = options_.check;
+      hdf5.source = input_;
+      hdf5.on_losses = [this](const FileReader&, const Hdf5Losses& lost) { return lose(lost); };
+    }
+    PackReport report;
+    const Status status = pack(all, &report, ranks_);
+    for (const PackLoss& loss : report.losses) losses_.push_back(loss.line());
+    for (const PackConflict& conflict : report.conflicts) losses_.push_back(conflict.text());
+    return status;
+  }
+
+  Result<BlockEntry> chosen_block() const {
+    std::optional<BlockEntry> entry;
+    if (options_.block) {
+      NMB_ASSIGN(entry, file_->find(*options_.block));
+      if (entry) return *std::move(entry);
+      return Status(Code::kNotFound, input_, kNoOffset, "",
+                    joined_text("found no block \"", *options_.block, "\""));
+    }
+    if (file_->totals().blocks != 1)
+      return Status(Code::kConflict, input_, kNoOffset, "",
+                    joined_text("found ", file_->totals().blocks,
+                                " blocks, expected 1 for a classic file; name one of them"));
+    NMB_TRY(file_->for_each_entry("", [&](const BlockEntry& only) -> Result<bool> {
+      entry = only;
+      return false;
+    }));
+    return *std::move(entry);
+  }
+
+  Status to_classic(Kind kind) {
+    ExtractOptions all;
+    all.kind = kind;
+    all.overwrite = options_.replace;
+    all.sync = options_.sync;
+    all.check = options_.check;
+    all.threads = options_.threads;
+    all.progress = options_.progress;
+    all.cancel = options_.cancel;
+    BlockEntry entry;
+    ClassicView view;
+    const auto prepare = [&]() -> Status {
+      NMB_ASSIGN(entry, chosen_block());
+      if (file_->reader() && entry.kind == static_cast<std::uint16_t>(kind)) return {};
+      NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, file_->dataset(entry));
+      NMB_ASSIGN(const FileDimensions dimensions,
+                 FileDimensionsReader(file_->blocks()).of(*dataset));
+      NMB_ASSIGN(view, classic_view(std::move(dataset), kind, &dimensions.lengths,
+                                    dimensions.first_made_up));
+      std::vector<std::string> lines;
+      for (const Loss& loss : view.losses) lines.push_back(loss.line());
+      return lose(lines);
+    };
+    NMB_TRY(ranks_.agree(prepare()));
+    // A block that is of this kind already is written with the same bytes.
+    if (!view.dataset) return extract_block(*file_->reader(), entry, output_, all, ranks_);
+    return write_classic(*view.dataset, kind, output_, all, ranks_);
+  }
+
+  const std::string& input_;
+  const std::string& output_;
+  const ConvertOptions& options_;
+  Communicator& ranks_;
+  std::vector<std::string>& losses_;
+  std::unique_ptr<InspectedFile> file_;
+};
+
+}  // namespace
+
+Status try_convert(const std::string& input, const std::string& output,
+                   const ConvertOptions& options, std::vector<std::string>* losses) {
+  Communicator alone;
+  std::vector<std::string> own;
+  return Conversion(input, output, options, options.ranks ? communicator(*options.ranks) : alone,
+                    losses ? losses : &own)
+      .run();
+}
+
+}  // namespace nmb

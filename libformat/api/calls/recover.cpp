@@ -1,0 +1,31 @@
+#include "recover/recover.h"
+
+#include <memory>
+
+#include "handles/input_file.h"
+
+namespace nmb {
+
+Result<Recovery> try_recover(const std::string& path, const std::string& output,
+                             const RecoverOptions& options) {
+  NMB_ASSIGN(const std::shared_ptr<const InputFile> file, InputFile::open(path));
+  if (!output.empty()) {
+    OutputSet outputs;
+    NMB_TRY(outputs.add(output, "output"));
+    NMB_TRY(outputs.check_input(path, "input"));
+  }
+  RecoveryOptions all;
+  all.output = output;
+  all.partial = options.partial;
+  all.unverified = options.unverified;
+  all.external = options.external;
+  all.writer.overwrite = options.replace;
+  all.writer.sync = options.sync;
+  all.writer.threads = options.threads;
+  all.writer.progress = options.progress;
+  all.writer.cancel = options.cancel;
+  all.on_search = options.progress;
+  return recover(file, all);
+}
+
+}  // namespace nmb

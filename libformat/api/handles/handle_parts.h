@@ -1,0 +1,29 @@
+// What the public handles hold of the library.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "nmb/ranks.h"
+#include "parallel/communicator.h"
+#include "writer/file_writer.h"
+
+namespace nmb {
+
+// Returns the communicator of `ranks`, which lives as long as `ranks` does.
+NMB_EXPORT Communicator& communicator(Ranks& ranks);
+
+// The writer of a Writer and its handles. `file` is nullptr after the Writer is destroyed, so that
+// a handle that is left over keeps nothing open.
+struct WriterState {
+  std::unique_ptr<FileWriter> file;
+  Communicator* ranks = nullptr;  // nullptr: one rank
+  bool defining = true, closed = false;
+
+  bool is_alone() const { return !ranks || ranks->size() == 1; }
+  // Get ready for definitions and for values. A rank that is not alone must be ready.
+  Status begin_define();
+  Status begin_values();
+};
+
+}  // namespace nmb

@@ -1,0 +1,136 @@
+// Opens files of all kinds for inspection (see inspected_file.h).
+#include "handles/inspected_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "client/hdf5.h"
+
+namespace nmb {
+
+namespace {
+
+BlockEntry entry_of(const Dataset& dataset) {
+  BlockEntry entry;
+  entry.kind = static_cast<std::uint16_t>(dataset.kind());
+  entry.stored_length = entry.raw_length = dataset.layout.header_length;
+  entry.extent_position = dataset.layout.header_length;
+  entry.extent_length = dataset.extent->size();
+  dataset.metadata.count(&entry);
+  entry.records = dataset.records;
+  entry.samples = default_samples(entry.variables);
+  return entry;
+}
+
+}  // namespace
+
+InspectedFile InspectedFile::of(std::unique_ptr<FileReader> reader) {
+  InspectedFile out;
+  out.reader_ = std::move(reader);
+  return out;
+}
+
+Result<InspectedFile> InspectedFile::open(std::shared_ptr<const InputFile> file,
+                                          const ReadOptions& options) {
+  InspectedFile out;
+  out.file_ = std::move(file);
+  const FileKind kind = out.file_->kind();
+  if (kind == FileKind::kNmb) {
+    NMB_ASSIGN(out.reader_, FileReader::open(out.file_, options));
+  } else if (kind == FileKind::kHdf5) {
+    NMB_ASSIGN(std::vector<std::shared_ptr<const LoadedBlock>> blocks, open_hdf5(out.file_));
+    out.held_.reserve(blocks.size());
+    for (std::shared_ptr<const LoadedBlock>& block : blocks) {
+      BlockEntry entry = block->entry;
+      out.hold(std::move(entry), std::move(block));
+    }
+  } else if (out.is_classic()) {
+    NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, open_classic(out.file_));
+    BlockEntry entry = entry_of(*dataset);
+    out.hold(std::move(entry), std::move(dataset));
+  } else {
+    return refused_kind(*out.file_, kind);
+  }
+  return out;
+}
+
+void InspectedFile::hold(BlockEntry entry, std::shared_ptr<const Dataset> dataset) {
+  held_totals_ += entry.totals();
+  held_.push_back({std::move(entry), std::move(dataset)});
+}
+
+std::vector<InspectedFile::Held>::const_iterator InspectedFile::at_or_behind(
+    std::string_view name) const {
+  return std::lower_bound(held_.begin(), held_.end(), name,
+                          [](const Held& a, std::string_view b) { return a.entry.name < b; });
+}
+
+std::string InspectedFile::stem() const {
+  return std::filesystem::path(file_->name()).stem().string();
+}
+
+Result<Totals> InspectedFile::totals_of_prefix(std::string_view prefix) const {
+  if (reader_) return reader_->totals_of_prefix(prefix);
+  Totals totals;
+  NMB_TRY(for_each_entry(prefix, [&](const BlockEntry& entry) -> Result<bool> {
+    totals += entry.totals();
+    return true;
+  }));
+  return totals;
+}
+
+Result<std::optional<BlockEntry>> InspectedFile::find(std::string_view block) const {
+  if (reader_) return reader_->find(block);
+  const auto found = at_or_behind(block);
+  return found != held_.end() && found->entry.name == block ? std::optional(found->entry)
+                                                            : std::nullopt;
+}
+
+Status InspectedFile::for_each_entry(
+    std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const {
+  if (reader_) return reader_->for_each_entry(prefix, visit);
+  for (auto at = at_or_behind(prefix); at != held_.end() && at->entry.name.starts_with(prefix);
+       ++at) {
+    NMB_ASSIGN(const bool more, visit(at->entry));
+    if (!more) break;
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const Dataset>> InspectedFile::dataset(const BlockEntry& entry) const {
+  if (!reader_) return at_or_behind(entry.name)->dataset;
+  NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, reader_->block(entry));
+  return std::shared_ptr<const Dataset>(std::move(block));
+}
+
+Result<std::shared_ptr<const Dataset>> InspectedFile::dataset(std::string_view block) const {
+  NMB_ASSIGN(const std::optional<BlockEntry> entry, find(block));
+  if (!entry)
+    return Status(
+        Code::kNotFound, reader_ ? reader_->file().name() : file_->name(), kNoOffset, "",
+        block.empty() ? "found no root block" : "found no block \"" + std::string(block) + "\"");
+  return dataset(*entry);
+}
+
+FileBlocks InspectedFile::blocks() const {
+  return {
+      [this](std::string_view name) { return find(name); },
+      [this](std::string_view prefix, const auto& visit) { return for_each_entry(prefix, visit); },
+      [this](const BlockEntry& entry) { return dataset(entry); }};
+}
+
+Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
+                      const std::function<Result<bool>(const BlockEntry&)>& visit) {
+  if (pattern.is_literal()) {
+    NMB_ASSIGN(const std::optional<BlockEntry> entry, file.find(pattern.literal_prefix()));
+    return entry ? visit(*entry).status() : Status();
+  }
+  return file.for_each_entry(pattern.literal_prefix(),
+                             [&](const BlockEntry& entry) -> Result<bool> {
+                               NMB_ASSIGN(const bool fits, pattern.matches(entry.name));
+                               return fits ? visit(entry) : true;
+                             });
+}
+
+}  // namespace nmb

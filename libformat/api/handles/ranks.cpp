@@ -1,0 +1,45 @@
+#include "nmb/ranks.h"
+
+#include "handles/handle_parts.h"
+#include "wire/failure.h"
+
+namespace nmb {
+
+Ranks::Ranks(std::unique_ptr<Communicator> own) : own_(std::move(own)), ranks_(own_.get()) {}
+Ranks::Ranks(Communicator* lent) : ranks_(lent) {}
+Ranks::Ranks(Ranks&&) noexcept = default;
+Ranks& Ranks::operator=(Ranks&&) noexcept = default;
+Ranks::~Ranks() = default;
+
+Communicator& communicator(Ranks& ranks) { return *ranks.ranks_; }
+
+bool Ranks::has_launcher() { return launched_by().has_value(); }
+
+Result<Ranks> Ranks::try_mpi() {
+  const std::optional<MpiLibrary> launcher = launched_by();
+  if (!launcher)
+    return Status(Code::kUsage, "no MPI launcher started this program; start it with mpiexec");
+  return try_mpi(*launcher, nullptr);
+}
+
+Result<Ranks> Ranks::try_mpi(MpiLibrary library, const void* comm) {
+  NMB_ASSIGN(std::unique_ptr<Communicator> ranks, open_mpi_ranks(library, comm));
+  return Ranks(std::move(ranks));
+}
+
+int Ranks::rank() const { return ranks_->rank(); }
+int Ranks::size() const { return ranks_->size(); }
+void Ranks::fail(const Status& why) { ranks_->fail(why.on_rank(rank())); }
+Status Ranks::agree(const Status& status) { return ranks_->agree(status); }
+Status Ranks::try_barrier() { return ranks_->barrier(); }
+
+Status try_run_threads(int size, const std::function<Status(Ranks&)>& work) {
+  return run_thread_ranks(size, [&](Communicator& communicator) {
+    Ranks ranks(&communicator);
+    const Status status = work(ranks);
+    if (!status.ok()) ranks.fail(status);
+    return status;
+  });
+}
+
+}  // namespace nmb

@@ -1,0 +1,349 @@
+#include "nmb/writer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "handles/handle_parts.h"
+#include "view/hdf5_view.h"
+#include "wire/checked.h"
+#include "wire/failure.h"
+#include "wire/joined_text.h"
+
+namespace nmb {
+
+namespace {
+
+FileWriterOptions file_options(const WriteOptions& options) {
+  FileWriterOptions out;
+  out.overwrite = options.mode == WriteOptions::Mode::kReplace;
+  out.sync = options.sync;
+  out.hdf5_view = options.hdf5_view;
+  out.statistics = options.statistics;
+  out.functions = options.functions;
+  out.piece_size = options.piece_size;
+  out.alignment = options.alignment;
+  out.aggregators = options.aggregators;
+  out.io = options.mpi_io ? Io::kMpiIo : Io::kPosix;
+  out.hints = options.hints;
+  if (options.on_warning) {
+    out.on_repair = options.on_warning;
+    out.on_no_view = [warn = options.on_warning](const std::string& reason) {
+      warn("no HDF5 view: " + reason);
+      return Status();
+    };
+    out.on_lost_records = [warn = options.on_warning](const LostRecords& lost) {
+      warn(lost.text());
+      return Status();
+    };
+    out.on_left_out = [warn = options.on_warning](const LeftOutList& list) {
+      for (const std::string& line : list.lines()) warn(line);
+      return Status();
+    };
+  }
+  return out;
+}
+
+Result<std::shared_ptr<WriterState>> open_state(const std::string& path,
+                                                const WriteOptions& options, Communicator* ranks) {
+  auto state = std::make_shared<WriterState>();
+  state->ranks = ranks;
+  const FileWriterOptions all = file_options(options);
+  if (options.mode == WriteOptions::Mode::kAppend) {
+    NMB_ASSIGN(state->file,
+               ranks ? FileWriter::open(path, all, *ranks) : FileWriter::open(path, all));
+  } else {
+    NMB_ASSIGN(state->file,
+               ranks ? FileWriter::create(path, all, *ranks) : FileWriter::create(path, all));
+  }
+  return state;
+}
+
+Status closed() { return Status(Code::kUsage, "the writer is closed"); }
+
+// Runs call(file) on the writer of a handle that is ready for definitions, or for values.
+template <class Call>
+auto define(WriterState& state, Call call) -> decltype(call(*state.file)) {
+  NMB_TRY(state.begin_define());
+  return call(*state.file);
+}
+template <class Call>
+auto with_values(WriterState& state, Call call) -> decltype(call(*state.file)) {
+  NMB_TRY(state.begin_values());
+  return call(*state.file);
+}
+
+Status no_object(const char* kind, std::string_view name) {
+  return Status(Code::kNotFound, joined_text("found no ", kind, " \"", name, "\" in the block"));
+}
+
+Result<Hyperslab> records_slab(FileWriter& file, BlockId block, VarId id, std::uint64_t first,
+                               std::uint64_t values) {
+  NMB_ASSIGN(const Metadata* metadata, file.metadata(block));
+  const Variable variable = metadata->variable(id);
+  if (variable.dimensions.empty() || !metadata->dimension(variable.dimensions[0]).is_record())
+    return Status(Code::kUsage, joined_text("variable \"", variable.name, "\" has no records"));
+  Hyperslab slab;
+  std::uint64_t per_record = 1;
+  for (const DimId id_of_dim : variable.dimensions) {
+    slab.start.push_back(0);
+    slab.count.push_back(metadata->dimension(id_of_dim).length);
+    if (slab.count.size() > 1 && !checked_mul(per_record, slab.count.back(), &per_record))
+      return Status(Code::kUsage, "the record is too large");
+  }
+  if (per_record == 0 || values % per_record != 0)
+    return Status(Code::kUsage, joined_text("found ", values, " values for variable \"",
+                                            variable.name, "\", expected a multiple of ",
+                                            per_record, ", the values of a record"));
+  slab.start[0] = first;
+  slab.count[0] = values / per_record;
+  return slab;
+}
+
+std::vector<RequestId> ids_of(std::span<const Request> requests) {
+  std::vector<RequestId> ids;
+  ids.reserve(requests.size());
+  for (const Request request : requests) ids.push_back(static_cast<RequestId>(request));
+  return ids;
+}
+
+}  // namespace
+
+Status WriterState::begin_define() {
+  if (!file || closed) return nmb::closed();
+  if (defining || !is_alone()) return {};  // the writer refuses definitions at the wrong time
+  NMB_TRY(file->redefine());
+  defining = true;
+  return {};
+}
+
+Status WriterState::begin_values() {
+  if (!file || closed) return nmb::closed();
+  if (!defining || !is_alone()) return {};
+  NMB_TRY(file->end_define());
+  defining = false;
+  return {};
+}
+
+// --- variables ---
+
+Status Var::try_att(std::string_view name, Type type, ConstArray numbers) {
+  return define(*writer_,
+                [&](FileWriter& file) { return file.put_att(block_, id_, name, type, numbers); });
+}
+Status Var::try_put(ConstArray values) {
+  return with_values(*writer_, [&](FileWriter& file) { return file.put(block_, id_, values); });
+}
+Status Var::try_put(const Hyperslab& slab, ConstArray values) {
+  return with_values(*writer_,
+                     [&](FileWriter& file) { return file.put(block_, id_, slab, values); });
+}
+Status Var::try_put_records(std::uint64_t first, ConstArray values) {
+  return with_values(*writer_, [&](FileWriter& file) -> Status {
+    NMB_ASSIGN(const Hyperslab slab, records_slab(file, block_, id_, first, values.count()));
+    return file.put(block_, id_, slab, values);
+  });
+}
+Status Var::try_put_strings(std::span<const std::string> strings) {
+  return with_values(*writer_, [&](FileWriter& file) -> Status {
+    NMB_ASSIGN(const Metadata* metadata, file.metadata(block_));
+    const Variable variable = metadata->variable(id_);
+    const std::uint64_t length = variable.type != Type::kChar || variable.dimensions.empty()
+                                     ? kUnlimited
+                                     : metadata->dimension(variable.dimensions.back()).length;
+    if (length == kUnlimited)
+      return Status(Code::kUsage, joined_text("variable \"", variable.name,
+                                              "\" has no strings: its type must be char, and its "
+                                              "last dimension the length of a string"));
+    std::string text;
+    for (const std::string& string : strings) {
+      if (string.size() > length)
+        return Status(Code::kUsage,
+                      joined_text("found a string of ", string.size(), " bytes for variable \"",
+                                  variable.name, "\", expected at most ", length));
+      text += string;
+      text.append(static_cast<std::size_t>(length) - string.size(), '\0');
+    }
+    return file.put(block_, id_, text);
+  });
+}
+Status Var::try_put_all(const Hyperslab& slab, ConstArray values) {
+  return with_values(*writer_,
+                     [&](FileWriter& file) { return file.put_all(block_, id_, slab, values); });
+}
+Status Var::try_put_all() {
+  return with_values(*writer_, [&](FileWriter& file) -> Status {
+    NMB_ASSIGN(const Metadata* metadata, file.metadata(block_));
+    const Variable variable = metadata->variable(id_);
+    Hyperslab none;
+    none.start.assign(variable.dimensions.size(), 0);
+    none.count = none.start;
+    const MemoryType type = variable.type == Type::kChar ? MemoryType::kText : MemoryType::kDouble;
+    return file.put_all(block_, id_, none, ConstArray(type, {}));
+  });
+}
+Result<Request> Var::try_iput(ConstArray values) {
+  return with_values(*writer_, [&](FileWriter& file) -> Result<Request> {
+    NMB_ASSIGN(const RequestId id, file.iput(block_, id_, values));
+    return Request{id};
+  });
+}
+Result<Request> Var::try_iput(const Hyperslab& slab, ConstArray values) {
+  return with_values(*writer_, [&](FileWriter& file) -> Result<Request> {
+    NMB_ASSIGN(const RequestId id, file.iput(block_, id_, slab, values));
+    return Request{id};
+  });
+}
+
+// --- blocks ---
+
+Result<Dim> Block::try_dim(std::string_view name, std::uint64_t length) {
+  return define(*writer_, [&](FileWriter& file) -> Result<Dim> {
+    NMB_ASSIGN(const DimId id, file.def_dim(id_, name, length));
+    return Dim(writer_.get(), id_, id);
+  });
+}
+Result<Dim> Block::try_dim(std::string_view name) {
+  if (!writer_->file) return closed();
+  NMB_ASSIGN(const Metadata* metadata, writer_->file->metadata(id_));
+  const std::optional<DimId> id = metadata->find_dimension(name);
+  return id ? Result<Dim>(Dim(writer_.get(), id_, *id)) : no_object("dimension", name);
+}
+Result<Var> Block::try_var(std::string_view name, Type type, std::span<const Dim> dims) {
+  return define(*writer_, [&](FileWriter& file) -> Result<Var> {
+    std::vector<DimId> ids;
+    ids.reserve(dims.size());
+    for (const Dim& dim : dims) {
+      if (dim.writer_ != writer_.get() || dim.block_ != id_)
+        return Status(Code::kUsage, joined_text("variable \"", name,
+                                                "\" has a dimension of another block or writer"));
+      ids.push_back(dim.id_);
+    }
+    NMB_ASSIGN(const VarId id, file.def_var(id_, name, type, ids));
+    return Var(writer_, id_, id);
+  });
+}
+Result<Var> Block::try_var(std::string_view name) {
+  if (!writer_->file) return closed();
+  NMB_ASSIGN(const Metadata* metadata, writer_->file->metadata(id_));
+  const std::optional<VarId> id = metadata->find_variable(name);
+  return id ? Result<Var>(Var(writer_, id_, *id)) : no_object("variable", name);
+}
+Status Block::try_att(std::string_view name, Type type, ConstArray numbers) {
+  return define(*writer_,
+                [&](FileWriter& file) { return file.put_att(id_, kGlobal, name, type, numbers); });
+}
+Status Block::try_samples(std::uint64_t number) {
+  return define(*writer_, [&](FileWriter& file) { return file.set_samples(id_, number); });
+}
+Status Block::try_tag(std::string_view name, TagValue value) {
+  return define(*writer_,
+                [&](FileWriter& file) { return file.set_tag(id_, name, std::move(value)); });
+}
+Result<std::uint64_t> Block::try_records() {
+  if (!writer_->file) return closed();
+  return writer_->file->records(id_);
+}
+Status Block::try_extend(std::uint64_t records) {
+  return with_values(*writer_, [&](FileWriter& file) { return file.extend(id_, records); });
+}
+
+// --- the writer ---
+
+Writer::Writer(std::shared_ptr<WriterState> state) : state_(std::move(state)) {}
+Writer::Writer(Writer&&) noexcept = default;
+Writer& Writer::operator=(Writer&& other) noexcept {
+  if (this != &other) {
+    if (state_) state_->file.reset();
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+Writer::~Writer() {
+  if (state_) state_->file.reset();
+}
+
+Result<Writer> Writer::try_open(const std::string& path, const WriteOptions& options) {
+  NMB_ASSIGN(std::shared_ptr<WriterState> state, open_state(path, options, nullptr));
+  return Writer(std::move(state));
+}
+Result<Writer> Writer::try_open(const std::string& path, Ranks& ranks,
+                                const WriteOptions& options) {
+  NMB_ASSIGN(std::shared_ptr<WriterState> state, open_state(path, options, &communicator(ranks)));
+  return Writer(std::move(state));
+}
+
+Result<Block> Writer::try_block(std::string_view name) {
+  if (!state_->file || state_->closed) return closed();
+  if (!state_->defining) {
+    const Result<BlockId> found = state_->file->find_block(name);
+    if (found.ok()) return Block(state_, *found);
+    if (found.status().code() != Code::kNotFound) return found.status();
+  }
+  return define(*state_, [&](FileWriter& file) -> Result<Block> {
+    Result<BlockId> id = file.define_block(name);
+    if (id.status().code() == Code::kExists) id = file.find_block(name);
+    if (!id.ok()) return id.status();
+    return Block(state_, *id);
+  });
+}
+Result<std::vector<Block>> Writer::try_open_blocks(std::span<const std::string_view> names) {
+  return with_values(*state_, [&](FileWriter& file) -> Result<std::vector<Block>> {
+    NMB_ASSIGN(const std::vector<BlockId> ids, file.open_blocks(names));
+    std::vector<Block> blocks;
+    for (const BlockId id : ids) blocks.push_back(Block(state_, id));
+    return blocks;
+  });
+}
+Status Writer::try_remove(const Block& block) {
+  if (block.writer_ != state_) return Status(Code::kUsage, "the block is another writer's");
+  return define(*state_, [&](FileWriter& file) { return file.remove_block(block.id_); });
+}
+Status Writer::try_rename(const Block& block, std::string_view name) {
+  if (block.writer_ != state_) return Status(Code::kUsage, "the block is another writer's");
+  return define(*state_, [&](FileWriter& file) { return file.rename_block(block.id_, name); });
+}
+Status Writer::try_add_provenance(std::string_view json) {
+  return state_->file ? state_->file->add_provenance(json) : closed();
+}
+
+Status Writer::try_end_define() {
+  if (!state_->file) return closed();
+  NMB_TRY(state_->file->end_define());
+  state_->defining = false;
+  return {};
+}
+Status Writer::try_redefine() {
+  if (!state_->file) return closed();
+  NMB_TRY(state_->file->redefine());
+  state_->defining = true;
+  return {};
+}
+Status Writer::try_wait(std::span<const Request> requests, std::span<Status> statuses) {
+  return state_->file ? state_->file->wait(ids_of(requests), statuses) : closed();
+}
+Status Writer::try_wait_all(std::span<const Request> requests, std::span<Status> statuses) {
+  return with_values(*state_,
+                     [&](FileWriter& file) { return file.wait_all(ids_of(requests), statuses); });
+}
+Status Writer::try_sync() {
+  return with_values(*state_, [&](FileWriter& file) { return file.sync(); });
+}
+Status Writer::try_close() {
+  if (!state_->file) return closed();
+  NMB_TRY(state_->file->close());
+  state_->closed = true;
+  return {};
+}
+
+std::uint64_t Writer::generation() const { return state_->file ? state_->file->generation() : 0; }
+Result<std::string> Writer::try_report() const {
+  if (!state_->file) return closed();
+  FileWriterReport report = state_->file->report();
+  if (state_->ranks) {
+    NMB_ASSIGN(report, state_->ranks->all_reduce(report, FileWriterReport::highest));
+  }
+  return report.text();
+}
+
+}  // namespace nmb

@@ -1,0 +1,217 @@
+// Finds blocks by expressions over their tags, attributes, statistics and values. An expression has
+// this syntax:
+//
+//   or         = and { "||" and }
+//   and        = not { "&&" not }
+//   not        = "!" not | "(" or ")" | ( "any" | "all" ) values | operand compare operand
+//   compare    = "==" | "!=" | "<" | "<=" | ">" | ">="
+//   operand    = number | 'text' | "text" | name | "count" values
+//   values     = "(" word compare number ")"   the values of a variable that match, without missing
+//                                              values and NaN
+//   name       = word                a tag of the block or, without such a tag, an attribute
+//              | word "@" word       an attribute of a variable
+//              | word "." word       a statistic of a variable: elements, missing, nan, min or max,
+//                                    or a stored result of a function (ValueFunction)
+//   word       = letters, digits, "_", "-", "/", ":", "+" and bytes above 127; or any bytes in ` `
+//
+// An operand that begins with a digit, "-", "+" or "." is a number. Integers are compared exactly.
+// Other numbers are rounded to the nearest double or, if they are compared with a value of type
+// float, to the nearest float: `x == 0.1` holds for the float and for the double nearest to 0.1.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "model/dataset.h"
+#include "nmb/statistics.h"
+#include "reader/file_reader.h"
+#include "wire/failure.h"
+
+namespace nmb {
+
+enum class Comparison : std::uint8_t { kEqual, kNotEqual, kLess, kLessEqual, kMore, kMoreEqual };
+
+// A comparison of each value of a variable with a number. A long double can hold the numbers of all
+// types exactly, because its mantissa has at least 64 bits.
+struct ValueCondition {
+  Comparison comparison = Comparison::kEqual;
+  long double number = 0;
+  bool is_integer = true;  // false: the number is rounded to float where values have this type
+  friend bool operator==(const ValueCondition&, const ValueCondition&) = default;
+};
+
+struct FindName {
+  enum class Kind : std::uint8_t {
+    kBlockAttribute,
+    kVariableAttribute,
+    kStatistic,
+    kFunction,  // the result of a function
+    kCount,     // the number of values for which `condition` holds
+  };
+  Kind kind = Kind::kBlockAttribute;
+  std::string variable;        // empty for an attribute of the block
+  std::string name;            // name of the attribute, statistic or function; empty for kCount
+  ValueCondition condition{};  // for kCount
+  std::string text;            // the whole name as the user wrote it
+
+  // Returns what the name names, for messages: for example "attribute".
+  NMB_EXPORT const char* kind_text() const;
+};
+
+// A number that is at least `least` and at most `most`. It is known exactly if both are equal.
+struct FindNumber {
+  enum class Form : std::uint8_t {
+    kExact,
+    kFloat,    // a value of type float
+    kRounded,  // a number in an expression that is no integer, rounded to double
+  };
+  long double least = 0, most = 0;
+  Form form = Form::kExact;
+};
+using FindValue = std::variant<FindNumber, std::string>;
+
+class FindExpression {
+ public:
+  // Errors: kUsage for invalid syntax; the message says what is wrong and where.
+  NMB_EXPORT static Result<FindExpression> parse(std::string_view text);
+
+  // Returns all names in the expression, each once.
+  const std::vector<FindName>& names() const { return names_; }
+  // Evaluates the expression. value(i) returns the value of names()[i], or nullopt if this value is
+  // missing. Returns nullopt if the result depends on a missing value, or on a number that is not
+  // known exactly. Errors: kUsage if a number is compared with text.
+  using ValueOf = std::function<Result<std::optional<FindValue>>(std::size_t)>;
+  NMB_EXPORT Result<std::optional<bool>> holds(const ValueOf& value) const;
+
+ private:
+  friend class FindParser;
+  struct Operand {
+    std::optional<FindValue> constant;
+    std::size_t name = 0;
+  };
+  struct Node {
+    enum class Kind : std::uint8_t { kOr, kAnd, kNot, kCompare };
+    Kind kind = Kind::kCompare;
+    std::vector<std::size_t> children;
+    Operand left, right;
+    Comparison comparison = Comparison::kEqual;
+  };
+  Result<std::optional<bool>> holds(const Node& node, const ValueOf& value) const;
+  Result<std::optional<bool>> compared(const Node& node, const ValueOf& value) const;
+
+  std::vector<FindName> names_;
+  std::vector<Node> nodes_;  // each node comes after its children
+};
+
+// Decides for each block of one file whether an expression holds. The blocks are visited one after
+// the other. Not thread-safe.
+class BlockFinder {
+ public:
+  // reader: the NMB file; nullptr for a file of another kind, which has no tags and no stored
+  // statistics. `expression` and *reader must outlive the object.
+  BlockFinder(const FindExpression& expression, const FileReader* reader, FindOptions options = {})
+      : expression_(expression),
+        reader_(reader),
+        options_(options),
+        found_(expression.names().size()),
+        counts_(expression.names().size()) {}
+
+  // Reads the tags and statistics that the expression names, for all blocks at once, because the
+  // file stores all rows of one name together. Call this function before the first block.
+  NMB_EXPORT Status read_tables();
+  // Returns whether the expression holds for a block. If the block lacks an attribute, a tag or a
+  // statistic on which the result depends, returns false. order: BlockEntry::order of the block.
+  // load: a function that reads the definitions of the block; it is called only if they are needed,
+  // and at most once. Values are read only if nothing else decides. Errors: those of `load`; kUsage
+  // if a number is compared with text; kUnsupported if an attribute is neither text nor one number;
+  // kDamaged and kIo for values.
+  using Load = std::function<Result<std::shared_ptr<const Dataset>>()>;
+  NMB_EXPORT Result<bool> holds(std::uint64_t order, Load load);
+
+  // Visits all blocks of the NMB file for which the expression holds, in the order of their names.
+  // If tags and statistics decide for a block, neither the block nor its entry in the index need be
+  // read. load: a function that reads the block with the given entry. Call read_tables() before.
+  // Errors: as for holds(), and those of `visit`.
+  NMB_EXPORT Status for_each_match(
+      const std::function<Result<std::shared_ptr<const Dataset>>(const BlockEntry&)>& load,
+      const std::function<Status(const BlockEntry&)>& visit);
+
+  // Returns for each name of the expression whether at least one block has it.
+  const std::vector<bool>& found() const { return found_; }
+  // Returns the number of blocks for which the expression was evaluated.
+  std::uint64_t blocks() const { return blocks_; }
+  // Returns the number of blocks of which values were read.
+  std::uint64_t blocks_with_values_read() const { return values_read_; }
+  // Returns warnings about blocks for which the expression could not be decided: because values
+  // are not read, or because the values of a variable cannot be counted. file: the path of the
+  // file.
+  NMB_EXPORT std::vector<std::string> warnings(const std::string& file) const;
+
+ private:
+  using Evaluated = Result<std::optional<bool>>;
+  // Rows by the order number of the block.
+  template <class Row>
+  using Rows = std::unordered_map<std::uint64_t, Row>;
+  // The rows of a variable under its own name, and under the name that stored_as_no_coordinate()
+  // returns.
+  template <class Row>
+  using RowsOfVariable = std::array<Rows<Row>, 2>;
+  // Where values of names come from.
+  enum class Source : std::uint8_t { kTables, kDefinitions, kValues };
+
+  Status read_tags(const FindName& name);
+  Status read_results(const FindName& name);
+  Status read_statistics(const FindName& name);
+  Status read_counts(std::size_t i);
+  bool may_hold(std::uint64_t order);
+  void begin(std::uint64_t order);
+  Evaluated evaluate(Source source);
+  Result<std::optional<FindValue>> value(std::size_t i);
+  Result<std::optional<FindValue>> attribute_or_tag(const FindName& name);
+  Result<std::optional<FindValue>> statistic(std::size_t i);
+  Result<std::optional<FindValue>> count(std::size_t i);
+  const FindValue* tag_of(const FindName& name) const;
+  std::optional<FindValue> statistic_of(const VariableStatistics& v, std::size_t i);
+  Result<std::optional<VarId>> counted_variable(std::size_t i);
+  template <class Row>
+  Result<const Row*> row_of(const RowsOfVariable<Row>& rows, const FindName& name);
+  void note_values_read();
+  Status load_block();
+  Result<std::optional<FindValue>> attribute(VarId owner, const FindName& name) const;
+
+  const FindExpression& expression_;
+  const FileReader* const reader_;
+  const FindOptions options_;
+  std::vector<bool> found_;
+  Load load_;
+  std::shared_ptr<const Dataset> dataset_;  // nullptr if not read yet
+  std::uint64_t order_ = 0;                 // order number of the current block
+  std::uint64_t blocks_ = 0;
+  Source source_ = Source::kValues;  // what value() may read of the current block
+  bool needs_block_ = false;         // true if value() would have loaded the current block
+  bool needs_values_ = false;        // true if value() would have read values
+  bool has_read_values_ = false;     // true if value() has read values of the current block
+  std::uint64_t values_read_ = 0;
+  bool has_uncounted_ = false;  // the current block has a variable that cannot be counted
+  // Numbers of blocks for which the expression depends on values that were not read, and on values
+  // that cannot be counted.
+  std::uint64_t undecided_ = 0, uncounted_ = 0;
+  // Statistics of the current block that were computed from its values.
+  std::map<VarId, VariableStatistics> computed_;
+  std::vector<RowsOfVariable<FindNumber>> counts_;  // bounds, for each name of kind kCount
+  std::map<std::string, RowsOfVariable<VariableStatistics>, std::less<>> statistics_;
+  std::map<std::string, RowsOfVariable<FindValue>, std::less<>> results_;  // by FindName::text
+  std::map<std::string, Rows<FindValue>, std::less<>> tags_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,82 @@
+// Ranks: threads of one process, or processes of an MPI job, that write or read files together.
+//
+//   nmb::run_threads(8, [](nmb::Ranks& ranks) {      nmb::Ranks ranks = nmb::Ranks::mpi();
+//     nmb::Writer out("run.nmb", ranks);             ranks.run([&] {
+//     ...                                              nmb::Writer out("run.nmb", ranks);
+//   });                                                ...
+//                                                    });
+//
+// Calls that are documented as collective must be made by all ranks, in the same order; a failure
+// is the same on all ranks. A rank that gives up between two collective calls tells the others by
+// an exception that leaves run() or run_threads(), or by fail(); their next collective call then
+// fails with its reason. Only the thread that made a Ranks object may use it.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "nmb/error.h"
+
+namespace nmb {
+
+class Communicator;  // private
+
+enum class MpiLibrary { kOpenMpi, kMpich };
+
+class Ranks {
+ public:
+  // Joins the processes that an MPI launcher (mpiexec, srun) has started. Collective. The program
+  // need not be linked with MPI: the library loads the plug-in for the launcher's MPI, and
+  // initialises MPI if the program has not. A program with an MPI_Comm of its own uses nmb/mpi.h.
+  // Errors: kUsage without a launcher; kUnsupported if the plug-in is missing or of another build.
+  static Ranks mpi() { return check(try_mpi()); }
+  NMB_EXPORT static Result<Ranks> try_mpi();
+  // Collective over *comm, an MPI_Comm of `library`, of which this object keeps a duplicate.
+  // Destroy this object before MPI_Finalize().
+  NMB_EXPORT static Result<Ranks> try_mpi(MpiLibrary library, const void* comm);
+  // Returns whether an MPI launcher has started this process, by its environment.
+  NMB_EXPORT static bool has_launcher();
+
+  NMB_EXPORT Ranks(Ranks&&) noexcept;
+  NMB_EXPORT Ranks& operator=(Ranks&&) noexcept;
+  // Collective for MPI: waits up to 2 s for the other ranks.
+  NMB_EXPORT ~Ranks();
+
+  NMB_EXPORT int rank() const;
+  NMB_EXPORT int size() const;
+
+  // Runs work() on this rank. An exception is thrown on, after fail() has told it to the other
+  // ranks; writers that it destroys lose what they have not committed.
+  template <class Work>
+  void run(Work&& work) {
+    const Status status = caught(work);
+    if (!status.ok()) fail(status);
+    check(status);
+  }
+  // Makes the current or next collective call of all other ranks fail with `why`.
+  NMB_EXPORT void fail(const Status& why);
+  // Returns ok if `status` is ok on all ranks, and otherwise the failure of the lowest rank that
+  // has one. Collective. The ranks can go on together after a failure.
+  NMB_EXPORT Status agree(const Status& status);
+  // Returns when all ranks have called it. Collective.
+  void barrier() { check(try_barrier()); }
+  NMB_EXPORT Status try_barrier();
+
+ private:
+  friend Communicator& communicator(Ranks& ranks);
+  friend Status try_run_threads(int, const std::function<Status(Ranks&)>&);
+  explicit Ranks(std::unique_ptr<Communicator> own);
+  explicit Ranks(Communicator* lent);
+  std::unique_ptr<Communicator> own_;
+  Communicator* ranks_ = nullptr;
+};
+
+// Runs `work` on `size` threads, each as one rank, and waits for all of them. If a rank fails, all
+// do, with the same failure. Errors: kLimit if a thread cannot be made; those of `work`.
+NMB_EXPORT Status try_run_threads(int size, const std::function<Status(Ranks&)>& work);
+template <class Work>
+void run_threads(int size, Work work) {
+  check(try_run_threads(size, [&](Ranks& ranks) { return caught([&] { work(ranks); }); }));
+}
+
+}  // namespace nmb

@@ -1,0 +1,159 @@
+// merge, convert, verify, recover, compare and digest as programs call them.
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "api/api_folder.h"
+#include "nmb/compare.h"
+#include "nmb/convert.h"
+#include "nmb/merge.h"
+#include "nmb/ranks.h"
+#include "nmb/recover.h"
+#include "nmb/verify.h"
+#include "nmb/writer.h"
+
+namespace nmb::test {
+namespace {
+
+class CallsTest : public ApiTest {
+ protected:
+  // Writes an NMB file of one root block: values `first`, `first` + 1, ... along the record
+  // dimension, and a constant.
+  std::string write(const std::string& name, int first, int count, int constant = 7) {
+    Writer out(path(name));
+    Block b = out.block("");
+    const Dim time = b.dim("time", kUnlimited);
+    Var v = b.var<double>("v", {time}), c = b.var<int>("c");
+    std::vector<double> values;
+    for (int i = 0; i < count; ++i) values.push_back(first + i);
+    v.put(values);
+    c.put(constant);
+    out.close();
+    return path(name);
+  }
+};
+
+TEST_F(CallsTest, MergeJoinsFilesAndTellsConflicts) {
+  const std::vector<std::string> inputs{write("1.nmb", 0, 3), write("2.nmb", 3, 2)};
+  MergeOptions join;
+  join.mode = Join{};
+  const MergeReport report = merge(inputs, path("all.nmb"), join);
+  EXPECT_EQ(report.inputs, 2U);
+  EXPECT_TRUE(report.conflicts.empty());
+  EXPECT_EQ(Reader(path("all.nmb")).read<int>("v"), (std::vector<int>{0, 1, 2, 3, 4}));
+
+  join.to = FileKind::kCdf5;
+  merge(inputs, path("all.nc"), join);
+  EXPECT_EQ(Reader(path("all.nc")).kind(), FileKind::kCdf5);
+  EXPECT_EQ(Reader(path("all.nc")).read<int>("v").size(), 5U);
+
+  write("3.nmb", 5, 1, 8);
+  try {
+    merge({path("1.nmb"), path("3.nmb")}, path("bad.nmb"), join);
+    FAIL();
+  } catch (const MergeError& error) {
+    EXPECT_EQ(error.code(), Code::kConflict);
+    ASSERT_EQ(error.report().conflicts.size(), 1U);
+    EXPECT_EQ(error.report().conflicts[0].kind, "values");
+    EXPECT_NE(error.report().conflicts[0].text.find("8"), std::string::npos);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("bad.nmb")));
+}
+
+TEST_F(CallsTest, MergePacksByRanks) {
+  const std::vector<std::string> inputs{write("1.nmb", 0, 3), write("2.nmb", 3, 2)};
+  MergeOptions options;
+  options.block_name = "run/{stem}";
+  merge(inputs, path("one.nmb"), options);
+  run_threads(2, [&](Ranks& ranks) {
+    MergeOptions together = options;
+    together.ranks = &ranks;
+    merge(inputs, path("two.nmb"), together);
+  });
+  EXPECT_EQ(digest(Reader(path("one.nmb"))).file, digest(Reader(path("two.nmb"))).file);
+  EXPECT_EQ(Reader(path("two.nmb")).read<int>("run/2/v"), (std::vector<int>{3, 4}));
+}
+
+// A call that is told to stop leaves no output; with `resume`, the next call goes on.
+TEST_F(CallsTest, CallsStopWhenCancelled) {
+  const std::vector<std::string> inputs{write("1.nmb", 0, 300'000), write("2.nmb", 1, 300'000)};
+  std::atomic<bool> cancel = false;
+  MergeOptions options;
+  options.cancel = &cancel;
+  options.resume = "merge of CallsTest";
+  std::uint64_t total = 0;
+  options.progress = [&](std::uint64_t, std::uint64_t of) { total = of, cancel = true; };
+  EXPECT_EQ(code_of([&] { merge(inputs, path("all.nmb"), options); }), Code::kIo);
+  EXPECT_FALSE(std::filesystem::exists(path("all.nmb")));
+  EXPECT_GE(total, 2U * 300'000 * sizeof(double));
+  EXPECT_EQ(try_convert(inputs[0], path("c.nmb"), {.cancel = &cancel}).code(), Code::kIo);
+  EXPECT_EQ(try_recover(inputs[0], path("r.nmb"), {.cancel = &cancel}).status().code(), Code::kIo);
+
+  cancel = false;
+  options.progress = nullptr;
+  merge(inputs, path("all.nmb"), options);
+  EXPECT_EQ(Reader(path("all.nmb")).read<double>("2/v").back(), 300'000);
+  const std::filesystem::directory_iterator files(std::filesystem::path(path()).parent_path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 3) << "no hidden files are left";
+}
+
+TEST_F(CallsTest, ConvertKeepsTheContent) {
+  const std::string file = write("f.nmb", 0, 3);
+  EXPECT_TRUE(convert(file, path("f.nc"), {.to = FileKind::kCdf5}).empty());
+  const Reader nmb(file), classic(path("f.nc"));
+  EXPECT_EQ(classic.kind(), FileKind::kCdf5);
+  EXPECT_EQ(classic.read<int>("v"), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(digest(nmb).file, digest(classic).file);
+  EXPECT_TRUE(compare(nmb, classic).same);
+  convert(path("f.nc"), path("again.nmb"));
+  EXPECT_TRUE(compare(nmb, Reader(path("again.nmb"))).same);
+  write("other.nmb", 1, 3);
+  const FileComparison difference = compare(nmb, Reader(path("other.nmb")));
+  EXPECT_FALSE(difference.same);
+  ASSERT_EQ(difference.variables.size(), 1U);
+  EXPECT_EQ(difference.variables[0].different, 3U);
+  EXPECT_EQ(try_convert(file, file, {.replace = true}).code(), Code::kUsage);
+  EXPECT_EQ(try_convert(file, path("f.nc"), {.to = FileKind::kCdf5}).code(), Code::kExists);
+}
+
+TEST_F(CallsTest, VerifyAndRecover) {
+  {
+    Writer out(path());
+    for (const char* name : {"good", "hurt"}) {
+      Block b = out.block(name);
+      b.var<double>("v", {b.dim("x", 4000)}).put(std::vector<double>(4000, 1.5));
+    }
+    out.close();
+  }
+  EXPECT_TRUE(verify(path()).is_sound());
+  // Changes a byte of the values that come last.
+  std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string one("\x3f\xf8\0\0\0\0\0\0", 8);
+  const std::size_t last = bytes.rfind(one);
+  ASSERT_NE(last, std::string::npos);
+  file.clear();
+  file.seekp(static_cast<std::streamoff>(last));
+  file.put('\x40');
+  file.close();
+  const VerifyReport report = verify(path());
+  EXPECT_FALSE(report.is_sound());
+  EXPECT_EQ(report.damaged_blocks, 1U);
+  ASSERT_FALSE(report.list.empty());
+  EXPECT_FALSE(report.list[0].rule.empty());
+  run_threads(2, [&](Ranks& ranks) {
+    EXPECT_EQ(verify(path(), {.ranks = &ranks}).findings, report.findings);
+  });
+
+  EXPECT_EQ(recover(path(), "").recovered(), 1U);
+  const Recovery recovery = recover(path(), path("saved.nmb"), {.partial = true});
+  EXPECT_EQ(recovery.recovered(), 2U);
+  EXPECT_TRUE(recovery.is_loss());
+  EXPECT_EQ(Reader(path("saved.nmb")).totals().blocks, 2U);
+  EXPECT_EQ(code_of([&] { recover(path(), path(), {.replace = true}); }), Code::kUsage);
+}
+
+}  // namespace
+}  // namespace nmb::test

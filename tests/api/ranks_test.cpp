@@ -1,0 +1,128 @@
+// Several ranks write and read one file with the public handles.
+#include "nmb/ranks.h"
+
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "api/api_folder.h"
+#include "nmb/reader.h"
+#include "nmb/writer.h"
+
+namespace nmb::test {
+namespace {
+
+using RanksTest = ApiTest;
+
+TEST_F(RanksTest, StepsOfATimeLoop) {
+  for (const int size : {1, 3}) {
+    const std::string file = path(std::to_string(size) + ".nmb");
+    run_threads(size, [&](Ranks& ranks) {
+      Writer out(file, ranks);
+      Block run = out.block("run").att("title", "loop");
+      const Dim time = run.dim("time", kUnlimited), x = run.dim("x", 6);
+      Var t = run.var<double>("t", {time, x});
+      out.end_define();
+      const int n = 6 / size, first = n * ranks.rank();
+      for (int step = 0; step < 3; ++step) {
+        std::vector<double> values(static_cast<std::size_t>(n));
+        std::iota(values.begin(), values.end(), 10 * step + first);
+        t.put_all({{step, first}, {1, n}}, values);
+      }
+      // Only one rank has something to put.
+      const std::vector<double> more{99};
+      if (ranks.rank() == 0)
+        t.put_all({{3, 0}, {1, 1}}, more);
+      else
+        t.put_all();
+      std::vector<Request> requests;
+      if (ranks.rank() == 0) requests.push_back(t.iput({{3, 1}, {1, 1}}, more));
+      out.wait_all(requests);
+      out.close();
+      EXPECT_NE(out.report(), "");
+    });
+    const std::vector<double> found = Reader(file).read<double>("run/t");
+    ASSERT_EQ(found.size(), 24U);
+    EXPECT_EQ(found[17], 25);
+    EXPECT_EQ(found[18], 99);
+    EXPECT_EQ(found[19], 99);
+  }
+}
+
+TEST_F(RanksTest, OneReadsAndAllGet) {
+  run_threads(3, [&](Ranks& ranks) {
+    Writer out(path(), ranks);
+    Block own = out.block("b" + std::to_string(ranks.rank()));
+    Var v = own.var<int>("v", {own.dim("x", 2)});
+    out.end_define();
+    v.put(std::vector<int>{ranks.rank(), 7});
+    out.close();
+    const Reader in(path(), ranks);
+    const std::vector<std::string_view> names{"b0", "b2"};
+    const std::vector<BlockView> blocks = in.open_blocks(names);
+    std::vector<int> values(2);
+    blocks[1].var("v").read_same({{0}, {2}}, values);
+    EXPECT_EQ(values, (std::vector<int>{2, 7}));
+  });
+}
+
+// The text of a rank that gives up reaches the others, and no file is left.
+TEST_F(RanksTest, AnExceptionOnOneRankIsEverybodysError) {
+  std::vector<std::string> texts(3);
+  const Status status = caught([&] {
+    run_threads(3, [&](Ranks& ranks) {
+      try {
+        Writer out(path(), ranks);
+        Block b = out.block("b");
+        Var v = b.var<int>("v", {b.dim("x", 3)});
+        out.end_define();
+        if (ranks.rank() == 1) throw std::runtime_error("my solver diverged");
+        v.put_all({{ranks.rank()}, {1}}, 5);
+        out.close();
+      } catch (const std::exception& error) {
+        texts[static_cast<std::size_t>(ranks.rank())] = error.what();
+        throw;
+      }
+    });
+  });
+  EXPECT_NE(status.message().find("my solver diverged"), std::string::npos) << status.text();
+  for (const std::string& text : texts)
+    EXPECT_NE(text.find("my solver diverged"), std::string::npos) << text;
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+// Errors as values: a local error is one rank's, and the ranks can agree on it.
+TEST_F(RanksTest, LocalErrorsStayLocalUntilRanksAgree) {
+  const Status status = try_run_threads(3, [&](Ranks& ranks) -> Status {
+    Result<Writer> out = Writer::try_open(path(), ranks);
+    if (!out.ok()) return out.status();
+    Result<Block> b = out->try_block("b");
+    Result<Dim> x = b->try_dim("x", 3);
+    Result<Var> v = b->try_var("v", Type::kInt, std::vector<Dim>{*x});
+    const Status local = ranks.rank() == 2 ? b->try_dim("x", 3).status() : Status();
+    EXPECT_EQ(local.ok(), ranks.rank() != 2);
+    EXPECT_EQ(ranks.agree(local).code(), Code::kExists);
+    EXPECT_TRUE(out->try_end_define().ok());
+    EXPECT_TRUE(v->try_put_all({{0}, {ranks.rank() == 0 ? 3 : 0}},
+                               std::vector<int>(ranks.rank() == 0 ? 3 : 0))
+                    .ok());
+    return out->try_close();
+  });
+  EXPECT_TRUE(status.ok()) << status.text();
+  EXPECT_EQ(Reader(path()).read<int>("b/v").size(), 3U);
+}
+
+TEST_F(RanksTest, DefinitionsThatDisagreeAreAConflict) {
+  const Status status = caught([&] {
+    run_threads(2, [&](Ranks& ranks) {
+      Writer out(path(), ranks);
+      out.block("b").dim("x", 3 + static_cast<std::uint64_t>(ranks.rank()));
+      out.end_define();
+    });
+  });
+  EXPECT_EQ(status.code(), Code::kConflict) << status.text();
+}
+
+}  // namespace
+}  // namespace nmb::test

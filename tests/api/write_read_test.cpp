@@ -1,0 +1,253 @@
+// What a program of one rank writes with nmb/writer.h and reads with nmb/reader.h.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/api_folder.h"
+#include "nmb/reader.h"
+#include "nmb/writer.h"
+
+namespace nmb::test {
+namespace {
+
+using WriteReadTest = ApiTest;
+using Numbers = std::vector<float>;
+
+TEST_F(WriteReadTest, FirstExample) {
+  const Numbers values{281.5F, 283.25F, 286};
+  Writer out(path());
+  Block north = out.block("station/north");
+  const Dim time = north.dim("time", kUnlimited);
+  Var t = north.var<float>("temperature", {time}).att("units", "K").att("valid_min", 0.0);
+  t.put(values);
+  EXPECT_FALSE(std::filesystem::exists(path())) << "seen before close()";
+  out.close();
+
+  const Reader in(path());
+  EXPECT_EQ(in.read<float>("station/north/temperature"), values);
+  EXPECT_EQ(in.read<int>("station/north/temperature"), (std::vector<int>{281, 283, 286}));
+  EXPECT_EQ(in.kind(), FileKind::kNmb);
+  EXPECT_EQ(in.generation(), 1U);
+  const VarView v = in.block("station/north").var("temperature");
+  EXPECT_EQ(v.type(), Type::kFloat);
+  EXPECT_EQ(v.shape(), (std::vector<std::uint64_t>{3}));
+  EXPECT_EQ(v.dims(), std::vector<std::string>{"time"});
+  EXPECT_EQ(v.att("units").text(), "K");
+  EXPECT_EQ(v.att("valid_min").number<double>(), 0.0);
+  EXPECT_EQ(v.atts().size(), 2U);
+  EXPECT_EQ(v.read<float>({{1}, {1}, {}}), Numbers{283.25F});
+}
+
+// One rank defines and puts in any order; the file is that of a program that does one after the
+// other.
+TEST_F(WriteReadTest, OneRankDefinesAndPutsInTurn) {
+  const auto write = [&](const std::string& name, bool in_turn) {
+    Writer out(path(name));
+    std::vector<Var> later;
+    for (int i = 0; i < 40; ++i) {
+      Block block = out.block("b" + std::to_string(i)).samples(2);
+      Var v = block.var<int>("v", {block.dim("x", 3)});
+      if (in_turn) v.put(std::vector<int>{i, i + 1, i + 2});
+      later.push_back(v);
+    }
+    for (int i = 0; i < 40 && !in_turn; ++i)
+      later[static_cast<std::size_t>(i)].put(std::vector<int>{i, i + 1, i + 2});
+    out.close();
+  };
+  write("turn.nmb", true);
+  write("after.nmb", false);
+  for (const char* name : {"turn.nmb", "after.nmb"}) {
+    const Reader in(path(name));
+    EXPECT_EQ(in.totals().samples, 80U);
+    EXPECT_EQ(in.read<int>("b39/v"), (std::vector<int>{39, 40, 41})) << name;
+    EXPECT_EQ(in.read<int>("b0/v"), (std::vector<int>{0, 1, 2})) << name;
+  }
+}
+
+TEST_F(WriteReadTest, RecordsSlabsStringsAndScalars) {
+  Writer out(path());
+  Block b = out.block("b");
+  const Dim time = b.dim("time", kUnlimited), x = b.dim("x", 2), width = b.dim("width", 4);
+  Var v = b.var<double>("v", {time, x}), name = b.var<char>("name", {x, width}),
+      n = b.var<std::int64_t>("n"), text = b.var<char>("text", {width});
+  v.put_records(0, std::vector<double>{1, 2, 3, 4});
+  v.put_records(2, std::vector<float>{5, 6});
+  v.put({{0, 1}, {3, 1}}, std::vector<int>{20, 40, 60});
+  name.put_strings(std::vector<std::string>{"ab", "cdef"});
+  n.put(std::int64_t{1} << 60);
+  text.put("abcd");
+  EXPECT_EQ(b.records(), 3U);
+  EXPECT_EQ(v.try_put_records(3, std::vector<double>(3)).code(), Code::kUsage);
+  EXPECT_EQ(n.try_put_records(0, std::vector<double>(1)).code(), Code::kUsage);
+  EXPECT_EQ(name.try_put_strings(std::vector<std::string>{"too long", ""}).code(), Code::kUsage);
+  EXPECT_EQ(v.try_put_strings({}).code(), Code::kUsage);
+  out.close();
+
+  const Reader in(path());
+  EXPECT_EQ(in.read<double>("b/v"), (std::vector<double>{1, 20, 3, 40, 5, 60}));
+  EXPECT_EQ(in.var("b/name").strings(), (std::vector<std::string>{"ab", "cdef"}));
+  EXPECT_EQ(in.var("b/text").strings(), std::vector<std::string>{"abcd"});
+  EXPECT_EQ(in.read<std::int64_t>("b/n"), std::vector<std::int64_t>{std::int64_t{1} << 60});
+  EXPECT_EQ(in.block("b").counts().records, 3U);
+  EXPECT_EQ(in.block("b").dims().size(), 3U);
+  EXPECT_NE(in.block("b").cdl().find("double v(time, x)"), std::string::npos);
+}
+
+TEST_F(WriteReadTest, RuntimeTypesServeOtherLanguages) {
+  const std::vector<std::uint16_t> values{7, 8};
+  const ConstArray array(MemoryType::kUInt16, std::as_bytes(std::span(values)));
+  Writer out(path());
+  Block b = out.block("b");
+  const std::vector<Dim> dims{b.dim("x", 2)};
+  Var v = b.var("v", Type::kUShort, dims);
+  EXPECT_TRUE(v.try_att("range", Type::kInt, array).ok());
+  EXPECT_TRUE(v.try_put(array).ok());
+  out.close();
+  const Reader in(path());
+  std::vector<std::uint16_t> found(2);
+  in.var("b/v").read(MutableArray(MemoryType::kUInt16, std::as_writable_bytes(std::span(found))));
+  EXPECT_EQ(found, values);
+  EXPECT_EQ(in.var("b/v").att("range").type(), Type::kInt);
+  EXPECT_EQ(in.var("b/v").att("range").numbers<int>(), (std::vector<int>{7, 8}));
+}
+
+TEST_F(WriteReadTest, RequestsArePutTogether) {
+  Writer out(path());
+  Block b = out.block("b");
+  const Dim x = b.dim("x", 4);
+  Var v = b.var<int>("v", {x}), w = b.var<int>("w", {x});
+  const std::vector<int> first{1, 2}, second{3, 4}, all{5, 6, 7, 8};
+  const std::vector<Request> requests{v.iput({{0}, {2}}, first), v.iput({{2}, {2}}, second),
+                                      w.iput(all)};
+  EXPECT_EQ(out.try_close().code(), Code::kUsage) << "requests are open";
+  out.wait(requests);
+  EXPECT_EQ(out.try_wait(requests).code(), Code::kUsage) << "they are closed";
+  out.close();
+  const Reader in(path());
+  EXPECT_EQ(in.read<int>("b/v"), (std::vector<int>{1, 2, 3, 4}));
+  std::vector<int> a(2), c(4);
+  in.read_many(
+      std::vector<ReadRequest>{{in.var("b/v"), {{1}, {2}}, a}, {in.var("b/w"), {{0}, {4}}, c}});
+  EXPECT_EQ(a, (std::vector<int>{2, 3}));
+  EXPECT_EQ(c, all);
+}
+
+TEST_F(WriteReadTest, GenerationsAreAdded) {
+  {
+    Writer out(path());
+    Block b = out.block("b");
+    b.var<int>("v", {b.dim("time", kUnlimited)}).put(std::vector<int>{1, 2});
+    out.sync();
+    EXPECT_EQ(Reader(path()).read<int>("b/v"), (std::vector<int>{1, 2}));
+    b.var("v").put_records(2, std::vector<int>{3});
+    Block c = out.block("c").att("made", "later").tag("kind", "test");
+    c.var<int>("v").put(4);
+    out.close();
+    EXPECT_EQ(out.generation(), 2U);
+    EXPECT_EQ(b.try_samples(1).code(), Code::kUsage) << "after close()";
+  }
+  EXPECT_EQ(code_of([&] { Writer out(path()); }), Code::kExists);
+  {
+    Writer out(path(), {.mode = WriteOptions::Mode::kAppend});
+    out.block("b").var("v").put_records(3, std::vector<int>{5});
+    out.rename(out.block("c"), "d");
+    out.add_provenance(R"({"program":"test"})");
+    out.close();
+  }
+  const Reader in(path());
+  EXPECT_EQ(in.generation(), 3U);
+  EXPECT_EQ(in.read<int>("b/v"), (std::vector<int>{1, 2, 3, 5}));
+  EXPECT_EQ(in.read<int>("d/v"), std::vector<int>{4});
+  EXPECT_EQ(in.provenance(), std::vector<std::string>{R"({"program":"test"})"});
+  ASSERT_EQ(in.block("d").tags().size(), 1U);
+  EXPECT_EQ(tag_text(in.block("d").tags()[0].value), "test");
+  EXPECT_EQ(code_of([&] { in.block("c"); }), Code::kNotFound);
+}
+
+// A wrong argument is an error of its call alone: the writer goes on.
+TEST_F(WriteReadTest, WrongArgumentsChangeNothing) {
+  Writer out(path()), other(path("g.nmb"));
+  Block a = out.block("a"), b = out.block("b");
+  const Dim x = a.dim("x", 2);
+  EXPECT_EQ(code_of([&] { b.var<int>("v", {x}); }), Code::kUsage) << "another block's dimension";
+  EXPECT_EQ(code_of([&] { other.block("a").var<int>("v", {x}); }), Code::kUsage);
+  EXPECT_EQ(code_of([&] { other.remove(a); }), Code::kUsage);
+  EXPECT_EQ(code_of([&] { a.dim("x", 3); }), Code::kExists);
+  EXPECT_EQ(code_of([&] { a.var("missing"); }), Code::kNotFound);
+  EXPECT_EQ(code_of([&] { a.dim("missing"); }), Code::kNotFound);
+  EXPECT_EQ(code_of([&] { out.block("bad//name"); }), Code::kUsage);
+  Var v = a.var<signed char>("v", {x});
+  EXPECT_EQ(code_of([&] { v.put(std::vector<int>{1, 2, 3}); }), Code::kUsage);
+  EXPECT_EQ(code_of([&] { v.put(std::vector<int>{1, 1000}); }), Code::kRange);
+  int before = -1;
+  EXPECT_EQ(code_of([&] { v.put({{before}, {1}}, 7); }), Code::kUsage) << "a negative position";
+  EXPECT_EQ(v.try_put({{0}, {1}, {before}}, 7).message(),
+            "hyperslab, dimension 0: found -1, expected no negative number");
+  v.put(std::vector<int>{1, 2});
+  out.close();
+  EXPECT_EQ(Reader(path()).read<int>("a/v"), (std::vector<int>{1, 2}));
+}
+
+TEST_F(WriteReadTest, AnErrorSaysWhereAndWhat) {
+  const Result<Reader> none = Reader::try_open(path("none.nmb"));
+  EXPECT_EQ(none.status().code(), Code::kNotFound);
+  try {
+    const Reader in(path("none.nmb"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kNotFound);
+    EXPECT_EQ(error.file(), path("none.nmb"));
+    EXPECT_EQ(error.offset(), kNoOffset);
+    EXPECT_EQ(error.rule(), "");
+    EXPECT_EQ(std::string(error.what()), none.status().text());
+  }
+}
+
+TEST_F(WriteReadTest, HandlesOutliveTheirReader) {
+  {
+    Writer out(path());
+    out.block("b").att("title", "t").var<int>("v").put(3);
+    out.close();
+  }
+  std::optional<VarView> v;
+  std::optional<AttView> title;
+  {
+    const Reader in(path());
+    v = in.var("b/v");
+    title = in.block("b").att("title");
+  }
+  EXPECT_EQ(v->read<int>(), std::vector<int>{3});
+  EXPECT_EQ(title->text(), "t");
+}
+
+TEST_F(WriteReadTest, BlocksAreListedCountedAndFound) {
+  WriteOptions options;
+  options.statistics = StatisticsLevel::kBasic;
+  Writer out(path(), options);
+  for (int i = 0; i < 6; ++i) {
+    Block b = out.block((i < 3 ? "a/" : "b/c/") + std::to_string(i)).samples(1);
+    b.att("number", i).tag("parity", std::string(i % 2 == 0 ? "even" : "odd"));
+    b.var<float>("t", {b.dim("x", 2)}).put(std::vector<int>{i, 10 * i});
+  }
+  out.close();
+
+  const Reader in(path());
+  EXPECT_EQ(in.blocks("a/*").size(), 3U);
+  EXPECT_EQ(in.blocks("*").size(), 0U);
+  EXPECT_EQ(in.blocks("**/4").size(), 1U);
+  EXPECT_EQ(in.totals("b/").samples, 3U);
+  EXPECT_EQ(in.position("b/c/3"), 3U);
+  const std::vector<BlockView> found = in.find("t.max > 25 && parity == 'odd'");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[1].name(), "b/c/5");
+  EXPECT_EQ(code_of([&] { in.find("t.max >"); }), Code::kUsage);
+  EXPECT_EQ(code_of([&] { in.find("missing == 1"); }), Code::kNotFound);
+  const VarView t = in.var("b/c/5/t");
+  ASSERT_TRUE(t.statistics());
+  EXPECT_EQ(t.statistics()->maximum_value(), 50);
+  EXPECT_EQ(t.compute_statistics(StatisticsLevel::kBasic).minimum_value(), 5);
+}
+
+}  // namespace
+}  // namespace nmb::test
