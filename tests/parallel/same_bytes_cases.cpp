@@ -616,7 +616,7 @@ RANK_CASE(SameBytesWhereARankDoesNotKnowThePlaces) {
   return expect_bytes_of_one(ranks, write_into_known_places);
 }
 
-// Records that the keeper has put since end_define() have no space where the block was laid out.
+// Records that the primary has put since end_define() have no space where the block was laid out.
 RANK_CASE(AGrownBlockIsOpenedByOthers) {
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
   const std::string path = folder.file("f.nmb");

@@ -149,8 +149,8 @@ class ExtentOriginTest : public ::testing::Test {
             kPiece,  false,  buffer_,   [&]() -> Result<const Metadata*> { return &metadata_; },
             layout_};
   }
-  Result<std::unique_ptr<BlockCounter>> counter() const {
-    return BlockCounter::make(metadata_, layout_, 0, {});
+  Result<std::unique_ptr<ExtentCounter>> counter() const {
+    return ExtentCounter::make(metadata_, layout_, 0, {});
   }
 
   const TemporaryFolder folder_;

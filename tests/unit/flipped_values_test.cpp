@@ -72,10 +72,10 @@ class FlippedValues : public testing::Test {
   std::unique_ptr<FileReader> reader_;
 };
 
-constexpr const char* kBlocks[] = {"fixed", "records"};
+constexpr const char* kBlockNames[] = {"fixed", "records"};
 
 TEST_F(FlippedValues, Read) {
-  for (const char* name : kBlocks) {
+  for (const char* name : kBlockNames) {
     std::int32_t one = 0;
     // A read of the piece fails, also if it does not need the damaged byte.
     for (const std::uint64_t at : {kDamaged, kDamaged + 1, std::size_t{16384}})
@@ -131,13 +131,13 @@ TEST_F(FlippedValues, ReadTogether) {
 }
 
 TEST_F(FlippedValues, Statistics) {
-  for (const char* name : kBlocks)
+  for (const char* name : kBlockNames)
     EXPECT_EQ(compute_statistics(*block(name), StatisticsLevel::kBasic, 1).status().code(),
               Code::kDamaged);
 }
 
 TEST_F(FlippedValues, Convert) {
-  for (const char* name : kBlocks) {
+  for (const char* name : kBlockNames) {
     const BlockEntry entry = **reader_->find(name);
     for (const bool check : {false, true}) {
       ExtractOptions options;
@@ -176,13 +176,13 @@ TEST_F(FlippedValues, PutIntoDamagedPiece) {
   for (BlockId block : {0u, 1u}) {
     for (const bool all : {false, true}) {
       auto writer = change();
-      const BlockId id = *writer->find_block(kBlocks[block]);
+      const BlockId id = *writer->find_block(kBlockNames[block]);
       const Status put = all ? writer->put_all(id, 0, slab, std::span(&one, 1))
                              : writer->put(id, 0, slab, std::span(&one, 1));
       EXPECT_EQ((put.ok() ? writer->close() : put).code(), Code::kDamaged);
     }
     auto writer = change();
-    const BlockId id = *writer->find_block(kBlocks[block]);
+    const BlockId id = *writer->find_block(kBlockNames[block]);
     const RequestId ids[] = {*writer->iput(id, 0, slab, std::span(&one, 1))};
     const Status put = writer->wait_all(ids);
     EXPECT_EQ((put.ok() ? writer->close() : put).code(), Code::kDamaged);
@@ -200,7 +200,7 @@ TEST_F(FlippedValues, PutElsewhere) {
   ASSERT_TRUE(writer->close().ok());
   reader_ = *FileReader::open(path());
   std::int32_t found = 0;
-  for (const char* name : kBlocks)
+  for (const char* name : kBlockNames)
     EXPECT_EQ(block(name)->read(0, {{kDamaged}, {1}, {}}, std::span(&found, 1)).code(),
               Code::kDamaged);
 }

@@ -73,7 +73,7 @@ TEST_F(OutputSetTest, WhatCannotBeToldRefusesAnOutputThatExists) {
 }
 
 TEST(VisitedFiles, EachOnceWithinLimits) {
-  using Entry = VisitedFiles::Entry;
+  using Entry = VisitedFiles::VisitResult;
   constexpr std::chrono::minutes kMinute(1);
   VisitedFiles files;
   EXPECT_EQ(files.enter("a", 2, kMinute), Entry::kNew);

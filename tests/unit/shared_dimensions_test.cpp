@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "client/group_block.h"
+#include "client/decode_group.h"
 #include "model/classic.h"
 #include "netcdf/netcdf_view.h"
 #include "support/dataset.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "merge/storing/part_block.h"
+#include "merge/storing/output_part.h"
 #include "sources/value_source.h"
 #include "support/dataset.h"
 
@@ -34,7 +34,7 @@ class SplitDatasetTest : public testing::Test {
     dataset_ = test::make_dataset(std::move(definitions_), Kind::kCdf2, records);
     for (std::size_t i = 0; i < dataset_.values.size(); ++i)
       dataset_.values[i] = static_cast<std::byte>(i * 31 % 251);
-    Result<BlockAssigner> assigner = BlockAssigner::make(*BlockRule::parse(rule));
+    Result<VariableAssigner> assigner = VariableAssigner::make(*BlockRule::parse(rule));
     ASSERT_TRUE(assigner.ok()) << assigner.status().text();
     SplitDataset splitter(
         std::move(*assigner), keep_unmatched,
@@ -85,7 +85,7 @@ class SplitDatasetTest : public testing::Test {
   // The part's values as its block will have them, by variable.
   void keep_values(const DatasetPart& part) {
     test::ClassicDataset made = test::make_dataset(part.metadata, Kind::kCdf5, part.records);
-    const PartBlock block{0, 0, part.begins, part.record_size, false};
+    const OutputPart block{0, 0, part.begins, part.record_size, false};
     const ValueSource source(form::Strided{
         dataset_.extent(), runs_of(block, made.metadata, made.layout), made.values.size()});
     ASSERT_TRUE(source.read_at(0, made.values).ok());

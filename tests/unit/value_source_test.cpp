@@ -154,7 +154,7 @@ class ValueSourceTest : public testing::Test {
     add("tiled", source_of(std::make_shared<const TiledValues>(tiles)),
         joined({part(5, 4), part(31, 2), part(59, 1), part(59, 1), part(59, 1), part(59, 1),
                 part(59, 1), part(59, 1)}));
-    add("late block", source_of(late(b, BlockOrigin{"in.nmb", "block", 17})), b);
+    add("late block", source_of(late(b, StoredOrigin{"in.nmb", "block", 17})), b);
     add("late view",
         source_of(late(
             b, ViewOrigin{"block", in_memory(part(0, 9)), file(b),

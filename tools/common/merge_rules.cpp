@@ -206,21 +206,21 @@ Status MergeRules::gather_inputs(const CommonOptions& common) {
   return {};
 }
 
-void MergeRules::tell_differing(const PackReport& report, Diagnostics& diagnostics) const {
+void MergeRules::report_differing(const PackReport& report, Diagnostics& diagnostics) const {
   if (atts_ != "list") return;
   for (const std::string& text :
        grouped(report.differing, options_->inputs.size(), report.differing.size()))
     diagnostics.warning("", text);
 }
 
-void tell_unreadable(Tool& tool, const PackReport& report) {
+void report_unreadable(Tool& tool, const PackReport& report) {
   for (const Status& status : report.unreadable) tool.diagnostics().error(status);
   if (std::ranges::any_of(report.unreadable,
                           [](const Status& s) { return s.code() == Code::kLimit; }))
     tool.note_memory_limit();
 }
 
-void tell_conflicts(Tool& tool, const PackReport& report, std::size_t inputs) {
+void report_conflicts(Tool& tool, const PackReport& report, std::size_t inputs) {
   for (const std::string& text : grouped(report.conflicts, inputs, kShownConflicts))
     tool.diagnostics().error(Status(Code::kConflict, text));
 }

@@ -28,7 +28,7 @@ class MergeRules {
   // Adds the inputs of --files-from, and sorts the inputs if --sort name is given.
   Status gather_inputs(const CommonOptions& common);
   // If --atts list is given, shows each attribute that differs.
-  void tell_differing(const PackReport& report, Diagnostics& diagnostics) const;
+  void report_differing(const PackReport& report, Diagnostics& diagnostics) const;
 
  private:
   Status check_mode(const CLI::App& app) const;
@@ -43,10 +43,10 @@ class MergeRules {
 };
 
 // Shows the inputs that could not be read.
-void tell_unreadable(Tool& tool, const PackReport& report);
+void report_unreadable(Tool& tool, const PackReport& report);
 // Shows the conflicts; one that occurs in several inputs is shown once. `inputs` is the number of
 // inputs.
-void tell_conflicts(Tool& tool, const PackReport& report, std::size_t inputs);
+void report_conflicts(Tool& tool, const PackReport& report, std::size_t inputs);
 // Returns the errors of inputs. If there is neither an error nor a conflict, returns the failure
 // `status`.
 Json errors_json(const PackReport& report, const Status& status);

@@ -70,8 +70,8 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
   return lines;
 }
 
-void tell_losses(const std::vector<std::pair<std::string, std::string>>& lines, bool accepted,
-                 Diagnostics& diagnostics) {
+void report_losses(const std::vector<std::pair<std::string, std::string>>& lines, bool accepted,
+                   Diagnostics& diagnostics) {
   constexpr std::size_t kShown = 10;
   const auto tell = [&](const std::string& path, const std::string& text) {
     if (accepted)

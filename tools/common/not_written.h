@@ -36,8 +36,8 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
 // Shows messages about lost content, as losses if they are accepted, otherwise as errors. A message
 // consists of the path of a file and a text. If many objects lose the same content, shows only 10
 // of them and how many others there are.
-void tell_losses(const std::vector<std::pair<std::string, std::string>>& lines, bool accepted,
-                 Diagnostics& diagnostics);
+void report_losses(const std::vector<std::pair<std::string, std::string>>& lines, bool accepted,
+                   Diagnostics& diagnostics);
 
 // Returns these messages: one message for the tags of all blocks, one message for all originals,
 // and one message for each addition of a later version of the format. A file without tags,

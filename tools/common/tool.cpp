@@ -91,18 +91,18 @@ Tool::Tool(const std::string& name, const HelpText& help)
   app_.set_help_flag("-h", "short help, on one screen");
   app_.set_help_all_flag("--help", "full help, with examples");
   app_.set_version_flag("--version", name + " " + NMB_VERSION, "the version");
-  offer_manners(app_);
+  offer_common_options(app_);
 }
 
 CLI::App& Tool::add_command(const std::string& name, const HelpText& help) {
   CLI::App& command = *app_.add_subcommand(name, help.summary);
   help_texts_[&command] = help;
-  offer_manners(command);
+  offer_common_options(command);
   app_.require_subcommand(1, 1);
   return command;
 }
 
-void Tool::offer_manners(CLI::App& command) {
+void Tool::offer_common_options(CLI::App& command) {
   command.add_flag("-q,--quiet", options_.quiet,
                    "no notes and no warnings, except about missing data");
   offer_choice<ColourWhen>(

@@ -119,7 +119,7 @@ class Tool {
   void note_memory_limit();
 
  private:
-  void offer_manners(CLI::App& command);
+  void offer_common_options(CLI::App& command);
   std::vector<std::string> arguments(int argc, const char* const* argv) const;
   Status check_lists() const;
   // Returns whether `body` should run.

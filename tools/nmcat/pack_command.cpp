@@ -319,7 +319,7 @@ std::string PackCommand::provenance(const std::vector<PackSource>& sources) cons
 }
 
 // Reports the files that remain from a run that ended early.
-void PackCommand::tell_what_stays() {
+void PackCommand::report_what_stays() {
   if (!resume_) return;
   std::error_code none;
   const std::string between = between_name(options_.output);
@@ -593,8 +593,8 @@ Status PackCommand::conclude(const PackReport& report, const Status& status) {
   if (names_report(status) || std::ranges::any_of(report.unreadable, names_report))
     report_file_.reset();
   tell(report);
-  if (!status.ok()) tell_what_stays();
-  const Status told = tell_report(report, status);
+  if (!status.ok()) report_what_stays();
+  const Status told = report_result(report, status);
   if (!told.ok() && status.ok() && !options_.writer.dry_run)
     return told.with(options_.output + " was written");
   NMB_TRY(told);
@@ -606,7 +606,7 @@ Status PackCommand::conclude(const PackReport& report, const Status& status) {
   return report.unreadable.empty() ? status : Status();
 }
 
-Status PackCommand::tell_report(const PackReport& report, const Status& status) {
+Status PackCommand::report_result(const PackReport& report, const Status& status) {
   const bool tells_json = tool_.options().json;
   if (tells_json || !report_path_.empty()) {
     NMB_ASSIGN(const Json json, report_json(report, status));
@@ -651,8 +651,8 @@ void PackCommand::tell(const PackReport& report) {
     refused.assign(first, losses.end());
     losses.erase(first, losses.end());
   }
-  tell_losses(loss_lines(refused), false, diagnostics);
-  tell_losses(loss_lines(losses), true, diagnostics);
+  report_losses(loss_lines(refused), false, diagnostics);
+  report_losses(loss_lines(losses), true, diagnostics);
   if (report.replaced > 0)
     diagnostics.note(
         fmt::format("replaced {} of {}", counted(report.replaced, "block"), options_.output));
@@ -660,7 +660,7 @@ void PackCommand::tell(const PackReport& report) {
     if (report.without_tag[i] > 0) diagnostics.note(without_tag_text(i, report.without_tag[i]));
   if (report.replaced_tags > 0)
     diagnostics.note("--tag replaced " + counted(report.replaced_tags, "tag") + " of the inputs");
-  rules_.tell_differing(report, diagnostics);
+  rules_.report_differing(report, diagnostics);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
   if (!report.view_note.empty()) diagnostics.note(options_.output + ": " + report.view_note);
@@ -692,11 +692,11 @@ void PackCommand::tell(const PackReport& report) {
                            "and compression, give OUT the ending .nc4 or use --to nc4"
                          : "an HDF5 view cannot show compressed values; to keep chunks and "
                            "compression, leave out --hdf5-view"));
-  tell_unreadable(tool_, report);
+  report_unreadable(tool_, report);
   std::vector<std::pair<std::string, std::string>> of_output;
   for (const std::string& loss : losses_) of_output.emplace_back(options_.output, loss);
-  tell_losses(of_output, lossy_, diagnostics);
-  tell_conflicts(tool_, report, options_.inputs.size());
+  report_losses(of_output, lossy_, diagnostics);
+  report_conflicts(tool_, report, options_.inputs.size());
 }
 
 Result<std::string> PackCommand::digest_of_file(const std::string& path) const {

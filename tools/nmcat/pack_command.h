@@ -41,7 +41,7 @@ class PackCommand {
   Json decisive_options() const;
   std::string resume_text() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
-  void tell_what_stays();
+  void report_what_stays();
   Status gather_inputs();
   Status gather_inputs_of_first(Communicator& ranks);
   Status add_outputs();
@@ -54,7 +54,7 @@ class PackCommand {
       const std::vector<PackLoss>& losses) const;
   std::string without_tag_text(std::size_t number, std::uint64_t blocks) const;
   void tell(const PackReport& report);
-  Status tell_report(const PackReport& report, const Status& status);
+  Status report_result(const PackReport& report, const Status& status);
   Result<Json> report_json(const PackReport& report, const Status& status) const;
   Status write_report(const Json& json);
   Result<std::string> digest_of_file(const std::string& path) const;

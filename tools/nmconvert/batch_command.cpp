@@ -241,13 +241,13 @@ class Batch {
       report_status_ = report_->append(record_json(record).dump(-1, ' ', true));
     done_bytes_ += record.bytes_in.value_or(0);
     untold_.emplace(at, std::move(record));
-    while (!untold_.empty() && untold_.begin()->first == next_told_) tell_first();
+    while (!untold_.empty() && untold_.begin()->first == next_told_) report_first();
     (void)tool_.out().flush();
     if (const auto show = progress_.callback())
       show(std::min(done_bytes_, total_bytes_), total_bytes_);
   }
 
-  void tell_first() {
+  void report_first() {
     const ConversionRecord& record = untold_.begin()->second;
     progress_.finish();
     ++counts_[static_cast<std::size_t>(record.outcome)];
@@ -264,7 +264,7 @@ class Batch {
 
   // Reports files that were not converted because of an interrupt, and the summary.
   void finish() {
-    while (!untold_.empty()) tell_first();
+    while (!untold_.empty()) report_first();
     progress_.finish();
     telling_.finish();
     (void)tool_.out().flush();

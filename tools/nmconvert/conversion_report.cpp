@@ -61,7 +61,7 @@ void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
   if (record.outcome == Outcome::kDone || record.outcome == Outcome::kFailed) {
     std::vector<std::pair<std::string, std::string>> losses;
     for (const std::string& loss : record.losses) losses.emplace_back(record.of.input, loss);
-    tell_losses(losses, record.outcome == Outcome::kDone, tool_.diagnostics());
+    report_losses(losses, record.outcome == Outcome::kDone, tool_.diagnostics());
   }
   if (record.without_statistics > 0)
     tool_.diagnostics().note(without_statistics_text(record.of.output, record.without_statistics));

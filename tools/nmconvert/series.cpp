@@ -38,7 +38,7 @@ constexpr std::string_view kNoTime = "fx";  // for variables without times
 class Staging {
  public:
   explicit Staging(const std::string& folder) : folder_(hidden_name(folder + "/series")) {
-    remove_leftovers(folder + "/series");
+    remove_stale_files(folder + "/series");
   }
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;

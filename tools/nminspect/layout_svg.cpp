@@ -89,7 +89,7 @@ class Map {
 
  private:
   // A rectangle that may still grow to the right.
-  struct Run {
+  struct OpenRectangle {
     std::size_t begin = 0, end = 0;
     int top = 0, height = 0;
   };
@@ -100,9 +100,9 @@ class Map {
     std::array<std::string, kRegionKinds> paths;
     const std::vector<BytesOfKinds> parts = parts_of(file_.layout, rows_ * columns_);
     for (std::size_t row = 0; row < rows_; ++row) {
-      std::array<Run, kRegionKinds> runs{};
+      std::array<OpenRectangle, kRegionKinds> runs{};
       const auto put = [&](std::size_t kind) {
-        Run& run = runs[kind];
+        OpenRectangle& run = runs[kind];
         if (run.height > 0)
           paths[kind] +=
               fmt::format("M{} {}h{}v{}h-{}z", run.begin, static_cast<int>(row) * kPitch + run.top,
@@ -114,7 +114,7 @@ class Map {
         const std::array<int, kRegionKinds> heights = heights_of(parts[row * columns_ + column]);
         int top = 0;
         for (std::size_t kind = kRegionKinds; kind-- > 0;) {
-          Run& run = runs[kind];
+          OpenRectangle& run = runs[kind];
           if (run.height != heights[kind] || run.top != top || run.end != column) {
             put(kind);
             run = {column, column, top, heights[kind]};

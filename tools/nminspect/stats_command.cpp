@@ -378,13 +378,13 @@ Status StatsCommand::show_stored(const InspectedFile& file, const NamePattern& p
     return Status(Code::kNotFound,
                   parts_ ? "no variable has stored ranges of parts; --values computes them"
                          : "no variable has results of functions");
-  return tell_missing(file.file().name(), listing.blocks(), listing.without(),
-                      listing.histograms());
+  return report_missing(file.file().name(), listing.blocks(), listing.without(),
+                        listing.histograms());
 }
 
 // Reports how many blocks have no statistics and how many have no histogram.
-Status StatsCommand::tell_missing(const std::string& file, std::uint64_t blocks,
-                                  std::uint64_t without, std::uint64_t histograms) {
+Status StatsCommand::report_missing(const std::string& file, std::uint64_t blocks,
+                                    std::uint64_t without, std::uint64_t histograms) {
   if (without > 0)
     tool_.diagnostics().note(
         fmt::format("{}: {} of {} blocks have no statistics", file, without, blocks));

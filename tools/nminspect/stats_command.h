@@ -21,8 +21,8 @@ class StatsCommand final : public InspectCommand {
   StatsRows wanted_rows() const;
   Status compute(const InspectedFile& file, const NamePattern& pattern);
   Status show_stored(const InspectedFile& file, const NamePattern& pattern);
-  Status tell_missing(const std::string& file, std::uint64_t blocks, std::uint64_t without,
-                      std::uint64_t histograms);
+  Status report_missing(const std::string& file, std::uint64_t blocks, std::uint64_t without,
+                        std::uint64_t histograms);
 
   PatternOption pattern_;
   bool histogram_ = false, parts_ = false, functions_ = false, values_ = false;

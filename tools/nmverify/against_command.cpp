@@ -25,24 +25,24 @@ namespace nmb::tools {
 namespace {
 
 // Some blocks of a file, perhaps with other names.
-class ChosenBlocks {
+class ContentSubset {
  public:
-  struct Block {
+  struct NamePair {
     std::string name, in_file;  // its name here and in the file
   };
 
   // Keeps those of `blocks` that the file has. `file` must outlive this object.
-  static Result<ChosenBlocks> of(const InspectedFile& file, std::vector<Block> blocks) {
-    ChosenBlocks chosen(file);
-    for (Block& block : blocks) {
+  static Result<ContentSubset> of(const InspectedFile& file, std::vector<NamePair> blocks) {
+    ContentSubset chosen(file);
+    for (NamePair& block : blocks) {
       NMB_ASSIGN(const std::optional<BlockEntry> entry, file.find(block.in_file));
       if (entry) chosen.blocks_.push_back(std::move(block));
     }
-    std::ranges::sort(chosen.blocks_, {}, &Block::name);
+    std::ranges::sort(chosen.blocks_, {}, &NamePair::name);
     return chosen;
   }
 
-  const std::vector<Block>& blocks() const { return blocks_; }
+  const std::vector<NamePair>& blocks() const { return blocks_; }
   // Returns the content of these blocks. The result refers to this object.
   ContentFile content() const {
     return {{[this](std::string_view name) { return find(name); },
@@ -50,21 +50,21 @@ class ChosenBlocks {
                return for_each_entry(prefix, visit);
              },
              [this](const BlockEntry& entry) {
-               const Block* const block = find_block(entry.name);
+               const NamePair* const block = find_block(entry.name);
                return file_.dataset(block ? block->in_file : entry.name);
              }},
             file_.file().size()};
   }
 
  private:
-  explicit ChosenBlocks(const InspectedFile& file) : file_(file) {}
+  explicit ContentSubset(const InspectedFile& file) : file_(file) {}
 
-  const Block* find_block(std::string_view name) const {
-    const auto found = std::ranges::lower_bound(blocks_, name, {}, &Block::name);
+  const NamePair* find_block(std::string_view name) const {
+    const auto found = std::ranges::lower_bound(blocks_, name, {}, &NamePair::name);
     return found != blocks_.end() && found->name == name ? &*found : nullptr;
   }
   Result<std::optional<BlockEntry>> find(std::string_view name) const {
-    const Block* const block = find_block(name);
+    const NamePair* const block = find_block(name);
     if (!block) return std::optional<BlockEntry>();
     NMB_ASSIGN(std::optional<BlockEntry> entry, file_.find(block->in_file));
     if (entry) entry->name = block->name;
@@ -72,7 +72,7 @@ class ChosenBlocks {
   }
   Status for_each_entry(std::string_view prefix,
                         const std::function<Result<bool>(const BlockEntry&)>& visit) const {
-    for (const Block& block : blocks_) {
+    for (const NamePair& block : blocks_) {
       if (!block.name.starts_with(prefix)) continue;
       NMB_ASSIGN(const std::optional<BlockEntry> entry, find(block.name));
       NMB_ASSIGN(const bool more, visit(*entry));
@@ -82,7 +82,7 @@ class ChosenBlocks {
   }
 
   const InspectedFile& file_;
-  std::vector<Block> blocks_;  // by name
+  std::vector<NamePair> blocks_;  // by name
 };
 
 struct SourceOutcome {
@@ -117,13 +117,13 @@ class Comparison {
 
   // Returns the names of the blocks that no source became. compared: the names of all others.
   Result<std::vector<std::string>> without_source(const std::unordered_set<std::string>& compared) {
-    std::vector<ChosenBlocks::Block> others;
+    std::vector<ContentSubset::NamePair> others;
     NMB_TRY(file_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       if (!compared.contains(entry.name)) others.push_back({entry.name, entry.name});
       return true;
     }));
-    NMB_ASSIGN(const ChosenBlocks chosen, ChosenBlocks::of(file_, std::move(others)));
-    NMB_ASSIGN(const ChosenBlocks none, ChosenBlocks::of(file_, {}));
+    NMB_ASSIGN(const ContentSubset chosen, ContentSubset::of(file_, std::move(others)));
+    NMB_ASSIGN(const ContentSubset none, ContentSubset::of(file_, {}));
     std::vector<std::string> names;
     // Empty blocks do not count as a difference.
     NMB_TRY(compare_files(chosen.content(), none.content(), options_,
@@ -144,20 +144,21 @@ class Comparison {
         InspectedFile::open(input, {.external = tool_.options().external});
     if (!opened.ok()) return opened.status().in_file(path);
     const InspectedFile& source = *opened;
-    std::vector<ChosenBlocks::Block> blocks;
+    std::vector<ContentSubset::NamePair> blocks;
     NMB_TRY(source.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       NMB_ASSIGN(std::string name, names_.name(number, !source.is_classic(), entry.name));
       blocks.push_back({std::move(name), entry.name});
       return true;
     }));
-    std::vector<ChosenBlocks::Block> wanted;
-    for (const ChosenBlocks::Block& block : blocks) wanted.push_back({block.name, block.name});
+    std::vector<ContentSubset::NamePair> wanted;
+    for (const ContentSubset::NamePair& block : blocks) wanted.push_back({block.name, block.name});
     const PathMove move = blocks.empty() || source.is_classic()
                               ? PathMove()
                               : names_.move(number, blocks.front().in_file);
-    NMB_ASSIGN(const ChosenBlocks first, ChosenBlocks::of(source, std::move(blocks)));
-    NMB_ASSIGN(const ChosenBlocks second, ChosenBlocks::of(file_, std::move(wanted)));
-    for (const ChosenBlocks::Block& block : second.blocks()) outcome->blocks.push_back(block.name);
+    NMB_ASSIGN(const ContentSubset first, ContentSubset::of(source, std::move(blocks)));
+    NMB_ASSIGN(const ContentSubset second, ContentSubset::of(file_, std::move(wanted)));
+    for (const ContentSubset::NamePair& block : second.blocks())
+      outcome->blocks.push_back(block.name);
     ContentFile content = first.content();
     content.move = move;
     NMB_ASSIGN(outcome->is_same,

@@ -1,4 +1,3 @@
-// Writes the reports of nmverify (see files_report.h).
 #include "files_report.h"
 
 #include <fmt/format.h>

@@ -53,9 +53,9 @@ Status SetCommand::run(std::vector<std::string> files) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
   for (const PackLoss& loss : report.losses) diagnostics.loss(loss.path, loss.line());
-  rules_.tell_differing(report, diagnostics);
-  tell_unreadable(tool_, report);
-  tell_conflicts(tool_, report, options_.inputs.size());
+  rules_.report_differing(report, diagnostics);
+  report_unreadable(tool_, report);
+  report_conflicts(tool_, report, options_.inputs.size());
   NMB_TRY(write_result(report, status));
   return report.unreadable.empty() ? status : Status();
 }

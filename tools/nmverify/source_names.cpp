@@ -24,11 +24,11 @@ std::string text_of(const Json& object, const char* key) {
 }  // namespace
 
 // Returns nullopt if the text is not the record of a run of nmcat.
-Result<std::optional<SourceNames::Run>> SourceNames::read_run(const std::string& file,
-                                                              const std::string& text) {
+Result<std::optional<SourceNames::MergeRun>> SourceNames::read_run(const std::string& file,
+                                                                   const std::string& text) {
   constexpr int kMostDepth = 256;
   const std::optional<Json> json = parse_object(text, kMostDepth);
-  if (!json || text_of(*json, "tool") != "nmcat") return std::optional<Run>();
+  if (!json || text_of(*json, "tool") != "nmcat") return std::optional<MergeRun>();
   const auto options = json->find("options");
   std::string block_name;
   if (options != json->end() && options->is_object()) {
@@ -42,7 +42,7 @@ Result<std::optional<SourceNames::Run>> SourceNames::read_run(const std::string&
                     "the file was made with nmcat " + refused +
                         "; --against can only compare files whose inputs became blocks whole");
   }
-  Run run;
+  MergeRun run;
   NMB_ASSIGN(run.names, BlockNames::make(block_name, false));
   const auto inputs = json->find("inputs");
   if (inputs != json->end() && inputs->is_array())
@@ -59,7 +59,7 @@ Result<SourceNames> SourceNames::find(const std::string& file, const FileReader*
   if (reader) {
     NMB_ASSIGN(const std::vector<std::string> texts, reader->provenance());
     for (const std::string& text : texts) {
-      NMB_ASSIGN(std::optional<Run> run, read_run(file, text));
+      NMB_ASSIGN(std::optional<MergeRun> run, read_run(file, text));
       if (run) names.runs_.push_back(std::move(*run));
     }
   }
@@ -67,7 +67,7 @@ Result<SourceNames> SourceNames::find(const std::string& file, const FileReader*
     NMB_ASSIGN(names.runs_.emplace_back().names, BlockNames::make("", false));
   }
   if (block_name)
-    for (Run& run : names.runs_) {
+    for (MergeRun& run : names.runs_) {
       NMB_ASSIGN(run.names, BlockNames::make(*block_name, false));
     }
   names.place_sources();
@@ -81,7 +81,7 @@ void SourceNames::place_sources() {
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     const std::string name = recorded_name(sources_[i]);
     const std::size_t earlier = seen[name]++;
-    Place place{runs_.size() - 1, i};
+    MergeInput place{runs_.size() - 1, i};
     for (std::size_t run = runs_.size(); run-- > 0;) {
       const auto found = runs_[run].inputs.find(name);
       if (found == runs_[run].inputs.end()) continue;
@@ -95,12 +95,12 @@ void SourceNames::place_sources() {
 
 Result<std::string> SourceNames::name(std::size_t source, bool has_groups,
                                       std::string_view group) const {
-  const Place& place = places_[source];
+  const MergeInput& place = places_[source];
   return runs_[place.run].names.of(has_groups).expand(sources_[source], place.index, group);
 }
 
 PathMove SourceNames::move(std::size_t source, std::string_view group) const {
-  const Place& place = places_[source];
+  const MergeInput& place = places_[source];
   return runs_[place.run].names.move(sources_[source], place.index, group);
 }
 

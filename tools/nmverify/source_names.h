@@ -36,20 +36,20 @@ class SourceNames {
 
  private:
   // A run of nmcat.
-  struct Run {
+  struct MergeRun {
     BlockNames names;
     // For each input, by its name without folder: its positions in the list of inputs.
     std::map<std::string, std::vector<std::size_t>, std::less<>> inputs{};
   };
-  struct Place {
+  struct MergeInput {
     std::size_t run = 0, index = 0;
   };
-  static Result<std::optional<Run>> read_run(const std::string& file, const std::string& text);
+  static Result<std::optional<MergeRun>> read_run(const std::string& file, const std::string& text);
   void place_sources();
 
   std::vector<std::string> sources_;
-  std::vector<Run> runs_;
-  std::vector<Place> places_;  // one for each source
+  std::vector<MergeRun> runs_;
+  std::vector<MergeInput> places_;  // one for each source
 };
 
 }  // namespace nmb::tools

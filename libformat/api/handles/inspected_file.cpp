@@ -1,4 +1,3 @@
-// Opens files of all kinds for inspection (see inspected_file.h).
 #include "handles/inspected_file.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@ namespace nmb {
 Status FarSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   {
     std::lock_guard lock(mutex_);
-    for (const Part& part : parts_) {
+    for (const CachedRange& part : parts_) {
       if (offset < part.offset || offset - part.offset > part.bytes.size() ||
           out.size() > part.bytes.size() - (offset - part.offset))
         continue;
@@ -22,11 +22,11 @@ Status FarSource::read_at(std::uint64_t offset, std::span<std::byte> out) const 
 
 bool FarSource::has(const ByteRange& range) const {
   std::lock_guard lock(mutex_);
-  return std::ranges::any_of(parts_, [&](const Part& part) { return part.has(range); });
+  return std::ranges::any_of(parts_, [&](const CachedRange& part) { return part.has(range); });
 }
 
 Status FarSource::fetch_one(const ByteRange& range) const {
-  Part part{range.begin, std::vector<std::byte>(range.length())};
+  CachedRange part{range.begin, std::vector<std::byte>(range.length())};
   NMB_TRY(base_->read_at(range.begin, part.bytes));
   std::lock_guard lock(mutex_);
   kept_ += part.bytes.size();

@@ -45,7 +45,7 @@ class FarSource final : public ByteSource {
 
  private:
   static constexpr std::size_t kKept = 64 << 20;
-  struct Part {
+  struct CachedRange {
     std::uint64_t offset;
     std::vector<std::byte> bytes;
     bool has(const ByteRange& range) const {
@@ -59,7 +59,7 @@ class FarSource final : public ByteSource {
   const std::size_t request_bytes_;
   ByteRange run_{0, 0};
   mutable std::mutex mutex_;
-  mutable std::list<Part> parts_;  // newest first
+  mutable std::list<CachedRange> parts_;  // newest first
   mutable std::size_t kept_ = 0;
 };
 

@@ -297,7 +297,7 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
     if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
       return system_error(errno, path, "create");
   }
-  remove_leftovers(path);
+  remove_stale_files(path);
   const std::string temporary = hidden_name(path);
   TemporaryName name(temporary);
   if (options.make) {

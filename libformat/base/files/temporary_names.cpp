@@ -95,7 +95,7 @@ std::string left_for(std::string_view name) {
 }
 
 // Names of files that may be removed, by folder and then by the name for which they were made.
-class Leftovers {
+class StaleFiles {
  public:
   std::vector<std::string> take(const std::string& path) {
     const std::string folder = folder_of(path);
@@ -190,9 +190,9 @@ std::string hidden_name(const std::string& path) {
   return name + ending_of(std::to_string(::getpid()));
 }
 
-void remove_leftovers(const std::string& path) {
+void remove_stale_files(const std::string& path) {
   if (host().empty()) return;
-  static Leftovers all;
+  static StaleFiles all;
   for (const std::string& name : all.take(path)) remove_file(name);
 }
 

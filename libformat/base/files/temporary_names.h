@@ -30,6 +30,6 @@ class TemporaryName {
 // these processes no longer exist. Files of other hosts and of processes in other containers stay,
 // as do files that a process has locked. A process lists each folder only once. Errors are not
 // reported, because such files do no harm.
-void remove_leftovers(const std::string& path);
+void remove_stale_files(const std::string& path);
 
 }  // namespace nmb

@@ -14,16 +14,16 @@ namespace nmb {
 class VisitedFiles {
  public:
   using Duration = std::chrono::steady_clock::duration;
-  enum class Entry { kNew, kKnown, kTooMany };
+  enum class VisitResult { kNew, kKnown, kTooMany };
 
   // Records a file. Returns kTooMany if the file is new and the number of files or the time has
   // reached its limit.
-  Entry enter(const std::string& path, std::size_t most, Duration most_time) {
+  VisitResult enter(const std::string& path, std::size_t most, Duration most_time) {
     const std::lock_guard lock(mutex_);
-    if (paths_.contains(path)) return Entry::kKnown;
-    if (paths_.size() >= most || time_ > most_time) return Entry::kTooMany;
+    if (paths_.contains(path)) return VisitResult::kKnown;
+    if (paths_.size() >= most || time_ > most_time) return VisitResult::kTooMany;
     paths_.insert(path);
-    return Entry::kNew;
+    return VisitResult::kNew;
   }
   void add_time(Duration time) {
     const std::lock_guard lock(mutex_);

@@ -11,12 +11,13 @@ namespace {
 // the header of a run also takes kShortest bytes.
 constexpr std::size_t kShortest = 8;
 
-using Run = ByteChanges::Run;
+using ChangedRange = ByteChanges::ChangedRange;
 
 // Returns the runs of bytes that differ. `now` and `before` must have the same length, which is
 // less than 4 GiB.
-std::vector<Run> runs_of(std::span<const std::byte> now, std::span<const std::byte> before) {
-  std::vector<Run> runs;
+std::vector<ChangedRange> runs_of(std::span<const std::byte> now,
+                                  std::span<const std::byte> before) {
+  std::vector<ChangedRange> runs;
   for (auto [at, other] = std::ranges::mismatch(now, before); at != now.end();) {
     const auto begin = static_cast<std::size_t>(at - now.begin());
     std::size_t end = begin + 1;
@@ -47,7 +48,7 @@ ByteChanges take_changes(std::span<const std::byte> bytes, std::vector<std::byte
   if (bytes.size() == before.size() && bytes.size() <= ~std::uint32_t{0}) {
     changes.kind = ByteChanges::Kind::kRuns;
     changes.runs = runs_of(bytes, before);
-    for (const Run& run : changes.runs) add(bytes.subspan(run.begin, run.length));
+    for (const ChangedRange& run : changes.runs) add(bytes.subspan(run.begin, run.length));
   } else {
     const std::size_t shorter = std::min(bytes.size(), before.size());
     const auto first = std::ranges::mismatch(bytes.first(shorter), before.first(shorter)).in1 -

@@ -13,12 +13,12 @@ namespace nmb {
 
 struct ByteChanges {
   enum class Kind : std::uint8_t { kNone, kMiddle, kRuns };
-  struct Run {
+  struct ChangedRange {
     std::uint32_t begin, length;
   };
   Kind kind = Kind::kNone;
   std::uint64_t head = 0, tail = 0;  // kMiddle: unchanged bytes before and after the middle
-  std::vector<Run> runs{};           // kRuns: the ranges that differ; the length is unchanged
+  std::vector<ChangedRange> runs{};  // kRuns: the ranges that differ; the length is unchanged
   std::vector<std::byte> bytes{};    // new bytes of the middle or of all runs
 
   template <class Fields>

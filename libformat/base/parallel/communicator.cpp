@@ -1,4 +1,3 @@
-// Implements collective operations with messages from rank to rank (see parallel/communicator.h).
 #include "parallel/communicator.h"
 
 #include <algorithm>
@@ -194,22 +193,22 @@ void Communicator::fail(const Status& why) {
 
 Status Communicator::agree(const Status& status, std::string_view operation, std::uint64_t file) {
   if (size_ == 1) return status;
-  struct Deed {
+  struct CollectiveOp {
     int rank = -1;
     std::array<char, 32> what{};
     std::uint64_t file = 0;
-    bool is(const Deed& other) const { return what == other.what && file == other.file; }
+    bool is(const CollectiveOp& other) const { return what == other.what && file == other.file; }
     // Returns a text for a message about two calls that differ. among: the other of the two calls.
-    std::string text(const Deed& among) const {
+    std::string text(const CollectiveOp& among) const {
       return joined_text(what[0] == 0 ? "another call" : std::string(what.data()),
                          what == among.what ? joined_text(" of file ", file) : "", " on rank ",
                          rank);
     }
   };
   struct View {
-    int failed;         // lowest rank that failed
-    Deed first, other;  // `first`: the call of the lowest rank; `other`: of the calls that differ
-                        // from `first`, the call of the lowest rank
+    int failed;                 // lowest rank that failed
+    CollectiveOp first, other;  // `first`: the call of the lowest rank; `other`: of the calls that
+                                // differ from `first`, the call of the lowest rank
   };
   View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}, file}, {}};
   assert(operation.size() < mine.first.what.size());

@@ -38,7 +38,7 @@ class Outbox {
 template <class M>
 class Inbox {
  public:
-  struct Letter {
+  struct Envelope {
     int from;
     M what;
   };
@@ -49,23 +49,23 @@ class Inbox {
     inbox.messages_ = std::move(messages);
     for (const Message& message : inbox.messages_) {
       for (FieldsIn in(message.bytes()); !in.at_end();) {
-        inbox.letters_.push_back({message.from(), in.template next<M>()});
+        inbox.envelopes_.push_back({message.from(), in.template next<M>()});
         NMB_TRY(in.status());
       }
     }
     return inbox;
   }
-  bool empty() const { return letters_.empty(); }
-  std::size_t size() const { return letters_.size(); }
-  using Iterator = typename std::vector<Letter>::const_iterator;
-  Iterator begin() const { return letters_.begin(); }
-  Iterator end() const { return letters_.end(); }
-  auto begin() { return letters_.begin(); }
-  auto end() { return letters_.end(); }
+  bool empty() const { return envelopes_.empty(); }
+  std::size_t size() const { return envelopes_.size(); }
+  using Iterator = typename std::vector<Envelope>::const_iterator;
+  Iterator begin() const { return envelopes_.begin(); }
+  Iterator end() const { return envelopes_.end(); }
+  auto begin() { return envelopes_.begin(); }
+  auto end() { return envelopes_.end(); }
 
  private:
   std::vector<Message> messages_;
-  std::vector<Letter> letters_;
+  std::vector<Envelope> envelopes_;
 };
 
 // Makes the communication of all ranks fail if this rank could not decode a message.

@@ -15,7 +15,7 @@ namespace nmb {
 namespace {
 
 // Files that rank 0 offers to the other threads, until every thread has taken its file.
-class Showcase {
+class OfferedFiles {
  public:
   std::uint64_t show(const std::shared_ptr<OutputFile>& file) {
     std::lock_guard lock(mutex_);
@@ -38,22 +38,22 @@ class Showcase {
   std::uint64_t last_ = 0;
 };
 
-Showcase& showcase() {
-  static Showcase files;
+OfferedFiles& offered_files() {
+  static OfferedFiles files;
   return files;
 }
 
 Result<std::unique_ptr<OutputFile>> share_with_threads(Communicator& ranks,
                                                        std::unique_ptr<OutputFile> made) {
   std::shared_ptr<OutputFile> file(std::move(made));
-  const std::uint64_t mine = file ? showcase().show(file) : 0;
+  const std::uint64_t mine = file ? offered_files().show(file) : 0;
   auto share = [&]() -> Status {
     NMB_ASSIGN(const std::uint64_t number, ranks.broadcast_value(0, mine));
-    if (!file) file = showcase().find(number);
+    if (!file) file = offered_files().find(number);
     return ranks.agree(file ? Status() : Status(Code::kIo, "rank 0 has already left"));
   };
   const Status status = share();
-  if (mine != 0) showcase().remove(mine);
+  if (mine != 0) offered_files().remove(mine);
   if (!status.ok()) return status;
   return std::unique_ptr<OutputFile>(std::make_unique<OutputFileLayer>(std::move(file)));
 }

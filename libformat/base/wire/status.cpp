@@ -1,4 +1,3 @@
-// Formats a Status (see nmb/status.h).
 #include "wire/failure.h"
 #include "wire/joined_text.h"
 

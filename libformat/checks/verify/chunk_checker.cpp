@@ -8,7 +8,7 @@
 #include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "wire/joined_text.h"
-#include "wire/memory_room.h"
+#include "wire/memory_budget.h"
 
 namespace nmb {
 
@@ -25,7 +25,7 @@ constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 void NotDecoded::note(const Storage& storage, std::uint64_t chunks) {
   const Filter* const unknown = unknown_filter(storage.filters);
   if (!unknown || chunks == 0) return;
-  Kept& kept = by_filter_[filter_text(*unknown)];
+  FilterCounts& kept = by_filter_[filter_text(*unknown)];
   ++kept.variables;
   kept.chunks += chunks;
 }
@@ -86,7 +86,7 @@ std::vector<Result<bool>> ChunkChecker::check_all(const ChunkTable& table, std::
                                                   const std::vector<ChunkRow>& rows) const {
   std::vector<Result<bool>> outcomes(rows.size(), true);
   const std::uint64_t at_once =
-      std::max<std::uint64_t>(1, memory_room(kDecodedAtOnce) / table.chunk_bytes());
+      std::max<std::uint64_t>(1, memory_budget(kDecodedAtOnce) / table.chunk_bytes());
   const auto threads =
       static_cast<unsigned>(std::min<std::uint64_t>(std::max(threads_, 1u), at_once));
   for_each_on_threads(threads, rows.size(), [&] {

@@ -26,10 +26,10 @@ class NotDecoded {
   std::vector<std::string> texts() const;
 
  private:
-  struct Kept {
+  struct FilterCounts {
     std::uint64_t variables = 0, chunks = 0;
   };
-  std::map<std::string, Kept> by_filter_;
+  std::map<std::string, FilterCounts> by_filter_;
 };
 
 class ChunkChecker {

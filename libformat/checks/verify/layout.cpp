@@ -1,5 +1,4 @@
-// Finds out what each byte of a file holds (see verify/layout.h). For NMB files, NmbVerifier finds
-// the structures.
+// For NMB files, NmbVerifier finds the structures.
 #include "verify/layout.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ NmbVerifier::NmbVerifier(const ByteSource& file, const VerifierOptions& options,
 
 Result<VerifySummary> NmbVerifier::run() {
   summary_.kind = "NMB";
-  Result<Choice> choice = choose_newest(file_, Lookout::kAll);
+  Result<Choice> choice = choose_newest(file_, TrailerScope::kAll);
   if (!choice.ok()) {
     const Code code = choice.status().code();
     if (code != Code::kDamaged && code != Code::kUnsupported) return choice.status();
@@ -34,7 +34,7 @@ Result<VerifySummary> NmbVerifier::run() {
     find_stray_statistics();
     count_originals();
     check_dead_space();
-    tell_values();
+    report_values();
     not_decoded_.tell([this](std::string found, std::string expected) {
       findings_.report(
           {"R-XC-1", kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});

@@ -115,7 +115,7 @@ class NmbVerifier {
   void check_index_page(const Page& page, std::optional<Separator> low,
                         std::optional<Separator> high);
   void check_names(const Page& page, std::optional<Separator> low, std::optional<Separator> high);
-  void check_child_holdings(const Page& page, std::uint32_t row, const Page& child);
+  void check_child_summary(const Page& page, std::uint32_t row, const Page& child);
   void check_entry(const Page& page, std::uint32_t row);
   void check_entry_values(const EntryRow& row);
   void check_order(const EntryRow& row);
@@ -160,9 +160,9 @@ class NmbVerifier {
   void check_values(const ValueRange& range, std::uint64_t placed_at,
                     RegionKind kind = RegionKind::kValues);
   void check_external(ValueRange range, std::uint32_t number);
-  void tell_values();
+  void report_values();
   DamagedPiece describe_piece(const ValueRange& range);
-  const ClassicHeader* definitions_of(const BlockVerdict& block);
+  const ClassicHeader* definitions_of(const CheckState& block);
 
   // These functions in verify_growth.cpp check growth pages (section 10.4).
   void check_growth_pages();
@@ -308,9 +308,9 @@ class NmbVerifier {
   std::optional<std::pair<std::uint64_t, std::optional<ClassicHeader>>> described_;
   // Number of variables that were compared with damaged pieces.
   std::uint64_t compared_variables_ = 0;
-  std::shared_ptr<BlockVerdict> block_;                 // the current block
-  std::vector<std::shared_ptr<BlockVerdict>> waiting_;  // blocks whose values have not been checked
-                                                        // yet
+  std::shared_ptr<CheckState> block_;                 // the current block
+  std::vector<std::shared_ptr<CheckState>> waiting_;  // blocks whose values have not been checked
+                                                      // yet
 };
 
 }  // namespace nmb

@@ -37,7 +37,7 @@ class RecentBytes {
   // Returns nullopt if the range is not in the kept ranges.
   template <class Read>
   std::optional<Status> copy(std::uint64_t offset, std::span<std::byte> out, const Read& read) {
-    const std::optional<Run> run = run_of(offset, out.size());
+    const std::optional<ByteRange> run = run_of(offset, out.size());
     if (!run) return std::nullopt;
     while (!out.empty()) {
       const std::uint64_t begin = std::max(run->begin, offset / kWindow * kWindow);
@@ -65,9 +65,6 @@ class RecentBytes {
   static constexpr std::uint64_t kWindow = 1 << 20;
   static constexpr std::size_t kMostWindows = 64;
 
-  struct Run {
-    std::uint64_t begin, end;
-  };
   struct Window {
     std::mutex mutex;
     std::uint64_t begin = 0;  // file offset of the bytes
@@ -76,13 +73,13 @@ class RecentBytes {
     std::uint64_t last_use = 0;   // protected by RecentBytes::mutex_
   };
 
-  std::optional<Run> run_of(std::uint64_t offset, std::uint64_t length) const {
+  std::optional<ByteRange> run_of(std::uint64_t offset, std::uint64_t length) const {
     const std::lock_guard lock(mutex_);
     const auto after = runs_.upper_bound(offset);
     if (after == runs_.begin()) return std::nullopt;
     const auto& [begin, end] = *std::prev(after);
     if (offset >= end || length > end - offset) return std::nullopt;
-    return Run{begin, end};
+    return ByteRange{begin, end};
   }
 
   // Returns the window that begins at `begin`. A new window takes the memory of the window that was

@@ -25,7 +25,7 @@ Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
 Status check_nothing_pending(const FileReader& reader) {
   const ByteSource& file = reader.file();
   if (file.size() <= reader.file_length()) return {};
-  NMB_ASSIGN(const Choice choice, choose_newest(file, Lookout::kAll));
+  NMB_ASSIGN(const Choice choice, choose_newest(file, TrailerScope::kAll));
   if (choice.in_progress) return {};
   if (choice.stray)
     return Status(Code::kDamaged, file.name(), choice.stray->position, "R-SB-13",

@@ -53,7 +53,7 @@ void ValueChecker::check_here(const std::vector<ValueRange>& ranges, std::size_t
 
 Status ValueChecker::check_by_ranks(const std::vector<ValueRange>& ranges,
                                     std::vector<ValueOutcome>* outcomes) {
-  const std::vector<std::size_t> ends = dealt_ends(ranges, ranks_->size());
+  const std::vector<std::size_t> ends = sent_ends(ranges, ranks_->size());
   // The meter also counts the bytes that other ranks read from this file.
   for (std::size_t i = ends.front(); i < ranges.size(); ++i)
     if (!ranges[i].external) file_.account(round_up(ranges[i].length, 8));
@@ -66,7 +66,7 @@ std::vector<ValueOutcome> ValueChecker::check(const std::vector<ValueRange>& ran
   std::vector<ValueOutcome> outcomes(ranges.size());
   std::uint64_t bytes = 0;
   for (const ValueRange& range : ranges) bytes += range.external ? 0 : range.length;
-  if (ranks_ && file_.path() && bytes >= kLeastDealt) {
+  if (ranks_ && file_.path() && bytes >= kLeastSent) {
     if (const Status status = check_by_ranks(ranges, &outcomes); !status.ok())
       for (ValueOutcome& outcome : outcomes) outcome.status = status;
   } else {

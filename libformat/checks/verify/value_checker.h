@@ -29,7 +29,7 @@ struct DigestedFile {
 };
 
 // The state of a block while it is checked.
-struct BlockVerdict {
+struct CheckState {
   std::string name;
   bool damaged = false;
   BlockEntry entry{};  // with the growth of the block
@@ -52,8 +52,8 @@ struct ValueRange {
   std::uint64_t sum = 0;
   // The values of the range in their extent: offset of the first value, and number of the piece.
   std::uint64_t logical = 0, piece = 0;
-  const char* rule = "";                  // the rule that a wrong sum breaks
-  std::shared_ptr<BlockVerdict> block{};  // nullptr for a dead range
+  const char* rule = "";                // the rule that a wrong sum breaks
+  std::shared_ptr<CheckState> block{};  // nullptr for a dead range
   PieceCodec codec = PieceCodec::kNone;
   std::uint64_t raw_length = 0;  // set only if the range has a codec
   // Source of the bytes, or nullptr if the bytes are in the NMB file.

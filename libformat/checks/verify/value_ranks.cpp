@@ -18,7 +18,7 @@ void fields(Fields& all, ValueOutcome& outcome) {
 namespace {
 
 // The fields of a ValueRange that another rank needs.
-struct Dealt {
+struct SentRange {
   std::uint64_t position, length, sum, raw_length;
   PieceCodec codec;
 };
@@ -27,7 +27,7 @@ struct Dealt {
 struct ValueTask {
   bool is_end = false;
   std::string path;
-  std::vector<Dealt> ranges;
+  std::vector<SentRange> ranges;
 };
 
 template <class Fields>
@@ -43,8 +43,8 @@ class Server {
  public:
   explicit Server(unsigned threads) : threads_(threads) {}
 
-  std::vector<ValueOutcome> check(const std::string& path, const std::vector<Dealt>& dealt) {
-    std::vector<ValueOutcome> outcomes(dealt.size());
+  std::vector<ValueOutcome> check(const std::string& path, const std::vector<SentRange>& received) {
+    std::vector<ValueOutcome> outcomes(received.size());
     if (!file_ || path != file_->name()) {
       Result<std::unique_ptr<FileSource>> opened = FileSource::open(path);
       if (!opened.ok()) {
@@ -53,14 +53,14 @@ class Server {
       }
       file_ = std::move(*opened);
     }
-    for_each_on_threads(threads_, dealt.size(), [&] {
+    for_each_on_threads(threads_, received.size(), [&] {
       return [&, buffer = CopyBuffer()](std::size_t i) mutable {
         ValueRange range;
-        range.position = dealt[i].position;
-        range.length = dealt[i].length;
-        range.sum = dealt[i].sum;
-        range.raw_length = dealt[i].raw_length;
-        range.codec = dealt[i].codec;
+        range.position = received[i].position;
+        range.length = received[i].length;
+        range.sum = received[i].sum;
+        range.raw_length = received[i].raw_length;
+        range.codec = received[i].codec;
         outcomes[i] = check_range(*file_, range, buffer);
       };
     });
@@ -74,7 +74,7 @@ class Server {
 
 }  // namespace
 
-std::vector<std::size_t> dealt_ends(const std::vector<ValueRange>& ranges, int ranks) {
+std::vector<std::size_t> sent_ends(const std::vector<ValueRange>& ranges, int ranks) {
   std::uint64_t all = 0, before = 0;
   for (const ValueRange& range : ranges) all += range.external ? 0 : range.length;
   std::vector<std::size_t> ends;

@@ -13,11 +13,11 @@ namespace nmb {
 
 // Batches with fewer bytes are not distributed, because the messages would cost more time than they
 // save.
-inline constexpr std::uint64_t kLeastDealt = 8 << 20;
+inline constexpr std::uint64_t kLeastSent = 8 << 20;
 
 // Divides `ranges` among the ranks. For each rank, returns the index in `ranges` where the rank's
 // share ends. All shares have about the same number of bytes. Bytes in other files are not counted.
-std::vector<std::size_t> dealt_ends(const std::vector<ValueRange>& ranges, int ranks);
+std::vector<std::size_t> sent_ends(const std::vector<ValueRange>& ranges, int ranks);
 
 // Sends each rank its share of the ranges in the file at `path`. Only rank 0 calls this function,
 // and only while the other ranks run serve_values(). Rank 0 keeps the first share and all ranges in

@@ -1,4 +1,3 @@
-// Determines the kind of a file and verifies it (see verify/verify.h).
 #include "verify/verify.h"
 
 #include <vector>

@@ -85,7 +85,7 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at,
   if (!claim(kind, range.position, padded, placed_at, object)) return;
   if (range.is_digested) file_.keep(range.position, range.position + padded);
   if (!at_least(VerifyLevel::kData) || is_old(range.position)) return;
-  if (values_.add(range)) tell_values();
+  if (values_.add(range)) report_values();
 }
 
 // Schedules the check of a piece in another file. Opens this file when the first piece in it is
@@ -101,7 +101,7 @@ void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
       told ? failure : core_->external().open(number);
   if (file.ok()) {
     range.external = *file;
-    if (values_.add(range)) tell_values();
+    if (values_.add(range)) report_values();
     return;
   }
   if (block_) block_->damaged = true;
@@ -119,8 +119,8 @@ void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
 
 // Checks the scheduled ranges, reports wrong sums, and then counts the blocks that waited for these
 // results.
-void NmbVerifier::tell_values() {
-  const std::shared_ptr<BlockVerdict> current = block_;
+void NmbVerifier::report_values() {
+  const std::shared_ptr<CheckState> current = block_;
   values_.run([&](const ValueRange& range, const ValueOutcome& outcome) {
     block_ = range.block;
     const bool is_dead = !range.block && !range.is_digested;
@@ -152,22 +152,22 @@ void NmbVerifier::tell_values() {
     if (outcome.dirty_padding)
       report("R-FL-4", *outcome.dirty_padding, object, "padding other than zero", "0");
   });
-  for (const auto& verdict : waiting_) {
-    if (verdict == current) continue;
-    block_ = verdict;
-    if (verdict->chunked && !verdict->damaged) check_chunks(*verdict->chunked);
-    const bool sound = !verdict->damaged;
-    if (verdict->counted && sound) count_again(*verdict->counted);
-    if (verdict->file && sound) check_file_digests(*verdict->file);
-    if (verdict->gives_file) {
+  for (const auto& state : waiting_) {
+    if (state == current) continue;
+    block_ = state;
+    if (state->chunked && !state->damaged) check_chunks(*state->chunked);
+    const bool sound = !state->damaged;
+    if (state->counted && sound) count_again(*state->counted);
+    if (state->file && sound) check_file_digests(*state->file);
+    if (state->gives_file) {
       ++summary_.originals;
-      summary_.whole_originals += !verdict->damaged && !verdict->unsupported;
+      summary_.whole_originals += !state->damaged && !state->unsupported;
     }
-    if (verdict->damaged)
+    if (state->damaged)
       ++summary_.damaged_blocks;
-    else if (!verdict->unsupported)
+    else if (!state->unsupported)
       ++summary_.sound_blocks;
-    if (verdict->damaged && options_.on_damaged_block) options_.on_damaged_block(verdict->name);
+    if (state->damaged && options_.on_damaged_block) options_.on_damaged_block(state->name);
   }
   block_ = current;
   waiting_.clear();
@@ -201,7 +201,7 @@ DamagedPiece NmbVerifier::describe_piece(const ValueRange& range) {
 
 // Returns the definitions of a block, or nullptr if they cannot be read. The result is valid until
 // the next call.
-const ClassicHeader* NmbVerifier::definitions_of(const BlockVerdict& block) {
+const ClassicHeader* NmbVerifier::definitions_of(const CheckState& block) {
   const BlockEntry& entry = block.entry;
   if (!described_ || described_->first != entry.position) {
     described_.emplace(entry.position, std::nullopt);
@@ -341,7 +341,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
       block_->damaged = true;  // already reported: a violation of R-EX-8, R-EX-12 or R-FT-10, or an
                                // error in the file table
     if (walk->digests && (walk->not_digested += stored) >= kDigestedAtOnce) {
-      tell_values();
+      report_values();
       walk->digests->read_to(piece.end());
       walk->not_digested = 0;
     }

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/group_block.h"
+#include "client/decode_group.h"
 #include "client/hdf5_file.h"
 #include "hdf5_types/hdf5_section.h"
 #include "verify/chunk_checker.h"
@@ -50,7 +50,7 @@ class Hdf5Verifier {
 
   Result<VerifySummary> run() {
     summary_.kind = "HDF5";
-    const Status read = hdf5::read_file(source_, [&](hdf5::GroupBlock group) -> Status {
+    const Status read = hdf5::read_file(source_, [&](hdf5::Hdf5Group group) -> Status {
       check_group(std::move(group));
       return {};
     });
@@ -61,7 +61,7 @@ class Hdf5Verifier {
       if (summary_.recorded_blocks == 0) return read;
       missed(read);
     }
-    tell_not_read();
+    report_not_read();
     summary_.bytes_read = source_->bytes();
     return summary_;
   }
@@ -92,7 +92,7 @@ class Hdf5Verifier {
     missed_ = true;
   }
 
-  void check_group(hdf5::GroupBlock group) {
+  void check_group(hdf5::Hdf5Group group) {
     ++summary_.recorded_blocks;
     damaged_ = missed_ = false;
     const std::string name = group.name;
@@ -104,7 +104,7 @@ class Hdf5Verifier {
     if (damaged_ && options_.on_damaged_block) options_.on_damaged_block(name);
   }
 
-  void check_block(hdf5::GroupBlock group) {
+  void check_block(hdf5::Hdf5Group group) {
     const std::string object = "block \"" + group.name + "\"";
     in_file_ = std::move(group.in_file);
     const bool overlap = at_least(VerifyLevel::kBlocks) && has_overlap(object);
@@ -205,7 +205,7 @@ class Hdf5Verifier {
   }
 
   // Reports chunks that were not decoded and values that were not read.
-  void tell_not_read() {
+  void report_not_read() {
     const auto warn = [&](std::string found, std::string expected) {
       report({kRule, kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});
     };

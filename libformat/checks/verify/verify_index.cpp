@@ -29,7 +29,7 @@ std::array<std::uint64_t, kTotals> as_array(const Totals& t) {
 std::array<std::uint64_t, kTotals> exact_totals(const Page& page) {
   std::array<std::uint64_t, kTotals> sums{};
   for (std::uint32_t row = 0; row < page.rows(); ++row) {
-    const auto values = as_array(holdings_at(page, row).totals);
+    const auto values = as_array(index_summary_at(page, row).totals);
     for (std::size_t i = 0; i < kTotals; ++i)
       if (!checked_add(sums[i], values[i], &sums[i])) sums[i] = ~std::uint64_t{0};
   }
@@ -177,7 +177,7 @@ void NmbVerifier::check_index() {
   }
   auto sums = exact_totals(*root);
   const auto recorded = as_array(s.totals);
-  const std::uint64_t needs = holdings_of(*root).needs;
+  const std::uint64_t needs = index_summary_of(*root).needs;
   if (needs != s.needs)
     report("R-SB-21", field(in_superblock::kNeeds), "superblock",
            joined_text("needs field ", s.needs),
@@ -225,7 +225,7 @@ void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> lo
     const ChildRow child_row = child_at(page, row);
     // An old page only leads to old pages and blocks. A block can still have new growth pages.
     if (is_old(child_row.position) && is_old(superblock().growth)) {
-      summary_.unchanged_blocks += holdings_at(page, row).totals.blocks;
+      summary_.unchanged_blocks += index_summary_at(page, row).totals.blocks;
       continue;
     }
     auto bytes =
@@ -240,7 +240,7 @@ void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> lo
     const std::optional<Page> child = decode_page(std::move(*bytes), expect);
     index_whole_ = index_whole_ && child;
     if (!child) continue;
-    check_child_holdings(page, row, *child);
+    check_child_summary(page, row, *child);
     const Separator from{page.name(row), page.name_offset(row)};
     check_index_page(
         *child, from,
@@ -248,13 +248,13 @@ void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> lo
   }
 }
 
-void NmbVerifier::check_child_holdings(const Page& page, std::uint32_t row, const Page& child) {
-  const std::uint64_t needs = page.value(row, kNeeds), below = holdings_of(child).needs;
+void NmbVerifier::check_child_summary(const Page& page, std::uint32_t row, const Page& child) {
+  const std::uint64_t needs = page.value(row, kNeeds), below = index_summary_of(child).needs;
   if (needs != below)
     report("R-IX-14", page.value_offset(row, kNeeds), "INDX page",
            joined_text("needs field ", needs, " for a child page"),
            joined_text(below, ", the bitwise OR over the rows of the child page"));
-  const auto sums = exact_totals(child), recorded = as_array(holdings_at(page, row).totals);
+  const auto sums = exact_totals(child), recorded = as_array(index_summary_at(page, row).totals);
   for (std::size_t i = 0; i < kTotals; ++i)
     if (sums[i] != recorded[i] || sums[i] > kMaxCount)
       report("R-IX-5", page.value_offset(row, static_cast<Column>(kBlocks + i)), "INDX page",
@@ -297,7 +297,7 @@ void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
     take_growth_of(row);
     return;
   }
-  block_ = std::make_shared<BlockVerdict>(BlockVerdict{row.entry.name, false});
+  block_ = std::make_shared<CheckState>(CheckState{row.entry.name, false});
   owner_ = {RegionOwner::Of::kBlock, next_block_++};
   waiting_.push_back(block_);
   used_needs_ = 0;
@@ -323,7 +323,7 @@ void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
   check_needs(row);
   block_.reset();
   owner_ = {};
-  if (waiting_.size() >= ValueChecker::kBatch) tell_values();
+  if (waiting_.size() >= ValueChecker::kBatch) report_values();
 }
 
 // Returns whether no part of a block is newer than VerifierOptions::since.

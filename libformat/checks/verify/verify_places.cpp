@@ -120,7 +120,7 @@ void NmbVerifier::check_original(const ReaderCore& core, std::uint32_t row) {
 
 // Compares the digests of an original with the recorded digests.
 void NmbVerifier::check_digests(std::uint32_t row, OriginalDigests* digests) {
-  tell_values();
+  report_values();
   digests->read_to(files_->size(row));
   const std::uint64_t findings = summary_.findings;
   auto& [checked, whole] = checked_originals_.emplace_back(row, false);

@@ -48,7 +48,7 @@ class ClassicDecoder {
 
  private:
   // Facts about a variable for the checks that need all variables.
-  struct Place {
+  struct VariableExtent {
     std::uint64_t begin_field;
     std::uint64_t bytes;  // size of the values without padding; for a record variable, size of the
                           // values in one record
@@ -527,9 +527,9 @@ class ClassicDecoder {
     ClassicLayout& layout = header_.layout;
     layout.fixed_end = values_end_ = layout.header_length;
     std::uint64_t record_variables = 0, sum = 0;
-    const Place* single = nullptr;
+    const VariableExtent* single = nullptr;
     for (VarId id = 0; id < places_.size(); ++id) {
-      const Place& place = places_[id];
+      const VariableExtent& place = places_[id];
       const std::uint64_t begin = metadata.begin(id);
       if (begin > classic::largest_begin(kind_))
         return fail("R-CH-13", place.begin_field, variable_text(id), "begin " + number(begin),
@@ -682,7 +682,7 @@ class ClassicDecoder {
   std::uint64_t told_length_ = 0;               // value of the header_length field, only for kind 6
   classic::Widths widths_{};
   std::uint64_t numrecs_ = 0;
-  GrowArray<Place> places_;
+  GrowArray<VariableExtent> places_;
   std::vector<DimId> dimensions_;
   std::uint64_t values_end_ = 0;  // end of the fixed-size values, without padding
   std::uint64_t record_end_ = 0;  // end of the values in a record, without padding

@@ -1,4 +1,3 @@
-// Keeps a block's definitions in compact arrays (see model/metadata.h).
 #include "model/metadata.h"
 
 #include <algorithm>

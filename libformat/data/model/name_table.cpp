@@ -1,4 +1,3 @@
-// Grows a NameTable (see model/name_table.h).
 #include "model/name_table.h"
 
 #include <algorithm>

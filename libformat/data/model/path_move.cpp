@@ -1,4 +1,3 @@
-// Changes paths of objects (see model/path_move.h).
 #include "model/path_move.h"
 
 #include "model/paths.h"

@@ -1,4 +1,3 @@
-// Converts names to text (see model/text.h).
 #include "model/text.h"
 
 #include "model/utf8_split.h"

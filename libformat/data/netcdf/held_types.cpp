@@ -100,7 +100,7 @@ class TypeChanger {
   }
 
  private:
-  struct Kept {
+  struct KeptVariable {
     VarId id;      // id of the variable in the dataset
     Source array;  // values converted to another type; nullptr if they are not converted
   };
@@ -196,7 +196,7 @@ class TypeChanger {
     auto values = std::make_shared<LaidValues>(
         laid_values(layout, dataset_->records, dataset_->extent->name()));
     for (VarId v = 0; v < kept_.size(); ++v) {
-      const Kept& kept = kept_[v];
+      const KeptVariable& kept = kept_[v];
       if (kept.array)
         values->add(to_, v, kept.array, 0, to_.slice_bytes(v).value_or(0));
       else
@@ -213,7 +213,7 @@ class TypeChanger {
   const Kind target_;
   const std::map<std::string, std::string>& found_;
   Metadata to_{Metadata::Names::kAsFound};
-  std::vector<Kept> kept_;
+  std::vector<KeptVariable> kept_;
   ClassicView out_;
 };
 

@@ -1,4 +1,3 @@
-// Shows blocks as netCDF-C shows them (see netcdf/netcdf_view.h).
 #include "netcdf/netcdf_view.h"
 
 #include <algorithm>
@@ -82,7 +81,7 @@ class ViewMaker {
 
  private:
   // The properties of a netCDF dimension, stored for the first dimension of its set.
-  struct Told {
+  struct DimensionProperties {
     std::optional<std::int64_t> id;
     std::string path;
     std::optional<VarId> scale;
@@ -140,13 +139,13 @@ class ViewMaker {
 
   // Splits a set of fixed dimensions whose lengths differ. For each dimension, returns the first
   // dimension of its set.
-  std::vector<DimId> first_of_sets(std::vector<Told>* told) {
+  std::vector<DimId> first_of_sets(std::vector<DimensionProperties>* properties) {
     const std::uint32_t count = metadata_.dimension_count();
     std::vector<DimId> first(count);
     std::vector<bool> grows(count), differ(count);
     for (DimId d = 0; d < count; ++d) {
       first[d] = sets_.find(d);
-      const std::optional<VarId> scale = (*told)[first[d]].scale;
+      const std::optional<VarId> scale = (*properties)[first[d]].scale;
       grows[first[d]] = scale ? may_grow_[metadata_.variable(*scale).dimensions[0]]
                               : grows[first[d]] || may_grow_[d];
       if (length(d) != length(first[d])) differ[first[d]] = true;
@@ -157,16 +156,16 @@ class ViewMaker {
       if (!differ[set] || grows[set]) continue;
       first[d] = d;
       grows_[d] = may_grow_[d];
-      const std::optional<VarId> scale = (*told)[set].scale;
+      const std::optional<VarId> scale = (*properties)[set].scale;
       if (scale && metadata_.variable(*scale).dimensions[0] == d)
-        std::swap((*told)[d], (*told)[set]);
+        std::swap((*properties)[d], (*properties)[set]);
     }
     return first;
   }
 
   // Like netCDF-C, gives each scale without a number the number after the largest earlier number.
   // Returns the number after the numbers of all scales.
-  std::int64_t count_unnumbered(std::vector<Told>* told) {
+  std::int64_t count_unnumbered(std::vector<DimensionProperties>* properties) {
     std::int64_t next = 0;
     for (VarId v = 0; v < view_.is_scale.size(); ++v) {
       if (!view_.is_scale[v] || metadata_.variable(v).dimensions.empty()) continue;
@@ -174,7 +173,7 @@ class ViewMaker {
       const std::int64_t id = own.empty() || own.front() < 0 ? next : own.front();
       next = std::max(next, id + 1);
       if (own.empty() || own.front() < 0)
-        (*told)[sets_.find(metadata_.variable(v).dimensions[0])].id = id;
+        (*properties)[sets_.find(metadata_.variable(v).dimensions[0])].id = id;
     }
     return next;
   }
@@ -248,17 +247,17 @@ class ViewMaker {
 
   void name_dimensions() {
     const std::uint32_t count = metadata_.dimension_count();
-    std::vector<Told> told(count);
+    std::vector<DimensionProperties> properties(count);
     for (const auto& [id, d] : by_id_) {
-      Told& of = told[sets_.find(d)];
+      DimensionProperties& of = properties[sets_.find(d)];
       if (!of.id) of.id = id;
     }
-    for (const auto& [path, d] : by_path_) told[sets_.find(d)].path = path;
+    for (const auto& [path, d] : by_path_) properties[sets_.find(d)].path = path;
     for (VarId v = 0; v < view_.is_scale.size(); ++v)
       if (view_.is_scale[v] && !metadata_.variable(v).dimensions.empty())
-        told[sets_.find(metadata_.variable(v).dimensions[0])].scale = v;
-    const std::int64_t next = count_unnumbered(&told);
-    const std::vector<DimId> first = first_of_sets(&told);
+        properties[sets_.find(metadata_.variable(v).dimensions[0])].scale = v;
+    const std::int64_t next = count_unnumbered(&properties);
+    const std::vector<DimId> first = first_of_sets(&properties);
 
     // Dimensions that no axis with a scale uses are numbered later.
     std::vector<bool> is_named(count);
@@ -278,7 +277,7 @@ class ViewMaker {
     for (DimId d = 0; d < count; ++d)
       if (first[d] == d && is_named[d]) order.push_back(d);
     std::stable_sort(order.begin(), order.end(), [&](DimId a, DimId b) {
-      const std::optional<std::int64_t>&x = told[a].id, &y = told[b].id;
+      const std::optional<std::int64_t>&x = properties[a].id, &y = properties[b].id;
       return x && y ? *x < *y : x.has_value() && !y.has_value();
     });
     std::vector<std::uint32_t> number(count);
@@ -287,16 +286,17 @@ class ViewMaker {
     for (const DimId d : order) {
       number[d] = static_cast<std::uint32_t>(view_.dimensions.size());
       const std::string own(metadata_.dimension(d).name);
-      std::string name = told[d].scale ? std::string(metadata_.variable(*told[d].scale).name)
-                         : !told[d].path.empty() ? last_part(told[d].path)
-                                                 : own;
+      std::string name = properties[d].scale
+                             ? std::string(metadata_.variable(*properties[d].scale).name)
+                         : !properties[d].path.empty() ? last_part(properties[d].path)
+                                                       : own;
       for (unsigned n = 2; name.empty() || taken.contains(name); ++n)
         name = n == 2 ? own : joined_text(own, "_", n - 1);
       taken.insert(name);
-      if (told[d].scale) of_scales.emplace(*told[d].scale, number[d]);
+      if (properties[d].scale) of_scales.emplace(*properties[d].scale, number[d]);
       const bool is_shared = view_.is_netcdf && grows_[d];
       view_.dimensions.push_back(
-          {std::move(name), is_shared ? 0 : length(d), grows_[d], std::move(told[d].path)});
+          {std::move(name), is_shared ? 0 : length(d), grows_[d], std::move(properties[d].path)});
     }
     for (NetcdfView::Variable& variable : view_.variables)
       for (const DimId d : metadata_.variable(variable.id).dimensions)

@@ -103,11 +103,12 @@ std::optional<std::string> path_above(std::string_view block, std::uint32_t leve
 }
 
 std::shared_ptr<const Dataset> dataset_keeping(std::shared_ptr<const Dataset> of, Dataset dataset) {
-  struct Kept {
+  struct DerivedDataset {
     std::shared_ptr<const Dataset> of;
     Dataset dataset;
   };
-  const auto kept = std::make_shared<Kept>(Kept{std::move(of), std::move(dataset)});
+  const auto kept =
+      std::make_shared<DerivedDataset>(DerivedDataset{std::move(of), std::move(dataset)});
   return {kept, &kept->dataset};
 }
 

@@ -48,11 +48,11 @@ class SourcePool {
   }
 
  private:
-  using Entry = std::pair<const void*, Source>;
-  std::list<Entry>::iterator find(const void* key) {
-    return std::ranges::find(open_, key, &Entry::first);
+  using OpenedSource = std::pair<const void*, Source>;
+  std::list<OpenedSource>::iterator find(const void* key) {
+    return std::ranges::find(open_, key, &OpenedSource::first);
   }
-  Source first(std::list<Entry>::iterator known) {
+  Source first(std::list<OpenedSource>::iterator known) {
     open_.splice(open_.begin(), open_, known);
     return known->second;
   }
@@ -62,11 +62,11 @@ class SourcePool {
 
   const std::size_t limit_;
   std::mutex mutex_;
-  std::list<Entry> open_;  // most recently used first
+  std::list<OpenedSource> open_;  // most recently used first
 };
 
 // The extent of a block of an NMB file.
-struct BlockOrigin {
+struct StoredOrigin {
   std::string path, block;
   std::uint64_t sum = 0;  // checksum of the block's entry
 };
@@ -80,7 +80,7 @@ struct ViewOrigin {
 };
 
 // What another rank needs to open the same values. std::monostate: no other rank can open them.
-using LateOrigin = std::variant<std::monostate, BlockOrigin, ViewOrigin>;
+using LateOrigin = std::variant<std::monostate, StoredOrigin, ViewOrigin>;
 
 // What is known of values before they are opened.
 struct LateForm {

@@ -34,7 +34,7 @@ enum class Sent : std::uint8_t {
 // all.has_room() is false if the values have too many bytes, and all.whole() sends all bytes of a
 // source. Receiving: all.check() checks a run.
 template <class Fields>
-void fields(Fields& all, form::Run& run) {
+void fields(Fields& all, form::Slice& run) {
   all(run.offset, run.bytes, run.base);
   all.check(run);
 }
@@ -124,7 +124,7 @@ void fields(Fields& all, std::monostate&) {
   all.stays();
 }
 template <class Fields>
-void fields(Fields& all, BlockOrigin& origin) {
+void fields(Fields& all, StoredOrigin& origin) {
   all(origin.path, origin.block, origin.sum);
 }
 template <class Fields>
@@ -163,7 +163,7 @@ class SourceOut : public FieldsOutOf<SourceOut> {
     if (!*shorter) known_.emplace(source, number);
   }
   void stays() { is_complete_ = false; }
-  void check(const form::Run&) {}
+  void check(const form::Slice&) {}
   bool has_room(const form::Bytes& bytes) {
     bytes_ += bytes.size();
     if (bytes_ > kMostBytes) stays();
@@ -218,7 +218,7 @@ class SourceIn : public FieldsInOf<SourceIn> {
     if (all.ok()) late = all.with_.late(form);
   }
   void stays() { fail(); }
-  void check(const form::Run& run) {
+  void check(const form::Slice& run) {
     if (!ok() || !failure_.ok()) return;
     const std::uint64_t size = run.base->size();
     if (run.offset > size || run.bytes > size - run.offset)

@@ -22,7 +22,7 @@ Result<std::optional<std::vector<std::byte>>> send_values(const ByteSource& sour
 
 struct RebuildWith {
   std::shared_ptr<FilePool> files;
-  // Opens values that have a BlockOrigin or a ViewOrigin.
+  // Opens values that have a StoredOrigin or a ViewOrigin.
   std::function<std::shared_ptr<const LateValues>(const LateForm& form)> late;
 };
 

@@ -95,7 +95,7 @@ Status Repeated::read_at(std::uint64_t at, std::span<std::byte> out) const {
 
 template <class Visit>
 Status Spliced::visit(ByteRange range, const Visit& visit) const {
-  auto run = std::ranges::upper_bound(runs, range.begin, {}, &Run::offset);
+  auto run = std::ranges::upper_bound(runs, range.begin, {}, &SourceRun::offset);
   if (run != runs.begin()) --run;
   for (std::uint64_t at = range.begin; at < range.end;) {
     while (run != runs.end() && run->end() <= at) ++run;
@@ -113,7 +113,7 @@ Status Spliced::visit(ByteRange range, const Visit& visit) const {
 
 Status Spliced::read_at(std::uint64_t at, std::span<std::byte> out) const {
   return visit({at, at + out.size()},
-               [&](const Run* run, std::uint64_t from, std::uint64_t length) -> Status {
+               [&](const SourceRun* run, std::uint64_t from, std::uint64_t length) -> Status {
                  const auto part = out.first(length);
                  out = out.subspan(length);
                  if (run) return sources[run->from]->read_at(from, part);
@@ -123,7 +123,7 @@ Status Spliced::read_at(std::uint64_t at, std::span<std::byte> out) const {
 }
 
 const std::string* Spliced::path() const {
-  for (const Run& run : runs)
+  for (const SourceRun& run : runs)
     if (run.offset == run.source)
       if (const std::string* const path = sources[run.from]->path()) return path;
   return nullptr;
@@ -134,7 +134,7 @@ bool Spliced::may_be_sparse() const {
 }
 
 bool Spliced::is_unallocated(std::uint64_t at, std::uint64_t length) const {
-  auto run = std::ranges::upper_bound(runs, at, {}, &Run::offset);
+  auto run = std::ranges::upper_bound(runs, at, {}, &SourceRun::offset);
   if (run == runs.begin()) return false;
   --run;
   const std::uint64_t from = at - run->offset;
@@ -274,11 +274,11 @@ Status read_runs(const ByteSource& source, std::span<const ValueRuns> runs, std:
 }
 
 Status visit_stored(const ByteSource& source, ByteRange range, const VisitStored& visit) {
-  if (const auto* run = form_of<form::Run>(&source))
+  if (const auto* run = form_of<form::Slice>(&source))
     return visit_stored(*run->base, {run->offset + range.begin, run->offset + range.end}, visit);
   if (const auto* spliced = form_of<form::Spliced>(&source))
     return spliced->visit(
-        range, [&](const form::Spliced::Run* run, std::uint64_t from, std::uint64_t length) {
+        range, [&](const form::Spliced::SourceRun* run, std::uint64_t from, std::uint64_t length) {
           if (!run) return visit(nullptr, 0, length);
           return visit_stored(*spliced->sources[run->from], {from, from + length}, visit);
         });
@@ -307,7 +307,7 @@ class Shortener {
  public:
   Shortener(ByteRange wanted, std::uint64_t* room) : wanted_(wanted), room_(room) {}
 
-  Result<Source> operator()(const form::Run& run) const {
+  Result<Source> operator()(const form::Slice& run) const {
     NMB_ASSIGN(Source base,
                shortened(*run.base, {run.offset + wanted_.begin, run.offset + wanted_.end}, room_));
     return base ? run_of(std::move(base), run.offset, run.bytes) : base;
@@ -317,7 +317,7 @@ class Shortener {
   }
   Result<Source> operator()(const form::Spliced& spliced) const {
     form::Spliced out{{}, {}, spliced.bytes, spliced.text};
-    for (form::Spliced::Run run : spliced.runs) {
+    for (form::Spliced::SourceRun run : spliced.runs) {
       if (run.offset >= wanted_.end || run.end() <= wanted_.begin) continue;
       NMB_ASSIGN(Source source, part_of(spliced.sources[run.from], &run));
       run.from = static_cast<std::uint32_t>(out.sources.size());
@@ -350,7 +350,7 @@ class Shortener {
     return part ? part : source;
   }
   // Only this process can read its temporary files, so their bytes are copied.
-  Result<Source> part_of(const Source& source, form::Spliced::Run* run) const {
+  Result<Source> part_of(const Source& source, form::Spliced::SourceRun* run) const {
     if (!std::holds_alternative<const SpoolFile*>(source->known()) || run->length > *room_)
       return shorter(source, {run->source, run->source + run->length});
     std::vector<std::byte> bytes(run->length);

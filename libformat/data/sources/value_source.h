@@ -65,7 +65,7 @@ std::span<const ValueRuns>::iterator run_at(std::span<const ValueRuns> runs, std
 namespace form {
 
 // A range of another source. offset + bytes must not exceed base->size().
-struct Run {
+struct Slice {
   Source base;
   std::uint64_t offset = 0, bytes = 0;
 
@@ -102,7 +102,7 @@ struct Repeated {
 
 // Ranges of other sources, with zeros between them.
 struct Spliced {
-  struct Run {
+  struct SourceRun {
     std::uint64_t offset = 0, length = 0;  // range in the result
     std::uint64_t source = 0;              // offset in the other source
     std::uint32_t from = 0;                // index of the other source
@@ -112,7 +112,7 @@ struct Spliced {
   std::vector<Source> sources;
   // The runs are in ascending order and do not overlap. Each lies within the first `bytes` bytes,
   // and within the other source.
-  std::vector<Run> runs;
+  std::vector<SourceRun> runs;
   std::uint64_t bytes = 0;
   std::string text;
 
@@ -213,7 +213,7 @@ struct Numbered {
 }  // namespace form
 
 using SourceForm =
-    std::variant<form::Run, form::Bytes, form::Repeated, form::Spliced, form::Strided,
+    std::variant<form::Slice, form::Bytes, form::Repeated, form::Spliced, form::Strided,
                  form::Converted, form::Named, form::Held, form::Called, form::Numbered,
                  std::shared_ptr<const LaidValues>, std::shared_ptr<const TiledValues>,
                  std::shared_ptr<const LateValues>>;
@@ -247,7 +247,7 @@ const Kind* form_of(const ByteSource* source) {
 }
 
 inline Source run_of(Source base, std::uint64_t offset, std::uint64_t bytes) {
-  return source_of(form::Run{std::move(base), offset, bytes});
+  return source_of(form::Slice{std::move(base), offset, bytes});
 }
 inline Source owned_bytes(std::vector<std::byte> bytes, std::string name) {
   return source_of(form::Bytes{std::move(bytes), std::move(name)});

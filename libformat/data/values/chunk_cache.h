@@ -13,16 +13,16 @@
 #include <vector>
 
 #include "wire/failure.h"
-#include "wire/memory_room.h"
+#include "wire/memory_budget.h"
 
 namespace nmb {
 
-// Holds at most memory_room(limit) bytes, or a single longer chunk. Thread-safe.
+// Holds at most memory_budget(limit) bytes, or a single longer chunk. Thread-safe.
 class ChunkCache {
  public:
   using Chunk = std::shared_ptr<const std::vector<std::byte>>;
 
-  explicit ChunkCache(std::uint64_t limit) : limit_(memory_room(limit)) {}
+  explicit ChunkCache(std::uint64_t limit) : limit_(memory_budget(limit)) {}
 
   // Returns a new number for an array, which distinguishes its chunks from the chunks of other
   // arrays.
@@ -68,7 +68,7 @@ class ChunkCache {
   }
 
   using Key = std::pair<std::uint64_t, std::uint64_t>;
-  struct Entry {
+  struct CachedChunk {
     Key key;
     Chunk chunk;
   };
@@ -80,8 +80,8 @@ class ChunkCache {
   std::array<std::mutex, 32> loading_;
   std::mutex mutex_;
   std::uint64_t arrays_ = 0, bytes_ = 0;
-  std::list<Entry> entries_;  // least recently used first
-  std::map<Key, std::list<Entry>::iterator> places_;
+  std::list<CachedChunk> entries_;  // least recently used first
+  std::map<Key, std::list<CachedChunk>::iterator> places_;
 };
 
 }  // namespace nmb

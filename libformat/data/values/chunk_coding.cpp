@@ -8,7 +8,7 @@
 #include "parallel/workers.h"
 #include "values/chunk_filters.h"
 #include "wire/joined_text.h"
-#include "wire/memory_room.h"
+#include "wire/memory_budget.h"
 
 namespace nmb {
 
@@ -67,7 +67,7 @@ class ChunkWindow {
                 encoded.end() - static_cast<std::ptrdiff_t>(others.size()));
     std::vector<std::vector<std::byte>> jobs(helpers);
     sent_.resize(helpers);
-    const std::uint64_t most = memory_room(2 * kCodedAtOnce);
+    const std::uint64_t most = memory_budget(2 * kCodedAtOnce);
     std::uint64_t bytes = 0;  // in all jobs
     for (std::size_t i = 0; i < helpers; ++i) {
       const std::size_t begin = others.size() * i / helpers;
@@ -135,9 +135,9 @@ Status code_chunks(
   // Each thread needs memory for about three decoded chunks.
   const std::uint64_t chunk_bytes = std::max<std::uint64_t>(grid.chunk_bytes(), 1);
   const std::uint64_t threads = std::clamp<std::uint64_t>(
-      memory_room(4 * kCodedAtOnce) / (3 * chunk_bytes), 1, std::max(rules.threads, 1u));
+      memory_budget(4 * kCodedAtOnce) / (3 * chunk_bytes), 1, std::max(rules.threads, 1u));
   const std::uint64_t window =
-      std::min(grid.count(), std::max(threads, memory_room(kCodedAtOnce) / chunk_bytes));
+      std::min(grid.count(), std::max(threads, memory_budget(kCodedAtOnce) / chunk_bytes));
   ChunkWindow work(chunks, rules, threads);
   std::vector<CodedChunk> coded(window);
   for (std::uint64_t first = 0; first < grid.count(); first += window) {

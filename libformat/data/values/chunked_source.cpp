@@ -35,7 +35,7 @@ ChunkedSource::ChunkedSource(std::shared_ptr<const ByteSource> region, const Sto
 Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset)
     return Status(Code::kDamaged, "a read goes beyond the end of a variable's values");
-  std::vector<Run> runs;
+  std::vector<ChunkSlice> runs;
   while (!out.empty()) {
     runs.clear();
     while (!out.empty() && runs.size() < kMostRuns) {
@@ -44,7 +44,7 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
       offset += part;
       out = out.subspan(part);
     }
-    std::ranges::stable_sort(runs, {}, &Run::chunk);
+    std::ranges::stable_sort(runs, {}, &ChunkSlice::chunk);
     for (std::size_t first = 0, end = 0; first < runs.size(); first = end) {
       while (end < runs.size() && runs[end].chunk == runs[first].chunk) ++end;
       NMB_TRY(read_runs(std::span(runs).subspan(first, end - first)));
@@ -54,13 +54,14 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
 }
 
 // Returns the longest run at the beginning of `out`.
-ChunkedSource::Run ChunkedSource::first_run(std::uint64_t offset, std::span<std::byte> out) const {
+ChunkedSource::ChunkSlice ChunkedSource::first_run(std::uint64_t offset,
+                                                   std::span<std::byte> out) const {
   const std::uint64_t in_value = offset % value_size_;
   std::uint64_t element = offset / value_size_;
   const std::uint64_t in_row = element % row_;
   // Computes the number of the chunk and the position of the element in it. `chunks` counts the
   // chunks along the faster dimensions, and `elements` the elements of a chunk along them.
-  Run run{0, 0, out};
+  ChunkSlice run{0, 0, out};
   std::uint64_t chunks = 1, elements = 1, rows = 0;
   for (std::size_t i = lengths_.size(); i-- > 0; element /= lengths_[i]) {
     const std::uint64_t at = element % lengths_[i];
@@ -76,12 +77,12 @@ ChunkedSource::Run ChunkedSource::first_run(std::uint64_t offset, std::span<std:
   return run;
 }
 
-Status ChunkedSource::read_runs(std::span<const Run> runs) const {
+Status ChunkedSource::read_runs(std::span<const ChunkSlice> runs) const {
   const std::uint64_t number = runs.front().chunk;
   NMB_ASSIGN(const ChunkRow row, row_of(number));
   const bool is_plain = table_.is_plain(row);
   ChunkCache::Chunk chunk;
-  for (const Run& run : runs) {
+  for (const ChunkSlice& run : runs) {
     const std::size_t part = run.out.size();
     // Long runs of an unfiltered chunk are read directly from the file.
     if (is_plain && (part >= kLongRun || part >= table_.chunk_bytes() / 4)) {

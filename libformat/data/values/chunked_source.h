@@ -32,14 +32,14 @@ class ChunkedSource final : public ByteSource {
 
  private:
   // Values that are contiguous both in the array and in a chunk.
-  struct Run {
+  struct ChunkSlice {
     std::uint64_t chunk;  // number of the chunk
     std::uint64_t place;  // offset in the chunk
     std::span<std::byte> out;
   };
-  Run first_run(std::uint64_t offset, std::span<std::byte> out) const;
+  ChunkSlice first_run(std::uint64_t offset, std::span<std::byte> out) const;
   // Reads runs of one chunk.
-  Status read_runs(std::span<const Run> runs) const;
+  Status read_runs(std::span<const ChunkSlice> runs) const;
   Result<ChunkRow> row_of(std::uint64_t number) const;
 
   const ChunkTable table_;

@@ -1,4 +1,3 @@
-// Opens classic files as datasets (see model/dataset.h).
 #include "model/dataset.h"
 
 #include "sources/value_source.h"

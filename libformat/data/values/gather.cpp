@@ -48,7 +48,7 @@ class Window {
     if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(size_);
     NMB_TRY(extent_.read_at(begin_, {buffer_.get(), used_}));
     std::size_t packed = 0;
-    for (const Piece& piece : pieces_) {
+    for (const WindowRange& piece : pieces_) {
       if (piece.offset != packed)
         std::memmove(buffer_.get() + packed, buffer_.get() + piece.offset, piece.bytes);
       packed += piece.bytes;
@@ -59,7 +59,7 @@ class Window {
   }
 
  private:
-  struct Piece {
+  struct WindowRange {
     std::uint32_t offset, bytes;  // range in the window
   };
   static constexpr std::size_t kMaxPieces = 65536;  // 512 KiB
@@ -69,7 +69,7 @@ class Window {
   const std::uint64_t size_;
   const std::uint64_t element_;
   std::uint64_t begin_ = 0, used_ = 0;
-  std::vector<Piece> pieces_;
+  std::vector<WindowRange> pieces_;
   std::unique_ptr<std::byte[]> buffer_;
 };
 

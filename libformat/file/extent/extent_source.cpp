@@ -159,17 +159,17 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
   return {};
 }
 
-Result<ExtentSource::Stretch> ExtentSource::stretch_at(std::uint64_t offset) const {
+Result<ExtentSource::ContiguousRange> ExtentSource::contiguous_at(std::uint64_t offset) const {
   NMB_TRY(check_offset(offset, 1));
-  if (inline_bytes_ || hole_) return Stretch{0, length_, 0};
-  if (!mapped_) return Stretch{0, length_, run_position_};
+  if (inline_bytes_ || hole_) return ContiguousRange{0, length_, 0};
+  if (!mapped_) return ContiguousRange{0, length_, run_position_};
   if (run_position_ != 0) {
     const std::uint64_t begin = offset / piece_size_ * piece_size_;
-    return Stretch{begin, std::min(length_, begin + piece_size_), run_position_ + begin};
+    return ContiguousRange{begin, std::min(length_, begin + piece_size_), run_position_ + begin};
   }
   NMB_ASSIGN(const std::vector<Piece> pieces, pieces_in(offset, offset + 1));
   const Piece& piece = pieces.front();
-  return Stretch{piece.logical, piece.end(), piece.is_plain() ? piece.position : 0};
+  return ContiguousRange{piece.logical, piece.end(), piece.is_plain() ? piece.position : 0};
 }
 
 Status ExtentSource::check(std::uint64_t offset, std::uint64_t position,

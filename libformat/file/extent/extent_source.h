@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "extent/block_pieces.h"
 #include "extent/piece_cache.h"
+#include "extent/piece_finder.h"
 #include "model/external_files.h"
 #include "model/values.h"
 #include "wire/block_entry.h"
@@ -45,13 +45,13 @@ class ExtentSource final : public ByteSource {
   // The bytes [begin, end) of the extent, which are whole pieces and lie contiguously at `position`
   // of the file. The position is 0 if the bytes are in memory, coded, in another file, or not
   // stored.
-  struct Stretch {
+  struct ContiguousRange {
     std::uint64_t begin = 0, end = 0, position = 0;
   };
-  // Returns the stretch that contains `offset`.
-  Result<Stretch> stretch_at(std::uint64_t offset) const;
+  // Returns the range that contains `offset`.
+  Result<ContiguousRange> contiguous_at(std::uint64_t offset) const;
   // Checks `bytes` of the extent from `offset` on, which were read from `position` of the file. A
-  // stretch must begin at `offset`, and the bytes may include later stretches. Calls bad(piece,
+  // range must begin at `offset`, and the bytes may include later ranges. Calls bad(piece,
   // why) for each damaged piece that lies completely within `bytes`. Fails if a page of the data
   // map cannot be read.
   Status check(std::uint64_t offset, std::uint64_t position, std::span<const std::byte> bytes,
@@ -93,7 +93,7 @@ class ExtentSource final : public ByteSource {
   const FillPattern& fill_;
   PieceCache& cache_;
   mutable std::mutex mutex_;  // protects the mutable members
-  BlockPieces pieces_;
+  PieceFinder pieces_;
   mutable std::uint64_t zeros_length_ = 0,
                         zeros_sum_ = 0;  // last argument and last result of sum_of_zeros()
 };

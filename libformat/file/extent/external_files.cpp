@@ -79,7 +79,7 @@ Result<std::uint64_t> ExternalFiles::place_in_original(std::uint32_t number, std
                   joined_text("file number ", number, " is not the number of an original"));
   std::lock_guard lock(mutex_);
   const auto [known, is_new] = original_runs_.try_emplace(number);
-  std::vector<Run>& runs = known->second;
+  std::vector<OriginalRun>& runs = known->second;
   if (is_new) {
     const std::uint64_t size = files->size(number - 1);
     const DataMap map(file_, nullptr, superblock_, owner_of_original(number),
@@ -98,7 +98,7 @@ Result<std::uint64_t> ExternalFiles::place_in_original(std::uint32_t number, std
       return read;
     }
   }
-  const auto run = std::ranges::upper_bound(runs, position, {}, &Run::end);
+  const auto run = std::ranges::upper_bound(runs, position, {}, &OriginalRun::end);
   if (run == runs.end() || position < run->begin || length > run->end - position) return 0;
   return run->position + (position - run->begin);
 }

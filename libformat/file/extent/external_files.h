@@ -60,11 +60,11 @@ class ExternalFiles {
   mutable std::shared_ptr<const FileTable> table_;
   mutable std::unordered_map<std::uint32_t, std::shared_ptr<const ByteSource>> opened_;
   // A byte range of an original that is contiguous in this NMB file.
-  struct Run {
+  struct OriginalRun {
     std::uint64_t begin, end;  // offsets in the original
     std::uint64_t position;    // position of the range in this NMB file
   };
-  mutable std::unordered_map<std::uint32_t, std::vector<Run>> original_runs_;
+  mutable std::unordered_map<std::uint32_t, std::vector<OriginalRun>> original_runs_;
 };
 
 }  // namespace nmb

@@ -99,7 +99,7 @@ void add_child(PageBuilder& node, const ChildRow& child) {
 }
 
 std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, std::uint32_t rows,
-                      Holdings* holds) {
+                      IndexSummary* holds) {
   const std::size_t count = std::min<std::size_t>(children.size(), rows);
   for (const ChildRow& child : children.first(count)) {
     add_child(node, child);
@@ -114,18 +114,18 @@ ChildRow child_at(const Page& node, std::uint32_t row) {
           static_cast<std::uint32_t>(
               std::min<std::uint64_t>(node.value(row, kStoredLength), ~std::uint32_t{0})),
           node.value(row, kSum),
-          holdings_at(node, row),
+          index_summary_at(node, row),
           node.unknown_values(row)};
 }
 
-Holdings holdings_at(const Page& page, std::uint32_t row) {
+IndexSummary index_summary_at(const Page& page, std::uint32_t row) {
   return {{counts_at(page, row), page.level() == 0 ? 1 : page.value(row, kBlocks)},
           page.value(row, kNeeds)};
 }
 
-Holdings holdings_of(const Page& page) {
-  Holdings holds;
-  for (std::uint32_t row = 0; row < page.rows(); ++row) holds += holdings_at(page, row);
+IndexSummary index_summary_of(const Page& page) {
+  IndexSummary holds;
+  for (std::uint32_t row = 0; row < page.rows(); ++row) holds += index_summary_at(page, row);
   return holds;
 }
 

@@ -11,10 +11,10 @@
 namespace nmb {
 
 // Totals and needs of an entry, or of all entries below a page.
-struct Holdings {
+struct IndexSummary {
   Totals totals;
   std::uint64_t needs = 0;
-  Holdings& operator+=(const Holdings& other) {
+  IndexSummary& operator+=(const IndexSummary& other) {
     totals += other.totals;
     needs |= other.needs;
     return *this;
@@ -27,7 +27,7 @@ struct ChildRow {
   std::uint64_t position = 0;
   std::uint32_t length = 0;
   std::uint64_t sum = 0;
-  Holdings holds;
+  IndexSummary holds;
   std::vector<UnknownValue> unknown{};  // used only if the row is copied from an old page
 };
 
@@ -73,11 +73,13 @@ void add_child(PageBuilder& node, const ChildRow& child);
 // Fills an empty node with the first children, at most `rows` of them, and adds their totals to
 // *holds. Returns their number.
 std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, std::uint32_t rows,
-                      Holdings* holds);
+                      IndexSummary* holds);
 ChildRow child_at(const Page& node, std::uint32_t row);
-Holdings holdings_at(const Page& page, std::uint32_t row);
-Holdings holdings_of(const Page& page);
-inline Holdings holdings_of(const BlockEntry& entry) { return {entry.totals(), entry.needs}; }
+IndexSummary index_summary_at(const Page& page, std::uint32_t row);
+IndexSummary index_summary_of(const Page& page);
+inline IndexSummary index_summary_of(const BlockEntry& entry) {
+  return {entry.totals(), entry.needs};
+}
 
 // Fails with kLimit if an index with nodes of level `level` would be too high (spec/format.md,
 // section 16).

@@ -15,7 +15,7 @@ class EntryTree {
   using Rows = IndexChanges;
   using Row = BlockEntry;
   using Child = ChildRow;
-  using Total = Holdings;
+  using Total = IndexSummary;
   explicit EntryTree(IndexPageRows page_rows) : page_rows_(page_rows) {}
 
   static PageUse use() { return PageUse::kIndex; }
@@ -40,7 +40,7 @@ class EntryTree {
       child->separator =
           last_.empty() ? "" : separator_between(std::string_view(last_).substr(1), entry.name);
     add_entry(leaf, entry);
-    child->holds += holdings_of(entry);
+    child->holds += index_summary_of(entry);
   }
   void end_leaf(const PageBuilder& leaf) { last_ = "=" + std::string(leaf.last_name()); }
   std::size_t fill_node(PageBuilder& node, std::span<const Child> children, Child* parent) const {

@@ -86,19 +86,19 @@ Result<std::shared_ptr<const Page>> IndexTree::child(const Page& node, std::uint
               child.sum);
 }
 
-Result<std::optional<IndexTree::Found>> IndexTree::find_row(std::string_view name) const {
-  if (superblock_.height == 0) return std::optional<Found>();
+Result<std::optional<IndexTree::FoundEntry>> IndexTree::find_row(std::string_view name) const {
+  if (superblock_.height == 0) return std::optional<FoundEntry>();
   NMB_ASSIGN(std::shared_ptr<const Page> page, root());
   while (page->level() > 0) {
     NMB_ASSIGN(page, child(*page, child_row_for(*page, name)));
   }
   std::uint32_t row = lower_bound_row(*page, name);
-  if (row == page->rows() || page->name(row) != name) return std::optional<Found>();
-  return std::optional<Found>({std::move(page), row});
+  if (row == page->rows() || page->name(row) != name) return std::optional<FoundEntry>();
+  return std::optional<FoundEntry>({std::move(page), row});
 }
 
 Result<std::optional<BlockEntry>> IndexTree::find(std::string_view name) const {
-  NMB_ASSIGN(const std::optional<Found> found, find_row(name));
+  NMB_ASSIGN(const std::optional<FoundEntry> found, find_row(name));
   if (!found) return std::optional<BlockEntry>();
   BlockEntry entry = entry_at(*found->leaf, found->row);
   NMB_TRY(growth_.add_to(&entry));
@@ -106,7 +106,7 @@ Result<std::optional<BlockEntry>> IndexTree::find(std::string_view name) const {
 }
 
 Result<bool> IndexTree::contains(std::string_view name) const {
-  NMB_ASSIGN(const std::optional<Found> found, find_row(name));
+  NMB_ASSIGN(const std::optional<FoundEntry> found, find_row(name));
   return found.has_value();
 }
 
@@ -119,7 +119,7 @@ Status IndexTree::totals_below(const Page& page, const NameRange& range, Totals*
   if (page.level() == 0) {
     for (std::uint32_t row = lower_bound_row(page, range.first); row < page.rows(); ++row) {
       if (range.end && page.name(row) >= *range.end) break;
-      *totals += holdings_at(page, row).totals;
+      *totals += index_summary_at(page, row).totals;
     }
     return {};
   }
@@ -129,7 +129,7 @@ Status IndexTree::totals_below(const Page& page, const NameRange& range, Totals*
         range.first <= page.name(row) &&
         (row + 1 < page.rows() ? !range.end || page.name(row + 1) <= *range.end : !range.end);
     if (whole) {
-      *totals += holdings_at(page, row).totals;
+      *totals += index_summary_at(page, row).totals;
     } else {
       NMB_ASSIGN(std::shared_ptr<const Page> below, child(page, row));
       NMB_TRY(totals_below(*below, range, totals));

@@ -73,11 +73,11 @@ class IndexTree {
   Result<std::shared_ptr<const Page>> load(std::uint16_t level, std::uint64_t position,
                                            std::uint32_t length,
                                            std::optional<std::uint64_t> sum) const;
-  struct Found {
+  struct FoundEntry {
     std::shared_ptr<const Page> leaf;
     std::uint32_t row = 0;
   };
-  Result<std::optional<Found>> find_row(std::string_view name) const;
+  Result<std::optional<FoundEntry>> find_row(std::string_view name) const;
   // Returns the totals of the entries in a range, without growth.
   Result<Totals> stored_totals_in(const NameRange& range) const;
   Status totals_below(const Page& page, const NameRange& range, Totals* totals) const;

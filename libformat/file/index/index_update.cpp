@@ -137,7 +137,7 @@ class LeafWork : public Work {
       child->separator = first ? *first : separator_between(before, row.entry.name);
     add_entry(leaf, row.entry);
     leaf.keep(row.unknown);
-    child->holds += holdings_of(row.entry);
+    child->holds += index_summary_of(row.entry);
   }
 
  private:
@@ -290,7 +290,7 @@ class Update {
     std::uint32_t length = 0;
     std::uint16_t level = 0;
     bool only_child = false;  // whether this page was the only child of the previous root
-    Holdings holds;
+    IndexSummary holds;
     Digest digest;
   };
   // This rank's part of its first old page, on which lower ranks may work too.
@@ -310,7 +310,7 @@ class Update {
     level_ = root->level();
     pages_.children().push_back({"", root->position(),
                                  static_cast<std::uint32_t>(root->bytes().size()), root->sum(),
-                                 holdings_of(*root)});
+                                 index_summary_of(*root)});
     return {};
   }
 

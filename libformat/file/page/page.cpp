@@ -519,7 +519,7 @@ void PageBuilder::set_bytes(std::span<const std::byte> bytes) {
 
 void PageBuilder::keep(std::span<const UnknownValue> values) {
   for (const UnknownValue& value : values) {
-    auto at = std::ranges::lower_bound(kept_, value.id, {}, &Kept::id);
+    auto at = std::ranges::lower_bound(kept_, value.id, {}, &KeptColumn::id);
     if (at == kept_.end() || at->id != value.id) at = kept_.insert(at, {value.id, false, {}});
     at->wide = at->wide || value.wide;
     at->values.resize(rows_);
@@ -527,7 +527,7 @@ void PageBuilder::keep(std::span<const UnknownValue> values) {
   }
 }
 
-std::uint16_t PageBuilder::Kept::width() const {
+std::uint16_t PageBuilder::KeptColumn::width() const {
   if (wide) return 16;
   std::uint64_t all = 0;
   for (const Digest& value : values) all |= value.low;
@@ -554,7 +554,7 @@ Result<std::uint32_t> PageBuilder::length() const {
   std::uint64_t bytes = kPageHeaderSize + heap_.size() + bytes_.size();
   for (std::uint16_t c = 1; c < kColumnCount; ++c)
     if (std::uint32_t w = width(c)) bytes += 4 + std::uint64_t{w} * rows_;
-  for (const Kept& kept : kept_) bytes += 4 + std::uint64_t{kept.width()} * rows_;
+  for (const KeptColumn& kept : kept_) bytes += 4 + std::uint64_t{kept.width()} * rows_;
   bytes = round_up(bytes, 8);
   if (bytes > ~std::uint32_t{0})
     return Status(Code::kLimit, joined_text("found ", rows_, " rows that need a page of ", bytes,
@@ -605,7 +605,7 @@ Result<PageBuilder::Encoded> PageBuilder::encode(const Origin& origin, std::uint
     }
     to += std::size_t{w} * rows_;
   }
-  for (const Kept& kept : kept_) {
+  for (const KeptColumn& kept : kept_) {
     const std::uint16_t w = kept.width();
     store_le(entry, kept.id);
     store_le(entry + 2, w);

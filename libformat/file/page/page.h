@@ -247,13 +247,13 @@ class PageBuilder {
       values_;  // values of each column; empty if all are 0
   std::array<std::vector<Digest>, kWideColumns.size()>
       digests_;  // values of each wide column; empty if all are 0
-  struct Kept {
+  struct KeptColumn {
     std::uint16_t id = 0;
     bool wide = false;
     std::vector<Digest> values;
     std::uint16_t width() const;
   };
-  std::vector<Kept> kept_;        // by ascending ids
+  std::vector<KeptColumn> kept_;  // by ascending ids
   std::string heap_;              // names
   std::vector<std::byte> bytes_;  // bytes after the names
 };

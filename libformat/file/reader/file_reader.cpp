@@ -1,4 +1,3 @@
-// Implements Reader (see reader/file_reader.h).
 #include "reader/file_reader.h"
 
 #include <algorithm>
@@ -23,7 +22,7 @@
 #include "table/tag_row.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
-#include "wire/memory_room.h"
+#include "wire/memory_budget.h"
 
 namespace nmb {
 
@@ -117,7 +116,7 @@ Result<std::unique_ptr<FileReader>> FileReader::open(std::shared_ptr<const ByteS
   auto state = std::make_unique<State>();
   state->shared = std::move(shared);
   state->options = options;
-  state->options.cache_bytes = memory_room(options.cache_bytes);
+  state->options.cache_bytes = memory_budget(options.cache_bytes);
   state->warnings = std::move(warnings.list);
   return std::unique_ptr<FileReader>(new FileReader(std::move(state)));
 }

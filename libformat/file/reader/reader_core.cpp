@@ -34,7 +34,7 @@ Status ReaderCore::for_each_piece(const BlockEntry& entry, std::uint64_t from, s
                                   const std::function<Status(const Piece&)>& visit) const {
   NMB_TRY(check_needs(entry));
   NMB_ASSIGN(const std::span<const GrowthRow> growth, index_.growth().rows_of(entry));
-  return BlockPieces(file_, &external_, head_.superblock, entry, growth).for_each(from, to, visit);
+  return PieceFinder(file_, &external_, head_.superblock, entry, growth).for_each(from, to, visit);
 }
 
 Status ReaderCore::check_needs(const BlockEntry& entry) const {
@@ -282,7 +282,7 @@ Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_
 namespace {
 
 // The values of a block, and all objects that are needed to read them.
-struct BlockExtent {
+struct LoadedExtent {
   std::shared_ptr<const void> keep_alive;
   std::unique_ptr<FillPattern> fill;
   std::unique_ptr<ExtentSource> source;
@@ -302,7 +302,7 @@ Result<std::shared_ptr<const LoadedBlock>> ReaderCore::decode(
   block->layout.records = entry.records;
   block->records = entry.records;
   NMB_ASSIGN(const std::span<const GrowthRow> growth, index_.growth().rows_of(entry));
-  auto extent = std::make_shared<BlockExtent>();
+  auto extent = std::make_shared<LoadedExtent>();
   extent->keep_alive = std::move(keep_alive);
   // The pattern refers to the block's own metadata, which exists as long as the block.
   extent->fill = std::make_unique<FillPattern>(block->metadata, block->layout);

@@ -25,7 +25,7 @@ void ScatterWindow::damage(std::uint64_t from, std::uint64_t to, const Status& w
 
 // Converts a part of the window into the target's array. The window must have been read and
 // checked.
-void ScatterWindow::give(const Part& part) {
+void ScatterWindow::give(const ScatterElement& part) {
   for (const Damage& damage : damages_)
     if (part.place < damage.to && part.place + part.length > damage.from)
       fail(part.target, damage.why);
@@ -36,15 +36,15 @@ void ScatterWindow::give(const Part& part) {
 void ScatterWindow::add(const ExtentSource& source, std::uint32_t target, std::uint64_t offset,
                         std::uint64_t at, std::uint64_t length) {
   while (length > 0 && targets_[target].status.ok()) {
-    if (last_source_ != &source || offset < stretch_.begin || offset >= stretch_.end) {
-      const Result<ExtentSource::Stretch> stretch = source.stretch_at(offset);
-      if (!stretch.ok()) return fail(target, stretch.status());
-      stretch_ = *stretch;
+    if (last_source_ != &source || offset < range_.begin || offset >= range_.end) {
+      const Result<ExtentSource::ContiguousRange> range = source.contiguous_at(offset);
+      if (!range.ok()) return fail(target, range.status());
+      range_ = *range;
       last_source_ = &source;
     }
-    std::uint64_t part = std::min(length, stretch_.end - offset);
-    const bool alone = stretch_.position == 0 ||
-                       (source.verifies() && stretch_.end - stretch_.begin > kScatterWindow);
+    std::uint64_t part = std::min(length, range_.end - offset);
+    const bool alone =
+        range_.position == 0 || (source.verifies() && range_.end - range_.begin > kScatterWindow);
     part = alone ? read_alone(source, target, offset, at, part)
                  : join(source, target, offset, at, part);
     offset += part;
@@ -75,8 +75,8 @@ bool ScatterWindow::takes(const ExtentSource& source, std::uint64_t position) co
   if (file_ != &source.file() || parts_.size() == kMaxParts || position < begin_ ||
       position > begin_ + used_ + kScatterGap || position - begin_ >= kScatterWindow)
     return false;
-  const std::uint64_t length = stretch_.end - stretch_.begin;
-  return length > kScatterWindow || stretch_.position + length - begin_ <= kScatterWindow;
+  const std::uint64_t length = range_.end - range_.begin;
+  return length > kScatterWindow || range_.position + length - begin_ <= kScatterWindow;
 }
 
 // Returns whether the last request has read and checked the requested bytes, and they are still in
@@ -93,9 +93,9 @@ bool ScatterWindow::holds(const ExtentSource& source, std::uint64_t from, std::u
 std::uint64_t ScatterWindow::join(const ExtentSource& source, std::uint32_t target,
                                   std::uint64_t offset, std::uint64_t at, std::uint64_t length) {
   const bool whole = source.verifies();
-  const std::uint64_t from = whole ? stretch_.begin : offset;
-  const std::uint64_t position = stretch_.position + (from - stretch_.begin);
-  const std::uint64_t most = whole ? stretch_.end - stretch_.begin : length;
+  const std::uint64_t from = whole ? range_.begin : offset;
+  const std::uint64_t position = range_.position + (from - range_.begin);
+  const std::uint64_t most = whole ? range_.end - range_.begin : length;
   if (!parts_.empty() && !takes(source, position)) flush();
   if (holds(source, from, position, most)) {
     give({static_cast<std::uint32_t>(position - begin_ + (offset - from)),
@@ -139,7 +139,7 @@ void ScatterWindow::flush() {
   } else {
     damage(0, used_, status);
   }
-  for (const Part& part : parts_) give(part);
+  for (const ScatterElement& part : parts_) give(part);
   parts_.clear();
 }
 

@@ -47,7 +47,7 @@ class ScatterWindow {
   void flush();
 
  private:
-  struct Part {
+  struct ScatterElement {
     std::uint32_t place, length;  // range in the window
     std::uint32_t target;
     std::uint64_t at;
@@ -80,18 +80,18 @@ class ScatterWindow {
   // Marks the bytes [from, to) of the window as unreadable. give() then sets the error for each
   // target that needs one of them.
   void damage(std::uint64_t from, std::uint64_t to, const Status& why);
-  void give(const Part& part);
+  void give(const ScatterElement& part);
   std::span<std::byte> buffer();
 
   std::span<GetTarget> targets_;
   const ExtentSource* last_source_ = nullptr;
-  ExtentSource::Stretch stretch_;  // stretch of last_source_ with the last requested byte
+  ExtentSource::ContiguousRange range_;  // range of last_source_ with the last requested byte
   const ByteSource* file_ = nullptr;
   std::uint64_t begin_ = 0;  // position of the window in the file
   std::uint64_t used_ = 0;   // number of bytes that flush() must read
   std::uint64_t read_ = 0;   // number of bytes that flush() has read; they stay in the buffer until
                              // the next request
-  std::vector<Part> parts_;
+  std::vector<ScatterElement> parts_;
   std::vector<Cover> covers_;
   std::vector<Damage> damages_;
   std::unique_ptr<std::byte[]> buffer_;

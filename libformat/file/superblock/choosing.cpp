@@ -66,7 +66,7 @@ Status choose_damaged(const ByteSource& file, Choice* choice) {
     choice->newest = g->superblock;
     if (reading.mark) return {};
     NMB_ASSIGN(std::optional<FoundSuperblock> found,
-               search.following(g->superblock, Lookout::kAll));
+               search.following(g->superblock, TrailerScope::kAll));
     if (found && !reading.other_slot_fits(g->superblock))
       return roll_forward(std::move(*found), true);
     if (!found) choice->stray = search.stray();
@@ -87,7 +87,7 @@ bool is_unfinished(const Choice& choice) {
 }
 
 // Chooses the newest generation from one reading of the file.
-Result<Choice> choose_once(const ByteSource& file, Lookout lookout) {
+Result<Choice> choose_once(const ByteSource& file, TrailerScope scope) {
   Choice choice;
   NMB_ASSIGN(choice.reading, read_until_sure(file));
   const HeadReading& reading = choice.reading;
@@ -102,9 +102,9 @@ Result<Choice> choose_once(const ByteSource& file, Lookout lookout) {
   const bool searched = !reading.settled() && !reading.mark && !choice.rolled_forward;
   if (!searched && reading.size > length && choice.newest.fields.usable_length()) {
     TrailerSearch search(file, reading.size, reading.file_id);
-    const Lookout where = reading.settled() ? lookout : Lookout::kAll;
+    const TrailerScope where = reading.settled() ? scope : TrailerScope::kAll;
     NMB_ASSIGN(choice.pending, search.following(choice.newest, where));
-    if (!choice.pending && where == Lookout::kAll) choice.stray = search.stray();
+    if (!choice.pending && where == TrailerScope::kAll) choice.stray = search.stray();
   }
   if (choice.newest.fields.generation > 1 && is_unfinished(choice)) {
     const Place& before = choice.newest.fields.previous_trailer;
@@ -125,8 +125,8 @@ bool is_mixture(std::span<const std::byte> bytes, std::span<const std::byte> bef
 
 }  // namespace
 
-Result<Choice> choose_newest(const ByteSource& file, Lookout lookout) {
-  NMB_ASSIGN(Choice choice, choose_once(file, lookout));
+Result<Choice> choose_newest(const ByteSource& file, TrailerScope scope) {
+  NMB_ASSIGN(Choice choice, choose_once(file, scope));
   for (int i = 0; i < kChoices && is_unfinished(choice); ++i) {
     // If a writer had the lock before this call and has it no longer, it has changed the head or
     // the length of the file, or has died.
@@ -134,7 +134,7 @@ Result<Choice> choose_newest(const ByteSource& file, Lookout lookout) {
     file.forget();
     NMB_ASSIGN(const bool stays, is_unchanged(file, choice));
     if (stays) return choice;
-    NMB_ASSIGN(choice, choose_once(file, lookout));
+    NMB_ASSIGN(choice, choose_once(file, scope));
   }
   choice.in_progress = is_unfinished(choice);
   return choice;

@@ -48,11 +48,11 @@ struct Choice {
 // Chooses the newest generation. As long as a commit may be in progress, reads the head again, so
 // that a reader or nmverify reports an unfinished commit only if two readings, with no writer
 // active between them, were the same. If the file is longer than the newest generation, searches
-// for later superblocks: in a settled file in the bytes that `lookout` selects, otherwise in all
+// for later superblocks: in a settled file in the bytes that `scope` selects, otherwise in all
 // bytes after the generation. Does not check whether the file has all bytes of the newest
 // generation. Errors: kUnknownKind; kUnsupported (R-ID-3); kDamaged (R-FL-1) if the file is cut
 // within its head; kBusy if the head changes each time that it is read; kIo.
-Result<Choice> choose_newest(const ByteSource& file, Lookout lookout);
+Result<Choice> choose_newest(const ByteSource& file, TrailerScope scope);
 
 // Returns whether the head and the length of the file are still as in `choice`. Errors: those of
 // HeadReading::take().

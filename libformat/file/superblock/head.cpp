@@ -50,7 +50,7 @@ Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings) 
 }
 
 Result<Head> read_head(const ByteSource& file, Findings& findings) {
-  NMB_ASSIGN(Choice choice, choose_newest(file, Lookout::kLastUnit));
+  NMB_ASSIGN(Choice choice, choose_newest(file, TrailerScope::kLastUnit));
   report_head(choice, Severity::kWarning, findings);
   if (!std::ranges::equal(std::span(choice.reading.bytes).subspan(kGuardPosition, kGuard.size()),
                           kGuard))

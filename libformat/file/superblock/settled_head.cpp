@@ -48,7 +48,7 @@ Source patched(Source file, std::uint64_t tail_begin, std::vector<std::byte> hea
       {{0, from, 0, 0}, {from, until - from, from, 1}, {tail_begin, bytes, 0, 2}},
       tail_begin + bytes,
       name};
-  std::erase_if(out.runs, [](const form::Spliced::Run& run) { return run.length == 0; });
+  std::erase_if(out.runs, [](const form::Spliced::SourceRun& run) { return run.length == 0; });
   return source_of(std::move(out));
 }
 

@@ -85,11 +85,11 @@ Result<bool> TrailerSearch::follows(const FoundSuperblock& found, const FoundSup
 }
 
 Result<std::optional<FoundSuperblock>> TrailerSearch::following(const FoundSuperblock& base,
-                                                                Lookout lookout) {
+                                                                TrailerScope scope) {
   const std::uint64_t end = size_ / kSlotUnit * kSlotUnit;
   const std::uint64_t begin = base.fields.file_length;
   if (!base.fields.usable_length() || end <= begin) return std::optional<FoundSuperblock>();
-  const std::uint64_t from = lookout == Lookout::kAll ? begin : end - kSlotUnit;
+  const std::uint64_t from = scope == TrailerScope::kAll ? begin : end - kSlotUnit;
   strangers_.clear();
   stray_.reset();
   return search(from, end, [&](const FoundSuperblock& found) -> Result<bool> {

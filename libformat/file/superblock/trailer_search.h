@@ -11,7 +11,7 @@
 namespace nmb {
 
 // Where to search for superblocks that follow the newest generation of a settled file.
-enum class Lookout {
+enum class TrailerScope {
   kLastUnit,  // only in the last unit, as readers do
   kAll,       // in all bytes after the generation, as writers do
 };
@@ -28,7 +28,7 @@ class TrailerSearch {
   Result<std::optional<FoundSuperblock>> ending_at(std::uint64_t file_length) const;
   // Returns the last superblock that follows `base`. Time: proportional to the number of bytes
   // after the file length of `base`.
-  Result<std::optional<FoundSuperblock>> following(const FoundSuperblock& base, Lookout lookout);
+  Result<std::optional<FoundSuperblock>> following(const FoundSuperblock& base, TrailerScope scope);
   // Returns the last superblock that the last following() has passed over because it does not
   // follow `base`, although its generation is at least 2 higher.
   const std::optional<FoundSuperblock>& stray() const { return stray_; }

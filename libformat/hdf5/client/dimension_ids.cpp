@@ -256,13 +256,13 @@ Status DimensionIds::count_anew() {
 // would differ from the numbers given here, all dimensions of the source are numbered in the order
 // in which netCDF-C reads them.
 std::int64_t DimensionIds::count_source(const std::vector<Scales*>& blocks, std::int64_t first) {
-  struct Item {
+  struct NumberedScale {
     std::int64_t in_source;
     std::int64_t* id;
     std::int64_t count;
     bool is_counted;  // whether netCDF-C chooses the number
   };
-  std::vector<Item> items;
+  std::vector<NumberedScale> items;
   std::int64_t next = 0;
   for (Scales* block : blocks) {
     if (block->classic_count > 0) items.push_back({next, &block->first, block->numbers, false});
@@ -271,19 +271,19 @@ std::int64_t DimensionIds::count_source(const std::vector<Scales*>& blocks, std:
       next = std::max(next, items.back().in_source + 1);
     }
   }
-  const auto number = [first](const std::vector<Item>& ordered) {
+  const auto number = [first](const std::vector<NumberedScale>& ordered) {
     std::int64_t at = first;
-    for (const Item& item : ordered) {
+    for (const NumberedScale& item : ordered) {
       *item.id = at;
       at += item.count;
     }
     return at;
   };
-  std::vector<Item> ordered = items;
-  std::ranges::stable_sort(ordered, {}, &Item::in_source);
+  std::vector<NumberedScale> ordered = items;
+  std::ranges::stable_sort(ordered, {}, &NumberedScale::in_source);
   const std::int64_t behind = number(ordered);
   next = first;
-  for (const Item& item : items) {
+  for (const NumberedScale& item : items) {
     if (item.is_counted && *item.id != next) return number(items);
     if (item.count > 0) next = std::max(next, *item.id + item.count);
   }

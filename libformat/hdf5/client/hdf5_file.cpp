@@ -36,22 +36,22 @@ Result<std::unique_ptr<StartedFile>> StartedFile::start(const std::string& path,
   return std::unique_ptr<StartedFile>(new StartedFile(std::move(*process), std::move(spool)));
 }
 
-Result<GroupBlock> StartedFile::decode(const std::shared_ptr<const ByteSource>& file,
-                                       std::vector<std::byte> content) const {
+Result<Hdf5Group> StartedFile::decode(const std::shared_ptr<const ByteSource>& file,
+                                      std::vector<std::byte> content) const {
   FieldsIn in(content);
-  auto told = in.next<BlockMessage>();
+  auto told = in.next<GroupMessage>();
   if (!in.ok()) return unclear("an incomplete block");
-  GroupBlock block;
+  Hdf5Group block;
   block.name = std::move(told.name);
   block.extent_length = told.extent_length;
   block.lost_references = std::move(told.lost_references);
-  std::vector<form::Spliced::Run> runs;
+  std::vector<form::Spliced::SourceRun> runs;
   runs.reserve(told.runs.size());
   std::uint64_t end = 0;
   const std::uint64_t spooled = spool_->size();
   for (const auto& [offset, length, source, from] : told.runs) {
     if (from > RunSource::kSpool) return unclear("an unknown source");
-    const form::Spliced::Run run{offset, length, source, static_cast<std::uint32_t>(from)};
+    const form::Spliced::SourceRun run{offset, length, source, static_cast<std::uint32_t>(from)};
     const bool in_file = from == RunSource::kFile;
     const std::uint64_t there = in_file ? file->size() : spooled;
     if (run.offset < end || run.offset > block.extent_length ||
@@ -73,17 +73,17 @@ Result<GroupBlock> StartedFile::decode(const std::shared_ptr<const ByteSource>& 
 }
 
 Status StartedFile::read(std::shared_ptr<const ByteSource> file,
-                         const std::function<Status(GroupBlock)>& visit) {
+                         const std::function<Status(Hdf5Group)>& visit) {
   return process_
       ->receive([&](std::vector<std::byte> content) -> Status {
-        NMB_ASSIGN(GroupBlock group, decode(file, std::move(content)));
+        NMB_ASSIGN(Hdf5Group group, decode(file, std::move(content)));
         return visit(std::move(group));
       })
       .in_file(file->name());
 }
 
 Status read_file(std::shared_ptr<const ByteSource> file,
-                 const std::function<Status(GroupBlock)>& visit, const ReadOptions& options) {
+                 const std::function<Status(Hdf5Group)>& visit, const ReadOptions& options) {
   NMB_ASSIGN(std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
   NMB_ASSIGN(const std::unique_ptr<StartedFile> started,
              StartedFile::start(file->name(), std::move(spool), options));

@@ -21,7 +21,7 @@ struct RunInFile {
   std::uint64_t position = 0;
 };
 
-struct GroupBlock {
+struct Hdf5Group {
   std::string name;  // the group's path without the first '/'
   std::vector<std::byte> body;
   std::uint64_t extent_length = 0;
@@ -62,12 +62,12 @@ class StartedFile {
   // Does the same as read_file(). Call this function only once. `file` must be the file at the path
   // that start() got.
   Status read(std::shared_ptr<const ByteSource> file,
-              const std::function<Status(GroupBlock)>& visit);
+              const std::function<Status(Hdf5Group)>& visit);
 
  private:
   StartedFile(std::unique_ptr<Hdf5Process> process, std::shared_ptr<const SpoolFile> spool);
-  Result<GroupBlock> decode(const std::shared_ptr<const ByteSource>& file,
-                            std::vector<std::byte> content) const;
+  Result<Hdf5Group> decode(const std::shared_ptr<const ByteSource>& file,
+                           std::vector<std::byte> content) const;
 
   const std::unique_ptr<Hdf5Process> process_;
   const std::shared_ptr<const SpoolFile> spool_;
@@ -77,6 +77,6 @@ class StartedFile {
 // read the file, or if the process that runs HDF5 ended; kUnsupported for contents that NMB cannot
 // represent; kLimit for too much time or memory; kIo; the first failure of visit().
 Status read_file(std::shared_ptr<const ByteSource> file,
-                 const std::function<Status(GroupBlock)>& visit, const ReadOptions& options = {});
+                 const std::function<Status(Hdf5Group)>& visit, const ReadOptions& options = {});
 
 }  // namespace nmb::hdf5

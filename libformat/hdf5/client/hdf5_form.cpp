@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "client/damaged_chunks.h"
-#include "client/group_block.h"
+#include "client/decode_group.h"
 #include "hdf5_types/hdf5_section.h"
 #include "wire/joined_text.h"
 

@@ -37,7 +37,7 @@ Hdf5Process::~Hdf5Process() {
   close(pipe_);
 }
 
-Status Hdf5Process::receive(const TakeBlock& take, const std::atomic<bool>* cancel) {
+Status Hdf5Process::receive(const TakeMessage& take, const std::atomic<bool>* cancel) {
   for (;;) {
     if (cancel) NMB_TRY(wait_readable(*cancel));
     NMB_ASSIGN(Received message, next());

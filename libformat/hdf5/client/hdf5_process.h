@@ -27,14 +27,14 @@ class Hdf5Process {
   Hdf5Process(const Hdf5Process&) = delete;
   Hdf5Process& operator=(const Hdf5Process&) = delete;
 
-  using TakeBlock = std::function<Status(std::vector<std::byte> content)>;
+  using TakeMessage = std::function<Status(std::vector<std::byte> content)>;
   // Receives the messages of the process (see hdf5_stream.h) up to the last one, and waits until
   // the process has ended. Passes each message kBlock to take(). Call this only once. `cancel` may
   // be nullptr. Errors: the failure that the process reports; the first failure of take(); kIo
   // "interrupted" if *cancel becomes true; kLimit if the process took too much time; kDamaged if it
   // was ended by a signal, ended without a last message, or sent a message of another kind; kIo.
   // After an error, the destructor ends the process.
-  Status receive(const TakeBlock& take, const std::atomic<bool>* cancel = nullptr);
+  Status receive(const TakeMessage& take, const std::atomic<bool>* cancel = nullptr);
 
  private:
   struct Received {

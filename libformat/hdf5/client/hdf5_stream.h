@@ -15,7 +15,7 @@
 namespace nmb::hdf5 {
 
 enum class Message : std::uint32_t {
-  kBlock = 1,    // BlockMessage, and then the body
+  kBlock = 1,    // GroupMessage, and then the body
   kDone = 2,     // last message: the command has succeeded
   kFailure = 3,  // last message: the command has failed; Status
 };
@@ -29,21 +29,21 @@ struct MessageHead {
 enum class RunSource : std::uint64_t { kFile = 0, kSpool = 1 };
 
 // Bytes of a block's extent: where they are in the HDF5 file or in the spool.
-struct BlockRun {
+struct ExtentRun {
   std::uint64_t offset, length;  // range of the extent
   std::uint64_t source;          // offset in the source
   RunSource from;
 };
 
-struct BlockMessage {
+struct GroupMessage {
   std::string name;
   std::uint64_t extent_length;
   std::vector<std::string> lost_references;  // objects with references to deleted objects
-  std::vector<BlockRun> runs;
+  std::vector<ExtentRun> runs;
 };
 
 template <class Fields>
-void fields(Fields& all, BlockMessage& block) {
+void fields(Fields& all, GroupMessage& block) {
   all(block.name, block.extent_length, block.lost_references, block.runs);
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "client/group_block.h"
+#include "client/decode_group.h"
 #include "client/hdf5.h"
 #include "netcdf/selected_variables.h"
 #include "netcdf/shared_dimensions.h"

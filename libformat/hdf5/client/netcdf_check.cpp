@@ -167,7 +167,8 @@ Status NetcdfCheck::check_block(const std::shared_ptr<const LoadedBlock>& block)
 }
 
 Status NetcdfCheck::finish() const {
-  for (const Use& use : uses_) NMB_TRY(check_numbers(use.variable, use.ids, use.paths));
+  for (const VariableDimensions& use : uses_)
+    NMB_TRY(check_numbers(use.variable, use.ids, use.paths));
   return blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended) ||
         form_.dimensions().is_classic(entry.name))

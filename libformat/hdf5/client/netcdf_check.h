@@ -37,7 +37,7 @@ class NetcdfCheck {
   Status finish() const;
 
  private:
-  struct Use {  // numbers of the dimensions that a variable of a classic block uses
+  struct VariableDimensions {  // numbers of the dimensions that a variable of a classic block uses
     std::string variable;
     std::vector<std::int64_t> ids;
     std::vector<std::string> paths;
@@ -52,7 +52,7 @@ class NetcdfCheck {
       scales_;  // path of the scale for each number; if several scales have the same number,
                 // netCDF-C takes the last one
   std::int64_t next_ = 0;
-  std::vector<Use> uses_;
+  std::vector<VariableDimensions> uses_;
 };
 
 }  // namespace nmb::hdf5

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "client/group_block.h"
+#include "client/decode_group.h"
 #include "client/hdf5.h"
 #include "client/hdf5_file.h"
 #include "wire/joined_text.h"
@@ -21,7 +21,7 @@ Result<std::vector<std::shared_ptr<const LoadedBlock>>> hdf5::open_groups(
   const std::uint64_t most = kMostMetadata + kMostMetadataFactor * file->size();
   std::vector<std::shared_ptr<const LoadedBlock>> blocks;
   std::uint64_t held = 0;
-  const auto add = [&](hdf5::GroupBlock group) -> Status {
+  const auto add = [&](hdf5::Hdf5Group group) -> Status {
     std::ranges::move(group.lost_references, std::back_inserter(*lost));
     NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block,
                hdf5::decode_group(std::move(group), name));

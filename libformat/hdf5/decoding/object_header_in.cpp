@@ -80,7 +80,7 @@ std::optional<LayoutMessage> ObjectHeaderIn::chunk_layout(std::uint64_t address)
   return read_messages(address) ? layout_ : std::nullopt;
 }
 
-bool ObjectHeaderIn::take_chunk_layout(Part content) {
+bool ObjectHeaderIn::take_chunk_layout(HeaderRange content) {
   if (layout_) return false;  // there may be only one layout
   layout_ = decode_layout_message({at(content.begin), content.length});
   return layout_.has_value();
@@ -116,7 +116,7 @@ bool ObjectHeaderIn::read_version_2(std::uint64_t address) {
   if ((flags & kReserved) != 0) return false;
   std::size_t begin = 6;
   if ((flags & kTimes) != 0) begin += 16;
-  const Part phase_change{begin, (flags & kPhaseChange) != 0 ? 4u : 0u};
+  const HeaderRange phase_change{begin, (flags & kPhaseChange) != 0 ? 4u : 0u};
   begin += phase_change.length;
   const std::size_t width = std::size_t{1} << (flags & kSizeOfLength);
   if (begin + width > bytes_.size()) return false;
@@ -146,7 +146,7 @@ bool ObjectHeaderIn::read_version_2(std::uint64_t address) {
 }
 
 // `head` is the number of bytes before the content of a message; it is 8 in version 1.
-bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags) {
+bool ObjectHeaderIn::take_messages(HeaderRange chunk, std::size_t head, unsigned flags) {
   const bool is_version_1 = head == 8;
   std::size_t position = chunk.begin;
   const std::size_t end = chunk.begin + chunk.length;
@@ -182,7 +182,7 @@ bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags)
 }
 
 bool ObjectHeaderIn::take(const Message& message) {
-  const Part content = message.content;
+  const HeaderRange content = message.content;
   if (finds_layout_ && message.type != HeaderMessage::kContinuation)
     return message.type != HeaderMessage::kLayout || take_chunk_layout(content);
   switch (message.type) {
@@ -226,7 +226,7 @@ bool ObjectHeaderIn::take(const Message& message) {
   return true;
 }
 
-bool ObjectHeaderIn::take_space(Part content) {
+bool ObjectHeaderIn::take_space(HeaderRange content) {
   constexpr unsigned kHasMaximum = 1;
   constexpr unsigned char kScalar = 0, kSimple = 1;
   if (content.length < 4) return false;
@@ -253,7 +253,7 @@ bool ObjectHeaderIn::take_space(Part content) {
   return true;
 }
 
-bool ObjectHeaderIn::take_layout(Part content) {
+bool ObjectHeaderIn::take_layout(HeaderRange content) {
   constexpr std::byte kContiguous{1};
   if (content.length < 18) return false;
   const std::byte* const from = at(content.begin);
@@ -264,7 +264,7 @@ bool ObjectHeaderIn::take_layout(Part content) {
   return true;
 }
 
-bool ObjectHeaderIn::take_attribute(Part content) {
+bool ObjectHeaderIn::take_attribute(HeaderRange content) {
   if (content.length < 9) return false;
   const std::byte* const from = at(content.begin);
   const auto version = std::to_integer<unsigned>(from[0]);
@@ -284,7 +284,7 @@ bool ObjectHeaderIn::take_attribute(Part content) {
   return true;
 }
 
-void ObjectHeaderIn::add_to_pattern(Part part) {
+void ObjectHeaderIn::add_to_pattern(HeaderRange part) {
   pattern_.append(reinterpret_cast<const char*>(at(part.begin)), part.length);
 }
 

@@ -48,12 +48,12 @@ class ObjectHeaderIn {
   Attribute attribute(std::size_t number) const;
 
  private:
-  struct Part {
+  struct HeaderRange {
     std::size_t begin = 0, length = 0;  // in bytes_
   };
   struct Message {
     HeaderMessage type{};
-    Part content;
+    HeaderRange content;
   };
 
   void clear();
@@ -63,25 +63,25 @@ class ObjectHeaderIn {
   bool read_version_2(std::uint64_t address);
   bool has_sum(std::size_t begin) const;
   // Reads the messages of a chunk; adds continuation chunks to next_.
-  bool take_messages(Part chunk, std::size_t head, unsigned flags);
+  bool take_messages(HeaderRange chunk, std::size_t head, unsigned flags);
   bool take(const Message& message);
-  bool take_chunk_layout(Part content);
-  bool take_space(Part content);
-  bool take_layout(Part content);
-  bool take_attribute(Part content);
-  void add_to_pattern(Part part);
+  bool take_chunk_layout(HeaderRange content);
+  bool take_space(HeaderRange content);
+  bool take_layout(HeaderRange content);
+  bool take_attribute(HeaderRange content);
+  void add_to_pattern(HeaderRange part);
   const std::byte* at(std::size_t offset) const { return bytes_.data() + offset; }
 
-  struct Place {
+  struct HeaderChunk {
     std::uint64_t offset, length;
   };
   struct AttributeParts {
-    Part name, values;
+    HeaderRange name, values;
   };
 
   const FileBytes file_;
-  std::vector<std::byte> bytes_;  // bytes of all chunks of the header
-  std::vector<Place> next_;       // chunks that have not been read yet
+  std::vector<std::byte> bytes_;   // bytes of all chunks of the header
+  std::vector<HeaderChunk> next_;  // chunks that have not been read yet
   std::size_t messages_ = 0;
   // Set of the message types that were found; it has a bit for each type that may occur only once.
   unsigned seen_ = 0;

@@ -35,7 +35,7 @@ void put_heap_object(Hdf5Bytes& heap, std::uint32_t index, std::span<const std::
   heap.zeros_to(round_up(heap.size(), 8));
 }
 
-Result<GlobalHeap::Place> GlobalHeap::add(std::span<const std::byte> object) {
+Result<GlobalHeap::HeapId> GlobalHeap::add(std::span<const std::byte> object) {
   const std::size_t bytes = kObject + round_up(object.size(), 8);
   if (heap_.size() > 0 && (bytes > kGlobalHeapBytes - std::min(heap_.size(), kGlobalHeapBytes) ||
                            objects_ == kMostObjects))
@@ -45,7 +45,7 @@ Result<GlobalHeap::Place> GlobalHeap::add(std::span<const std::byte> object) {
     objects_ = 0;
   }
   put_heap_object(heap_, ++objects_, object);
-  return Place{out_.position(), objects_};
+  return HeapId{out_.position(), objects_};
 }
 
 Status GlobalHeap::close() {

@@ -24,11 +24,11 @@ class GlobalHeap {
  public:
   // The first heap begins at `position`.
   GlobalHeap(ViewSink& sink, std::uint64_t position) : out_(sink, position) {}
-  struct Place {
+  struct HeapId {
     std::uint64_t heap = 0;   // address
     std::uint32_t index = 0;  // index of the object in the heap
   };
-  Result<Place> add(std::span<const std::byte> object);
+  Result<HeapId> add(std::span<const std::byte> object);
   // Writes the last heap. Returns the position after it.
   Result<std::uint64_t> finish();
 

@@ -185,7 +185,7 @@ Status ConvertedValues::convert_region(std::span<const std::byte> reference,
 
 Status ConvertedValues::add_to_heap(std::span<const std::byte> object, std::byte* out) {
   if (!adds_to_heap_) return {};
-  NMB_ASSIGN(const GlobalHeap::Place place, heap_.add(object));
+  NMB_ASSIGN(const GlobalHeap::HeapId place, heap_.add(object));
   store_le(out, place.heap);
   store_le(out + 8, place.index);
   return {};

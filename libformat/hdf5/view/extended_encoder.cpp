@@ -31,7 +31,7 @@ Status ExtendedEncoder::encode(std::vector<std::optional<std::int64_t>> numbers,
     return Status(status.code(), status.file(), kNoOffset, status.rule(),
                   text + ": " + status.message());
   };
-  Result<hdf5::BlockProperties> properties = hdf5::BlockProperties::of(metadata_);
+  Result<hdf5::PropertyTable> properties = hdf5::PropertyTable::of(metadata_);
   if (!properties.ok()) return of_block(properties.status());
   properties_ = std::move(*properties);
   const hdf5::Order order = properties_.order(kGlobal);

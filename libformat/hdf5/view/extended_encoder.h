@@ -12,7 +12,7 @@
 
 #include "encoding/group_encoder.h"
 #include "encoding/object_header.h"
-#include "hdf5_types/block_properties.h"
+#include "hdf5_types/property_table.h"
 #include "netcdf/netcdf_view.h"
 #include "reader/file_reader.h"
 #include "view/extended_output.h"
@@ -59,7 +59,7 @@ class ExtendedEncoder {
   const TypeTable& types_;
   const std::size_t source_;
   ExtendedOutput& shared_;
-  hdf5::BlockProperties properties_;
+  hdf5::PropertyTable properties_;
   ObjectHeader header_;
   ObjectMessages messages_;
   StorageEncoder storage_;

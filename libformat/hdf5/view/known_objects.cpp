@@ -56,7 +56,7 @@ void KnownObjects::number_scales() {
   for (const std::string& name : groups_.in_order()) {
     const auto found = blocks_.find(name);
     if (found == blocks_.end()) continue;
-    BlockScales& block = found->second;
+    OwnScales& block = found->second;
     std::uint64_t& next = sources_[block.source].next;
     block.numbers.clear();
     for (const std::optional<std::int64_t>& own : block.own) {

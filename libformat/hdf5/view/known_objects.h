@@ -123,7 +123,7 @@ class KnownObjects {
     std::uint64_t first = 0;  // number of the first dimension in the view, set by settle()
     std::unique_ptr<std::unordered_set<std::int64_t>> numbers{};  // nullptr if there are none
   };
-  struct BlockScales {
+  struct OwnScales {
     std::size_t source = 0;
     std::vector<std::optional<std::int64_t>> own;  // numbers that the scales have
     std::vector<std::int64_t> numbers;             // set by settle()
@@ -136,7 +136,7 @@ class KnownObjects {
   std::map<Digest, std::vector<Digest>> type_links_;  // paths of the links to a named datatype
   const ViewNumbers* earlier_;
   std::vector<Source> sources_;
-  std::unordered_map<std::string, BlockScales> blocks_;
+  std::unordered_map<std::string, OwnScales> blocks_;
   hdf5::GroupTree groups_;  // blocks of kind 6
   std::array<std::uint64_t, kNodeRanks.size()> tree_bytes_{};
   // settle() sets the following members.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "encoding/object_header.h"
-#include "hdf5_types/block_properties.h"
+#include "hdf5_types/property_table.h"
 #include "reader/file_reader.h"
 #include "view/converted_values.h"
 #include "view/extended_output.h"
@@ -26,7 +26,7 @@ class ObjectMessages {
  public:
   // All arguments must outlive the object. `scales` has the scale numbers of the block, then those
   // of the blocks of kind 6 above it, nearest block first.
-  ObjectMessages(const LoadedBlock& block, const hdf5::BlockProperties& properties,
+  ObjectMessages(const LoadedBlock& block, const hdf5::PropertyTable& properties,
                  std::span<const ScaleNumbers> scales, ExtendedOutput& shared)
       : block_(block),
         metadata_(block.metadata),
@@ -69,7 +69,7 @@ class ObjectMessages {
   const LoadedBlock& block_;
   const Metadata& metadata_;
   const TypeTable& types_;
-  const hdf5::BlockProperties& properties_;
+  const hdf5::PropertyTable& properties_;
   const std::span<const ScaleNumbers> scales_;
   ExtendedOutput& shared_;
   ConvertedValues values_;

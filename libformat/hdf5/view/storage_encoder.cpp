@@ -67,8 +67,8 @@ Result<Refused> StorageEncoder::convert_values(VarId id, std::uint64_t count, bo
   const Type type = metadata_.variable(id).type;
   const std::uint64_t size = types_.value_size(type);
   const std::uint64_t most = 8 * std::max<std::uint64_t>(kPart / (8 * size), 1);
-  const ValueSource region(form::Run{block_.extent, metadata_.begin(id),
-                                     metadata_.extension()->storage_of(id)->region_length});
+  const ValueSource region(form::Slice{block_.extent, metadata_.begin(id),
+                                       metadata_.extension()->storage_of(id)->region_length});
   if (count > region.size() / size)
     return failure(Code::kDamaged, "found values of ", region.size(), " bytes, expected ", count,
                    " values of ", size, " bytes");

@@ -35,7 +35,7 @@ Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& en
       return {};
     }
     if (!places.runs_.empty() && places.runs_.back().codec == PieceCodec::kNone) {
-      Run& last = places.runs_.back();
+      StoredRun& last = places.runs_.back();
       const std::uint64_t next =
           last.position == 0 ? 0 : last.position + (piece.logical - last.begin);
       if (next == position || (of_copy && next != 0 && !piece.hole)) {
@@ -67,8 +67,9 @@ Result<std::uint64_t> ValuePlaces::find(std::uint64_t offset, std::uint64_t leng
   return lacks("values in several places of the file");
 }
 
-std::vector<ValuePlaces::Run>::const_iterator ValuePlaces::run_of(std::uint64_t offset) const {
-  return std::ranges::upper_bound(runs_, offset, {}, &Run::end);
+std::vector<ValuePlaces::StoredRun>::const_iterator ValuePlaces::run_of(
+    std::uint64_t offset) const {
+  return std::ranges::upper_bound(runs_, offset, {}, &StoredRun::end);
 }
 
 std::uint64_t ValuePlaces::coded_length(std::uint64_t offset, std::uint64_t length) const {

@@ -41,13 +41,13 @@ class ValuePlaces {
  private:
   // Bytes of the extent that are contiguous in the file. If `position` is 0, the bytes are not
   // stored. A coded piece is a run of its own.
-  struct Run {
+  struct StoredRun {
     std::uint64_t begin, end, position;
     PieceCodec codec = PieceCodec::kNone;
     std::uint64_t stored_length = 0;  // of a coded piece
   };
-  std::vector<Run>::const_iterator run_of(std::uint64_t offset) const;
-  std::vector<Run> runs_;  // ascending, without gaps
+  std::vector<StoredRun>::const_iterator run_of(std::uint64_t offset) const;
+  std::vector<StoredRun> runs_;  // ascending, without gaps
   bool has_coded_ = false;
 };
 

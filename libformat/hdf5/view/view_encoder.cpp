@@ -11,7 +11,7 @@
 #include "model/text.h"
 #include "netcdf/shared_dimensions.h"
 #include "superblock/view_header.h"
-#include "view/block_encoder.h"
+#include "view/data_set_encoder.h"
 #include "view/extended_encoder.h"
 #include "wire/joined_text.h"
 
@@ -37,7 +37,7 @@ class NoSink final : public ViewSink {
 };
 
 // Facts about the blocks, from the index.
-struct BlockKinds {
+struct IndexFacts {
   std::uint64_t dimensions = 0;  // total of all classic blocks
   bool has_extended = false;     // whether there are blocks of kind 6
 };
@@ -50,7 +50,7 @@ bool is_extended(const BlockEntry& entry) {
 class ViewPass {
  public:
   // A pass without a sink only computes addresses.
-  ViewPass(const ReaderCore& core, const ViewEncoding& how, const BlockKinds& kinds,
+  ViewPass(const ReaderCore& core, const ViewEncoding& how, const IndexFacts& kinds,
            const KnownObjects& before, ViewSink* sink)
       : core_(core),
         how_(how),
@@ -237,7 +237,7 @@ class ViewPass {
     const std::size_t source = now_->add_source(entry.order);
     if (how_.options.dimensions) now_->count_dimensions(source, header.metadata.dimension_count());
     shared.first_number = before_.first_dimension(source);
-    NMB_TRY(BlockEncoder(entry, header, *places, shared).encode(group));
+    NMB_TRY(DataSetEncoder(entry, header, *places, shared).encode(group));
     if (!kinds_.has_extended) return {};
     for (std::size_t i = 0; i < group->links.size(); ++i)
       now_->place(KnownObjects::key_of_path(joined_path(entry.name, group->links.name(i))),
@@ -298,7 +298,7 @@ class ViewPass {
 
   const ReaderCore& core_;
   const ViewEncoding& how_;
-  const BlockKinds& kinds_;
+  const IndexFacts& kinds_;
   const KnownObjects& before_;
   NoSink no_sink_;
   ViewSink& sink_;
@@ -334,7 +334,7 @@ Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how,
   if (totals.dimensions > kMostDimensions)
     return failure(Code::kUnsupported, "HDF5 view: found ", totals.dimensions,
                    " dimensions, expected fewer than 2^31");
-  BlockKinds kinds;
+  IndexFacts kinds;
   KnownObjects known(how.numbers);
   NMB_TRY(core.index().for_each({}, [&](const BlockEntry& entry) -> Result<bool> {
     kinds.has_extended = kinds.has_extended || is_extended(entry);

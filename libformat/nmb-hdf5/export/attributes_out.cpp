@@ -70,7 +70,7 @@ Status write(const AttributeOut& out, TypesOut& types, hid_t object,
 
 }  // namespace
 
-Result<AttributeOut> attribute_out(const SourceBlock& source, std::uint32_t owner,
+Result<AttributeOut> attribute_out(const ExportSource& source, std::uint32_t owner,
                                    std::uint32_t number, const Attribute& attribute) {
   NMB_ASSIGN(Space space, source.space(owner, number, attribute));
   const Property* const p = source.find(Property::Number::kCharacterSet, owner, number);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "export/heap_out.h"
-#include "import/source_block.h"
+#include "import/export_source.h"
 #include "model/metadata.h"
 #include "wire/failure.h"
 
@@ -22,7 +22,7 @@ struct AttributeOut {
 
 // Returns an attribute of a group or variable, with its properties from the hdf5 section. `number`
 // is the index of the attribute.
-Result<AttributeOut> attribute_out(const SourceBlock& source, std::uint32_t owner,
+Result<AttributeOut> attribute_out(const ExportSource& source, std::uint32_t owner,
                                    std::uint32_t number, const Attribute& attribute);
 
 // Makes the attribute, but does not write its values.

@@ -40,7 +40,7 @@ std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_s
   return chunk;
 }
 
-std::uint64_t value_size(const SourceBlock& source, VarId variable) {
+std::uint64_t value_size(const ExportSource& source, VarId variable) {
   return source.metadata().value_size(source.metadata().variable(variable).type);
 }
 
@@ -51,7 +51,7 @@ void set_chunked(std::vector<std::uint64_t> chunk, Creation* creation) {
 }
 
 // Sets the requested chunk lengths for an array of a classic block.
-void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& space,
+void set_classic_chunk(const ExportSource& source, VarId variable, const Space& space,
                        Creation* creation) {
   if (space.space_class != SpaceClass::kSimple) return;
   const Variable v = source.metadata().variable(variable);
@@ -70,7 +70,7 @@ void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& s
 }
 
 // Adds compression to an array of a classic block if the array is large or already has chunks.
-void add_classic_filters(const SourceBlock& source, VarId variable, const Space& space,
+void add_classic_filters(const ExportSource& source, VarId variable, const Space& space,
                          Creation* creation) {
   constexpr std::uint64_t kSmall = 64 << 10;  // bytes
   constexpr std::uint32_t kOptional = 1;
@@ -91,7 +91,7 @@ void add_classic_filters(const SourceBlock& source, VarId variable, const Space&
 
 // Sets the chunks that WriteStyle::relayout requests. HDF5 allocates space when values are written,
 // after all metadata.
-void set_new_layout(const SourceBlock& source, VarId variable, Creation* creation) {
+void set_new_layout(const ExportSource& source, VarId variable, Creation* creation) {
   if (std::optional<ChunkLayout> layout = source.new_chunks(variable)) {
     set_chunked(std::move(layout->chunk), creation);
     creation->filters = std::move(layout->filters);
@@ -180,7 +180,7 @@ Status set_layout(const Creation& creation, const Space& space, hid_t dcpl) {
   return check_hdf5(H5Pset_chunk(dcpl, static_cast<int>(chunk.size()), chunk.data()), name);
 }
 
-Status set_fill_value(SourceBlock& source, VarId variable, const Creation& creation,
+Status set_fill_value(ExportSource& source, VarId variable, const Creation& creation,
                       const FindObject& find_object, hid_t dcpl) {
   if (creation.fill_state == FillState::kDefault) return {};
   const Type type = source.metadata().variable(variable).type;
@@ -200,7 +200,7 @@ Status set_fill_value(SourceBlock& source, VarId variable, const Creation& creat
 }
 
 // Checks the size of the space that HDF5 would fill when the data set is made.
-Status check_filled(const SourceBlock& source, VarId variable, const Creation& creation,
+Status check_filled(const ExportSource& source, VarId variable, const Creation& creation,
                     const Space& space) {
   if (creation.allocation != Allocation::kEarly || space.space_class != SpaceClass::kSimple)
     return {};
@@ -221,7 +221,7 @@ Status check_filled(const SourceBlock& source, VarId variable, const Creation& c
                  stored / kMostExpansion, " bytes");
 }
 
-Result<Handle> make(SourceBlock& source, VarId variable, hid_t file,
+Result<Handle> make(ExportSource& source, VarId variable, hid_t file,
                     const FindObject& find_object) {
   NMB_ASSIGN(const Space space, source.space(variable));
   const Creation creation = creation_of(source, variable, space);
@@ -260,7 +260,7 @@ Result<Handle> make(SourceBlock& source, VarId variable, hid_t file,
 
 }  // namespace
 
-Creation creation_of(const SourceBlock& source, VarId variable, const Space& space) {
+Creation creation_of(const ExportSource& source, VarId variable, const Space& space) {
   const Storage* const storage = source.storage_of(variable);
   const bool has_chunks = storage && storage->kind == StorageKind::kChunked;
   Creation creation;
@@ -294,7 +294,7 @@ Status set_attribute_order(hid_t list, std::uint32_t flags) {
   return check_hdf5(H5Pset_attr_creation_order(list, flags), "order of attributes");
 }
 
-Result<Handle> make_data_set(SourceBlock& source, VarId variable, hid_t file,
+Result<Handle> make_data_set(ExportSource& source, VarId variable, hid_t file,
                              const FindObject& find_object) {
   Result<Handle> made = make(source, variable, file, find_object);
   if (made.ok()) return made;

@@ -3,18 +3,18 @@
 
 #include "export/heap_out.h"
 #include "handle.h"
-#include "import/source_block.h"
+#include "import/export_source.h"
 #include "wire/failure.h"
 
 namespace nmb::hdf5 {
 
 // Returns the properties with which a variable is stored as a data set. Properties that the block
 // does not set have their defaults.
-Creation creation_of(const SourceBlock& source, VarId variable, const Space& space);
+Creation creation_of(const ExportSource& source, VarId variable, const Space& space);
 
 // Makes a data set without a link. If the fill value refers to objects, `find_object` returns these
 // objects.
-Result<Handle> make_data_set(SourceBlock& source, VarId variable, hid_t file,
+Result<Handle> make_data_set(ExportSource& source, VarId variable, hid_t file,
                              const FindObject& find_object);
 
 // Sets the flags for the order of attributes in `list`, which is the creation property list of an

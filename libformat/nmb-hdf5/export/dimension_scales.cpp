@@ -45,13 +45,13 @@ Result<hobj_ref_t> reference_to(hid_t object) {
 
 }  // namespace
 
-Result<DimensionScales> DimensionScales::make(const SourceBlock& source, hid_t group,
+Result<DimensionScales> DimensionScales::make(const ExportSource& source, hid_t group,
                                               const DimensionIds& ids, SharedUses* shared) {
   NMB_ASSIGN(auto above, ids.dimensions_above(source.block()));
   return DimensionScales(source, group, ids, shared, std::move(above));
 }
 
-DimensionScales::DimensionScales(const SourceBlock& source, hid_t group, const DimensionIds& ids,
+DimensionScales::DimensionScales(const ExportSource& source, hid_t group, const DimensionIds& ids,
                                  SharedUses* shared,
                                  std::vector<std::optional<DimensionIds::Dimension>> above)
     : source_(source), group_(group), ids_(ids), shared_(*shared), above_(std::move(above)) {
@@ -158,25 +158,25 @@ Status DimensionScales::attach() {
     NMB_ASSIGN(const hobj_ref_t reference, reference_to(scale.get()));
     references.push_back(reference);
   }
-  std::vector<std::vector<Use>> uses(scales_.size());
+  std::vector<std::vector<ScaleUse>> uses(scales_.size());
   for (VarId v = 0; v < source_.metadata().variable_count(); ++v)
     NMB_TRY(attach_variable(v, references, &uses));
   for (DimId d = 0; d < scales_.size(); ++d) {
     if (uses[d].empty()) continue;
     const std::string path = path_of(d);
     if (ids_.is_shared(path)) {
-      std::vector<Use>& all = shared_[path];
+      std::vector<ScaleUse>& all = shared_[path];
       all.insert(all.end(), uses[d].begin(), uses[d].end());
       continue;
     }
     NMB_ASSIGN(const Handle scale, open_scale(d));
-    NMB_TRY(tell_uses(scale.get(), uses[d]));
+    NMB_TRY(list_uses(scale.get(), uses[d]));
   }
   return {};
 }
 
 Status DimensionScales::attach_variable(VarId variable, const std::vector<hobj_ref_t>& scales,
-                                        std::vector<std::vector<Use>>* uses) const {
+                                        std::vector<std::vector<ScaleUse>>* uses) const {
   const Variable v = source_.metadata().variable(variable);
   const std::size_t rank = v.dimensions.size();
   if (rank == 0) return {};
@@ -205,20 +205,21 @@ Status DimensionScales::attach_variable(VarId variable, const std::vector<hobj_r
   return put_attribute(data_set.get(), "DIMENSION_LIST", type.get(), type.get(), rank, list.data());
 }
 
-Status DimensionScales::tell_shared(hid_t file, const SharedUses& shared) {
+Status DimensionScales::list_shared_uses(hid_t file, const SharedUses& shared) {
   for (const auto& [path, uses] : shared) {
     NMB_ASSIGN(const Handle scale, check_handle(H5Dopen2(file, path.c_str(), H5P_DEFAULT),
                                                 object_text("dimension", path)));
-    NMB_TRY(tell_uses(scale.get(), uses));
+    NMB_TRY(list_uses(scale.get(), uses));
   }
   return {};
 }
 
-Status DimensionScales::tell_uses(hid_t scale, const std::vector<Use>& uses) {
-  NMB_ASSIGN(const Handle type, check_handle(H5Tcreate(H5T_COMPOUND, sizeof(Use)), "a compound"));
-  NMB_TRY(check_hdf5(H5Tinsert(type.get(), "dataset", HOFFSET(Use, data_set), H5T_STD_REF_OBJ),
+Status DimensionScales::list_uses(hid_t scale, const std::vector<ScaleUse>& uses) {
+  NMB_ASSIGN(const Handle type,
+             check_handle(H5Tcreate(H5T_COMPOUND, sizeof(ScaleUse)), "a compound"));
+  NMB_TRY(check_hdf5(H5Tinsert(type.get(), "dataset", HOFFSET(ScaleUse, data_set), H5T_STD_REF_OBJ),
                      "a compound"));
-  NMB_TRY(check_hdf5(H5Tinsert(type.get(), "dimension", HOFFSET(Use, place), H5T_NATIVE_INT),
+  NMB_TRY(check_hdf5(H5Tinsert(type.get(), "dimension", HOFFSET(ScaleUse, place), H5T_NATIVE_INT),
                      "a compound"));
   return put_attribute(scale, "REFERENCE_LIST", type.get(), type.get(), uses.size(), uses.data());
 }

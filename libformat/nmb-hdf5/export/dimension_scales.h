@@ -10,28 +10,28 @@
 
 #include "client/dimension_ids.h"
 #include "handle.h"
-#include "import/source_block.h"
+#include "import/export_source.h"
 #include "wire/failure.h"
 
 namespace nmb::hdf5 {
 
 class DimensionScales {
  public:
-  struct Use {  // a use of a dimension, as in HDF5's REFERENCE_LIST
+  struct ScaleUse {  // a use of a dimension, as in HDF5's REFERENCE_LIST
     hobj_ref_t data_set;
     int place;
   };
   // Uses of dimensions that several groups share. The key is the path of the scale.
-  using SharedUses = std::map<std::string, std::vector<Use>>;
+  using SharedUses = std::map<std::string, std::vector<ScaleUse>>;
 
   // Prepares the scales of a block. `group` is the block's group in the HDF5 file. `ids` must
   // include the dimensions of the block. `shared` receives the uses of dimensions that other blocks
   // also use. `source`, `ids` and `shared` must outlive the object.
-  static Result<DimensionScales> make(const SourceBlock& source, hid_t group,
+  static Result<DimensionScales> make(const ExportSource& source, hid_t group,
                                       const DimensionIds& ids, SharedUses* shared);
   // Writes to each shared scale the list of its uses. Call this function after all groups were
   // made.
-  static Status tell_shared(hid_t file, const SharedUses& shared);
+  static Status list_shared_uses(hid_t file, const SharedUses& shared);
 
   // Returns the name of the link to a variable. If a dimension has the variable's name, but the
   // variable is not the scale of this dimension, the link gets another name.
@@ -43,7 +43,7 @@ class DimensionScales {
   Status attach();
 
  private:
-  DimensionScales(const SourceBlock& source, hid_t group, const DimensionIds& ids,
+  DimensionScales(const ExportSource& source, hid_t group, const DimensionIds& ids,
                   SharedUses* shared, std::vector<std::optional<DimensionIds::Dimension>> above);
   bool is_scale(VarId variable) const;
   std::uint64_t length(DimId dimension) const;
@@ -54,10 +54,10 @@ class DimensionScales {
   Status make_scale(DimId dimension);
   Status mark_scale(hid_t data_set, DimId dimension, const std::string& name) const;
   Status attach_variable(VarId variable, const std::vector<hobj_ref_t>& scales,
-                         std::vector<std::vector<Use>>* uses) const;
-  static Status tell_uses(hid_t scale, const std::vector<Use>& uses);
+                         std::vector<std::vector<ScaleUse>>* uses) const;
+  static Status list_uses(hid_t scale, const std::vector<ScaleUse>& uses);
 
-  const SourceBlock& source_;
+  const ExportSource& source_;
   const hid_t group_;
   const DimensionIds& ids_;
   SharedUses& shared_;

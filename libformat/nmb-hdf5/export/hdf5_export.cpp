@@ -48,30 +48,30 @@ class Hdf5Export {
       return true;
     }));
     NMB_TRY(link_types());
-    NMB_TRY(DimensionScales::tell_shared(maker_.file(), shared_uses_));
+    NMB_TRY(DimensionScales::list_shared_uses(maker_.file(), shared_uses_));
     // All attributes come before the first value.
-    for (const Later& later : later_) NMB_TRY(write_attributes_later(later));
-    for (const Later& later : later_) NMB_TRY(write_values_later(later));
+    for (const PendingObjects& later : later_) NMB_TRY(write_attributes_later(later));
+    for (const PendingObjects& later : later_) NMB_TRY(write_values_later(later));
     return {};
   }
 
  private:
   // An attribute or a variable that is written in the second pass because its values refer to
   // objects. With WriteStyle::relayout, all variables are written in the second pass.
-  struct LaterItem {
+  struct PendingObject {
     std::uint32_t owner = kGlobal;
     // Index of the attribute; kNoAttribute if the item is the values of a variable.
     std::uint32_t attribute = kNoAttribute;
     haddr_t address = HADDR_UNDEF;  // address of the variable's data set
   };
-  struct Later {
+  struct PendingObjects {
     std::string block;
-    std::vector<LaterItem> items;
+    std::vector<PendingObject> items;
     bool type_attributes = false;
   };
 
   // Returns the group of a block, and links the group if it is not linked yet.
-  Result<Handle> group_of(SourceBlock& source) {
+  Result<Handle> group_of(ExportSource& source) {
     if (source.name().empty()) return maker_.object_at("/");
     NMB_ASSIGN(const std::string name, c_text(source.name(), "block"));
     std::size_t begin = 0;
@@ -104,9 +104,9 @@ class Hdf5Export {
   }
 
   Status define(const BlockEntry& entry) {
-    NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, maker_.block(entry.name));
+    NMB_ASSIGN(const std::shared_ptr<ExportSource> source, maker_.block(entry.name));
     NMB_ASSIGN(const Handle group, group_of(*source));
-    Later later{entry.name, {}, false};
+    PendingObjects later{entry.name, {}, false};
     NMB_TRY(define_attributes(*source, kGlobal, group.get(), &later, true));
     NMB_TRY(define_type_attributes(*source, &later));
     std::vector<bool> linked(source->metadata().variable_count(), false);
@@ -148,12 +148,12 @@ class Hdf5Export {
     return check_hdf5(H5Oset_comment(object, text.c_str()), "comment");
   }
 
-  Status define_comment(const SourceBlock& source, std::uint32_t owner, hid_t object) {
+  Status define_comment(const ExportSource& source, std::uint32_t owner, hid_t object) {
     const Property* const comment = source.find(Property::Number::kComment, owner);
     return comment ? set_comment(*comment, object) : Status();
   }
 
-  Status define_type_comment(SourceBlock& source, const Property& property) {
+  Status define_type_comment(ExportSource& source, const Property& property) {
     if (!source.types().table().has(property.type) || !TypeTable::is_extended(property.type))
       return damaged("found a comment of a type that does not exist");
     NMB_ASSIGN(const hid_t type, source.types().stored(property.type));
@@ -161,8 +161,8 @@ class Hdf5Export {
   }
 
   // Makes the attributes of an object, and writes the values that do not refer to objects.
-  Status define_attributes(SourceBlock& source, std::uint32_t owner, hid_t object, Later* later,
-                           bool make) {
+  Status define_attributes(ExportSource& source, std::uint32_t owner, hid_t object,
+                           PendingObjects* later, bool make) {
     Status status = define_comment(source, owner, object);
     std::uint32_t number = 0;
     const auto define = [&](const Attribute& attribute) -> Status {
@@ -179,7 +179,8 @@ class Hdf5Export {
                   status);
   }
 
-  Status define_values(SourceBlock& source, VarId variable, hid_t data_set, Later* later) {
+  Status define_values(ExportSource& source, VarId variable, hid_t data_set,
+                       PendingObjects* later) {
     NMB_TRY(define_attributes(source, variable, data_set, later, false));
     if (source.style().relayout ||
         source.types().has_reference(source.metadata().variable(variable).type)) {
@@ -196,7 +197,7 @@ class Hdf5Export {
     return columns_.size() < kMostColumns ? Status() : write_columns_of(source);
   }
 
-  Status write_columns_of(SourceBlock& source) {
+  Status write_columns_of(ExportSource& source) {
     std::vector<std::pair<VarId, hid_t>> data_sets;
     for (const auto& [variable, data_set] : columns_)
       data_sets.emplace_back(variable, data_set.get());
@@ -205,7 +206,7 @@ class Hdf5Export {
     return status;
   }
 
-  Status define_type_attributes(SourceBlock& source, Later* later) {
+  Status define_type_attributes(ExportSource& source, PendingObjects* later) {
     for (const Property& p : source.properties()) {
       if (p.number == Property::Number::kTypeComment) NMB_TRY(define_type_comment(source, p));
       if (p.number != Property::Number::kTypeAttributes) continue;
@@ -228,15 +229,15 @@ class Hdf5Export {
     return {};
   }
 
-  Status write_attributes_later(const Later& later) {
-    NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, maker_.block(later.block));
+  Status write_attributes_later(const PendingObjects& later) {
+    NMB_ASSIGN(const std::shared_ptr<ExportSource> source, maker_.block(later.block));
     if (later.type_attributes)
       for (const Property& p : source->properties())
         if (p.number == Property::Number::kTypeAttributes)
           NMB_TRY(TypeAttributes(*source, p).write_references(maker_.find_object()));
     std::uint32_t owner = 0;
     Handle object;
-    for (const LaterItem& item : later.items) {
+    for (const PendingObject& item : later.items) {
       if (item.attribute == kNoAttribute) continue;
       if (!object.ok() || owner != item.owner) {
         owner = item.owner;
@@ -248,9 +249,9 @@ class Hdf5Export {
     return {};
   }
 
-  Status write_values_later(const Later& later) {
-    NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, maker_.block(later.block));
-    for (const LaterItem& item : later.items) {
+  Status write_values_later(const PendingObjects& later) {
+    NMB_ASSIGN(const std::shared_ptr<ExportSource> source, maker_.block(later.block));
+    for (const PendingObject& item : later.items) {
       if (item.attribute != kNoAttribute) continue;
       NMB_ASSIGN(const Handle object, check_handle(H5Oopen_by_addr(maker_.file(), item.address),
                                                    source->text(item.owner)));
@@ -259,7 +260,7 @@ class Hdf5Export {
     return {};
   }
 
-  Status write_attribute_later(SourceBlock& source, const LaterItem& item, hid_t object) {
+  Status write_attribute_later(ExportSource& source, const PendingObject& item, hid_t object) {
     std::uint32_t number = 0;
     return source.metadata().try_each_attribute(
         item.owner, [&](const Attribute& attribute) -> Status {
@@ -273,13 +274,13 @@ class Hdf5Export {
   const NamedBlocks blocks_;
   const Hdf5Form& form_;
   ObjectMaker maker_;
-  std::vector<Later> later_;
+  std::vector<PendingObjects> later_;
   DimensionScales::SharedUses shared_uses_;
   // Record variables of the current block that are not written yet.
   std::vector<std::pair<VarId, Handle>> columns_;
 };
 
-Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_block) {
+Result<Handle> creation_properties(const ExportSource* root, std::size_t user_block) {
   NMB_ASSIGN(Handle fcpl, new_object_properties(H5P_FILE_CREATE, "properties"));
   NMB_TRY(set_group_order(fcpl.get(), root ? root->order(kGlobal) : Order{3, 3}));
   if (user_block > 0) NMB_TRY(check_hdf5(H5Pset_userblock(fcpl.get(), user_block), "user block"));
@@ -336,16 +337,16 @@ Status write_file(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file, W
   return flushed < 0 ? failed_call("flush", error) : Status();
 }
 
-Result<std::shared_ptr<SourceBlock>> root_of(const NamedBlocks& blocks, NamedTypes& named) {
+Result<std::shared_ptr<ExportSource>> root_of(const NamedBlocks& blocks, NamedTypes& named) {
   NMB_ASSIGN(const std::optional<BlockEntry> entry, blocks.find(""));
-  if (!entry) return std::shared_ptr<SourceBlock>();
+  if (!entry) return std::shared_ptr<ExportSource>();
   NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, blocks.block(*entry));
-  return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
+  return ExportSource::make(std::move(block), H5I_INVALID_HID, named);
 }
 
 Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle style, hid_t fapl) {
   NamedTypes none;
-  NMB_ASSIGN(const std::shared_ptr<SourceBlock> root, root_of(blocks, none));
+  NMB_ASSIGN(const std::shared_ptr<ExportSource> root, root_of(blocks, none));
   NMB_ASSIGN(const Hdf5Form form, Hdf5Form::of(blocks));
   std::vector<std::byte> before;
   if (form.user_block_of() && !style.is_rehearsal()) {

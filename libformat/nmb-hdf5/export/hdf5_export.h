@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "import/source_block.h"
+#include "import/export_source.h"
 
 namespace nmb::hdf5 {
 

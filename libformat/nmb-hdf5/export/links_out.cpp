@@ -50,7 +50,7 @@ Status make_external(const Link& link, hid_t group, const std::string& name, hid
                     "an external link");
 }
 
-Status make_to_type(const Link& link, SourceBlock& source, hid_t group, const std::string& name) {
+Status make_to_type(const Link& link, ExportSource& source, hid_t group, const std::string& name) {
   const auto type = static_cast<Type>(link.number);
   if (link.number > 65535 || !TypeTable::is_extended(type) || !source.types().table().has(type) ||
       source.types().table().at(type).name.empty())
@@ -59,7 +59,7 @@ Status make_to_type(const Link& link, SourceBlock& source, hid_t group, const st
   return link_object(datatype, group, name, link.character_set, "named datatype");
 }
 
-Status make(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& maker,
+Status make(const Link& link, ExportSource& source, hid_t group, ObjectMaker& maker,
             const std::function<Status(VarId, hid_t)>& on_variable) {
   if (link.kind == LinkKind::kVariable) {
     if (link.number >= source.metadata().variable_count())
@@ -76,7 +76,7 @@ Status make(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& mak
   NMB_ASSIGN(const Handle lcpl, properties_of(link.character_set));
   switch (link.kind) {
     case LinkKind::kGroup: {
-      NMB_ASSIGN(const std::shared_ptr<SourceBlock> child,
+      NMB_ASSIGN(const std::shared_ptr<ExportSource> child,
                  maker.block(joined_path(source.name(), name)));
       NMB_ASSIGN(const Handle made, maker.group(*child));
       return link_object(made.get(), group, name, link.character_set, "group");
@@ -122,7 +122,7 @@ Status link_object(hid_t object, hid_t group, std::string_view name, CharacterSe
                     object_text(what, checked));
 }
 
-Status make_link(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& maker,
+Status make_link(const Link& link, ExportSource& source, hid_t group, ObjectMaker& maker,
                  const std::function<Status(VarId, hid_t)>& on_variable) {
   const Status status = make(link, source, group, maker, on_variable);
   if (status.ok()) return status;

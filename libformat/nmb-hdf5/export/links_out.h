@@ -19,7 +19,7 @@ Status link_object(hid_t object, hid_t group, std::string_view name, CharacterSe
 // Makes one link in the group of `source`. If the link leads to a variable, also calls
 // `on_variable` with the open data set; such a link without a name of its own gets the name of the
 // variable.
-Status make_link(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& maker,
+Status make_link(const Link& link, ExportSource& source, hid_t group, ObjectMaker& maker,
                  const std::function<Status(VarId, hid_t)>& on_variable);
 
 }  // namespace nmb::hdf5

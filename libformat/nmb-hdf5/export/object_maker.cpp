@@ -13,11 +13,11 @@ ObjectMaker::ObjectMaker(const NamedBlocks& blocks, const Hdf5Form& form, hid_t 
       style_(std::move(style)),
       find_object_([this](std::string_view path) { return object_at(path); }) {}
 
-Result<std::shared_ptr<SourceBlock>> ObjectMaker::block(const std::string& name) {
+Result<std::shared_ptr<ExportSource>> ObjectMaker::block(const std::string& name) {
   if (last_ && last_->name() == name) return last_;
   NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, blocks_.block(name));
   NMB_ASSIGN(block, form_.written(std::move(block)));
-  NMB_ASSIGN(last_, SourceBlock::make(std::move(block), file_, named_));
+  NMB_ASSIGN(last_, ExportSource::make(std::move(block), file_, named_));
   NMB_TRY(last_->set_style(style_));
   return last_;
 }
@@ -43,14 +43,14 @@ Result<Handle> ObjectMaker::object_at(std::string_view path) {
 Result<Handle> ObjectMaker::make(const std::string& path) {
   NMB_ASSIGN(const std::optional<BlockEntry> entry, blocks_.find(path));
   if (entry) {
-    NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, block(path));
+    NMB_ASSIGN(const std::shared_ptr<ExportSource> source, block(path));
     return make_group_of(*source);
   }
   const std::size_t slash = path.rfind('/');
   const std::string parent = slash == path.npos ? "" : path.substr(0, slash);
   NMB_ASSIGN(const std::optional<BlockEntry> above, blocks_.find(parent));
   if (above) {
-    NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, block(parent));
+    NMB_ASSIGN(const std::shared_ptr<ExportSource> source, block(parent));
     if (const auto variable =
             source->metadata().find_variable(slash == path.npos ? path : path.substr(slash + 1)))
       return make_data_set_of(*source, *variable);
@@ -70,13 +70,13 @@ Handle ObjectMaker::take_waiting(const std::string& path) {
   return found ? std::move(found.mapped()) : Handle();
 }
 
-Result<Handle> ObjectMaker::data_set(SourceBlock& source, VarId variable) {
+Result<Handle> ObjectMaker::data_set(ExportSource& source, VarId variable) {
   Handle early = take_waiting(source.path(variable));
   if (early.ok()) return early;
   return make_data_set_of(source, variable);
 }
 
-Result<Handle> ObjectMaker::group(SourceBlock& source) {
+Result<Handle> ObjectMaker::group(ExportSource& source) {
   Handle early = take_waiting(source.name());
   if (early.ok()) return early;
   return make_group_of(source);
@@ -97,7 +97,7 @@ Status ObjectMaker::set_header_version(const Metadata& metadata, std::uint32_t o
   return {};
 }
 
-Result<Handle> ObjectMaker::make_data_set_of(SourceBlock& source, VarId variable) {
+Result<Handle> ObjectMaker::make_data_set_of(ExportSource& source, VarId variable) {
   NMB_TRY(set_header_version(source.metadata(), variable));
   NMB_ASSIGN(Handle id, make_data_set(source, variable, file_, find_object_));
   std::uint32_t number = 0;
@@ -110,7 +110,7 @@ Result<Handle> ObjectMaker::make_data_set_of(SourceBlock& source, VarId variable
   return within(source.text(variable), status);
 }
 
-Result<Handle> ObjectMaker::make_group_of(SourceBlock& source) {
+Result<Handle> ObjectMaker::make_group_of(ExportSource& source) {
   NMB_TRY(set_header_version(source.metadata(), kGlobal));
   NMB_ASSIGN(const Handle gcpl, new_object_properties(H5P_GROUP_CREATE, "properties"));
   NMB_TRY(set_group_order(gcpl.get(), source.order(kGlobal)));

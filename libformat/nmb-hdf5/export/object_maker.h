@@ -14,7 +14,7 @@
 #include "export/attributes_out.h"
 #include "export/heap_out.h"
 #include "handle.h"
-#include "import/source_block.h"
+#include "import/export_source.h"
 #include "reader/file_reader.h"
 
 namespace nmb::hdf5 {
@@ -27,23 +27,23 @@ class ObjectMaker {
   hid_t file() const { return file_; }
   NamedTypes& named() { return named_; }
   // Returns the block, prepared for writing. Errors: kNotFound if no block has that name.
-  Result<std::shared_ptr<SourceBlock>> block(const std::string& name);
+  Result<std::shared_ptr<ExportSource>> block(const std::string& name);
   // Returns an object by path, which may begin with '/'. If the object does not exist, makes it
   // without a link. Errors: kDamaged if no block, variable or named datatype has that path.
   Result<Handle> object_at(std::string_view path);
   const FindObject& find_object() const { return find_object_; }
   // Each of these functions returns the object if it was made early, and otherwise makes it. The
   // caller must then link the object.
-  Result<Handle> data_set(SourceBlock& source, VarId variable);
-  Result<Handle> group(SourceBlock& source);
+  Result<Handle> data_set(ExportSource& source, VarId variable);
+  Result<Handle> group(ExportSource& source);
   Result<Handle> empty_group(const std::string& name);
 
  private:
   Result<Handle> make(const std::string& path);
   // Returns the object that was made early for this path, or an empty handle.
   Handle take_waiting(const std::string& path);
-  Result<Handle> make_data_set_of(SourceBlock& source, VarId variable);
-  Result<Handle> make_group_of(SourceBlock& source);
+  Result<Handle> make_data_set_of(ExportSource& source, VarId variable);
+  Result<Handle> make_group_of(ExportSource& source);
   // Objects with large attributes need headers that HDF5 1.6 cannot read.
   Status set_header_version(const Metadata& metadata, std::uint32_t owner);
 
@@ -56,7 +56,7 @@ class ObjectMaker {
   std::map<std::string, Handle, std::less<>> waiting_;  // objects that were made early and have no
                                                         // link yet
   std::set<std::string, std::less<>> being_made_;
-  std::shared_ptr<SourceBlock> last_;
+  std::shared_ptr<ExportSource> last_;
   bool new_headers_ = false;
 };
 

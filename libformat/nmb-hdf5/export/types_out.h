@@ -46,12 +46,12 @@ class TypesOut {
   bool has_reference(Type type) const;
 
  private:
-  struct Made {
+  struct MadeType {
     Handle id;  // invalid if the type was not made yet
     std::size_t bytes = 0;
     std::vector<std::uint64_t> offsets;  // offsets of a compound's fields
   };
-  const Made& of(Type type) const {
+  const MadeType& of(Type type) const {
     return made_[static_cast<std::uint32_t>(type) - TypeTable::kFirst];
   }
   Result<Handle> make(const ExtendedType& type);
@@ -64,7 +64,7 @@ class TypesOut {
   const TypeTable& types_;
   const hid_t file_;
   NamedTypes& named_;
-  std::vector<Made> made_;
+  std::vector<MadeType> made_;
   // For each type, the number of types in it, including the type itself; 0 if not counted yet.
   std::vector<std::uint64_t> nodes_;
   std::uint64_t all_nodes_ = 0;  // total number of types in the types that were made

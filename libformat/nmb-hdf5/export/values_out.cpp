@@ -18,7 +18,7 @@
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
-#include "wire/memory_room.h"
+#include "wire/memory_budget.h"
 
 namespace nmb::hdf5 {
 
@@ -34,7 +34,7 @@ constexpr std::uint64_t kMostChunk = ~std::uint32_t{0};
 
 class ValuesOut {
  public:
-  ValuesOut(SourceBlock& source, VarId variable, hid_t data_set, const FindObject& find_object)
+  ValuesOut(ExportSource& source, VarId variable, hid_t data_set, const FindObject& find_object)
       : source_(source),
         id_(variable),
         variable_(source.metadata().variable(variable)),
@@ -147,7 +147,7 @@ class ValuesOut {
   }
 
   Status write_array() {
-    const std::uint64_t most = std::max<std::uint64_t>(memory_room(kSlab) / value_size_, 1);
+    const std::uint64_t most = std::max<std::uint64_t>(memory_budget(kSlab) / value_size_, 1);
     std::vector<std::byte> values;
     return for_each_slab(space_.lengths, most, rows_of_chunk(), [&](const Slab& slab) -> Status {
       values.resize(slab.elements * value_size_);
@@ -203,7 +203,7 @@ class ValuesOut {
 
   Status write_heap() {
     NMB_TRY(source_.types().plain(variable_.type).status());
-    const ValueSource region(form::Run{source_.block().extent, begin_, region_});
+    const ValueSource region(form::Slice{source_.block().extent, begin_, region_});
     HeapOut heap(source_.types(), region, find_object_);
     const std::uint64_t most = std::max<std::uint64_t>(kSlab / value_size_, 1);
     return for_each_slab(space_.lengths, most, rows_of_chunk(),
@@ -357,7 +357,7 @@ class ValuesOut {
         H5Dwrite_chunk(data_set_, H5P_DEFAULT, 0, start.data(), length, kOther.data()), "a chunk");
   }
 
-  SourceBlock& source_;
+  ExportSource& source_;
   const VarId id_;
   const Variable variable_;
   const hid_t data_set_;
@@ -373,13 +373,13 @@ class ValuesOut {
 
 }  // namespace
 
-Status write_values(SourceBlock& source, VarId variable, hid_t data_set,
+Status write_values(ExportSource& source, VarId variable, hid_t data_set,
                     const FindObject& find_object) {
   ValuesOut values(source, variable, data_set, find_object);
   return values.named(values.write());
 }
 
-bool is_column(const SourceBlock& source, VarId variable) {
+bool is_column(const ExportSource& source, VarId variable) {
   constexpr std::uint64_t kMostSlice = 64 << 10;
   const Metadata& metadata = source.metadata();
   if (!source.is_classic() || !metadata.is_record_variable(variable)) return false;
@@ -388,7 +388,7 @@ bool is_column(const SourceBlock& source, VarId variable) {
   return slice > 0 && slice < kMostSlice && slice < record_size && record_size <= kWindow;
 }
 
-Status write_columns(SourceBlock& source, std::span<const std::pair<VarId, hid_t>> data_sets,
+Status write_columns(ExportSource& source, std::span<const std::pair<VarId, hid_t>> data_sets,
                      const FindObject& find_object) {
   const std::uint64_t records = source.block().records;
   const std::uint64_t record_size = source.block().layout.record_size;

@@ -19,7 +19,7 @@
 #include "decoding/global_heap_in.h"
 #include "hdf5_error.h"
 #include "import/alike_data_sets.h"
-#include "import/block_in.h"
+#include "import/group_in.h"
 #include "import/hdf5_visitor.h"
 #include "import/space_in.h"
 #include "resource_limits.h"
@@ -127,7 +127,7 @@ class Importer {
   Status import_group(hid_t group, const std::string& path, std::size_t depth) {
     if (depth > kMostDepth)
       return failure(Code::kLimit, "found groups more than ", kMostDepth, " deep, at ", path);
-    BlockIn block(in_, path.substr(1));
+    GroupIn block(in_, path.substr(1));
     if (alike_) alike_->begin_block();
     if (path == "/" && user_block_ > 0) {
       NMB_ASSIGN(std::vector<std::byte> user_block, read_user_block());
@@ -149,7 +149,7 @@ class Importer {
               : describe_link(group, found, path, &link));
       block.add_link(std::move(link));
     }
-    NMB_ASSIGN(const BlockIn::Content content, block.finish());
+    NMB_ASSIGN(const GroupIn::Content content, block.finish());
     NMB_TRY(send_message(Message::kBlock, {bytes_of_fields(content.block), content.body}));
     for (const std::string& name : groups) {
       const std::string child = join(path, name);
@@ -159,7 +159,7 @@ class Importer {
     return {};
   }
 
-  Status import_object(hid_t group, haddr_t address, const std::string& path, BlockIn* block,
+  Status import_object(hid_t group, haddr_t address, const std::string& path, GroupIn* block,
                        std::vector<std::string>* groups, Link* link) {
     if (const std::string& first = first_paths_.at(address); first != path) {
       link->kind = LinkKind::kHard;

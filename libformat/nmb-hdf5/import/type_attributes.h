@@ -3,14 +3,14 @@
 #pragma once
 
 #include "export/attributes_out.h"
-#include "import/source_block.h"
+#include "import/export_source.h"
 
 namespace nmb::hdf5 {
 
 class TypeAttributes {
  public:
   // `property` is a property of `source`. `source` and `property` must outlive the object.
-  TypeAttributes(SourceBlock& source, const Property& property)
+  TypeAttributes(ExportSource& source, const Property& property)
       : source_(source), property_(property) {}
 
   // Makes the attributes, and writes the values that do not refer to objects. If some values refer
@@ -22,7 +22,7 @@ class TypeAttributes {
  private:
   Status for_each(const std::function<Status(const AttributeOut&, hid_t object)>& visit);
 
-  SourceBlock& source_;
+  ExportSource& source_;
   const Property& property_;
 };
 

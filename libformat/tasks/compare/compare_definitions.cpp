@@ -67,7 +67,7 @@ std::string attribute_value_text(const AttributeContent& attribute) {
 
 class DefinitionComparison {
  public:
-  DefinitionComparison(BlockContent& first, BlockContent& second,
+  DefinitionComparison(DatasetContent& first, DatasetContent& second,
                        const std::function<void(DefinitionDifference)>& differ)
       : first_(first), second_(second), differ_(differ) {}
 
@@ -218,15 +218,15 @@ class DefinitionComparison {
            lengths_of(mine_axes) == lengths_of(other_axes);
   }
 
-  BlockContent& first_;
-  BlockContent& second_;
+  DatasetContent& first_;
+  DatasetContent& second_;
   const std::function<void(DefinitionDifference)>& differ_;
 };
 
 }  // namespace
 
 Result<std::vector<CommonVariable>> compare_definitions(
-    BlockContent& first, BlockContent& second,
+    DatasetContent& first, DatasetContent& second,
     const std::function<void(DefinitionDifference)>& differ) {
   return DefinitionComparison(first, second, differ).compare();
 }

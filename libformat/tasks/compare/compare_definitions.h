@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "compare/block_content.h"
 #include "compare/compare.h"
+#include "compare/dataset_content.h"
 
 namespace nmb {
 
@@ -15,9 +15,9 @@ namespace nmb {
 using CommonVariable = std::pair<std::size_t, std::size_t>;  // its numbers in both blocks
 
 // Calls differ() for each difference. Returns the variables whose values can be compared. Errors:
-// those of BlockContent.
+// those of DatasetContent.
 Result<std::vector<CommonVariable>> compare_definitions(
-    BlockContent& first, BlockContent& second,
+    DatasetContent& first, DatasetContent& second,
     const std::function<void(DefinitionDifference)>& differ);
 
 }  // namespace nmb

@@ -18,15 +18,15 @@ namespace nmb {
 namespace {
 
 // Two blocks of the same name. The first `done` of the common variables have been visited.
-struct BlockPair {
-  BlockContent first, second;
+struct ContentPair {
+  DatasetContent first, second;
   std::vector<DefinitionDifference> definitions{};
   std::vector<CommonVariable> common{};
   std::size_t done = 0;
 };
 
 struct VariablePair {
-  BlockPair* blocks = nullptr;
+  ContentPair* blocks = nullptr;
   CommonVariable numbers;
   ContentValues::Extent extent;
   ValueRule rule;
@@ -36,17 +36,17 @@ struct VariablePair {
 };
 
 // Compares pairs of blocks. Reads the values of many variables together.
-class BlockComparer {
+class ContentComparer {
  public:
   // file_size: the number of bytes of the larger file.
-  BlockComparer(std::uint64_t file_size, const ComparisonOptions& options,
-                const ComparisonVisitor& visitor)
+  ContentComparer(std::uint64_t file_size, const ComparisonOptions& options,
+                  const ComparisonVisitor& visitor)
       : options_(options), visitor_(visitor), budget_(file_size) {
     renew_caches();
   }
 
-  Status add(BlockContent first, BlockContent second) {
-    BlockPair& pair = pairs_.emplace_back(BlockPair{std::move(first), std::move(second)});
+  Status add(DatasetContent first, DatasetContent second) {
+    ContentPair& pair = pairs_.emplace_back(ContentPair{std::move(first), std::move(second)});
     Result<std::vector<CommonVariable>> common =
         compare_definitions(pair.first, pair.second, [&](DefinitionDifference difference) {
           pair.definitions.push_back(std::move(difference));
@@ -76,7 +76,7 @@ class BlockComparer {
       };
     }));
     auto variable = variables_.begin();
-    for (BlockPair& pair : pairs_) {
+    for (ContentPair& pair : pairs_) {
       for (const DefinitionDifference& difference : pair.definitions) {
         is_same_ = false;
         NMB_TRY(visitor_.definition(difference));
@@ -102,14 +102,14 @@ class BlockComparer {
     second_cache_ = std::make_shared<ChunkCache>(options_.content.chunk_cache);
   }
 
-  Status add_variable(BlockPair& pair, const CommonVariable& numbers) {
+  Status add_variable(ContentPair& pair, const CommonVariable& numbers) {
     VariablePair& variable = variables_.emplace_back();
     variable.blocks = &pair;
     variable.numbers = numbers;
-    const ContentValues::Room room = room_of(options_.content, 2);
-    NMB_ASSIGN(variable.extent, ContentValues::extent_of(pair.first, numbers.first, room));
+    const ContentValues::ReadBudget budget = read_budget(options_.content, 2);
+    NMB_ASSIGN(variable.extent, ContentValues::extent_of(pair.first, numbers.first, budget));
     NMB_ASSIGN(const ContentValues::Extent other,
-               ContentValues::extent_of(pair.second, numbers.second, room));
+               ContentValues::extent_of(pair.second, numbers.second, budget));
     variable.extent.at_once = std::max(variable.extent.at_once, other.at_once);
     NMB_TRY(budget_.take(variable.extent.bytes));
     variable.rule.tolerance = options_.tolerance;
@@ -125,7 +125,7 @@ class BlockComparer {
 
   Status open(const VariablePair& variable, std::shared_ptr<const ContentValues>* first,
               std::shared_ptr<const ContentValues>* second) const {
-    const BlockPair& pair = *variable.blocks;
+    const ContentPair& pair = *variable.blocks;
     NMB_ASSIGN(*first, ContentValues::open(pair.first, variable.numbers.first, first_cache_));
     NMB_ASSIGN(*second, ContentValues::open(pair.second, variable.numbers.second, second_cache_));
     return {};
@@ -182,7 +182,7 @@ class BlockComparer {
   }
 
   Status visit(const VariablePair& variable) {
-    const BlockContent& block = variable.blocks->first;
+    const DatasetContent& block = variable.blocks->first;
     ComparedVariable compared;
     compared.block = block.name();
     compared.variable = block.variable_name(variable.numbers.first);
@@ -200,7 +200,7 @@ class BlockComparer {
   const ComparisonOptions& options_;
   const ComparisonVisitor& visitor_;
   ValueBudget budget_;
-  std::deque<BlockPair> pairs_;         // pairs whose values are not compared yet
+  std::deque<ContentPair> pairs_;       // pairs whose values are not compared yet
   std::deque<VariablePair> variables_;  // a deque, because DifferentValues refer to the rules
   std::vector<ValueJob> jobs_;
   std::shared_ptr<ChunkCache> first_cache_, second_cache_;
@@ -228,13 +228,13 @@ Result<bool> compare_files(const ContentFile& first, const ContentFile& second,
                            const ComparisonOptions& options, const ComparisonVisitor& visitor) {
   NMB_ASSIGN(const DimensionLengths first_lengths, dimension_lengths(first.blocks));
   NMB_ASSIGN(const DimensionLengths second_lengths, dimension_lengths(second.blocks));
-  BlockComparer comparer(std::max(first.size, second.size), options, visitor);
+  ContentComparer comparer(std::max(first.size, second.size), options, visitor);
   // A block without content is the same as no block.
   NMB_TRY(first.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(BlockContent block, content_of(first, entry, first_lengths));
+    NMB_ASSIGN(DatasetContent block, content_of(first, entry, first_lengths));
     NMB_ASSIGN(const std::optional<BlockEntry> other, second.blocks.find(entry.name));
     if (other) {
-      NMB_ASSIGN(BlockContent content, content_of(second, *other, second_lengths));
+      NMB_ASSIGN(DatasetContent content, content_of(second, *other, second_lengths));
       NMB_TRY(comparer.add(std::move(block), std::move(content)));
     } else if (!block.is_empty()) {
       NMB_TRY(comparer.report({DifferenceKind::kOnlyInFirst, entry.name, {}, {}, {}, {}}));
@@ -245,7 +245,7 @@ Result<bool> compare_files(const ContentFile& first, const ContentFile& second,
   NMB_TRY(second.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     NMB_ASSIGN(const std::optional<BlockEntry> other, first.blocks.find(entry.name));
     if (other) return true;
-    NMB_ASSIGN(const BlockContent block, content_of(second, entry, second_lengths));
+    NMB_ASSIGN(const DatasetContent block, content_of(second, entry, second_lengths));
     if (!block.is_empty())
       NMB_TRY(comparer.report({DifferenceKind::kOnlyInSecond, entry.name, {}, {}, {}, {}}));
     return true;

@@ -5,7 +5,7 @@
 
 #include "model/name_rules.h"
 #include "wire/checked.h"
-#include "wire/memory_room.h"
+#include "wire/memory_budget.h"
 
 namespace nmb {
 
@@ -36,12 +36,12 @@ Status ValueBudget::take(std::uint64_t bytes) {
   return {};
 }
 
-ContentValues::Room room_of(const ContentOptions& options, unsigned files) {
-  const std::uint64_t room = memory_room(options.chunk_cache);
-  return {room, room / std::max(options.threads, 1U) / files};
+ContentValues::ReadBudget read_budget(const ContentOptions& options, unsigned files) {
+  const std::uint64_t budget = memory_budget(options.chunk_cache);
+  return {budget, budget / std::max(options.threads, 1U) / files};
 }
 
-Status of_block(const Status& status, const BlockContent& block) {
+Status of_block(const Status& status, const DatasetContent& block) {
   return with_block_name(status, block.name());
 }
 
@@ -56,12 +56,12 @@ Result<DimensionLengths> dimension_lengths(const FileBlocks& blocks) {
   return lengths;
 }
 
-Result<BlockContent> content_of(const ContentFile& file, const BlockEntry& entry,
-                                const DimensionLengths& lengths) {
+Result<DatasetContent> content_of(const ContentFile& file, const BlockEntry& entry,
+                                  const DimensionLengths& lengths) {
   NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, file.blocks.dataset(entry));
   const std::string path = dataset->extent->name();
-  Result<BlockContent> content =
-      BlockContent::of(entry.name, std::move(dataset), lengths, file.move);
+  Result<DatasetContent> content =
+      DatasetContent::of(entry.name, std::move(dataset), lengths, file.move);
   if (!content.ok()) return with_block_name(content.status(), entry.name).in_file(path);
   return content;
 }

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compare/block_content.h"
 #include "compare/compare.h"
 #include "compare/content_values.h"
+#include "compare/dataset_content.h"
 #include "netcdf/netcdf_view.h"
 #include "wire/failure.h"
 
@@ -30,7 +30,7 @@ class ValueBudget {
 
 // Returns the memory for values of each file. All threads together read about as many values at
 // once as the cache for chunks holds. files: the number of files that are read.
-ContentValues::Room room_of(const ContentOptions& options, unsigned files);
+ContentValues::ReadBudget read_budget(const ContentOptions& options, unsigned files);
 
 // Returns the lengths of the dimensions of a file. Loads all blocks that came from HDF5. Errors:
 // those of the functions in `blocks`.
@@ -38,10 +38,10 @@ Result<DimensionLengths> dimension_lengths(const FileBlocks& blocks);
 
 // Loads the content of a block. Errors: those of the functions in `blocks`; kDamaged. The message
 // names the block.
-Result<BlockContent> content_of(const ContentFile& file, const BlockEntry& entry,
-                                const DimensionLengths& lengths);
+Result<DatasetContent> content_of(const ContentFile& file, const BlockEntry& entry,
+                                  const DimensionLengths& lengths);
 
 // Adds the name of the block to a failure.
-Status of_block(const Status& status, const BlockContent& block);
+Status of_block(const Status& status, const DatasetContent& block);
 
 }  // namespace nmb

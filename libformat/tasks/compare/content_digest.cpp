@@ -92,15 +92,15 @@ class WindowDigests {
 
 // A block, and the sequence whose digest is the digest of the block. So far, the sequence has the
 // first `done` variables.
-struct DigestedBlock {
-  BlockContent content;
+struct DigestedContent {
+  DatasetContent content;
   ContentStream stream{"nmb/digest/1 block"};
   std::size_t done = 0;
 };
 
 // The digest of the values is computed from the digests of the windows.
 struct DigestedVariable {
-  DigestedBlock* block = nullptr;
+  DigestedContent* block = nullptr;
   std::size_t number = 0;
   ContentValues::Extent extent;
   std::shared_ptr<const ContentValues> values;  // opened in advance if several jobs need it
@@ -108,15 +108,15 @@ struct DigestedVariable {
 };
 
 // Computes digests of blocks. Reads the values of many variables together.
-class BlockDigester {
+class ContentDigester {
  public:
-  BlockDigester(std::uint64_t file_size, const ContentOptions& options,
-                const std::function<Status(const BlockDigest&)>& visit)
+  ContentDigester(std::uint64_t file_size, const ContentOptions& options,
+                  const std::function<Status(const BlockDigest&)>& visit)
       : options_(options), visit_(visit), budget_(file_size), cache_(new_cache()) {}
 
   // Adds a block. Blocks must be added in the order in which their digests are visited.
-  Status add(BlockContent content) {
-    DigestedBlock& block = blocks_.emplace_back(DigestedBlock{std::move(content)});
+  Status add(DatasetContent content) {
+    DigestedContent& block = blocks_.emplace_back(DigestedContent{std::move(content)});
     const Status status = add_definitions(block.content, &block.stream);
     if (!status.ok()) return of_block(status, block.content);
     for (std::size_t number = 0; number < block.content.variable_count(); ++number) {
@@ -137,7 +137,7 @@ class BlockDigester {
       };
     }));
     for (const DigestedVariable& variable : variables_) {
-      DigestedBlock& block = *variable.block;
+      DigestedContent& block = *variable.block;
       const Status status = put_variable(variable, &block.content, &block.stream);
       if (!status.ok())
         return of_block(block.content.of_variable(status, variable.number), block.content);
@@ -147,7 +147,7 @@ class BlockDigester {
     jobs_.clear();
     cache_ = new_cache();
     while (!blocks_.empty() && blocks_.front().done == blocks_.front().content.variable_count()) {
-      const DigestedBlock& block = blocks_.front();
+      const DigestedContent& block = blocks_.front();
       NMB_TRY(visit_({block.content.name(), block.stream.result(), block.content.is_empty()}));
       blocks_.pop_front();
     }
@@ -159,10 +159,10 @@ class BlockDigester {
     return std::make_shared<ChunkCache>(options_.chunk_cache);
   }
 
-  Status add_variable(DigestedBlock& block, std::size_t number) {
+  Status add_variable(DigestedContent& block, std::size_t number) {
     DigestedVariable variable{&block, number, {}, nullptr, {}};
     NMB_ASSIGN(variable.extent,
-               ContentValues::extent_of(block.content, number, room_of(options_, 1)));
+               ContentValues::extent_of(block.content, number, read_budget(options_, 1)));
     NMB_TRY(budget_.take(variable.extent.bytes));
     variable.windows.resize(variable.extent.windows());
     if (add_value_jobs(variables_.size(), variable.extent, &jobs_))
@@ -205,7 +205,7 @@ class BlockDigester {
   }
 
   // Adds everything in a block except its variables.
-  static Status add_definitions(BlockContent& block, ContentStream* stream) {
+  static Status add_definitions(DatasetContent& block, ContentStream* stream) {
     stream->number(block.dimensions().size());
     for (const DimensionContent& dimension : block.dimensions()) {
       stream->text(dimension.name);
@@ -235,7 +235,7 @@ class BlockDigester {
   }
 
   // Adds a variable. The digests of its windows must be complete.
-  static Status put_variable(const DigestedVariable& variable, BlockContent* block,
+  static Status put_variable(const DigestedVariable& variable, DatasetContent* block,
                              ContentStream* stream) {
     const std::size_t number = variable.number;
     stream->text(block->variable_name(number));
@@ -266,7 +266,7 @@ class BlockDigester {
   const ContentOptions& options_;
   const std::function<Status(const BlockDigest&)>& visit_;
   ValueBudget budget_;
-  std::deque<DigestedBlock> blocks_;  // blocks whose digests are not complete yet
+  std::deque<DigestedContent> blocks_;  // blocks whose digests are not complete yet
   std::vector<DigestedVariable> variables_;
   std::vector<ValueJob> jobs_;
   std::shared_ptr<ChunkCache> cache_;
@@ -322,9 +322,9 @@ Result<Digest> digest_file(const ContentFile& file, const ContentOptions& option
     }
     return visit(block);
   };
-  BlockDigester digester(file.size, options, add);
+  ContentDigester digester(file.size, options, add);
   NMB_TRY(file.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(BlockContent block, content_of(file, entry, lengths));
+    NMB_ASSIGN(DatasetContent block, content_of(file, entry, lengths));
     NMB_TRY(digester.add(std::move(block)));
     return true;
   }));
@@ -336,9 +336,9 @@ Status digest_blocks(const ContentFile& file, const std::vector<BlockEntry>& cho
                      const ContentOptions& options,
                      const std::function<Status(const BlockDigest&)>& visit) {
   NMB_ASSIGN(const DimensionLengths lengths, dimension_lengths(file.blocks));
-  BlockDigester digester(file.size, options, visit);
+  ContentDigester digester(file.size, options, visit);
   for (const BlockEntry& entry : chosen) {
-    NMB_ASSIGN(BlockContent block, content_of(file, entry, lengths));
+    NMB_ASSIGN(DatasetContent block, content_of(file, entry, lengths));
     NMB_TRY(digester.add(std::move(block)));
   }
   return digester.finish();

@@ -26,7 +26,7 @@ constexpr std::uint64_t kShortRecord = 8 << 10;
 
 // Returns the number of bytes in a row of chunks; 0 if the values are not stored in chunks. The
 // product of the lengths must have been checked.
-std::uint64_t row_of_chunks(const BlockContent& block, std::size_t number,
+std::uint64_t row_of_chunks(const DatasetContent& block, std::size_t number,
                             const std::vector<AxisContent>& axes) {
   const auto& extension = block.dataset().metadata.extension();
   const Storage* const storage = extension ? extension->storage_of(block.id(number)) : nullptr;
@@ -43,8 +43,8 @@ Status ContentValues::of_variable(const Status& status) const {
   return block_.of_variable(status, number_);
 }
 
-Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block,
-                                                       std::size_t number, Room room) {
+Result<ContentValues::Extent> ContentValues::extent_of(const DatasetContent& block,
+                                                       std::size_t number, ReadBudget budget) {
   const Type type = block.type(number);
   Extent extent{1, kWindowValues, 0, kWindowValues};
   const Status status = [&]() -> Status {
@@ -66,8 +66,8 @@ Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block
     }
     if (is_empty) extent.elements = 0;
     extent.bytes = is_empty ? 0 : bytes;
-    if (row_of_chunks(block, number, axes) > room.chunks && !block.types().has_heap(type))
-      extent.at_once = std::max(extent.window, room.values / block.types().stored_bytes(type) /
+    if (row_of_chunks(block, number, axes) > budget.chunks && !block.types().has_heap(type))
+      extent.at_once = std::max(extent.window, budget.values / block.types().stored_bytes(type) /
                                                    extent.window * extent.window);
     return {};
   }();
@@ -76,7 +76,7 @@ Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block
 }
 
 Result<std::shared_ptr<const ContentValues>> ContentValues::open(
-    const BlockContent& block, std::size_t number, const std::shared_ptr<ChunkCache>& cache) {
+    const DatasetContent& block, std::size_t number, const std::shared_ptr<ChunkCache>& cache) {
   const std::shared_ptr<ContentValues> values(new ContentValues(block, number));
   const Status status = [&]() -> Status {
     const Dataset& dataset = block.dataset();
@@ -189,13 +189,13 @@ Status ContentValues::parts(std::uint64_t element,
   const std::uint64_t size = types.stored_bytes(unit);
   const std::uint64_t most = std::max<std::uint64_t>(1, kWindowBytes / size) * size;
   std::vector<std::byte> stored, canonical;
-  std::uint64_t room = 0;  // a unit has no parts of variable length
+  std::uint64_t budget = 0;  // a unit has no parts of variable length
   for (std::uint64_t from = 0; from < stored_bytes_; from += stored.size()) {
     stored.resize(std::min(most, stored_bytes_ - from));
     NMB_TRY(of_variable(read_part(element, from, stored)));
     canonical.clear();
     for (std::uint64_t at = 0; at < stored.size(); at += size)
-      NMB_TRY(of_variable(types.append(unit, stored.data() + at, *source_, &room, &canonical)));
+      NMB_TRY(of_variable(types.append(unit, stored.data() + at, *source_, &budget, &canonical)));
     take(canonical);
   }
   return {};

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "compare/block_content.h"
+#include "compare/dataset_content.h"
 #include "model/values.h"
 #include "values/chunk_cache.h"
 #include "wire/bytes.h"
@@ -24,7 +24,7 @@ class ContentValues {
   // `block` must outlive the object. number: number of the variable in `block`. Errors: kDamaged;
   // kUnsupported if the values cannot be read; kLimit. The message names the variable.
   static Result<std::shared_ptr<const ContentValues>> open(
-      const BlockContent& block, std::size_t number, const std::shared_ptr<ChunkCache>& cache);
+      const DatasetContent& block, std::size_t number, const std::shared_ptr<ChunkCache>& cache);
 
   // The number of elements of a variable, and the number of elements in one of its windows.
   // Errors: kDamaged, kLimit.
@@ -39,10 +39,11 @@ class ContentValues {
   };
   // Memory in bytes: for the decoded chunks of a file, and for the values that a thread reads
   // together.
-  struct Room {
+  struct ReadBudget {
     std::uint64_t chunks, values;
   };
-  static Result<Extent> extent_of(const BlockContent& block, std::size_t number, Room room);
+  static Result<Extent> extent_of(const DatasetContent& block, std::size_t number,
+                                  ReadBudget budget);
 
   // Number of canonical bytes of an element; 0 if it differs between elements.
   std::uint64_t element_bytes() const { return element_bytes_; }
@@ -61,7 +62,7 @@ class ContentValues {
               const std::function<Status(std::span<const std::byte>)>& take) const;
 
  private:
-  ContentValues(const BlockContent& block, std::size_t number) : block_(block), number_(number) {}
+  ContentValues(const DatasetContent& block, std::size_t number) : block_(block), number_(number) {}
   Status find_source(const std::vector<AxisContent>& axes);
   std::vector<std::byte> fill(const std::vector<std::byte>& stored) const;
   // Reads the stored bytes of elements.
@@ -70,7 +71,7 @@ class ContentValues {
   Status read_part(std::uint64_t element, std::uint64_t from, std::span<std::byte> out) const;
   Status of_variable(const Status& status) const;
 
-  const BlockContent& block_;
+  const DatasetContent& block_;
   const std::size_t number_;
   ValueArray array_;
   std::shared_ptr<const ByteSource> source_;  // the elements without gaps

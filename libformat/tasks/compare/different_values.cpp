@@ -106,7 +106,7 @@ void DifferentValues::compare_one(std::uint64_t position, std::span<const std::b
   }
   ++different_;
   const auto found = [&] {
-    return Found{position, {first.begin(), first.end()}, {second.begin(), second.end()}};
+    return FoundDifference{position, {first.begin(), first.end()}, {second.begin(), second.end()}};
   };
   if (first_.size() < most_first_) first_.push_back(found());
   if (difference && (!largest_ || *difference > largest_difference_)) {
@@ -121,7 +121,7 @@ void DifferentValues::merge(DifferentValues&& other) {
   nans_ += other.nans_;
   first_.insert(first_.end(), std::make_move_iterator(other.first_.begin()),
                 std::make_move_iterator(other.first_.end()));
-  std::ranges::sort(first_, {}, &Found::position);
+  std::ranges::sort(first_, {}, &FoundDifference::position);
   if (first_.size() > most_first_)
     first_.erase(first_.begin() + static_cast<std::ptrdiff_t>(most_first_), first_.end());
   if (!other.largest_) return;
@@ -133,7 +133,7 @@ void DifferentValues::merge(DifferentValues&& other) {
   }
 }
 
-DifferentValue DifferentValues::shown(const Found& found,
+DifferentValue DifferentValues::shown(const FoundDifference& found,
                                       const std::vector<std::uint64_t>& lengths) const {
   DifferentValue value{std::vector<std::uint64_t>(lengths.size()),
                        canonical_text(rule_.type, found.first),
@@ -150,7 +150,7 @@ void DifferentValues::store(const std::vector<std::uint64_t>& lengths, ComparedV
   to->different = different_;
   to->missing = missing_;
   to->nans = nans_;
-  for (const Found& found : first_) to->first.push_back(shown(found, lengths));
+  for (const FoundDifference& found : first_) to->first.push_back(shown(found, lengths));
   if (!largest_) return;
   to->largest = shown(*largest_, lengths);
   to->largest_difference = static_cast<double>(largest_difference_);

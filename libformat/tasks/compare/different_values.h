@@ -52,17 +52,18 @@ class DifferentValues {
   void store(const std::vector<std::uint64_t>& lengths, ComparedVariable* to) const;
 
  private:
-  struct Found {
+  struct FoundDifference {
     std::uint64_t position = 0;
     std::vector<std::byte> first, second;
   };
-  DifferentValue shown(const Found& found, const std::vector<std::uint64_t>& lengths) const;
+  DifferentValue shown(const FoundDifference& found,
+                       const std::vector<std::uint64_t>& lengths) const;
 
   const ValueRule& rule_;
   const std::size_t most_first_;
   std::uint64_t different_ = 0, missing_ = 0, nans_ = 0;
-  std::vector<Found> first_;  // by ascending position
-  std::optional<Found> largest_;
+  std::vector<FoundDifference> first_;  // by ascending position
+  std::optional<FoundDifference> largest_;
   long double largest_difference_ = 0;
 };
 

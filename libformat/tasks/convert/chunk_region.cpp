@@ -14,7 +14,7 @@ constexpr std::uint64_t kSmall = 1 << 20;  // bytes of chunks that are written t
 
 }  // namespace
 
-void ChunkRuns::add(const form::Spliced::Run& run) {
+void ChunkRuns::add(const form::Spliced::SourceRun& run) {
   if (!runs_.empty() && runs_.back().from == run.from && runs_.back().end() == run.offset &&
       runs_.back().source + runs_.back().length == run.source)
     runs_.back().length += run.length;

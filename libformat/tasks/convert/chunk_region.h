@@ -34,14 +34,14 @@ class ChunkRuns {
   explicit ChunkRuns(std::uint32_t spool) : spool_(spool) {}
 
   // Adds a run at the end. If the run directly continues the previous run, joins the two runs.
-  void add(const form::Spliced::Run& run);
+  void add(const form::Spliced::SourceRun& run);
   std::uint64_t end() const { return runs_.empty() ? 0 : runs_.back().end(); }
   std::uint32_t spool() const { return spool_; }
-  std::vector<form::Spliced::Run> take() { return std::move(runs_); }
+  std::vector<form::Spliced::SourceRun> take() { return std::move(runs_); }
 
  private:
   const std::uint32_t spool_;
-  std::vector<form::Spliced::Run> runs_;
+  std::vector<form::Spliced::SourceRun> runs_;
 };
 
 // Encodes chunks on all threads and appends the chunk table and the encoded chunks to `spool`. The

@@ -173,12 +173,12 @@ class ValueMover {
   std::uint64_t window_begin_ = 0;
 };
 
-class BlockMover {
+class PathMover {
  public:
   // `kept` says for each variable whether it is kept. If it is empty, all variables are kept.
   // `drops_targets`: see drop_lost_targets().
-  BlockMover(const Dataset& block, const PathMap& map, const std::shared_ptr<SpoolFile>& spool,
-             const std::vector<bool>& kept = {}, bool drops_targets = false)
+  PathMover(const Dataset& block, const PathMap& map, const std::shared_ptr<SpoolFile>& spool,
+            const std::vector<bool>& kept = {}, bool drops_targets = false)
       : block_(block),
         map_(map),
         spool_(spool),
@@ -191,7 +191,7 @@ class BlockMover {
       numbers_.push_back(kept.empty() || kept[v] ? std::optional(next++) : std::nullopt);
   }
 
-  Result<MovedBlock> run() {
+  Result<MovedContent> run() {
     Extension extension = *block_.metadata.extension();
     NMB_TRY(move_types(&extension));
     Metadata metadata{Metadata::Names::kAsFound};
@@ -209,7 +209,7 @@ class BlockMover {
       NMB_TRY(of(v, move_attributes(v, &metadata)));
     }
     NMB_TRY(move_properties(&extension));
-    MovedBlock out;
+    MovedContent out;
     NMB_ASSIGN(out.extent, move_values(&metadata, &extension));
     metadata.set_extension(std::make_shared<const Extension>(std::move(extension)));
     NMB_ASSIGN(out.body,
@@ -543,7 +543,7 @@ class BlockMover {
     return {};
   }
 
-  void add_run(const form::Spliced::Run& run) {
+  void add_run(const form::Spliced::SourceRun& run) {
     runs_.push_back(run);
     end_ = run.end();
   }
@@ -564,7 +564,7 @@ class BlockMover {
   const bool drops_variables_, drops_targets_;
   std::vector<std::optional<VarId>> numbers_;  // the new number of each variable that is kept
   std::uint64_t end_ = 0;                      // length of the new extent so far
-  std::vector<form::Spliced::Run> runs_;
+  std::vector<form::Spliced::SourceRun> runs_;
   std::vector<Shortened> shortened_;
   std::vector<std::string> lost_;
 };
@@ -597,33 +597,33 @@ Result<bool> refers_to_objects(const Metadata& metadata) {
                  [](const hdf5::Link& link) { return link.kind != hdf5::LinkKind::kVariable; });
 }
 
-Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
-                              const std::shared_ptr<SpoolFile>& spool) {
+Result<MovedContent> move_paths(const Dataset& block, const PathMove& move,
+                                const std::shared_ptr<SpoolFile>& spool) {
   NMB_ASSIGN(const bool any, has_paths(block.metadata));
-  if (!any || move.is_none()) return MovedBlock();
+  if (!any || move.is_none()) return MovedContent();
   const PathMap map = [&](std::string_view path) { return std::optional(move.moved(path)); };
-  return BlockMover(block, map, spool).run();
+  return PathMover(block, map, spool).run();
 }
 
-Result<MovedBlock> map_paths(const Dataset& block, const PathMap& map,
-                             const std::shared_ptr<SpoolFile>& spool) {
-  if (!block.metadata.extension()) return MovedBlock();
-  return BlockMover(block, map, spool).run();
+Result<MovedContent> map_paths(const Dataset& block, const PathMap& map,
+                               const std::shared_ptr<SpoolFile>& spool) {
+  if (!block.metadata.extension()) return MovedContent();
+  return PathMover(block, map, spool).run();
 }
 
-Result<MovedBlock> drop_lost_targets(const Dataset& block,
-                                     const std::function<bool(std::string_view path)>& exists,
-                                     const std::shared_ptr<SpoolFile>& spool) {
-  if (!block.metadata.extension()) return MovedBlock();
+Result<MovedContent> drop_lost_targets(const Dataset& block,
+                                       const std::function<bool(std::string_view path)>& exists,
+                                       const std::shared_ptr<SpoolFile>& spool) {
+  if (!block.metadata.extension()) return MovedContent();
   const PathMap map = [&](std::string_view path) {
     return exists(path) ? std::optional(std::string(path)) : std::nullopt;
   };
-  return BlockMover(block, map, spool, {}, true).run();
+  return PathMover(block, map, spool, {}, true).run();
 }
 
-Result<MovedBlock> keep_variables(const Dataset& block, const std::vector<bool>& kept,
-                                  const PathMap& map, const std::shared_ptr<SpoolFile>& spool) {
-  return BlockMover(block, map, spool, kept).run();
+Result<MovedContent> keep_variables(const Dataset& block, const std::vector<bool>& kept,
+                                    const PathMap& map, const std::shared_ptr<SpoolFile>& spool) {
+  return PathMover(block, map, spool, kept).run();
 }
 
 }  // namespace nmb

@@ -16,7 +16,7 @@
 
 namespace nmb {
 
-struct MovedBlock {
+struct MovedContent {
   std::vector<std::byte> body;  // body of kind 6
   // The new extent. A nullptr means that no values refer to objects; the block then keeps its old
   // extent.
@@ -41,30 +41,30 @@ Result<bool> refers_to_objects(const Metadata& metadata);
 // small window, plus the bytes to which one value refers (at most 256 MiB). Errors: kLimit if
 // values refer to far more bytes than the region has, or if one value refers to more than 256 MiB;
 // kUnsupported if references are in records; kDamaged; kIo; kNoSpace.
-Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
-                              const std::shared_ptr<SpoolFile>& spool);
+Result<MovedContent> move_paths(const Dataset& block, const PathMove& move,
+                                const std::shared_ptr<SpoolFile>& spool);
 
 // Replaces each path in the block by the path that `map` returns for it. The block's own path is
 // '/' followed by the block's name. If an object no longer exists, links to it are left out, and
 // references to it become empty. The attributes REFERENCE_LIST and DIMENSION_LIST lose references
 // to objects that no longer exist. An attribute REFERENCE_LIST that becomes empty is left out. If
 // the new path of a group is not below the block, links to this group are left out.
-Result<MovedBlock> map_paths(const Dataset& block, const PathMap& map,
-                             const std::shared_ptr<SpoolFile>& spool);
+Result<MovedContent> map_paths(const Dataset& block, const PathMap& map,
+                               const std::shared_ptr<SpoolFile>& spool);
 
 // Returns the block without hard links, references and sources of virtual data sets that lead to
 // objects for which exists(path) is false. Works like map_paths(), except that soft links do not
 // change. A variable that lost a scale loses its attributes DIMENSION_LIST (named in
-// MovedBlock::lost) and _Netcdf4Coordinates, because netCDF does not read a variable if only some
+// MovedContent::lost) and _Netcdf4Coordinates, because netCDF does not read a variable if only some
 // of its dimensions have a scale.
-Result<MovedBlock> drop_lost_targets(const Dataset& block,
-                                     const std::function<bool(std::string_view path)>& exists,
-                                     const std::shared_ptr<SpoolFile>& spool);
+Result<MovedContent> drop_lost_targets(const Dataset& block,
+                                       const std::function<bool(std::string_view path)>& exists,
+                                       const std::shared_ptr<SpoolFile>& spool);
 
 // Works like map_paths(), but also leaves out the variables for which kept[VarId] is false, and
 // links to these variables. The new extent has only the values of the other variables; it is never
 // nullptr.
-Result<MovedBlock> keep_variables(const Dataset& block, const std::vector<bool>& kept,
-                                  const PathMap& map, const std::shared_ptr<SpoolFile>& spool);
+Result<MovedContent> keep_variables(const Dataset& block, const std::vector<bool>& kept,
+                                    const PathMap& map, const std::shared_ptr<SpoolFile>& spool);
 
 }  // namespace nmb

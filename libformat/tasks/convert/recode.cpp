@@ -4,8 +4,8 @@
 #include <span>
 #include <utility>
 
-#include "convert/asked_chunks.h"
 #include "convert/chunk_region.h"
+#include "convert/requested_chunks.h"
 #include "hdf5_types/hdf5_section.h"
 #include "model/classic.h"
 #include "model/value_begin.h"
@@ -40,8 +40,8 @@ class Recoder {
     }
   }
 
-  Result<std::optional<RecodedBlock>> recode() {
-    const auto kAsItIs = std::optional<RecodedBlock>();
+  Result<std::optional<RecodedValues>> recode() {
+    const auto kAsItIs = std::optional<RecodedValues>();
     Metadata metadata = block_.metadata;
     if (!metadata.extension()) return kAsItIs;
     // Records of several variables are interleaved.
@@ -79,7 +79,7 @@ class Recoder {
     if (!any) return kAsItIs;
     put_properties(&extension);
     metadata.set_extension(std::make_shared<const Extension>(std::move(extension)));
-    RecodedBlock out;
+    RecodedValues out;
     out.needs_plugin = needs_plugin_;
     NMB_ASSIGN(out.body, encode_extended_body(metadata, 0));
     out.extent_length = end_;
@@ -89,7 +89,7 @@ class Recoder {
   }
 
  private:
-  void add_run(const form::Spliced::Run& run) {
+  void add_run(const form::Spliced::SourceRun& run) {
     runs_.add(run);
     end_ = run.end();
   }
@@ -291,7 +291,7 @@ class Recoder {
   const Dataset& block_;
   const RecodeOptions& options_;
   const NetcdfView view_;
-  const AskedChunks asked_;
+  const RequestedChunks asked_;
   const std::shared_ptr<SpoolFile> spool_;
   std::vector<std::string>& left_;
   std::vector<ChunkUse>& uses_;
@@ -334,11 +334,11 @@ std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<
   return out;
 }
 
-Result<std::optional<RecodedBlock>> recode_values(const Dataset& block,
-                                                  const RecodeOptions& options,
-                                                  std::shared_ptr<SpoolFile> spool,
-                                                  std::vector<std::string>* left,
-                                                  std::vector<ChunkUse>* uses) {
+Result<std::optional<RecodedValues>> recode_values(const Dataset& block,
+                                                   const RecodeOptions& options,
+                                                   std::shared_ptr<SpoolFile> spool,
+                                                   std::vector<std::string>* left,
+                                                   std::vector<ChunkUse>* uses) {
   return Recoder(block, options, std::move(spool), left, uses).recode();
 }
 

@@ -16,7 +16,7 @@
 
 namespace nmb {
 
-struct RecodedBlock {
+struct RecodedValues {
   std::vector<std::byte> body;  // body of kind 6
   std::uint64_t extent_length = 0;
   std::shared_ptr<const ByteSource> extent;
@@ -67,10 +67,10 @@ struct RecodeOptions {
 // threads. Memory: 64 MiB of chunks in total, or one chunk for each thread if that is more. Errors:
 // kDamaged if chunks cannot be decoded; kUsage for a chunk of more than 2^32 - 1 bytes; kIo;
 // kNoSpace.
-Result<std::optional<RecodedBlock>> recode_values(const Dataset& block,
-                                                  const RecodeOptions& options,
-                                                  std::shared_ptr<SpoolFile> spool,
-                                                  std::vector<std::string>* left,
-                                                  std::vector<ChunkUse>* uses);
+Result<std::optional<RecodedValues>> recode_values(const Dataset& block,
+                                                   const RecodeOptions& options,
+                                                   std::shared_ptr<SpoolFile> spool,
+                                                   std::vector<std::string>* left,
+                                                   std::vector<ChunkUse>* uses);
 
 }  // namespace nmb

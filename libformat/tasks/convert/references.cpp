@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/group_block.h"
+#include "client/decode_group.h"
 #include "convert/convert.h"
 #include "extent/external_path.h"
 #include "files/files.h"
@@ -193,7 +193,7 @@ class ReferenceWalk {
     }
     if (kind != FileKind::kHdf5) return {};
     Hdf5Names names(outputs_, path, input_, &nested_);
-    return hdf5::read_file(std::move(file), [&](hdf5::GroupBlock group) -> Status {
+    return hdf5::read_file(std::move(file), [&](hdf5::Hdf5Group group) -> Status {
       NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block,
                  hdf5::decode_group(std::move(group), path));
       return refuse(check_dataset(*block, &names));
@@ -209,9 +209,9 @@ class ReferenceWalk {
       nested_.pop_back();
       const std::optional<std::string> file = in_its_folder(path);
       if (!file) continue;
-      const VisitedFiles::Entry entry = visited_.enter(*file, kMostNested, kMostTime);
-      if (entry == VisitedFiles::Entry::kKnown) continue;
-      if (entry == VisitedFiles::Entry::kTooMany)
+      const VisitedFiles::VisitResult entry = visited_.enter(*file, kMostNested, kMostTime);
+      if (entry == VisitedFiles::VisitResult::kKnown) continue;
+      if (entry == VisitedFiles::VisitResult::kTooMany)
         return outputs_.refuse_unknown(
             input_, "the input refers to more than " + std::to_string(kMostNested) +
                         " files, or reading these files took more than " +

@@ -15,14 +15,14 @@
 
 #include "client/cmip7_layout.h"
 #include "client/damaged_chunks.h"
-#include "client/group_block.h"
+#include "client/decode_group.h"
 #include "client/hdf5_file.h"
 #include "client/hdf5_form.h"
 #include "client/hdf5_process.h"
 #include "client/named_blocks.h"
 #include "client/netcdf_check.h"
-#include "compare/block_content.h"
 #include "compare/compare_definitions.h"
+#include "compare/dataset_content.h"
 #include "convert/convert.h"
 #include "convert/write_cmip7.h"
 #include "convert/write_merged.h"
@@ -138,11 +138,11 @@ class DefinitionsInOrder {
  private:
   // Identifies a dimension without a scale by a variable and the position of the dimension in the
   // variable's shape. For a dimension with a scale, these are kGlobal and 0.
-  struct Place {
+  struct DimensionKey {
     DimId dimension = 0;
     VarId variable = kGlobal;
     std::size_t position = 0;
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const DimensionKey&) const = default;
   };
 
   Status copy_definitions(Metadata* to) {
@@ -155,7 +155,8 @@ class DefinitionsInOrder {
       for (std::size_t i = 0; i < scales.size(); ++i) {
         const DimId d = variable.dimensions[i];
         const auto next = static_cast<DimId>(dimensions_.size());
-        const Place place = scales[i].empty() ? Place{d, v, i} : Place{d, kGlobal, 0};
+        const DimensionKey place =
+            scales[i].empty() ? DimensionKey{d, v, i} : DimensionKey{d, kGlobal, 0};
         dimensions.push_back(dimensions_.emplace(place, next).first->second);
         if (to && dimensions.back() == to->dimension_count())
           NMB_TRY(to->def_dim("d" + std::to_string(dimensions.back()), from_.dimension(d).length)
@@ -237,7 +238,7 @@ class DefinitionsInOrder {
   const Metadata& from_;
   TypeTable types_;
   std::map<Type, Type> numbers_;
-  std::map<Place, DimId> dimensions_;
+  std::map<DimensionKey, DimId> dimensions_;
   std::set<std::uint32_t> tracked_;  // objects whose order of attributes HDF5 tracks
   std::map<std::uint32_t, std::vector<std::uint32_t>> attribute_numbers_;
 };
@@ -283,13 +284,13 @@ Result<bool> gets_chunks(const Metadata& metadata) {
 // chunks.
 class ValueCheck {
  public:
-  struct Place {
+  struct CheckedVariable {
     const Dataset& dataset;
     VarId variable;
     Result<std::vector<hdf5::Property>> properties;
     const Storage* storage = nullptr;
 
-    Place(const Dataset& of, VarId id)
+    CheckedVariable(const Dataset& of, VarId id)
         : dataset(of), variable(id), properties(std::vector<hdf5::Property>()) {
       const Extension* const extension = of.metadata.extension().get();
       if (!extension) return;
@@ -361,7 +362,7 @@ class ValueCheck {
     });
   }
 
-  static Result<ChunkTable> table_of(const Place& place) {
+  static Result<ChunkTable> table_of(const CheckedVariable& place) {
     NMB_ASSIGN(Source region, place.bytes());
     const Metadata& metadata = place.dataset.metadata;
     return ChunkTable(std::move(region), *place.storage,
@@ -428,7 +429,7 @@ class ValueCheck {
     return !differs;
   }
 
-  const Place found_, expected_;
+  const CheckedVariable found_, expected_;
   const ExtractOptions& options_;
 };
 
@@ -448,7 +449,7 @@ class ResultCheck {
   Status run(const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(path));
     NMB_TRY(hdf5::read_file(
-        file, [&](hdf5::GroupBlock written) -> Status { return take(std::move(written), path); }));
+        file, [&](hdf5::Hdf5Group written) -> Status { return take(std::move(written), path); }));
     std::uint64_t expected = 0;
     NMB_TRY(blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       NMB_ASSIGN(const bool extended, is_extended(entry));
@@ -475,7 +476,7 @@ class ResultCheck {
                   "the written file differs from the source: block \"" + group + "\": " + what);
   }
 
-  Status take(hdf5::GroupBlock written, const std::string& path) {
+  Status take(hdf5::Hdf5Group written, const std::string& path) {
     NMB_ASSIGN(const std::optional<BlockEntry> entry, blocks_.find(written.name));
     if (written.name.empty() && form_.user_block_of() && !form_.user_block_of()->empty())
       NMB_TRY(check_user_block(written, path));
@@ -510,7 +511,7 @@ class ResultCheck {
     return compare_values(written, *expected);
   }
 
-  Status check_user_block(const hdf5::GroupBlock& root, const std::string& path) const {
+  Status check_user_block(const hdf5::Hdf5Group& root, const std::string& path) const {
     NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> group, hdf5::decode_group(root, path));
     NMB_ASSIGN(const std::vector<std::byte> found, hdf5::user_block(*group));
     NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block,
@@ -627,8 +628,8 @@ class ResultCheck {
   // the dimensions.
   Status compare_classic(const std::shared_ptr<const LoadedBlock>& written,
                          const std::shared_ptr<const LoadedBlock>& source) const {
-    NMB_ASSIGN(BlockContent found, BlockContent::of(written->name, written, {}, {}));
-    NMB_ASSIGN(BlockContent expected, BlockContent::of(source->name, source, {}, {}));
+    NMB_ASSIGN(DatasetContent found, DatasetContent::of(written->name, written, {}, {}));
+    NMB_ASSIGN(DatasetContent expected, DatasetContent::of(source->name, source, {}, {}));
     Status status;
     NMB_ASSIGN(const std::vector<CommonVariable> common,
                nmb::compare_definitions(found, expected, [&](const DefinitionDifference& one) {
@@ -658,7 +659,7 @@ class ResultCheck {
                  : differs(written.name, "values of variable " + name + " are different");
   }
 
-  static Status compare_values(const hdf5::GroupBlock& written, const LoadedBlock& expected) {
+  static Status compare_values(const hdf5::Hdf5Group& written, const LoadedBlock& expected) {
     if (written.extent_length != expected.extent->size())
       return differs(written.name, "found " + std::to_string(written.extent_length) +
                                        " bytes of values, expected " +

@@ -13,22 +13,22 @@
 #include "merge/reading/value_origin.h"
 #include "merge/reporting/pack_plan.h"
 #include "merge/reporting/pack_report.h"
-#include "merge/storing/block_tagger.h"
 #include "merge/storing/classic_output.h"
+#include "merge/storing/merge_writer.h"
 #include "merge/storing/shared_names.h"
-#include "merge/storing/written_blocks.h"
-#include "merge/uniting/block_uniter.h"
+#include "merge/storing/tagger.h"
 #include "merge/uniting/chunk_jobs.h"
 #include "merge/uniting/described_inputs.h"
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
+#include "merge/uniting/union_builder.h"
 #include "model/name_rules.h"
 #include "reader/file_reader.h"
 #include "values/codecs.h"
 #include "verify/verify.h"
 #include "view/hdf5_view.h"
 #include "wire/joined_text.h"
-#include "wire/memory_room.h"
+#include "wire/memory_budget.h"
 #include "writer/file_writer.h"
 
 namespace nmb {
@@ -53,7 +53,7 @@ class Packer : public MergeStep {
 
  private:
   Status prepare() {
-    NMB_ASSIGN(BlockTagger tagger, BlockTagger::make(*this));
+    NMB_ASSIGN(Tagger tagger, Tagger::make(*this));
     tagger_.emplace(std::move(tagger));
     return inputs_.prepare();
   }
@@ -96,7 +96,8 @@ class Packer : public MergeStep {
   // Rank 0 unites the blocks of all inputs. Every other rank reads some inputs and describes them
   // for rank 0.
   void prepare_unions() {
-    const std::uint64_t held = memory_room(kHeldBytes) / static_cast<std::uint64_t>(ranks_.size());
+    const std::uint64_t held =
+        memory_budget(kHeldBytes) / static_cast<std::uint64_t>(ranks_.size());
     ReceivedFrom from = inputs_.from();
     if (ranks_.rank() != 0) {
       describer_.emplace(*this, from.views, held);
@@ -104,7 +105,7 @@ class Packer : public MergeStep {
     }
     unions_.emplace(
         *this, from.views, held,
-        [this](std::size_t input, BlockSink& sink) { return inputs_.read_again(input, sink); },
+        [this](std::size_t input, MergeSink& sink) { return inputs_.read_again(input, sink); },
         &helpers_);
     from.read.cache_bytes =
         std::min<std::size_t>(from.read.cache_bytes, held / options_.inputs.size());
@@ -152,7 +153,7 @@ class Packer : public MergeStep {
       unions_.reset();
     }
     if (!planned->ok()) return {};
-    inputs_.tell_losses(blocks_ ? &*blocks_ : nullptr);
+    inputs_.report_losses(blocks_ ? &*blocks_ : nullptr);
     if (classic_ && ranks_.rank() == 0 && report_.unreadable.empty()) classic_->check();
     return {};
   }
@@ -170,7 +171,7 @@ class Packer : public MergeStep {
     std::vector<std::size_t> usable;
     for (const PackSource& source : report_.sources) usable.push_back(source.index);
     try {
-      return unions_->finish(usable, classic_ ? static_cast<BlockSink&>(*classic_) : *blocks_);
+      return unions_->finish(usable, classic_ ? static_cast<MergeSink&>(*classic_) : *blocks_);
     } catch (const std::bad_alloc&) {
       // The exception must not leave this rank, because the other ranks wait for helpers_.end().
       return Status(Code::kLimit, "out of memory");
@@ -246,7 +247,7 @@ class Packer : public MergeStep {
   Status check_tags(Status* failure) {
     for (std::size_t i = 0; i < options_.tags.size(); ++i) {
       const TagRule& rule = options_.tags[i];
-      const BlockTagger::Count own = tagger_->counts()[i];
+      const Tagger::Count own = tagger_->counts()[i];
       NMB_ASSIGN(const std::uint64_t with, ranks_.all_reduce(own.with, std::plus<>()));
       NMB_ASSIGN(const std::uint64_t without, ranks_.all_reduce(own.without, std::plus<>()));
       report_.without_tag.push_back(without);
@@ -306,8 +307,8 @@ class Packer : public MergeStep {
     NMB_TRY(ranks_.agree(blocks_->code_values()));
     NMB_TRY(writer_->end_define());
     NMB_TRY(ranks_.agree(blocks_->take_values()));
-    NMB_TRY(ranks_.agree(tell_provenance()));
-    const WrittenBlocks::Counts& own = blocks_->counts();
+    NMB_TRY(ranks_.agree(store_provenance()));
+    const MergeWriter::Counts& own = blocks_->counts();
     const std::pair<std::uint64_t*, std::uint64_t> sums[] = {
         {&report_.value_bytes, writer_->pending_bytes()},
         {&report_.linked_bytes, writer_->linked_bytes()},
@@ -325,7 +326,7 @@ class Packer : public MergeStep {
     return {};
   }
 
-  Status tell_provenance() {
+  Status store_provenance() {
     if (!options_.provenance || ranks_.rank() != 0) return {};
     for (const std::string& text : options_.provenance(report_.sources))
       NMB_TRY(writer_->add_provenance(text));
@@ -361,7 +362,7 @@ class Packer : public MergeStep {
     plan.first_blocks = blocks_->take_first_names();
     plan.blocks_of_input.resize(share_.end - share_.begin);
     for (const std::uint32_t input : blocks_->inputs())
-      if (input != WrittenBlocks::kOfOutput) ++plan.blocks_of_input[input - share_.begin];
+      if (input != MergeWriter::kOfOutput) ++plan.blocks_of_input[input - share_.begin];
     NMB_TRY(gather_blocks(ranks_, &plan));
     // The table of originals is compressed, and its digests are not known yet.
     plan.is_estimate = options_.hdf5.has_value() || report_.originals > 0;
@@ -465,14 +466,14 @@ class Packer : public MergeStep {
   RankHelpers helpers_{ranks_};  // used only by rank 0
   // Pack uses none of these three. In the other modes, rank 0 uses unions_ and described_,
   // and the other ranks use describer_.
-  std::optional<BlockUniter> unions_;
+  std::optional<UnionBuilder> unions_;
   std::optional<DescribedInputs> described_;
   std::optional<InputDescriber> describer_;
   // The output: either classic_, or writer_ with blocks_.
   std::optional<ClassicOutput> classic_;
   std::unique_ptr<FileWriter> writer_;
-  std::optional<BlockTagger> tagger_;
-  std::optional<WrittenBlocks> blocks_;
+  std::optional<Tagger> tagger_;
+  std::optional<MergeWriter> blocks_;
   std::uint64_t bytes_before_ = 0;  // see PackPlan
 };
 

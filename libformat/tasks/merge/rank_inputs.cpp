@@ -35,13 +35,13 @@ Status RankInputs::prepare() {
   NMB_ASSIGN(planner_, InputPlanner::make(
                            *this, [this](const std::string& group) { note_group(group); },
                            from_.views, chooser_ ? &*chooser_ : nullptr));
-  if (ranks_.rank() == 0) tell_repeated();
+  if (ranks_.rank() == 0) report_repeated();
   return {};
 }
 
 // Reports inputs that are given twice, even under different names: as a conflict in mode tiles, as
 // a warning in the other modes.
-void RankInputs::tell_repeated() {
+void RankInputs::report_repeated() {
   for (const auto& [first, second] : repeated_files(options_.inputs)) {
     if (options_.has_tiles())
       conflicts_.add_at({second, 0}, ConflictKind::kInput, "/", first, second,
@@ -97,7 +97,7 @@ Status RankInputs::number_blocks(InputShare share) {
   return {};
 }
 
-Status RankInputs::take(InputShare share, BlockSink& sink) {
+Status RankInputs::take(InputShare share, MergeSink& sink) {
   for (std::size_t i = share.begin; i < share.end; ++i) {
     if (is_cancelled()) return interrupted();
     NMB_TRY(take(i, sink));
@@ -108,7 +108,7 @@ Status RankInputs::take(InputShare share, BlockSink& sink) {
   return {};
 }
 
-Status RankInputs::take(std::size_t index, BlockSink& sink) {
+Status RankInputs::take(std::size_t index, MergeSink& sink) {
   InputOutcome input;
   open_and_plan(index, sink, &input);
   return settle(std::move(input));
@@ -138,7 +138,7 @@ void RankInputs::note_group(const std::string& group) {
     names_.note_group(group);
 }
 
-bool RankInputs::open_and_plan(std::size_t index, BlockSink& sink, InputOutcome* input) {
+bool RankInputs::open_and_plan(std::size_t index, MergeSink& sink, InputOutcome* input) {
   const std::string& path = options_.inputs[index];
   input->index = index;
   conflicts_.begin_input(index);
@@ -163,7 +163,7 @@ bool RankInputs::open_and_plan(std::size_t index, BlockSink& sink, InputOutcome*
   return true;
 }
 
-void RankInputs::plan_source(Source source, BlockSink& sink, InputOutcome* input) {
+void RankInputs::plan_source(Source source, MergeSink& sink, InputOutcome* input) {
   input->is_opened = true;
   input->size = source->size();
   try {
@@ -174,7 +174,7 @@ void RankInputs::plan_source(Source source, BlockSink& sink, InputOutcome* input
   if (input->status.ok()) input->extras = planner_->take_extras();
 }
 
-Status RankInputs::read_again(std::size_t index, BlockSink& sink) {
+Status RankInputs::read_again(std::size_t index, MergeSink& sink) {
   const Occurrence here = conflicts_.here();
   const std::size_t conflicts = conflicts_.size(), warnings = report_.warnings.size();
   InputOutcome input;
@@ -207,15 +207,15 @@ Status RankInputs::settle(InputOutcome input) {
   return {};
 }
 
-void RankInputs::tell_losses(const WrittenBlocks* blocks) {
+void RankInputs::report_losses(const MergeWriter* blocks) {
   for (const auto& [input, extras] : extras_)
-    tell_losses(
+    report_losses(
         input, extras,
-        blocks && extras.rows ? blocks->kept_of(extras.rows.get()) : WrittenBlocks::KeptBlocks{});
+        blocks && extras.rows ? blocks->kept_of(extras.rows.get()) : MergeWriter::KeptCounts{});
 }
 
-void RankInputs::tell_losses(std::size_t input, const InputExtras& extras,
-                             WrittenBlocks::KeptBlocks kept) {
+void RankInputs::report_losses(std::size_t input, const InputExtras& extras,
+                               MergeWriter::KeptCounts kept) {
   for (const PackLoss& loss : extras.losses) report_.losses.emplace_back(loss).input = input;
   const auto of_blocks = [](std::uint64_t count) {
     return "of " + std::to_string(count) + (count == 1 ? " block" : " blocks");

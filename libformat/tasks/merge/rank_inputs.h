@@ -13,12 +13,12 @@
 #include "files/pooled_file.h"
 #include "merge/dividing/input_planner.h"
 #include "merge/reading/block_chooser.h"
-#include "merge/reading/block_sink.h"
 #include "merge/reading/input_outcome.h"
 #include "merge/reading/input_shares.h"
+#include "merge/reading/merge_sink.h"
 #include "merge/reporting/merge_step.h"
+#include "merge/storing/merge_writer.h"
 #include "merge/storing/shared_names.h"
-#include "merge/storing/written_blocks.h"
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
 #include "parallel/communicator.h"
@@ -51,19 +51,19 @@ class RankInputs : public MergeStep {
   // `share`. The ranks' shares must be in the order of ranks. Call this before take().
   Status number_blocks(InputShare share);
   // Passes the blocks of inputs to `sink`. An error is returned only if the whole run must stop.
-  Status take(InputShare share, BlockSink& sink);
-  Status take(std::size_t index, BlockSink& sink);
+  Status take(InputShare share, MergeSink& sink);
+  Status take(std::size_t index, MergeSink& sink);
   // Describes the inputs of `share` for rank 0. Stops at an input that makes the whole run fail.
   Status describe(InputShare share, InputDescriber& describer);
   // Reads an input that was read before, perhaps by another rank, and passes its blocks to `sink`.
   // No conflict or warning is reported a second time.
-  Status read_again(std::size_t index, BlockSink& sink);
+  Status read_again(std::size_t index, MergeSink& sink);
   // Adds the results of an input, which this rank or another rank has read, to the report. An error
   // is returned only if the whole run must stop.
   Status settle(InputOutcome input);
   // Reports which contents of NMB inputs the output does not keep. blocks: the blocks that were
   // taken; nullptr if there are none.
-  void tell_losses(const WrittenBlocks* blocks);
+  void report_losses(const MergeWriter* blocks);
 
   // Frees the memory that planning needed. No input can be planned afterwards.
   void end_planning();
@@ -75,7 +75,7 @@ class RankInputs : public MergeStep {
   Status check_unchanged() const;
 
  private:
-  void tell_repeated();
+  void report_repeated();
   void note_group(const std::string& group);
   bool is_cancelled() const { return options_.writer.cancel && options_.writer.cancel->load(); }
   Status interrupted() const {
@@ -83,9 +83,9 @@ class RankInputs : public MergeStep {
   }
   // Returns false if a message cannot describe the input's values. Rank 0 then reads the input
   // itself.
-  bool open_and_plan(std::size_t index, BlockSink& sink, InputOutcome* input);
-  void plan_source(Source source, BlockSink& sink, InputOutcome* input);
-  void tell_losses(std::size_t input, const InputExtras& extras, WrittenBlocks::KeptBlocks kept);
+  bool open_and_plan(std::size_t index, MergeSink& sink, InputOutcome* input);
+  void plan_source(Source source, MergeSink& sink, InputOutcome* input);
+  void report_losses(std::size_t input, const InputExtras& extras, MergeWriter::KeptCounts kept);
 
   SharedNames& names_;
   ReceivedFrom from_;

@@ -31,7 +31,7 @@ class Weighing {
     NMB_TRY(find_dictionary());
     NMB_TRY(find_file_table());
     std::erase_if(scan_.blocks,
-                  [](const ScannedBlock& block) { return block.header.kind == kKindDictionary; });
+                  [](const ScannedHeader& block) { return block.header.kind == kKindDictionary; });
     evidence_.blocks = std::move(scan_.blocks);
     evidence_.pages = std::move(scan_.pages);
     return std::move(evidence_);
@@ -55,7 +55,7 @@ class Weighing {
       return {};
     }
     std::map<Digest, std::uint64_t> counts;
-    for (const ScannedBlock& block : scan_.blocks) ++counts[block.header.origin.file_id];
+    for (const ScannedHeader& block : scan_.blocks) ++counts[block.header.origin.file_id];
     if (counts.empty())
       return Status(code == Code::kUnknownKind ? code : Code::kDamaged, file_.name(), kNoOffset, "",
                     "found no block and no superblock of an NMB file");
@@ -111,7 +111,7 @@ class Weighing {
       if (page.use == PageUse::kDead) add_abandoned(page, &covered);
     for (const PageHeader& page : scan_.pages)
       covered.push_back({page.position, page.position + page.length});
-    for (const ScannedBlock& block : scan_.blocks) {
+    for (const ScannedHeader& block : scan_.blocks) {
       const std::uint64_t at = block.header.position;
       covered.push_back({at, at + block_body_offset(block.name.size())});
     }
@@ -124,7 +124,7 @@ class Weighing {
       auto at = std::ranges::upper_bound(outer, begin, {}, &ByteRange::begin);
       return at != outer.begin() && *--at != ByteRange{begin, end} && begin < at->end;
     };
-    std::erase_if(scan_.blocks, [&](const ScannedBlock& block) {
+    std::erase_if(scan_.blocks, [&](const ScannedHeader& block) {
       const std::uint64_t at = block.header.position;
       return is_inner(at, at + block_body_offset(block.name.size()));
     });
@@ -149,7 +149,7 @@ class Weighing {
   Status make_reading() {
     Superblock& reading = evidence_.reading;
     std::uint64_t generation = evidence_.generation, order = 0;
-    for (const ScannedBlock& block : scan_.blocks) {
+    for (const ScannedHeader& block : scan_.blocks) {
       generation = std::max(generation, block.header.origin.generation);
       order = std::max(order, block.header.order);
     }
@@ -202,7 +202,7 @@ class Weighing {
       const auto bytes = std::span(head_.bytes).subspan(kDictionaryPosition, place.length);
       if (sum_of(bytes) == place.sum) return take(bytes), Status();
     }
-    for (const ScannedBlock& block : scan_.blocks) {
+    for (const ScannedHeader& block : scan_.blocks) {
       const BlockHeader& header = block.header;
       if (header.kind != kKindDictionary || header.codec != 0 || !block.name.empty() ||
           header.stored_length > kMaxDictionary)

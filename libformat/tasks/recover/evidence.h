@@ -26,7 +26,7 @@ struct Evidence {
   // Whether a later generation, whose superblocks and mark are lost, may have been committed.
   // Structures of later generations then count too.
   bool may_be_later = false;
-  std::vector<ScannedBlock> blocks;  // without the dictionary's block
+  std::vector<ScannedHeader> blocks;  // without the dictionary's block
   std::vector<PageHeader> pages;
   std::vector<std::byte> dictionary;  // empty if the file has none, or if no copy is right
   // Describes a generation after all generations of the file. Structures of the file are read as if

@@ -31,7 +31,7 @@ Status ValuePages::read_originals() {
   for (const auto& [owner, pages] : maps_) {
     const std::uint64_t number = owner - owner_of_original(0);
     if (owner < owner_of_original(0) || number > ~std::uint32_t{0}) continue;
-    std::vector<Run>& runs = originals_[static_cast<std::uint32_t>(number)];
+    std::vector<OriginalRun>& runs = originals_[static_cast<std::uint32_t>(number)];
     for (const PageHeader* header : pages) {
       if (header->level != 0) continue;
       const auto page = read_page(core_->file(), header->expectation());
@@ -43,9 +43,9 @@ Status ValuePages::read_originals() {
           runs.push_back({piece.logical, piece.end(), piece.position});
       }
     }
-    std::ranges::sort(runs, {}, &Run::begin);
-    std::vector<Run> joined;
-    for (const Run& run : runs)
+    std::ranges::sort(runs, {}, &OriginalRun::begin);
+    std::vector<OriginalRun> joined;
+    for (const OriginalRun& run : runs)
       if (!joined.empty() && joined.back().end == run.begin &&
           joined.back().position + (run.begin - joined.back().begin) == run.position)
         joined.back().end = run.end;
@@ -60,7 +60,7 @@ std::uint64_t ValuePages::place_in_original(std::uint32_t number, std::uint64_t 
                                             std::uint64_t length) const {
   const auto found = originals_.find(number);
   if (found == originals_.end()) return 0;
-  auto run = std::ranges::upper_bound(found->second, position, {}, &Run::begin);
+  auto run = std::ranges::upper_bound(found->second, position, {}, &OriginalRun::begin);
   if (run == found->second.begin()) return 0;
   --run;
   if (position > run->end || length > run->end - position) return 0;

@@ -50,13 +50,13 @@ class ValuePages {
   Status read_originals();
 
   // Bytes [begin, end) of an original, which lie in one run.
-  struct Run {
+  struct OriginalRun {
     std::uint64_t begin, end, position;
   };
 
   const ReaderCore* core_;
   std::unordered_map<std::uint64_t, std::vector<const PageHeader*>> maps_;  // by owner
-  std::unordered_map<std::uint32_t, std::vector<Run>> originals_;           // by file number
+  std::unordered_map<std::uint32_t, std::vector<OriginalRun>> originals_;   // by file number
   GrowthRows growth_;
   bool has_whole_growth_ = true;
   // Limits the time that is spent on a file that was made to take long.

@@ -22,8 +22,8 @@ namespace {
 
 class PlannedEntries final : public IndexChanges {
  public:
-  explicit PlannedEntries(const std::vector<PlannedBlock>& blocks) {
-    for (const PlannedBlock& block : blocks)
+  explicit PlannedEntries(const std::vector<RecoveredEntry>& blocks) {
+    for (const RecoveredEntry& block : blocks)
       if (block.found.state != FoundBlock::State::kLeftOut) entries_.push_back(&block.entry);
   }
   std::size_t count() const override { return entries_.size(); }
@@ -67,7 +67,7 @@ class Tail final : public PageSink {
 
 Result<std::shared_ptr<const ByteSource>> mend_file(std::shared_ptr<const ByteSource> base,
                                                     const Evidence& evidence,
-                                                    std::vector<PlannedBlock>& blocks,
+                                                    std::vector<RecoveredEntry>& blocks,
                                                     const MendedParts& parts) {
   const std::uint64_t tail_begin =
       round_up(std::max(base->size(), std::uint64_t{kBodyStart}), kSlotUnit);
@@ -81,7 +81,7 @@ Result<std::shared_ptr<const ByteSource>> mend_file(std::shared_ptr<const ByteSo
   before.piece_size = newest.piece_size;
   newest.previous_trailer = tail.append_trailer(&before);
 
-  for (PlannedBlock& block : blocks) {
+  for (RecoveredEntry& block : blocks) {
     if (block.pieces.empty() || block.found.state == FoundBlock::State::kLeftOut) continue;
     NMB_ASSIGN(block.entry.map, write_data_map(block.pieces, nullptr, newest.map_rows, tail,
                                                newest.origin(), block.entry.position));

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "recover/block_plan.h"
 #include "recover/evidence.h"
+#include "recover/recovery_plan.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 
@@ -28,7 +28,7 @@ struct MendedParts {
 // written. The entries of the blocks get their new data maps. Errors: kLimit, kIo.
 Result<std::shared_ptr<const ByteSource>> mend_file(std::shared_ptr<const ByteSource> base,
                                                     const Evidence& evidence,
-                                                    std::vector<PlannedBlock>& blocks,
+                                                    std::vector<RecoveredEntry>& blocks,
                                                     const MendedParts& parts);
 
 }  // namespace nmb

@@ -1,4 +1,3 @@
-// Recovers blocks from a damaged file (see recover/recover.h).
 #include "recover/recover.h"
 
 #include <algorithm>
@@ -6,15 +5,15 @@
 #include <unordered_map>
 #include <utility>
 
-#include "client/group_block.h"
+#include "client/decode_group.h"
 #include "commit/automatic_view.h"
 #include "merge/packer.h"
 #include "merge/reporting/merge.h"
 #include "model/find_above.h"
 #include "model/name_rules.h"
 #include "reader/file_reader.h"
-#include "recover/block_plan.h"
 #include "recover/mended_file.h"
+#include "recover/recovery_plan.h"
 #include "superblock/choosing.h"
 #include "superblock/settled_head.h"
 #include "table/kept_rows.h"
@@ -73,7 +72,7 @@ class Recoverer {
   // do not change, so commits during the recovery do no harm. Bytes after it belong to no
   // generation.
   Status take_newest() {
-    const Result<Choice> choice = choose_newest(*file_, Lookout::kAll);
+    const Result<Choice> choice = choose_newest(*file_, TrailerScope::kAll);
     if (choice.status().code() == Code::kIo) return choice.status();
     if (!choice.ok() || !choice->lost.ok() || !choice->reading.settled()) return {};
     if (!choice->in_progress && (choice->pending || choice->stray)) return {};
@@ -96,13 +95,13 @@ class Recoverer {
     has_whole_index_ = index.is_whole();
     if (has_whole_index_)
       for (const BlockEntry& entry : index.entries()) names_.emplace(entry.order, entry.name);
-    NMB_ASSIGN(plans_, plan_blocks(core, evidence_, index, options_));
+    NMB_ASSIGN(plans_, plan_recovery(core, evidence_, index, options_));
     return {};
   }
 
   Status mend() {
     std::vector<std::uint64_t>& orders = parts_.without_statistics;
-    for (const PlannedBlock& block : plans_.blocks)
+    for (const RecoveredEntry& block : plans_.blocks)
       if (block.found.state == FoundBlock::State::kPartial ||
           block.found.state == FoundBlock::State::kUnverified ||
           block.found.doubt != BlockDoubt::kNone)
@@ -139,7 +138,7 @@ class Recoverer {
     NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
     // The name of each recovered block, by the block's order.
     std::unordered_map<std::uint64_t, std::string_view> recovered;
-    for (const PlannedBlock& block : plans_.blocks)
+    for (const RecoveredEntry& block : plans_.blocks)
       if (block.found.state != FoundBlock::State::kLeftOut)
         recovered.emplace(block.entry.order, block.found.name);
     // Without a superblock, it is unknown whether the file had a file table.
@@ -186,7 +185,7 @@ class Recoverer {
     const auto is_known = [&](std::string_view block) {
       return has_at_or_above(kept, block) || has_at_or_above(lost_originals_, block);
     };
-    for (const PlannedBlock& planned : plans_.blocks) {
+    for (const RecoveredEntry& planned : plans_.blocks) {
       if (planned.found.state == FoundBlock::State::kLeftOut || is_known(planned.found.name))
         continue;
       NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(planned.found.name));
@@ -243,7 +242,7 @@ class Recoverer {
   void add_loss(std::string text) { recovery_.other_losses.push_back(std::move(text)); }
 
   void describe() {
-    for (PlannedBlock& block : plans_.blocks) recovery_.blocks.push_back(std::move(block.found));
+    for (RecoveredEntry& block : plans_.blocks) recovery_.blocks.push_back(std::move(block.found));
     recovery_.lost = std::move(plans_.lost);
     recovery_.generation = evidence_.generation;
     const Superblock* const current = evidence_.current();
@@ -342,7 +341,7 @@ class Recoverer {
   bool has_whole_index_ = false;
   // If the index is whole: names of blocks, by the orders of the blocks.
   std::unordered_map<std::uint64_t, std::string> names_;
-  BlockPlans plans_;
+  RecoveryPlan plans_;
   MendedParts parts_;
   // Names of the blocks of lost originals, if they are known.
   std::set<std::string, std::less<>> lost_originals_;

@@ -103,7 +103,7 @@ class FileScanner {
       NMB_TRY(file_.read_at(at, longer));
       window = longer;
     }
-    ScannedBlock block;
+    ScannedHeader block;
     std::string_view found_name;
     FirstFinding first;
     if (!BlockHeader::decode(window.first(length), at, &block.header, &found_name, first) ||

@@ -16,7 +16,7 @@
 namespace nmb {
 
 // A block header with a right sum, which lies at its own position.
-struct ScannedBlock {
+struct ScannedHeader {
   BlockHeader header;
   std::string name;
 };
@@ -29,7 +29,7 @@ struct ScannedSuperblock {
 
 // The structures of a file, of any file id. Each list is in the order of positions.
 struct Scan {
-  std::vector<ScannedBlock> blocks;
+  std::vector<ScannedHeader> blocks;
   std::vector<PageHeader> pages;
   std::vector<ScannedSuperblock> superblocks;
 };

@@ -130,11 +130,11 @@ class Commit {
     if (has_.rows) NMB_TRY(in(Phase::kIndex, [&] { return write_tags(w_, blocks_); }));
     const std::uint64_t file_table = w_.next.cursor;
     if (has_.links) {
-      NMB_TRY(tell_originals(w_));
+      NMB_TRY(send_originals(w_));
       NMB_TRY(write_file_table(w_));
     }
     w_.next.index_bytes += w_.next.cursor - file_table;
-    NMB_TRY(with_view_ ? write_view(w_) : tell_of_old_view(w_));
+    NMB_TRY(with_view_ ? write_view(w_) : warn_of_old_view(w_));
     NMB_TRY(write_dead_map(w_, blocks_));
     NMB_TRY(write_superblock(w_));
     w_.committed.superblock = next;

@@ -101,7 +101,7 @@ Status fold_block(WriterCore& w, const BlockEntry& entry, std::vector<BlockCommi
 // folded by one rank. Collective.
 Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   constexpr BlockId kNone = ~BlockId{0};
-  struct Known {
+  struct FoldCandidate {
     std::uint64_t order;
     BlockId id;
     bool changes;  // true if the rank commits the block even without folding it
@@ -112,7 +112,7 @@ Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
     const auto at = std::ranges::lower_bound(orders, order) - orders.begin();
     return static_cast<int>(static_cast<std::uint64_t>(at) * ranks / orders.size());
   };
-  Outbox<Known> known;
+  Outbox<FoldCandidate> known;
   const auto tell = [&]() -> Status {
     NMB_ASSIGN(const std::unordered_set<std::uint64_t>* const all,
                w.committed.reader->index().growth().orders());
@@ -131,12 +131,12 @@ Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
     return {};
   };
   NMB_TRY(w.ranks.agree(tell()));
-  NMB_ASSIGN(const Inbox<Known> told, w.ranks.exchange(known));
+  NMB_ASSIGN(const Inbox<FoldCandidate> told, w.ranks.exchange(known));
   // The rank that folds the growth rows of a block: a rank that commits the block in any case, or
   // else the first rank that knows it. The rank that owns the block's order makes the choice.
   struct Chosen {
     int rank;
-    Known known;
+    FoldCandidate known;
   };
   std::map<std::uint64_t, Chosen> chosen;
   for (const std::uint64_t order : orders)

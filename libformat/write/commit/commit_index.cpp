@@ -133,25 +133,26 @@ class MergedChanges final : public IndexChanges {
       list_.push_back({change.entry.name, 0, &change});
     }
     ends.push_back(list_.size());
-    merge_runs(list_, ends, [](const Item& a, const Item& b) { return a.name < b.name; });
+    merge_runs(list_, ends,
+               [](const NamedChange& a, const NamedChange& b) { return a.name < b.name; });
   }
   std::size_t count() const override { return list_.size(); }
   std::string_view name(std::size_t i) const override { return list_[i].name; }
   std::optional<BlockEntry> entry(std::size_t i) const override {
-    const Item& item = list_[i];
+    const NamedChange& item = list_[i];
     if (!item.sent) return own_.entry(item.index);
     if (item.sent->is_removal) return std::nullopt;
     return item.sent->entry;
   }
 
  private:
-  struct Item {
+  struct NamedChange {
     std::string_view name;
     std::size_t index;  // index of this rank's change
     const SentChange* sent;
   };
   const IndexChanges& own_;
-  std::vector<Item> list_;
+  std::vector<NamedChange> list_;
 };
 
 // Returns the number of records that growth pages add. The totals in the index pages do not include
@@ -160,7 +161,7 @@ Result<std::uint64_t> grown_records(WriterCore& w) {
   std::uint64_t grown = 0;
   NMB_TRY(w.ranks.first([&]() -> Status {
     NMB_ASSIGN(const std::shared_ptr<const Page> root, w.committed.reader->index().root());
-    grown = w.committed.superblock.totals.records - holdings_of(*root).totals.records;
+    grown = w.committed.superblock.totals.records - index_summary_of(*root).totals.records;
     return {};
   }));
   return w.ranks.from_first(grown);

@@ -29,7 +29,7 @@ Status add_statistics(WriterCore& w, const BlockCommit& c, TableRows* rows) {
   if (had_any && same_values(*block.committed, entry_of(w, c))) return {};
   const std::size_t before = rows->count();
   if (w.options.statistics != StatisticsLevel::kNone) {
-    NMB_ASSIGN(const CountedBlock counted, count_block(w, c.id));
+    NMB_ASSIGN(const NamedStatistics counted, count_block(w, c.id));
     w.without_statistics += counted.not_computed();
     for (std::size_t v = 0; v < counted.names.size(); ++v)
       if (const VariableStatistics& statistics = counted.statistics.variables[v];

@@ -89,7 +89,7 @@ Result<bool> choose_view_options(WriterCore& w) {
   return w.ranks.combine(differs, [](bool a, bool b) { return a || b; });
 }
 
-Status tell_of_old_view(WriterCore& w) {
+Status warn_of_old_view(WriterCore& w) {
   if (!view_is_newest(w.committed.superblock) || w.options.hdf5_view != Hdf5View::kOff) return {};
   const bool tells = w.ranks.is_first() && w.options.on_no_view;
   return w.ranks.agree(

@@ -52,7 +52,7 @@ Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
 }
 
 // Reports how many bytes follow the newest generation.
-void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
+void report_bytes_behind(const Choice& choice, const Tell& tell) {
   const Superblock& newest = choice.newest.fields;
   const std::uint64_t size = choice.reading.size;
   if (size <= newest.file_length) return;
@@ -122,7 +122,7 @@ Status check_continued_pages(WriterCore& w) {
 // Chooses the generation from which the writer continues, and repairs the head. Must be called
 // before anything else is written. Called only on rank 0.
 Result<Head> settle_head(WriterCore& w) {
-  NMB_ASSIGN(Choice choice, choose_newest(*w.committed.source, Lookout::kAll));
+  NMB_ASSIGN(Choice choice, choose_newest(*w.committed.source, TrailerScope::kAll));
   NMB_TRY(choice.lost);
   const Tell tell = [&w](const std::string& text) {
     if (w.options.on_repair) w.options.on_repair(text);
@@ -131,7 +131,7 @@ Result<Head> settle_head(WriterCore& w) {
   NMB_ASSIGN(const std::vector<std::byte> settled,
              settled_head(*w.committed.source, choice.reading, choice.newest));
   NMB_TRY(check_no_other_trailer(*w.committed.source, choice.reading, choice.newest));
-  tell_of_bytes_behind(choice, tell);
+  report_bytes_behind(choice, tell);
   const std::vector<std::byte> found = choice.reading.bytes;
   FirstFinding ignored;
   NMB_ASSIGN(Head head, head_of(*w.committed.source, std::move(choice), ignored));

@@ -8,15 +8,15 @@
 
 namespace nmb {
 
-Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id) {
+Result<std::unique_ptr<ExtentCounter>> counter_of(WriterCore& w, BlockId id) {
   const BlockState& block = w.blocks[id];
   CountRequest request;
   request.level = w.options.statistics;
   request.functions = w.options.functions;
   if (block.metadata && !block.partial)
-    return BlockCounter::make(*block.metadata, block.layout, block.next.records, request);
+    return ExtentCounter::make(*block.metadata, block.layout, block.next.records, request);
   NMB_ASSIGN(const ClassicHeader header, stored_header(w, id));
-  return BlockCounter::make(header.metadata, header.layout, block.next.records, request);
+  return ExtentCounter::make(header.metadata, header.layout, block.next.records, request);
 }
 
 namespace {
@@ -47,21 +47,21 @@ Source extent_source(WriterCore& w, BlockId id) {
 
 }  // namespace
 
-Result<CountedBlock> count_block(WriterCore& w, BlockId id) {
+Result<NamedStatistics> count_block(WriterCore& w, BlockId id) {
   BlockState& block = w.blocks[id];
   NMB_ASSIGN(Counting counting,
              block.values.count({block.next.extent_length, w.options.threads, w.buffer,
                                  [&w, id] { return counter_of(w, id); },
                                  [&w, id] { return extent_of(w, id); }}));
   if (!counting.counter) return std::move(counting.counted);
-  BlockCounter* const counter = counting.counter.get();
+  ExtentCounter* const counter = counting.counter.get();
   if (counter->has_chunks()) {
     const bool is_packed = block.packed() && block.packed()->extent;
     NMB_TRY(counter->count_chunks(is_packed ? block.packed()->extent : extent_source(w, id),
                                   is_packed ? w.options.threads : 1));
   }
   NMB_ASSIGN(BlockStatistics statistics, counter->finish());
-  return CountedBlock{std::move(statistics), counter->take_names()};
+  return NamedStatistics{std::move(statistics), counter->take_names()};
 }
 
 }  // namespace nmb

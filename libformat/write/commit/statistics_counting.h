@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "state/writer_core.h"
-#include "values/statistics/block_counter.h"
+#include "values/statistics/extent_counter.h"
 
 namespace nmb {
 
-Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id);
+Result<std::unique_ptr<ExtentCounter>> counter_of(WriterCore& w, BlockId id);
 // Returns the statistics of a block. Counts the values that the commit moved without counting them.
-Result<CountedBlock> count_block(WriterCore& w, BlockId id);
+Result<NamedStatistics> count_block(WriterCore& w, BlockId id);
 
 }  // namespace nmb

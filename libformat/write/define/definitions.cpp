@@ -72,11 +72,12 @@ Status outside_define_mode() {
 }
 
 // Counts the bytes of the committed block as dead in the next generation.
-void Definitions::retire_header(BlockId id, EntryFate fate) {
+void Definitions::retire_header(BlockId id, EntryChange entry_change) {
   BlockState& block = w_.blocks[id];
   if (!block.committed) return;
-  const EntryFate before = std::exchange(block.fate, std::max(block.fate, fate));
-  if (before != EntryFate::kStays) return;
+  const EntryChange before =
+      std::exchange(block.entry_change, std::max(block.entry_change, entry_change));
+  if (before != EntryChange::kStays) return;
   w_.next.dead.push_back(
       {block.committed->position,
        block_length(block.committed->name.size(), block.committed->stored_length), 0, false});
@@ -129,7 +130,7 @@ Status Definitions::start_edit(BlockId id) {
   old->layout = block.layout;
   old->records = block.next.records;
   old->extent = block.values.as<PutValues>()->take();
-  retire_header(id, EntryFate::kReplaced);
+  retire_header(id, EntryChange::kReplaced);
   block.edit(std::move(old));
   w_.blocks.mark_pending(id);
   return {};
@@ -198,7 +199,7 @@ Status Definitions::remove_block(BlockId id) {
     NMB_TRY(w_.keep(extent->resize(0, w_.buffer, w_.next)));
   }
   if (block.committed) {
-    retire_header(id, EntryFate::kReplaced);
+    retire_header(id, EntryChange::kReplaced);
     w_.blocks.removed_names.insert(block.committed->name);
     w_.blocks.mark_dirty(id);
   }
@@ -229,7 +230,7 @@ Status Definitions::rename_block(BlockId id, std::string_view name) {
   }
   if (block.committed) {
     if (!block.is_renamed()) w_.blocks.removed_names.insert(block.committed->name);
-    retire_header(id, EntryFate::kRenamed);
+    retire_header(id, EntryChange::kRenamed);
   }
   w_.blocks.rename(id, name);
   return {};

@@ -45,7 +45,7 @@ class Definitions {
 
  private:
   Status start_edit(BlockId id);
-  void retire_header(BlockId id, EntryFate fate);
+  void retire_header(BlockId id, EntryChange entry_change);
 
   WriterCore& w_;
 };

@@ -261,7 +261,7 @@ Status EndDefine::run() {
   if (any_originals) NMB_TRY(w_.ranks.agree(w_.keep(place_originals(w_))));
   if (any_shared) {
     const PhaseClock::Span check(w_.clock, Phase::kCheck);
-    NMB_TRY(shared.tell_sharers(ids));
+    NMB_TRY(shared.send_places(ids));
   }
   for (BlockId id : ids) {
     BlockState& block = w_.blocks[id];

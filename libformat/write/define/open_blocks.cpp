@@ -7,7 +7,7 @@
 
 #include "model/name_rules.h"
 #include "state/bodies.h"
-#include "state/laid_block.h"
+#include "state/shared_layout.h"
 #include "state/stored_blocks.h"
 #include "wire/bytes.h"
 
@@ -27,23 +27,23 @@ void fields(Fields& all, NameQuestion& question) {
 
 // The answer if no rank keeps a block of this name.
 constexpr int kNobody = -1;
-using Keeper = Sharing::Handle;
+using Primary = Sharing::Handle;
 
-// A request to the keeper of a block, from a rank that opens the block.
+// A request to the primary of a block, from a rank that opens the block.
 struct OpenRequest {
-  BlockId at_keeper;
+  BlockId at_primary;
   BlockId at_sender;
 };
 
-// The keeper's answer to an OpenRequest: a description of the block.
-struct OpenedBlock {
+// The primary's answer to an OpenRequest: a description of the block.
+struct OpenReply {
   BlockId id;
-  LaidBlock laid;
+  SharedLayout laid;
   std::span<const std::byte> body;
 };
 
 template <class Fields>
-void fields(Fields& all, OpenedBlock& block) {
+void fields(Fields& all, OpenReply& block) {
   all(block.id, block.laid, block.body);
 }
 
@@ -72,18 +72,18 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
     for (std::size_t i = begins[s]; i < begins[s + 1]; ++i)
       questions.add(w.names.slices.owner(s), {unknown[i]});
   NMB_ASSIGN(const Inbox<NameQuestion> asked, w.ranks.exchange(questions));
-  Outbox<Keeper> keepers;
+  Outbox<Primary> primaries;
   for (const auto& [rank, question] : asked)
-    keepers.add(rank, w.names.owned.find(question.name).value_or(Keeper{kNobody, 0}));
-  NMB_ASSIGN(const Inbox<Keeper> answers, w.ranks.exchange(keepers));
+    primaries.add(rank, w.names.owned.find(question.name).value_or(Primary{kNobody, 0}));
+  NMB_ASSIGN(const Inbox<Primary> answers, w.ranks.exchange(primaries));
 
   Outbox<OpenRequest> wanted;
   const auto find = [&]() -> Status {
     // The answers are in the order of the names, because they arrive in the order of ranks, and
     // higher ranks own later slices.
     auto name = unknown.begin();
-    for (const auto& [owner, keeper] : answers) {
-      if (keeper.rank == kNobody || keeper.rank == w.ranks.own()) {
+    for (const auto& [owner, primary] : answers) {
+      if (primary.rank == kNobody || primary.rank == w.ranks.own()) {
         NMB_TRY(find_block(w, *name++).status());
         continue;
       }
@@ -91,33 +91,33 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
       BlockState& block = w.blocks[id];
       block.kept = false;
       block.sharing = std::make_unique<Sharing>();
-      block.sharing->keeper = keeper;
-      wanted.add(keeper.rank, {keeper.id, id});
+      block.sharing->primary = primary;
+      wanted.add(primary.rank, {primary.id, id});
     }
     return {};
   };
   NMB_TRY(w.ranks.agree(w.keep(find())));
   NMB_ASSIGN(const Inbox<OpenRequest> requests, w.ranks.exchange(wanted));
 
-  Outbox<OpenedBlock> opened;
+  Outbox<OpenReply> opened;
   const auto tell = [&]() -> Status {
     for (const auto& [rank, request] : requests) {
-      BlockState& block = w.blocks[request.at_keeper];
+      BlockState& block = w.blocks[request.at_primary];
       if (!block.values.takes_puts())
         return Status(Code::kUsage,
                       "open_blocks() is not allowed for block " +
-                          in_quotes(w.blocks.name(request.at_keeper)) +
+                          in_quotes(w.blocks.name(request.at_primary)) +
                           ", whose values are written by the next commit; call sync() "
                           "first");
       // If the block was renamed or packed, its definitions may not be loaded yet.
-      NMB_TRY(load_definitions(w, request.at_keeper));
+      NMB_TRY(load_definitions(w, request.at_primary));
       NMB_ASSIGN(const std::vector<std::byte> body, Bodies::body_of(block));
       if (!block.sharing) {
         block.sharing = std::make_unique<Sharing>();
-        block.sharing->keeper = {w.ranks.own(), request.at_keeper};
+        block.sharing->primary = {w.ranks.own(), request.at_primary};
       }
       block.sharing->others.push_back({rank, request.at_sender});
-      opened.add(rank, {request.at_sender, LaidBlock::of(block), body});
+      opened.add(rank, {request.at_sender, SharedLayout::of(block), body});
     }
     // From now on, other ranks may write to this rank's blocks.
     if (!requests.empty()) {
@@ -127,11 +127,11 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
     return {};
   };
   NMB_TRY(w.ranks.agree(w.keep(tell())));
-  NMB_ASSIGN(const Inbox<OpenedBlock> blocks, w.ranks.exchange(opened));
+  NMB_ASSIGN(const Inbox<OpenReply> blocks, w.ranks.exchange(opened));
 
   std::vector<BlockId> ids;
   const auto take = [&]() -> Status {
-    for (const auto& [keeper, told] : blocks) {
+    for (const auto& [primary, told] : blocks) {
       BlockState& block = w.blocks[told.id];
       const MemorySource body(told.body, w.file->name());
       NMB_ASSIGN(ClassicHeader header, decode_classic_header(body, {.values_follow = false}));

@@ -1,5 +1,5 @@
 // Opens blocks that other ranks have defined since the last commit. The rank that owns a name knows
-// the keeper of the block with this name, and the keeper knows the block's definitions. Committed
+// the primary of the block with this name, and the primary knows the block's definitions. Committed
 // blocks are found in the index.
 #pragma once
 

@@ -41,7 +41,7 @@ using CommittedPieces = std::function<Status(std::uint64_t from, std::uint64_t t
                                              const std::function<Status(const Piece&)>& visit)>;
 
 // Bytes that have uncommitted space in the file are written in place. Other bytes wait in a stage
-// until the keeper of the block has planned their places and take_places() was called. Committed
+// until the primary of the block has planned their places and take_places() was called. Committed
 // pieces are loaded only if they are read or changed, so an extent that only grows does not need
 // them. Not thread-safe.
 class ExtentState {
@@ -76,7 +76,7 @@ class ExtentState {
   // Requests a place for [from, to), whose values follow later. The place is planned together with
   // the places of waiting bytes.
   void want_place(std::uint64_t from, std::uint64_t to) { wanted_.add(from, to); }
-  // Lets the keeper learn the new number of records when it places waiting bytes.
+  // Lets the primary learn the new number of records when it places waiting bytes.
   void want_records() { wants_records_ = true; }
   // Returns whether all bytes of [from, to) have uncommitted space.
   bool is_fresh(std::uint64_t from, std::uint64_t to) const;

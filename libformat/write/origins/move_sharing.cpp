@@ -42,7 +42,7 @@ void clip(const ValueRuns& run, std::uint64_t from, std::uint64_t to, std::vecto
 }
 
 // A part of one of this rank's moves, which rank `to` performs.
-struct Loan {
+struct Assignment {
   int to;
   Move* move;
   // offset of the part from the first stored byte of the move
@@ -77,16 +77,16 @@ class MoveSharing {
     // Sharing is not worthwhile for fewer bytes than this, because it costs messages.
     const std::uint64_t least = std::max<std::uint64_t>(share / 16, std::uint64_t{4} * piece_size_);
     if (load.most < share + least) return move_own();
-    NMB_ASSIGN(const std::vector<Part> dealt, deal(own, share));
-    lend(dealt);
-    const Status narrowed = narrow_loans();
-    NMB_ASSIGN(Inbox<Move> lent, send_loans());
-    NMB_TRY(ranks_.agree(narrowed.ok() ? move_all(lent) : narrowed));
-    return return_sums(lent);
+    NMB_ASSIGN(const std::vector<RankShare> given, divide_surplus(own, share));
+    assign_windows(given);
+    const Status narrowed = narrow_origins();
+    NMB_ASSIGN(Inbox<Move> shared, send_assignments());
+    NMB_TRY(ranks_.agree(narrowed.ok() ? move_all(shared) : narrowed));
+    return return_sums(shared);
   }
 
  private:
-  struct Part {
+  struct RankShare {
     int rank;
     std::uint64_t bytes;
   };
@@ -96,61 +96,61 @@ class MoveSharing {
   // all ranks, in the order of ranks, form the sequence of given bytes. The free capacity of all
   // ranks, in the same order, forms the sequence of taken bytes. Given byte i goes to the rank that
   // takes byte i. Each rank compares only one section of the two sequences.
-  Result<std::vector<Part>> deal(std::uint64_t own, std::uint64_t share) {
-    struct Account {
+  Result<std::vector<RankShare>> divide_surplus(std::uint64_t own, std::uint64_t share) {
+    struct Imbalance {
       std::uint64_t above, below;
     };
-    Account mine{0, own < share ? share - own : 0};
+    Imbalance mine{0, own < share ? share - own : 0};
     if (own > share) {
       for (const Move* move : moves_)
         if (!move->origin.empty()) mine.above += move->stored_length();
       mine.above = std::min(mine.above, own - share);
     }
-    const auto sum = [](const Account& a, const Account& b) {
-      return Account{a.above + b.above, a.below + b.below};
+    const auto sum = [](const Imbalance& a, const Imbalance& b) {
+      return Imbalance{a.above + b.above, a.below + b.below};
     };
-    NMB_ASSIGN(const Account before, ranks_.scan_before(mine, Account{}, sum));
-    NMB_ASSIGN(const Account all, ranks_.broadcast_value(ranks_.size() - 1, sum(before, mine)));
+    NMB_ASSIGN(const Imbalance before, ranks_.scan_before(mine, Imbalance{}, sum));
+    NMB_ASSIGN(const Imbalance all, ranks_.broadcast_value(ranks_.size() - 1, sum(before, mine)));
     const std::uint64_t line = std::min(all.above, all.below);
-    if (line == 0) return std::vector<Part>();
+    if (line == 0) return std::vector<RankShare>();
     const auto ranks = static_cast<std::uint64_t>(ranks_.size());
     const std::uint64_t width = (line + ranks - 1) / ranks;
-    struct Stretch {
+    struct PositionRange {
       std::uint64_t from, to;
       bool gives;
     };
-    Outbox<Stretch> stretches;
-    const auto tell = [&](std::uint64_t from, std::uint64_t bytes, bool gives) {
+    Outbox<PositionRange> sections;
+    const auto send = [&](std::uint64_t from, std::uint64_t bytes, bool gives) {
       const std::uint64_t to = std::min(from + bytes, line);
       while (from < to) {
         const std::uint64_t end = std::min(to, (from / width + 1) * width);
-        stretches.add(static_cast<int>(from / width), {from, end, gives});
+        sections.add(static_cast<int>(from / width), {from, end, gives});
         from = end;
       }
     };
-    tell(before.above, mine.above, true);
-    tell(before.below, mine.below, false);
-    NMB_ASSIGN(const Inbox<Stretch> told, exchange(ranks_, stretches));
-    struct Told {
-      Stretch at;
+    send(before.above, mine.above, true);
+    send(before.below, mine.below, false);
+    NMB_ASSIGN(const Inbox<PositionRange> arrived, exchange(ranks_, sections));
+    struct RankSection {
+      PositionRange at;
       int rank;
     };
     // `givers` and `takers` are in ascending order of position and of rank.
-    std::vector<Told> givers, takers;
-    for (const auto& [rank, stretch] : told)
-      (stretch.gives ? givers : takers).push_back({stretch, rank});
-    Outbox<Part> shares;
+    std::vector<RankSection> givers, takers;
+    for (const auto& [rank, section] : arrived)
+      (section.gives ? givers : takers).push_back({section, rank});
+    Outbox<RankShare> shares;
     auto taker = takers.begin();
-    for (const Told& giver : givers) {
+    for (const RankSection& giver : givers) {
       for (; taker != takers.end() && taker->at.from < giver.at.to; ++taker) {
         const std::uint64_t to = std::min(giver.at.to, taker->at.to);
         shares.add(giver.rank, {taker->rank, to - std::max(giver.at.from, taker->at.from)});
         if (taker->at.to > giver.at.to) break;
       }
     }
-    NMB_ASSIGN(const Inbox<Part> dealt, exchange(ranks_, shares));
-    std::vector<Part> parts;
-    for (const auto& [rank, part] : dealt) {
+    NMB_ASSIGN(const Inbox<RankShare> given, exchange(ranks_, shares));
+    std::vector<RankShare> parts;
+    for (const auto& [rank, part] : given) {
       if (!parts.empty() && parts.back().rank == part.rank)
         parts.back().bytes += part.bytes;
       else
@@ -160,7 +160,7 @@ class MoveSharing {
   }
 
   // Assigns whole windows of this rank's moves to other ranks, from the last window to the first.
-  void lend(const std::vector<Part>& dealt) {
+  void assign_windows(const std::vector<RankShare>& given) {
     std::vector<Move*> kept;
     auto move = moves_.rbegin();
     std::uint64_t end = move == moves_.rend() ? 0 : (*move)->stored_length();
@@ -170,7 +170,7 @@ class MoveSharing {
     // Number of bytes that are still to be assigned. If fewer bytes than a window are left for a
     // rank, they are added to the bytes of the next rank.
     std::uint64_t left = 0;
-    for (const auto& [rank, bytes] : dealt) {
+    for (const auto& [rank, bytes] : given) {
       left += bytes;
       while (left > 0 && move != moves_.rend()) {
         if ((*move)->origin.empty() || end == 0) {
@@ -182,7 +182,7 @@ class MoveSharing {
         from = (from + piece_size_ - 1) / piece_size_ * piece_size_;
         if (from >= end) break;
         left -= end - from;
-        loans_.push_back({rank, *move, from, part_of(**move, from, end)});
+        assignments_.push_back({rank, *move, from, part_of(**move, from, end)});
         end = from;
         if (end == 0) next();
       }
@@ -191,49 +191,50 @@ class MoveSharing {
       if (end == (*move)->stored_length())
         kept.push_back(*move);
       else
-        loans_.push_back({ranks_.rank(), *move, 0, part_of(**move, 0, end)});
+        assignments_.push_back({ranks_.rank(), *move, 0, part_of(**move, 0, end)});
     }
     std::ranges::reverse(kept);
     moves_ = std::move(kept);
-    for (Loan& loan : loans_) loan.move->sums.assign(loan.move->windows(piece_size_), 0);
+    for (Assignment& assignment : assignments_)
+      assignment.move->sums.assign(assignment.move->windows(piece_size_), 0);
   }
 
   // For each part that another rank performs, makes the description with which that rank opens the
   // part's source. Parts whose source cannot be described stay on this rank.
-  Status narrow_loans() {
+  Status narrow_origins() {
     if (!options_.narrow_origin) return {};
     Status status;
-    for (Loan& loan : loans_) {
-      if (loan.to == ranks_.rank()) continue;
+    for (Assignment& assignment : assignments_) {
+      if (assignment.to == ranks_.rank()) continue;
       ByteRange wanted{~std::uint64_t{0}, 0};
-      for (const ValueRuns& run : loan.part.runs) {
+      for (const ValueRuns& run : assignment.part.runs) {
         wanted.begin = std::min(wanted.begin, run.source_offset);
         wanted.end = std::max(wanted.end,
                               run.source_offset + (run.count - 1) * run.source_stride + run.length);
       }
-      if (loan.part.runs.empty()) wanted = {0, 0};
-      Result<std::string> narrow = options_.narrow_origin(loan.part.origin, wanted);
+      if (assignment.part.runs.empty()) wanted = {0, 0};
+      Result<std::string> narrow = options_.narrow_origin(assignment.part.origin, wanted);
       if (narrow.ok() && !narrow->empty()) {
-        loan.part.origin = std::move(*narrow);
+        assignment.part.origin = std::move(*narrow);
         continue;
       }
       if (status.ok()) status = narrow.status();
-      loan.to = ranks_.rank();
+      assignment.to = ranks_.rank();
     }
     return status;
   }
 
-  Result<Inbox<Move>> send_loans() {
-    Outbox<Move> lent;
-    for (const Loan& loan : loans_)
-      if (loan.to != ranks_.rank()) lent.add(loan.to, loan.part);
-    return exchange(ranks_, lent);
+  Result<Inbox<Move>> send_assignments() {
+    Outbox<Move> shared;
+    for (const Assignment& assignment : assignments_)
+      if (assignment.to != ranks_.rank()) shared.add(assignment.to, assignment.part);
+    return exchange(ranks_, shared);
   }
 
   // Moves the values that stay on this rank and the values that other ranks have assigned to it.
-  Status move_all(Inbox<Move>& lent) {
+  Status move_all(Inbox<Move>& shared) {
     const Move* before = nullptr;
-    for (auto& [rank, move] : lent) {
+    for (auto& [rank, move] : shared) {
       if (before && before->origin == move.origin) {
         move.source = before->source;
       } else {
@@ -241,27 +242,28 @@ class MoveSharing {
       }
       before = &move;
     }
-    for (Loan& loan : loans_)
-      if (loan.to == ranks_.rank()) moves_.push_back(&loan.part);
-    for (auto& [rank, move] : lent) moves_.push_back(&move);
+    for (Assignment& assignment : assignments_)
+      if (assignment.to == ranks_.rank()) moves_.push_back(&assignment.part);
+    for (auto& [rank, move] : shared) moves_.push_back(&move);
     std::ranges::sort(moves_, {}, &Move::position);
     return move_values(moves_, file_, piece_size_, options_);
   }
 
-  Status return_sums(const Inbox<Move>& lent) {
+  Status return_sums(const Inbox<Move>& shared) {
     Outbox<Sums> answers;
-    for (const auto& [rank, move] : lent) answers.add(rank, move.sums);
+    for (const auto& [rank, move] : shared) answers.add(rank, move.sums);
     NMB_ASSIGN(const Inbox<Sums> sums, exchange(ranks_, answers));
-    auto keep = [&](const Loan& loan, const Sums& of_part) {
-      std::ranges::copy(
-          of_part, loan.move->sums.begin() + static_cast<std::ptrdiff_t>(loan.from / piece_size_));
+    auto keep = [&](const Assignment& assignment, const Sums& of_part) {
+      std::ranges::copy(of_part, assignment.move->sums.begin() +
+                                     static_cast<std::ptrdiff_t>(assignment.from / piece_size_));
     };
     // The answers of a rank are in the order in which this rank sent the parts.
     std::map<int, Inbox<Sums>::Iterator> next_of;
     for (auto answer = sums.begin(); answer != sums.end(); ++answer)
       next_of.try_emplace(answer->from, answer);
-    for (const Loan& loan : loans_)
-      keep(loan, loan.to == ranks_.rank() ? loan.part.sums : (next_of.at(loan.to)++)->what);
+    for (const Assignment& assignment : assignments_)
+      keep(assignment, assignment.to == ranks_.rank() ? assignment.part.sums
+                                                      : (next_of.at(assignment.to)++)->what);
     return {};
   }
 
@@ -270,8 +272,9 @@ class MoveSharing {
   OutputFile& file_;
   const std::uint32_t piece_size_;
   const FileWriterOptions& options_;
-  // Parts of this rank's moves. A part that stays on this rank is a Loan to this rank itself.
-  std::vector<Loan> loans_;
+  // Parts of this rank's moves. A part that stays on this rank is an Assignment to this rank
+  // itself.
+  std::vector<Assignment> assignments_;
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ class NoValues : public OriginSteps {
  public:
   Result<FinishedExtent> finish(const FinishContext&) { return FinishedExtent(); }
   Result<Counting> count(const CountContext& context) {
-    NMB_ASSIGN(std::unique_ptr<BlockCounter> counter, context.make_counter());
+    NMB_ASSIGN(std::unique_ptr<ExtentCounter> counter, context.make_counter());
     counter->add_hole(0, context.extent_length);
     return Counting{std::move(counter), {}};
   }

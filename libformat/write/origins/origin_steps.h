@@ -13,7 +13,7 @@
 #include "origins/statistics_tap.h"
 #include "origins/value_mover.h"
 #include "ranks/write_buffer.h"
-#include "values/statistics/block_counter.h"
+#include "values/statistics/extent_counter.h"
 #include "wire/failure.h"
 
 namespace nmb {
@@ -49,15 +49,15 @@ struct CountContext {
   std::uint64_t extent_length;
   unsigned threads;
   WriteBuffer& file;
-  std::function<Result<std::unique_ptr<BlockCounter>>()> make_counter;
+  std::function<Result<std::unique_ptr<ExtentCounter>>()> make_counter;
   std::function<ExtentState*()> extent;  // returns the state of values already in the file
 };
 
 struct Counting {
   // The counter if values in chunks must still be counted; nullptr if `counted` has the complete
   // results.
-  std::unique_ptr<BlockCounter> counter;
-  CountedBlock counted;
+  std::unique_ptr<ExtentCounter> counter;
+  NamedStatistics counted;
 };
 
 // A dry run uses this value in place of each sum that it does not compute. No other value has a

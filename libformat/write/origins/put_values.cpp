@@ -14,7 +14,7 @@ Result<Counting> PutValues::count(const CountContext& context) { return count_ex
 
 Result<Counting> count_extent(const CountContext& context) {
   constexpr std::uint64_t kWindow = 1 << 20;
-  NMB_ASSIGN(std::unique_ptr<BlockCounter> counter, context.make_counter());
+  NMB_ASSIGN(std::unique_ptr<ExtentCounter> counter, context.make_counter());
   const auto count = [&]() -> Status {
     if (context.extent_length == 0) return {};
     ExtentState* const extent = context.extent();

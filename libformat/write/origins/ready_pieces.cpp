@@ -54,7 +54,7 @@ void add_hole(std::uint64_t logical, std::uint64_t length, std::vector<Piece>* p
 
 Result<Counting> count_pieces(std::size_t count, const PieceAt& piece_at, const ByteSource& source,
                               const CountContext& context) {
-  NMB_ASSIGN(std::unique_ptr<BlockCounter> counter, context.make_counter());
+  NMB_ASSIGN(std::unique_ptr<ExtentCounter> counter, context.make_counter());
   std::vector<std::uint64_t> begins;
   std::uint64_t end = 0;
   for (std::size_t i = 0; i < count; ++i) {

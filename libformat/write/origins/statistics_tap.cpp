@@ -6,7 +6,7 @@ namespace nmb {
 
 Status StatisticsTap::take(std::uint64_t offset, std::span<const std::byte> bytes) {
   std::call_once(once_, [&] {
-    Result<std::unique_ptr<BlockCounter>> made = make_();
+    Result<std::unique_ptr<ExtentCounter>> made = make_();
     make_ = {};
     if (made.ok())
       counter_ = std::move(*made);

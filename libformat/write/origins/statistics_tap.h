@@ -14,14 +14,14 @@
 #include "model/classic.h"
 #include "nmb/statistics.h"
 #include "origins/value_mover.h"
-#include "values/statistics/block_counter.h"
+#include "values/statistics/extent_counter.h"
 #include "wire/bytes.h"
 
 namespace nmb {
 
 // The statistics of a block and the names of its variables. If a variable cannot have statistics,
 // its name in `names` is empty.
-struct CountedBlock {
+struct NamedStatistics {
   BlockStatistics statistics;
   std::vector<std::string> names;
 
@@ -39,7 +39,7 @@ class StatisticsTap final : public ValueTap {
  public:
   // Makes the counter from the definitions of the block. Called by the first thread that has
   // values.
-  using MakeCounter = std::function<Result<std::unique_ptr<BlockCounter>>()>;
+  using MakeCounter = std::function<Result<std::unique_ptr<ExtentCounter>>()>;
   // stored: number of bytes that take() will receive. holes: ranges of the extent that take() will
   // not receive.
   StatisticsTap(MakeCounter make, std::uint64_t stored, std::vector<ByteRange> holes)
@@ -48,17 +48,17 @@ class StatisticsTap final : public ValueTap {
   Status take(std::uint64_t offset, std::span<const std::byte> bytes) override;
   // Returns nullptr if all values were counted, or the counter if chunks must still be counted.
   // Must be called after all bytes were taken.
-  std::unique_ptr<BlockCounter> take_counter() { return std::move(counter_); }
-  CountedBlock take_counted() { return std::move(counted_); }
+  std::unique_ptr<ExtentCounter> take_counter() { return std::move(counter_); }
+  NamedStatistics take_counted() { return std::move(counted_); }
 
  private:
   MakeCounter make_;
   std::once_flag once_;
-  std::unique_ptr<BlockCounter> counter_;
+  std::unique_ptr<ExtentCounter> counter_;
   Status status_;  // status of the creation of the counter
   std::atomic<std::uint64_t> left_;
   std::vector<ByteRange> holes_;
-  CountedBlock counted_;
+  NamedStatistics counted_;
 };
 
 }  // namespace nmb

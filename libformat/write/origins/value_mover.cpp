@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kJobBytes = kMoveBuffer;
 
 // A part of a job: bytes of one window of an extent.
-struct Part {
+struct JobRange {
   Move* move;
   std::uint64_t from, to;  // offsets in the extent, within one window
   std::uint64_t position;  // position of the byte `from` in the output
@@ -30,7 +30,7 @@ struct Part {
 struct Job {
   std::uint64_t position = 0;
   std::uint64_t length = 0;
-  std::vector<Part> parts;
+  std::vector<JobRange> parts;
 };
 
 // Gives jobs to the threads by ascending position.
@@ -97,7 +97,7 @@ std::uint64_t source_of(const Move& move, std::uint64_t offset) {
 }
 
 // Moves a window that is larger than the buffer of a job, in several parts.
-Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer,
+Status move_large(const JobRange& part, OutputFile& file, CopyBuffer& buffer,
                   const std::atomic<bool>& stop) {
   SumStream stream;
   for (std::uint64_t at = part.from; at < part.to;) {
@@ -120,15 +120,15 @@ Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer,
 Status run_job(const Job& job, OutputFile& file, CopyBuffer& buffer,
                const std::atomic<bool>& stop) {
   if (job.length > kJobBytes) return move_large(job.parts[0], file, buffer, stop);
-  const auto largest =
-      std::ranges::max_element(job.parts, {}, [](const Part& part) { return part.to - part.from; });
+  const auto largest = std::ranges::max_element(
+      job.parts, {}, [](const JobRange& part) { return part.to - part.from; });
   const auto room = buffer.room(
       job.length, source_of(*largest->move, largest->from) - (largest->position - job.position),
       job.position);
   const bool is_there = file.recall(job.position, room);
   bool stored = false;
   std::uint64_t filled = 0;
-  for (const Part& part : job.parts) {
+  for (const JobRange& part : job.parts) {
     const std::uint64_t at = part.position - job.position;
     auto bytes = room.subspan(at, part.to - part.from);
     if (!is_there) {

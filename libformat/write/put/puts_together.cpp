@@ -70,7 +70,7 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       // records, but this rank does not know which.
       const std::uint64_t behind = end - block.layout.header_length;
       if (extent.first_new() < behind) extent.want_place(extent.first_new(), behind);
-      // Lets the keeper learn the number of records, even if the records have no bytes.
+      // Lets the primary learn the number of records, even if the records have no bytes.
       if (more) extent.want_records();
       if (more || extent.first_new() < behind) w_.blocks.mark_dirty(id);
       return {};
@@ -94,7 +94,7 @@ std::vector<PiecePart> PutsTogether::parts_of(std::span<Put* const> puts) {
       for (std::uint64_t first = run.element() * size; at < end;) {
         if (at >= piece.end()) {
           piece = block.values.extent()->fresh_piece_at(at);
-          parts.push_back({piece, block.sharing->keeper, i, first});
+          parts.push_back({piece, block.sharing->primary, i, first});
         }
         const std::uint64_t length = std::min(end, piece.end()) - at;
         parts.back().add_run(at - piece.logical, length);

@@ -18,9 +18,9 @@ namespace {
 // rank would take longer.
 constexpr std::size_t kSmallRun = 64 << 10;
 
-// A message to the keeper of a block: which bytes of the sender need places.
+// A message to the primary of a block: which bytes of the sender need places.
 struct WaitingPart {
-  BlockId at_keeper;
+  BlockId at_primary;
   BlockId at_sender;
   std::uint64_t records;
   std::vector<Interval> unplaced;
@@ -30,10 +30,10 @@ struct WaitingPart {
 
 template <class Fields>
 void fields(Fields& all, WaitingPart& part) {
-  all(part.at_keeper, part.at_sender, part.records, part.unplaced, part.staged);
+  all(part.at_primary, part.at_sender, part.records, part.unplaced, part.staged);
 }
 
-// The keeper's answer to a WaitingPart: the places of the bytes.
+// The primary's answer to a WaitingPart: the places of the bytes.
 struct PlacedPart {
   BlockId id;
   std::uint64_t records;
@@ -63,7 +63,7 @@ class WaitingValues {
  private:
   Status place_all() {
     if (!w_.ranks.is_alone()) NMB_TRY(match_values());
-    NMB_ASSIGN(Inbox<WaitingPart> told, tell_keepers());
+    NMB_ASSIGN(Inbox<WaitingPart> told, ask_primaries());
     NMB_TRY(w_.ranks.each([&] { return plan(told); }));
     NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space());
     // Committed pieces must be copied to their new places before any rank writes to these places.
@@ -72,8 +72,8 @@ class WaitingValues {
     return write(places);
   }
 
-  // Bytes of one rank that need places, in a block whose keeper is this rank.
-  struct Part {
+  // Bytes of one rank that need places, in a block whose primary is this rank.
+  struct RankBytes {
     Sharing::Handle handle;
     std::vector<Interval> unplaced;
     std::vector<Interval> staged;
@@ -91,8 +91,8 @@ class WaitingValues {
     return !block.is_removed() && extent && extent->needs_places();
   }
 
-  // Chooses a keeper for each committed block to which values are put. If a rank already has
-  // uncommitted values of the block, that rank is the keeper; otherwise the lowest rank that puts
+  // Chooses a primary for each committed block to which values are put. If a rank already has
+  // uncommitted values of the block, that rank is the primary; otherwise the lowest rank that puts
   // values is.
   Status match_values() {
     std::vector<NameRecord> records;
@@ -117,7 +117,7 @@ class WaitingValues {
     return {};
   }
 
-  Result<Inbox<WaitingPart>> tell_keepers() {
+  Result<Inbox<WaitingPart>> ask_primaries() {
     Outbox<WaitingPart> out;
     for (BlockId id : w_.blocks.touched) {
       if (!waits(id)) continue;
@@ -127,22 +127,23 @@ class WaitingValues {
         kept_[id].push_back({{w_.ranks.own(), id}, extent.unplaced(), extent.staged(), {}});
         continue;
       }
-      const Sharing::Handle& keeper = block.sharing->keeper;
-      out.add(keeper.rank, {keeper.id, id, block.next.records, extent.unplaced(), extent.staged()});
+      const Sharing::Handle& primary = block.sharing->primary;
+      out.add(primary.rank,
+              {primary.id, id, block.next.records, extent.unplaced(), extent.staged()});
     }
     return w_.ranks.exchange(out);
   }
 
   Status plan(Inbox<WaitingPart>& told) {
     for (auto& [rank, part] : told) {
-      const BlockId id = part.at_keeper;
+      const BlockId id = part.at_primary;
       if (part.records > w_.blocks[id].next.records) NMB_TRY(grow(w_, id, part.records));
       w_.blocks.mark_dirty(id);
       kept_[id].push_back(
           {{rank, part.at_sender}, std::move(part.unplaced), std::move(part.staged), {}});
     }
     for (auto& [id, parts] : kept_) {
-      std::ranges::sort(parts, {}, [](const Part& part) { return part.handle.rank; });
+      std::ranges::sort(parts, {}, [](const RankBytes& part) { return part.handle.rank; });
       IntervalSet all, staged;
       for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
         part->skip = staged;
@@ -156,7 +157,7 @@ class WaitingValues {
   }
 
   // Takes space for the blocks in the order of their creation, so that positions do not depend on
-  // which ranks are the keepers.
+  // which ranks are the primaries.
   Result<std::vector<std::uint64_t>> take_space() {
     std::vector<OrderedRequest> ordered;
     for (const auto& [id, list] : requests_)
@@ -172,7 +173,7 @@ class WaitingValues {
       ExtentState& extent = *block.values.extent();
       NMB_TRY(extent.take_places(positions.first(list.size()), w_.buffer, w_.next));
       positions = positions.subspan(list.size());
-      for (const Part& part : kept_[id]) {
+      for (const RankBytes& part : kept_[id]) {
         if (part.handle.rank == w_.ranks.own()) continue;
         placed_.add(part.handle.rank, {part.handle.id, block.next.records,
                                        extent.places_of(part.unplaced), part.skip.all()});
@@ -188,7 +189,7 @@ class WaitingValues {
   }
 
   Status take_told(const Inbox<PlacedPart>& places) {
-    for (const auto& [keeper, part] : places) {
+    for (const auto& [primary, part] : places) {
       BlockState& block = w_.blocks[part.id];
       ExtentState& extent = *block.values.extent();
       set_records(block, part.records);
@@ -206,7 +207,7 @@ class WaitingValues {
   Status write(const Inbox<PlacedPart>& places) {
     const Status taken = take_told(places);
     for (const auto& [id, parts] : kept_)
-      for (const Part& part : parts)
+      for (const RankBytes& part : parts)
         if (part.handle.rank == w_.ranks.own())
           add_staged(*w_.blocks[id].values.extent(), part.skip, parts.size() > 1);
     const Status written = w_.value_stripes.in_rounds(waiting_.size() + 1, [&](std::size_t i) {
@@ -229,8 +230,8 @@ class WaitingValues {
   }
 
   WriterCore& w_;
-  // For each block whose keeper is this rank: the parts of all ranks, in the order of ranks.
-  std::map<BlockId, std::vector<Part>> kept_;
+  // For each block whose primary is this rank: the parts of all ranks, in the order of ranks.
+  std::map<BlockId, std::vector<RankBytes>> kept_;
   std::vector<std::pair<BlockId, std::vector<SpaceRequest>>> requests_;
   Outbox<PlacedPart> placed_;
   std::vector<Waiting> waiting_;

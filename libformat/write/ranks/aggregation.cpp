@@ -130,11 +130,11 @@ Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nod
 
 Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string& path, bool create,
                                          const FileWriterOptions& options) {
-  struct Found {
+  struct FileSystemReply {
     bool ok;
     FileSystem file_system;
   };
-  Found found{true, {}};
+  FileSystemReply found{true, {}};
   Status status;
   if (ranks.rank() == 0) {
     const std::string folder = std::filesystem::path(path).parent_path().string();

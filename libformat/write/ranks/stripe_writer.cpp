@@ -15,7 +15,7 @@ Status StripeWriter::write_at(std::uint64_t offset, std::span<const std::byte> b
 }
 
 Status StripeWriter::write_whole_stripes() {
-  std::vector<Run> kept;
+  std::vector<WaitingRange> kept;
   auto to = bytes_.begin();
   auto keep = [&](std::uint64_t offset, std::span<const std::byte> part) {
     if (part.empty()) return;
@@ -23,7 +23,7 @@ Status StripeWriter::write_whole_stripes() {
     to = std::ranges::copy(part, to).out;
   };
   std::span<const std::byte> rest = bytes_;
-  for (const Run& run : runs_) {
+  for (const WaitingRange& run : runs_) {
     const std::span<const std::byte> bytes = rest.first(run.length);
     rest = rest.subspan(run.length);
     const std::uint64_t ahead =
@@ -48,15 +48,15 @@ Status StripeWriter::write_all(std::uint64_t offset, std::span<const std::byte> 
   });
 }
 
-std::vector<StripeWriter::Part> StripeWriter::in_file_order() const {
-  std::vector<Part> parts;
+std::vector<StripeWriter::FileWrite> StripeWriter::in_file_order() const {
+  std::vector<FileWrite> parts;
   parts.reserve(runs_.size());
   std::span<const std::byte> rest = bytes_;
-  for (const Run& run : runs_) {
+  for (const WaitingRange& run : runs_) {
     parts.push_back({run.offset, rest.first(run.length)});
     rest = rest.subspan(run.length);
   }
-  std::ranges::sort(parts, {}, &Part::offset);
+  std::ranges::sort(parts, {}, &FileWrite::offset);
   return parts;
 }
 
@@ -72,7 +72,7 @@ Status StripeWriter::pass_on(Status status) {
   // kRoundBytes in a round, however many ranks send.
   const std::uint64_t stripes = std::max<std::uint64_t>(1, kRoundBytes / how_.stripe);
   const std::uint64_t range = stripes * how_.stripe * static_cast<std::uint64_t>(how_.writers);
-  std::vector<Part> parts = in_file_order();
+  std::vector<FileWrite> parts = in_file_order();
   for (auto part = parts.begin();;) {
     const Round mine{part == parts.end() ? kNone : part->offset, !status.ok()};
     NMB_ASSIGN(const Round round, ranks_.all_reduce(mine, [](const Round& a, const Round& b) {
@@ -81,17 +81,17 @@ Status StripeWriter::pass_on(Status status) {
     if (round.failed) return ranks_.agree(status);
     if (round.from == kNone) break;
     const std::uint64_t to = round.from / how_.stripe * how_.stripe + range;
-    Outbox<Part> letters;
+    Outbox<FileWrite> writes;
     while (part != parts.end() && part->offset < to) {
       const std::uint64_t length =
           std::min<std::uint64_t>(part->bytes.size(), how_.stripe - part->offset % how_.stripe);
-      letters.add(how_.rank_of(part->offset, ranks_.size()),
-                  {part->offset, part->bytes.first(length)});
+      writes.add(how_.rank_of(part->offset, ranks_.size()),
+                 {part->offset, part->bytes.first(length)});
       part->offset += length;
       part->bytes = part->bytes.subspan(length);
       if (part->bytes.empty()) ++part;
     }
-    NMB_ASSIGN(const Inbox<Part> arrived, exchange(ranks_, letters));
+    NMB_ASSIGN(const Inbox<FileWrite> arrived, exchange(ranks_, writes));
     status = write(arrived);
   }
   runs_.clear();
@@ -100,12 +100,12 @@ Status StripeWriter::pass_on(Status status) {
   return {};
 }
 
-Status StripeWriter::write(const Inbox<Part>& arrived) {
-  std::vector<Part> parts;
+Status StripeWriter::write(const Inbox<FileWrite>& arrived) {
+  std::vector<FileWrite> parts;
   for (const auto& [rank, part] : arrived) parts.push_back(part);
-  std::ranges::sort(parts, {}, &Part::offset);
+  std::ranges::sort(parts, {}, &FileWrite::offset);
   WriteBuffer together(file_, kRoundBytes);
-  for (const Part& part : parts) NMB_TRY(together.write_at(part.offset, part.bytes));
+  for (const FileWrite& part : parts) NMB_TRY(together.write_at(part.offset, part.bytes));
   return together.flush();
 }
 

@@ -49,19 +49,19 @@ class StripeWriter {
   Status pass_on(Status status = {});
 
  private:
-  struct Run {
+  struct WaitingRange {
     std::uint64_t offset, length;
   };
-  struct Part {
+  struct FileWrite {
     std::uint64_t offset;
     std::span<const std::byte> bytes;
 
     template <class Fields>
-    friend void fields(Fields& all, Part& part) {
+    friend void fields(Fields& all, FileWrite& part) {
       all(part.offset, part.bytes);
     }
   };
-  enum Word : int { kDone, kMore, kFailed };
+  enum RoundState : int { kDone, kMore, kFailed };
 
   static std::size_t round_bytes(int writers, int ranks) {
     return std::max(
@@ -70,8 +70,8 @@ class StripeWriter {
   }
   bool full() const { return bytes_.size() >= round_; }
   Status write_whole_stripes();
-  std::vector<Part> in_file_order() const;  // the waiting bytes
-  Status write(const Inbox<Part>& arrived);
+  std::vector<FileWrite> in_file_order() const;  // the waiting bytes
+  Status write(const Inbox<FileWrite>& arrived);
 
   // Largest number of bytes that a writing rank receives in one round from all ranks together. If
   // one stripe is longer than this, the rank receives one stripe.
@@ -88,7 +88,7 @@ class StripeWriter {
   const std::size_t round_;  // number of waiting bytes at which full() becomes true
   // The waiting bytes, in the order of the write_at() calls. `runs_` has the file position and
   // length of each run of these bytes.
-  std::vector<Run> runs_;
+  std::vector<WaitingRange> runs_;
   std::vector<std::byte> bytes_;
   // Number of waiting bytes at which the writer searches for whole stripes again.
   std::size_t look_at_ = kPart;
@@ -99,9 +99,9 @@ Status StripeWriter::in_rounds(std::size_t count, Step step) {
   for (std::size_t i = 0;;) {
     Status status;
     while (status.ok() && i < count && !full()) status = step(i++);
-    const Word mine = !status.ok() ? kFailed : i < count ? kMore : kDone;
-    NMB_ASSIGN(const Word all,
-               ranks_.all_reduce(mine, [](Word a, Word b) { return std::max(a, b); }));
+    const RoundState mine = !status.ok() ? kFailed : i < count ? kMore : kDone;
+    NMB_ASSIGN(const RoundState all,
+               ranks_.all_reduce(mine, [](RoundState a, RoundState b) { return std::max(a, b); }));
     if (all == kFailed) return ranks_.agree(status);
     if (all == kDone) return {};
     NMB_TRY(pass_on());

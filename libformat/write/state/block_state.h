@@ -17,16 +17,16 @@
 namespace nmb {
 
 // The fields of an index entry that do not depend on where the block is stored.
-struct BlockFields : BlockCounts {
+struct EntryFields : BlockCounts {
   std::uint64_t order = 0;
   std::uint64_t extent_length = 0;
 
-  // Returns the BlockFields part of a derived struct, so that all fields can be copied together.
-  BlockFields& fields() { return *this; }
-  const BlockFields& fields() const { return *this; }
+  // Returns the EntryFields part of a derived struct, so that all fields can be copied together.
+  EntryFields& fields() { return *this; }
+  const EntryFields& fields() const { return *this; }
 
-  static BlockFields of(const BlockEntry& entry) {
-    BlockFields out{entry.counts()};
+  static EntryFields of(const BlockEntry& entry) {
+    EntryFields out{entry.counts()};
     out.order = entry.order;
     out.extent_length = entry.extent_length;
     return out;
@@ -40,12 +40,12 @@ struct BlockFields : BlockCounts {
 
 // The fields of the block's index entry after the next commit, except the fields that describe the
 // values. end_define() sets these fields; puts add records.
-struct NextEntry : BlockFields, StoredBody {
+struct NextEntry : EntryFields, StoredBody {
   std::uint64_t body_sum = 0;
   Kind kind = Kind::kCdf5;
 
   static NextEntry of(const BlockEntry& entry) {
-    return {BlockFields::of(entry), entry.stored_body(), 0, static_cast<Kind>(entry.kind)};
+    return {EntryFields::of(entry), entry.stored_body(), 0, static_cast<Kind>(entry.kind)};
   }
 };
 
@@ -59,18 +59,18 @@ struct OldContent {
 };
 
 // The ranks that share a block because all of them define it or have opened it. One rank, the
-// keeper, knows all definitions of the block, and places and writes the block. Each other rank
+// primary, knows all definitions of the block, and places and writes the block. Each other rank
 // knows only its own definitions and the places of their values.
 struct Sharing {
   struct Handle {
     int rank;
     BlockId id;  // the block's ID on that rank
   };
-  Handle keeper{0, 0};
+  Handle primary{0, 0};
   std::vector<Handle>
-      others;  // handles of the other ranks, in the order of ranks; set only on the keeper
-  // Ranks whose definitions differ from the keeper's definitions. For each of these ranks: its
-  // handle, and the IDs that its variables have in the united block. Used only while the keeper
+      others;  // handles of the other ranks, in the order of ranks; set only on the primary
+  // Ranks whose definitions differ from the primary's definitions. For each of these ranks: its
+  // handle, and the IDs that its variables have in the united block. Used only while the primary
   // lays out the block.
   std::vector<std::pair<Handle, std::vector<VarId>>> places;
 };
@@ -87,7 +87,7 @@ enum class BlockStage : std::uint8_t {
 };
 
 // The change that the next commit makes to the committed entry of a block.
-enum class EntryFate : std::uint8_t {
+enum class EntryChange : std::uint8_t {
   kStays,     // the committed entry stays, if there is one
   kReplaced,  // removes the entry; a new block may take its name
   kRenamed,   // gives the entry another name
@@ -122,7 +122,7 @@ struct BlockState {
   bool inline_run = false;  // true if the reserved space follows the block immediately
 
   BlockStage stage = BlockStage::kDefined;
-  EntryFate fate = EntryFate::kStays;
+  EntryChange entry_change = EntryChange::kStays;
   bool kept = true;  // true if this rank places and writes the block
   // True if `metadata` contains only this rank's definitions of a shared block.
   bool partial = false;
@@ -135,7 +135,7 @@ struct BlockState {
   bool is_new() const { return committed == nullptr; }
   bool is_laid_out() const { return stage == BlockStage::kLaidOut || stage == BlockStage::kEdited; }
   bool is_removed() const { return stage == BlockStage::kRemoved; }
-  bool is_renamed() const { return fate == EntryFate::kRenamed; }
+  bool is_renamed() const { return entry_change == EntryChange::kRenamed; }
   bool body_stays() const { return std::holds_alternative<CommittedBody>(body); }
   // Returns nullptr if the block is not a packed block.
   PackedBlock* packed() const {
@@ -190,7 +190,7 @@ struct BlockState {
     stage = BlockStage::kRemoved;
     values = ExtentOrigin(NoValues());
   }
-  // Forgets the keeper. Called if another rank may have committed the block after generation
+  // Forgets the primary. Called if another rank may have committed the block after generation
   // `known_at`.
   void forget_sharing() {
     sharing.reset();
@@ -209,7 +209,7 @@ struct BlockState {
     inline_run = false;
     retained = kNotRetained;
     sharing.reset();
-    fate = EntryFate::kStays;
+    entry_change = EntryChange::kStays;
     dirty = false;
   }
 };

@@ -117,7 +117,7 @@ Result<bool> choose_view_options(WriterCore& w);
 Status write_view(WriterCore& w);
 // Warns that this commit makes the HDF5 view older than the newest generation. Later commits do not
 // repeat the warning.
-Status tell_of_old_view(WriterCore& w);
+Status warn_of_old_view(WriterCore& w);
 
 // --- commit_end.cpp ---
 // Rank 0 writes the growth rows and the dead ranges of all ranks.

@@ -27,7 +27,7 @@ ExtentState* extent_of(WriterCore& w, BlockId id) {
     return extent;
   }
   extent->start_run(block.run_length, block.run_position);
-  // The keeper already had more records when this rank opened the block.
+  // The primary already had more records when this rank opened the block.
   if (block.run_length < block.next.extent_length) extent->add_unwritten(block.next.extent_length);
   return extent;
 }

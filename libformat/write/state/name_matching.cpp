@@ -74,7 +74,7 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
                             text_of(first->claim), " on rank ", first->handle.rank));
 }
 
-// Returns the handles of the ranks that share the block; the keeper's handle is the first. Returns
+// Returns the handles of the ranks that share the block; the primary's handle is the first. Returns
 // an empty list if the block is not shared.
 std::vector<Sharing::Handle> sharers(std::span<const Claimed> group) {
   std::vector<Sharing::Handle> handles;
@@ -92,7 +92,7 @@ std::vector<Sharing::Handle> sharers(std::span<const Claimed> group) {
 std::optional<Sharing::Handle> OwnedNames::find(std::string_view name) const {
   auto it = std::ranges::lower_bound(names_, name, {}, &Owned::name);
   if (it == names_.end() || it->name != name) return std::nullopt;
-  return it->keeper;
+  return it->primary;
 }
 
 Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
@@ -136,9 +136,9 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
   });
   NMB_TRY(ranks.agree(status));
   NMB_ASSIGN(const std::int64_t before, ranks.scan_before(changes, std::int64_t{0}, std::plus<>()));
-  // The answers that a rank receives are in the order of its names. The keeper receives the handles
-  // of all ranks that share the block. Each other rank that shares the block receives only the
-  // keeper's handle.
+  // The answers that a rank receives are in the order of its names. The primary receives the
+  // handles of all ranks that share the block. Each other rank that shares the block receives only
+  // the primary's handle.
   Outbox<NameMatch> told;
   for_each_name([&](std::span<Claimed> group) {
     const std::vector<Sharing::Handle> handles = sharers(group);

@@ -41,9 +41,9 @@ struct NameMatch {
   // Number of names before this name that the ranks add, minus the number of those that they
   // remove.
   std::int64_t change = 0;
-  // Handles of the ranks that share the block. The keeper receives the handles of all these ranks:
+  // Handles of the ranks that share the block. The primary receives the handles of all these ranks:
   // first its own handle, then the other handles in the order of ranks. Each other rank receives
-  // only the keeper's handle. If the block is not shared, this list is empty.
+  // only the primary's handle. If the block is not shared, this list is empty.
   std::vector<Sharing::Handle> handles;
 };
 
@@ -52,20 +52,20 @@ void fields(Fields& all, NameMatch& match) {
   all(match.change, match.handles);
 }
 
-// The names that a rank owns after matching, each with the keeper of its block.
+// The names that a rank owns after matching, each with the primary of its block.
 class OwnedNames {
  public:
   void clear() { names_.clear(); }
   // Adds a name. Names must be added in ascending order.
-  void add(std::string_view name, Sharing::Handle keeper) {
-    names_.push_back({std::string(name), keeper});
+  void add(std::string_view name, Sharing::Handle primary) {
+    names_.push_back({std::string(name), primary});
   }
   std::optional<Sharing::Handle> find(std::string_view name) const;
 
  private:
   struct Owned {
     std::string name;
-    Sharing::Handle keeper;
+    Sharing::Handle primary;
   };
   std::vector<Owned> names_;
 };

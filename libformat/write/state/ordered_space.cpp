@@ -45,11 +45,11 @@ class Owners {
 
 // The placement of an owner's requests, in ascending order: `as_first` if no requests of other
 // owners precede them, else `as_later`.
-struct Stretch {
+struct OwnerPlacement {
   bool any = false;
   Placement as_first, as_later;
 
-  Stretch then(const Stretch& next) const {
+  OwnerPlacement then(const OwnerPlacement& next) const {
     if (!any) return next;
     if (!next.any) return *this;
     return {true, as_first.then(next.as_later), as_later.then(next.as_later)};
@@ -60,18 +60,18 @@ bool continues(const OrderedRequest& request, std::uint64_t at) {
   return request.tail != 0 && round_up(request.tail, 8) == at;
 }
 
-struct Asked {
+struct SentRequest {
   int from;
   OrderedRequest request;
   std::uint64_t position = 0;
 };
 
-Stretch stretch_of(const std::vector<Asked*>& by_order, std::uint64_t cursor) {
-  Stretch all;
-  for (const Asked* asked : by_order) {
+OwnerPlacement placement_of(const std::vector<SentRequest*>& by_order, std::uint64_t cursor) {
+  OwnerPlacement all;
+  for (const SentRequest* asked : by_order) {
     const OrderedRequest& request = asked->request;
     if (request.length == 0) continue;
-    Stretch one{true, Placement::of(request.length, request.alignment), {}};
+    OwnerPlacement one{true, Placement::of(request.length, request.alignment), {}};
     one.as_later = one.as_first;
     if (continues(request, cursor)) {
       // The first bytes of the request use the padding before the cursor, so the request needs less
@@ -107,23 +107,24 @@ Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
   Outbox<OrderedRequest> sent;
   for (const OrderedRequest& request : requests) sent.add(owners.of(request.order), request);
   NMB_ASSIGN(const Inbox<OrderedRequest> arrived, exchange(ranks, sent));
-  std::vector<Asked> asked;
+  std::vector<SentRequest> asked;
   asked.reserve(arrived.size());
   for (const auto& [from, request] : arrived) asked.push_back({from, request});
-  std::vector<Asked*> by_order;
-  for (Asked& one : asked) by_order.push_back(&one);
-  std::ranges::stable_sort(by_order, {}, [](const Asked* one) { return one->request.order; });
+  std::vector<SentRequest*> by_order;
+  for (SentRequest& one : asked) by_order.push_back(&one);
+  std::ranges::stable_sort(by_order, {}, [](const SentRequest* one) { return one->request.order; });
 
-  const Stretch own = stretch_of(by_order, *cursor);
-  NMB_ASSIGN(const Stretch before,
-             ranks.scan_before(own, Stretch(),
-                               [](const Stretch& a, const Stretch& b) { return a.then(b); }));
-  NMB_ASSIGN(const Stretch whole, ranks.broadcast_value(ranks.size() - 1, before.then(own)));
+  const OwnerPlacement own = placement_of(by_order, *cursor);
+  NMB_ASSIGN(const OwnerPlacement before,
+             ranks.scan_before(
+                 own, OwnerPlacement(),
+                 [](const OwnerPlacement& a, const OwnerPlacement& b) { return a.then(b); }));
+  NMB_ASSIGN(const OwnerPlacement whole, ranks.broadcast_value(ranks.size() - 1, before.then(own)));
   const std::uint64_t end = whole.as_first.end(*cursor);
   if (end >= Placement::kLimit)
     return Status(Code::kLimit, "values would end after byte 2^62 of the file");
   std::uint64_t at = before.as_first.end(*cursor);
-  for (Asked* one : by_order) {
+  for (SentRequest* one : by_order) {
     const OrderedRequest& request = one->request;
     one->position =
         at == *cursor && continues(request, at) ? request.tail : round_up(at, request.alignment);
@@ -134,7 +135,7 @@ Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
 
   // An owner sends its answers to a rank in the order in which this rank sent the requests.
   Outbox<std::uint64_t> told;
-  for (const Asked& one : asked) told.add(one.from, one.position);
+  for (const SentRequest& one : asked) told.add(one.from, one.position);
   NMB_ASSIGN(const Inbox<std::uint64_t> answers, exchange(ranks, told));
   std::map<int, Inbox<std::uint64_t>::Iterator> next_of;
   for (auto answer = answers.begin(); answer != answers.end(); ++answer)

@@ -113,7 +113,7 @@ Status check_digests(const StoredOriginal& original, const OriginalRow& row) {
 
 }  // namespace
 
-Status tell_originals(WriterCore& w) {
+Status send_originals(WriterCore& w) {
   Outbox<OriginalRow> own;
   const auto collect = [&]() -> Status {
     for (StoredOriginal& original : w.next.originals) {

@@ -48,6 +48,6 @@ void finish_originals(WriterCore& w);
 Status write_original_maps(WriterCore& w);
 // Sends the file-table rows of this rank's originals to the first rank. Errors: kDamaged if a file
 // does not have the digests given in NewOriginal.
-Status tell_originals(WriterCore& w);
+Status send_originals(WriterCore& w);
 
 }  // namespace nmb

@@ -70,7 +70,7 @@ class Coverage {
 // piece.
 struct SentPart {
   ExtentState::FreshPiece piece;
-  Sharing::Handle keeper;
+  Sharing::Handle primary;
   bool is_written;
   std::vector<PiecePart::Runs> runs{};
   std::span<const std::byte> bytes{};
@@ -78,8 +78,8 @@ struct SentPart {
 
 template <class Fields>
 void fields(Fields& all, SentPart& part) {
-  all.small(part.piece.logical, part.piece.length, part.piece.position, part.keeper.rank,
-            part.keeper.id);
+  all.small(part.piece.logical, part.piece.length, part.piece.position, part.primary.rank,
+            part.primary.id);
   all(part.is_written);
   if (!part.is_written) all(part.runs, part.bytes);
 }
@@ -107,14 +107,14 @@ void PiecePart::add_run(std::uint64_t offset, std::uint64_t length) {
 // The piece that is being assembled. The memory of an Assembly is reused for the next piece.
 struct PieceExchange::Assembly {
   ExtentState::FreshPiece piece{};
-  Sharing::Handle keeper{};
+  Sharing::Handle primary{};
   bool is_written = false;  // true if one rank has written the whole piece
   std::vector<std::byte> bytes{};
   Coverage covered{};
 
   void begin(const SentPart& part) {
     piece = part.piece;
-    keeper = part.keeper;
+    primary = part.primary;
     is_written = false;
     bytes.resize(0);
     covered = {};
@@ -128,8 +128,8 @@ struct PieceExchange::Round {
   bool failed, conflict;
 };
 
-Written& PieceExchange::written_for(const Sharing::Handle& keeper) {
-  return written_[{keeper.rank, keeper.id}];
+Written& PieceExchange::written_for(const Sharing::Handle& primary) {
+  return written_[{primary.rank, primary.id}];
 }
 
 // Chooses the next round so that no rank sends much more than kRoundBytes. Collective.
@@ -160,7 +160,7 @@ Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart
 // conflict is found later.
 Status PieceExchange::write_piece(const PiecePart& part, std::span<const std::byte> bytes) {
   NMB_TRY(file_.write_at(part.piece.position, bytes));
-  written_for(part.keeper).add_piece(part.piece.logical, part.piece.end(), sum_of(bytes));
+  written_for(part.primary).add_piece(part.piece.logical, part.piece.end(), sum_of(bytes));
   return {};
 }
 
@@ -237,7 +237,7 @@ Status PieceExchange::write(const Assembly& assembly, std::uint64_t position) {
   if (assembly.bytes.empty()) return {};
   const std::span<const std::byte> bytes = assembly.bytes;
   const std::uint64_t logical = assembly.piece.logical;
-  Written& written = written_for(assembly.keeper);
+  Written& written = written_for(assembly.primary);
   if (assembly.covered.is_full()) {
     NMB_TRY(file_.write_at(position, bytes));
     written.add_piece(logical, logical + bytes.size(), sum_of(bytes));
@@ -251,8 +251,8 @@ Status PieceExchange::write(const Assembly& assembly, std::uint64_t position) {
 }
 
 // Reserves memory for all bytes that go to each rank, because a message that grows would be copied.
-void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64_t to,
-                                    Outbox<SentPart>* letters) const {
+void PieceExchange::reserve_messages(std::span<const PiecePart> rest, std::uint64_t to,
+                                     Outbox<SentPart>* outgoing) const {
   constexpr std::uint64_t kHead = 64;
   std::map<int, std::uint64_t> lengths;
   for (const PiecePart& part : rest) {
@@ -260,7 +260,7 @@ void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64
     lengths[how_.rank_of(part.piece.position, ranks_.size())] +=
         part.bytes + part.runs.size() * kHead + kHead;
   }
-  for (const auto& [rank, length] : lengths) letters->use(rank, ranks_.parcel_bytes(length));
+  for (const auto& [rank, length] : lengths) outgoing->use(rank, ranks_.parcel_bytes(length));
 }
 
 // Writes the parts of all ranks in rounds. alone_direct: if true, a rank that has a whole piece in
@@ -275,8 +275,8 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Enco
     if (round.failed) return ranks_.agree(status);
     *conflict = round.conflict;
     if (round.from == kNowhere) return {};
-    Outbox<SentPart> letters;
-    reserve_letters(parts.subspan(next), round.to, &letters);
+    Outbox<SentPart> outgoing;
+    reserve_messages(parts.subspan(next), round.to, &outgoing);
     for (; next < parts.size() && parts[next].piece.position < round.to; ++next) {
       const PiecePart& part = parts[next];
       const std::uint64_t position = part.piece.position;
@@ -286,11 +286,11 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Enco
       const bool direct = alone_direct && only;
       encoded.resize(part.bytes);
       encode(part, encoded, !alone_direct);
-      letters.add(how_.rank_of(position, ranks_.size()),
-                  {part.piece, part.keeper, direct, part.runs, encoded});
+      outgoing.add(how_.rank_of(position, ranks_.size()),
+                   {part.piece, part.primary, direct, part.runs, encoded});
       if (direct && status.ok()) status = write_piece(part, encoded);
     }
-    NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
+    NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(outgoing.take()));
     const Status written = write_arrived(arrived, conflict);
     if (status.ok()) status = written;
   }

@@ -34,7 +34,7 @@ struct PiecePart {
   };
 
   ExtentState::FreshPiece piece;
-  Sharing::Handle keeper;
+  Sharing::Handle primary;
   std::size_t put;  // index of the put
   // This part has the bytes [first, first + bytes) of the put's selected values in external form.
   std::uint64_t first, bytes = 0;
@@ -52,8 +52,8 @@ struct SentPart;
 // thread-safe.
 class PieceExchange {
  public:
-  // For each block, the bytes that this rank has written. The key is the rank of the block's keeper
-  // and the block's ID on this rank.
+  // For each block, the bytes that this rank has written. The key is the rank of the block's
+  // primary and the block's ID on this rank.
   using WrittenFor = std::map<std::pair<int, BlockId>, Written>;
 
   PieceExchange(Communicator& ranks, OutputFile& file, const Aggregation& how,
@@ -83,12 +83,12 @@ class PieceExchange {
   Status put_in_rounds(std::span<const PiecePart> parts, const Encode& encode, bool alone_direct,
                        bool* conflict);
   Status write_piece(const PiecePart& part, std::span<const std::byte> bytes);
-  void reserve_letters(std::span<const PiecePart> rest, std::uint64_t to,
-                       Outbox<SentPart>* letters) const;
+  void reserve_messages(std::span<const PiecePart> rest, std::uint64_t to,
+                        Outbox<SentPart>* outgoing) const;
   Status write_arrived(const std::vector<Message>& arrived, bool* conflict);
   static Status take_part(const SentPart& part, Assembly* assembly, bool* conflict);
   Status write(const Assembly& assembly, std::uint64_t position);
-  Written& written_for(const Sharing::Handle& keeper);
+  Written& written_for(const Sharing::Handle& primary);
 
   static constexpr std::uint64_t kRoundBytes = 4 << 20;
   Communicator& ranks_;

@@ -1,6 +1,6 @@
 // SharedBlocks: handles blocks that several ranks define. Finds the ranks that share a block, and
-// unites their definitions on one rank, the keeper. The other ranks then receive the place of the
-// block, and the keeper receives a list of the values that they wrote ("Parallel Data Object
+// unites their definitions on one rank, the primary. The other ranks then receive the place of the
+// block, and the primary receives a list of the values that they wrote ("Parallel Data Object
 // Creation", section 3.3; spec/rationale.md, "Shared blocks").
 #pragma once
 
@@ -16,16 +16,16 @@ class SharedBlocks {
  public:
   explicit SharedBlocks(WriterCore& writer) : w_(writer) {}
 
-  // For each block, determines whether it is shared, which rank is its keeper, and the value of
+  // For each block, determines whether it is shared, which rank is its primary, and the value of
   // BlockState::names_ahead. *any_originals: before the call, whether this rank stores originals;
   // after the call, whether any rank does.
   Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared, bool* any_originals);
-  // Unites the definitions of all ranks on the keepers of the blocks. Errors: kConflict if
+  // Unites the definitions of all ranks on the primaries of the blocks. Errors: kConflict if
   // definitions contradict each other.
   Status unite(const std::vector<BlockId>& ids);
   // Tells the other ranks the places of shared blocks.
-  Status tell_sharers(const std::vector<BlockId>& ids);
-  // Tells the keepers which values other ranks have written.
+  Status send_places(const std::vector<BlockId>& ids);
+  // Tells the primaries which values other ranks have written.
   Status collect_values();
 
   void take_match(BlockId id, NameMatch match);

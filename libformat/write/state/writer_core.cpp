@@ -1,4 +1,3 @@
-// WriterCore: the creation and destruction of a writer (see state/writer_core.h).
 #include "state/writer_core.h"
 
 #include <exception>

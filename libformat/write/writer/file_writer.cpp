@@ -105,9 +105,9 @@ std::string text_of(std::optional<bool> option) {
 }
 
 // The settings that must be equal on all ranks: their names, and their values on this rank.
-using Sayings = std::vector<std::pair<std::string_view, std::string>>;
+using Settings = std::vector<std::pair<std::string_view, std::string>>;
 
-Sayings sayings_of(const std::string& path, const FileWriterOptions& options, bool create) {
+Settings settings_of(const std::string& path, const FileWriterOptions& options, bool create) {
   auto number = [](auto value) { return std::to_string(static_cast<std::int64_t>(value)); };
   return {{"call", create ? "create()" : "open()"},
           {"path", in_quotes(path)},
@@ -135,14 +135,14 @@ Sayings sayings_of(const std::string& path, const FileWriterOptions& options, bo
 
 Status check_alike(Communicator& ranks, const std::string& path, const FileWriterOptions& options,
                    bool create) {
-  const Sayings sayings = sayings_of(path, options, create);
+  const Settings settings = settings_of(path, options, create);
   std::vector<std::string> first;
-  for (const auto& [what, text] : sayings) first.push_back(text);
+  for (const auto& [what, text] : settings) first.push_back(text);
   NMB_TRY(broadcast_fields(ranks, 0, &first));
-  first.resize(sayings.size());
+  first.resize(settings.size());
   Status status;
   auto next = first.begin();
-  for (const auto& [what, text] : sayings) {
+  for (const auto& [what, text] : settings) {
     const std::string& expected = *next++;
     if (status.ok() && text != expected)
       status = Status(Code::kUsage, path, kNoOffset, "",

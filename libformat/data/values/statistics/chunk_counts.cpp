@@ -1,4 +1,4 @@
-// Counts values in chunks (see values/statistics/block_counter.h; spec/extended.md, section 15.2).
+// Counts values in chunks (see values/statistics/extent_counter.h; spec/extended.md, section 15.2).
 #include <algorithm>
 #include <atomic>
 #include <string>
@@ -7,9 +7,9 @@
 #include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_table.h"
-#include "values/statistics/block_counter.h"
+#include "values/statistics/extent_counter.h"
 #include "wire/checked.h"
-#include "wire/memory_room.h"
+#include "wire/memory_budget.h"
 
 namespace nmb {
 
@@ -76,8 +76,8 @@ class ChunkShape {
 
 }  // namespace
 
-void BlockCounter::take_stored(const Metadata& metadata, const Storage& storage,
-                               std::span<const hdf5::Property> properties, Slot slot) {
+void ExtentCounter::take_stored(const Metadata& metadata, const Storage& storage,
+                                std::span<const hdf5::Property> properties, Slot slot) {
   const VarId v = slot.variable;
   const std::uint64_t size = slot.form.size();
   const auto bytes = metadata.array_bytes(v);
@@ -103,17 +103,17 @@ void BlockCounter::take_stored(const Metadata& metadata, const Storage& storage,
   keep(slot, tally);
 }
 
-Status BlockCounter::count_chunks(const std::shared_ptr<const ByteSource>& extent,
-                                  unsigned threads) {
+Status ExtentCounter::count_chunks(const std::shared_ptr<const ByteSource>& extent,
+                                   unsigned threads) {
   for (const Chunked& chunked : chunked_)
     NMB_TRY(count_chunks_of(chunked, extent, threads)
                 .of_object("variable " + names_[chunked.slot.variable]));
   return {};
 }
 
-Status BlockCounter::count_chunks_of(const Chunked& chunked,
-                                     const std::shared_ptr<const ByteSource>& extent,
-                                     unsigned threads) {
+Status ExtentCounter::count_chunks_of(const Chunked& chunked,
+                                      const std::shared_ptr<const ByteSource>& extent,
+                                      unsigned threads) {
   const Storage& storage = chunked.storage;
   const Slot& slot = chunked.slot;
   const std::uint64_t region = storage.region_length;
@@ -124,7 +124,7 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
   std::uint64_t budget = kMostDecoded + kMostTimes * region;
   if (budget / kMostTimes < region) budget = ~std::uint64_t{0};
   const auto at_once = static_cast<unsigned>(std::min<std::uint64_t>(
-      threads, std::max<std::uint64_t>(1, memory_room(kDecodedAtOnce) / table.chunk_bytes())));
+      threads, std::max<std::uint64_t>(1, memory_budget(kDecodedAtOnce) / table.chunk_bytes())));
   const auto wants_chunk = [&](std::uint64_t chunk) {
     return slot.division.parts() == 0 || wants(slot.division.part_of(chunk));
   };

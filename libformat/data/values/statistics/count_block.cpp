@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "parallel/workers.h"
-#include "values/statistics/block_counter.h"
+#include "values/statistics/extent_counter.h"
 
 namespace nmb {
 
@@ -16,8 +16,8 @@ Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRa
   constexpr std::uint64_t kWindow = 1 << 20;
   // Fewer unwanted bytes than this between wanted values are read too.
   constexpr std::uint64_t kGap = 1 << 16;
-  NMB_ASSIGN(const std::unique_ptr<BlockCounter> counter,
-             BlockCounter::make(block.metadata, block.layout, block.records, request));
+  NMB_ASSIGN(const std::unique_ptr<ExtentCounter> counter,
+             ExtentCounter::make(block.metadata, block.layout, block.records, request));
   for (const ByteRange& hole : holes) counter->add_hole(hole.begin, hole.end);
   if (counter->has_chunks()) NMB_TRY(counter->count_chunks(block.extent, threads));
   const std::uint64_t length = block.extent->size();

@@ -6,7 +6,7 @@
 
 #include "model/dataset.h"
 #include "nmb/statistics.h"
-#include "values/statistics/block_counter.h"
+#include "values/statistics/extent_counter.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 

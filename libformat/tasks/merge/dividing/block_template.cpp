@@ -1,4 +1,3 @@
-// Forms names of blocks from templates (see merge/dividing/block_template.h).
 #include "merge/dividing/block_template.h"
 
 #include "model/paths.h"
@@ -77,7 +76,7 @@ Result<std::string> steps_of(std::string_view path) {
 
 std::vector<std::size_t> BlockTemplate::captures() const {
   std::vector<std::size_t> numbers;
-  for (const Part& part : parts_)
+  for (const TemplatePart& part : parts_)
     if (part.field == Field::kCapture) numbers.push_back(part.capture);
   return numbers;
 }
@@ -87,7 +86,7 @@ Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t ind
                                           std::span<const std::string_view> captures) const {
   std::string out;
   bool drop_slash = false;
-  for (const Part& part : parts_) {
+  for (const TemplatePart& part : parts_) {
     std::string made;
     std::string_view piece;
     switch (part.field) {
@@ -135,7 +134,7 @@ Result<std::optional<std::string>> BlockTemplate::place(std::string_view path,
   // A template without {group} is for inputs that have all their objects in one block.
   if (!has_group()) return std::optional(std::move(root));
   if (parts_.back().field != Field::kGroup ||
-      std::ranges::count(parts_, Field::kGroup, &Part::field) > 1)
+      std::ranges::count(parts_, Field::kGroup, &TemplatePart::field) > 1)
     return std::optional<std::string>();
   NMB_ASSIGN(const std::string below, expand(path, index, "g"));
   if (below != (root.empty() ? "g" : root + "/g")) return std::optional<std::string>();

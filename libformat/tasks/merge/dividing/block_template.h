@@ -43,16 +43,16 @@ class NMB_EXPORT BlockTemplate {
 
  private:
   enum class Field { kText, kStem, kPath, kIndex, kGroup, kCapture };
-  struct Part {
+  struct TemplatePart {
     Field field;
     std::string text;
     std::size_t capture = 0;  // for kCapture: its number, from 1
   };
   static Result<BlockTemplate> parse(std::string_view text, bool is_tag);
   bool has(Field field) const {
-    return std::ranges::find(parts_, field, &Part::field) != parts_.end();
+    return std::ranges::find(parts_, field, &TemplatePart::field) != parts_.end();
   }
-  std::vector<Part> parts_;
+  std::vector<TemplatePart> parts_;
 };
 
 class NMB_EXPORT BlockNames {

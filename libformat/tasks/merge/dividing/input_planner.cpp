@@ -42,7 +42,7 @@ Status InputPlanner::prepare_names() {
 Status InputPlanner::prepare_division() {
   by_ = options_.block_by.by;
   if (by_ == By::kGroup || by_ == By::kOne) return {};
-  NMB_ASSIGN(BlockAssigner rule, BlockAssigner::make(options_.block_by));
+  NMB_ASSIGN(VariableAssigner rule, VariableAssigner::make(options_.block_by));
   if (!options_.block_name.empty() && !names_of(true).has_group())
     return Status(Code::kUsage, "found block name template \"" + options_.block_name +
                                     "\", expected one with {group} where blocks are divided");
@@ -91,8 +91,8 @@ void InputPlanner::prepare_reader(BlockChooser* chooser) {
     read.survey = [this](const InputBlock& block) { return survey(block); };
     read.map = [this](std::string_view block) -> PathMap {
       end_survey();
-      if (!fates_.maps_paths(block)) return {};
-      return [this](std::string_view path) { return fates_.moved(path); };
+      if (!division_.maps_paths(block)) return {};
+      return [this](std::string_view path) { return division_.moved(path); };
     };
   }
   // In modes other than Pack, one thread plans, so idle threads of this process can read ahead.
@@ -100,13 +100,13 @@ void InputPlanner::prepare_reader(BlockChooser* chooser) {
   reader_.emplace(read, &report_.warnings);
 }
 
-Status InputPlanner::plan(std::size_t index, Source file, BlockSink& sink) {
+Status InputPlanner::plan(std::size_t index, Source file, MergeSink& sink) {
   input_ = {};
   input_.index = index;
   input_.file = file;
   input_.sink = &sink;
   sink.begin_input(file);
-  fates_.clear();
+  division_.clear();
   taken_.clear();
   is_surveyed_ = is_surveying_ = false;
   if (by_ == By::kOne)
@@ -121,7 +121,7 @@ Status InputPlanner::plan(std::size_t index, Source file, BlockSink& sink) {
         });
   NMB_TRY(reader_->read(index, std::move(file),
                         [this](InputBlock& block) { return plan_block(block); }));
-  tell_conflicts_of_groups();
+  report_group_conflicts();
   if (by_ == By::kOne && united_->has_any()) return take_union();
   find_clashes();
   if (splitter_ && splitter_->rule().names_object() && input_.blocks > 0 && !input_.is_divided)
@@ -132,7 +132,7 @@ Status InputPlanner::plan(std::size_t index, Source file, BlockSink& sink) {
 
 // Reports conflicts between groups that become one block, once for each kind and object, because a
 // file may have very many groups.
-void InputPlanner::tell_conflicts_of_groups() {
+void InputPlanner::report_group_conflicts() {
   for (auto& [key, conflict] : in_groups_) {
     auto& [note, more] = conflict;
     if (more > 0)
@@ -173,10 +173,10 @@ bool InputPlanner::check_template(const InputBlock& block) {
   return false;
 }
 
-Result<BlockName> InputPlanner::name_of(const std::string& group) const {
+Result<OutputName> InputPlanner::name_of(const std::string& group) const {
   const BlockTemplate& names = names_of(input_.has_groups);
   NMB_ASSIGN(std::string name, names.expand(options_.inputs[input_.index], input_.index, group));
-  return BlockName{std::move(name), group, names.has_input_name()};
+  return OutputName{std::move(name), group, names.has_input_name()};
 }
 
 void InputPlanner::note_group(const std::string& group) {
@@ -185,7 +185,7 @@ void InputPlanner::note_group(const std::string& group) {
 
 // Takes a block unchanged. `group` is the path from which the block gets its new name.
 Status InputPlanner::take_whole(InputBlock& block, const std::string& group) {
-  NMB_ASSIGN(const BlockName name, name_of(group));
+  NMB_ASSIGN(const OutputName name, name_of(group));
   note_group(group);
   note_names(group, block.dataset.metadata);
   return input_.sink->take_whole(name, block);
@@ -212,14 +212,14 @@ Status InputPlanner::survey(const InputBlock& block) {
       NMB_ASSIGN(is_divided, this->is_divided(block, form));
     }
   }
-  NMB_ASSIGN(BlockName name, name_of(group));
-  fates_.add(block.group, block.dataset, std::move(name.name), is_divided);
+  NMB_ASSIGN(OutputName name, name_of(group));
+  division_.add(block.group, block.dataset, std::move(name.name), is_divided);
   return {};
 }
 
 // Called before the first block is taken.
 void InputPlanner::end_survey() {
-  if (is_surveying_) fates_.settle();
+  if (is_surveying_) division_.settle();
   is_surveying_ = false;
 }
 
@@ -237,7 +237,7 @@ void InputPlanner::note_names(const std::string& group, const Metadata& metadata
 void InputPlanner::find_clashes() {
   std::set<std::string> clashes;
   for (const auto& [group, names] : taken_) {
-    if (fates_.has(group)) continue;
+    if (division_.has(group)) continue;
     for (std::size_t begin = 0, slash = 0; slash != group.npos; begin = slash + 1) {
       slash = group.find('/', begin);
       const auto above = taken_.find(group.substr(0, begin > 0 ? begin - 1 : 0));
@@ -256,7 +256,7 @@ SplitDataset::Input InputPlanner::split_input(const std::string& group,
   SplitDataset::Input input{form.dataset.metadata, form.dataset.layout, form.dataset.records,
                             std::max(kBlocksOfSmallFile, input_.file->size())};
   // A classic file without content becomes an empty block.
-  input.keeps_empty = fates_.is_linked(group);
+  input.keeps_empty = division_.is_linked(group);
   return input;
 }
 
@@ -278,15 +278,16 @@ Status InputPlanner::divide(InputBlock& block) {
   if (value) {
     input_.is_divided = true;
     const std::string group = joined_path(*value, block.group);
-    return fates_.torn_by(block.group) ? take_torn(block, form, group) : take_whole(block, group);
+    return division_.forced_by(block.group) ? take_forced(block, form, group)
+                                            : take_whole(block, group);
   }
   input_.group = block.group;
   NMB_ASSIGN(const bool is_divided, this->is_divided(block, form));
   input_.is_divided |= is_divided;
   counts().has_divided |= is_divided;
-  if (!is_divided && fates_.torn_by(block.group)) return take_torn(block, form, block.group);
+  if (!is_divided && division_.forced_by(block.group)) return take_forced(block, form, block.group);
   if (!is_divided && !is_parent(block)) return take_whole(block, block.group);
-  tell_losses(block, form, conflicts_);
+  report_losses(block, form, conflicts_);
   input_.divided = &form.dataset.metadata;
   input_.values = form.values;
   input_.origin = form.view ? std::string() : block.packed.origin;
@@ -295,17 +296,17 @@ Status InputPlanner::divide(InputBlock& block) {
 
 // Takes a block that is not divided itself. The block becomes classic, because it uses dimensions
 // of divided blocks.
-Status InputPlanner::take_torn(const InputBlock& block, const ClassicForm& form,
-                               const std::string& group) {
-  const std::optional<std::string>& dimension = fates_.torn_by(block.group);
-  tell_losses(block, form, conflicts_,
-              "the block uses dimension " + in_quotes(*dimension) +
-                  ", which moves to other blocks, so the block becomes classic netCDF");
+Status InputPlanner::take_forced(const InputBlock& block, const ClassicForm& form,
+                                 const std::string& group) {
+  const std::optional<std::string>& dimension = division_.forced_by(block.group);
+  report_losses(block, form, conflicts_,
+                "the block uses dimension " + in_quotes(*dimension) +
+                    ", which moves to other blocks, so the block becomes classic netCDF");
   counts().has_divided = true;
   note_group(group);
   note_names(group, form.dataset.metadata);
-  NMB_ASSIGN(const BlockName name, name_of(group));
-  BlockPart part = laid_part(form.dataset);
+  NMB_ASSIGN(const OutputName name, name_of(group));
+  InputPart part = laid_part(form.dataset);
   part.values = form.values;
   return input_.sink->take_part(name, std::move(part));
 }
@@ -336,7 +337,7 @@ void InputPlanner::note(SplitConflict conflict) {
   if (is_surveying_) return;
   std::string object = joined_path(input_.group, conflict.object);
   if (conflict.group) {
-    const Result<BlockName> name = name_of(joined_path(input_.group, *conflict.group));
+    const Result<OutputName> name = name_of(joined_path(input_.group, *conflict.group));
     object = (name.ok() ? name->name : *conflict.group) + "/" + conflict.object;
   }
   conflicts_.add(conflict.kind, object.empty() ? "/" : std::move(object), std::move(conflict.found),
@@ -347,9 +348,9 @@ Status InputPlanner::take_part(DatasetPart part) {
   const std::string group = joined_path(input_.group, part.group);
   note_group(group);
   note_names(group, part.metadata);
-  NMB_ASSIGN(const BlockName name, name_of(group));
+  NMB_ASSIGN(const OutputName name, name_of(group));
   if (!part.is_whole) return {};
-  BlockPart taken{part.metadata, std::move(part.begins), part.record_size,
+  InputPart taken{part.metadata, std::move(part.begins), part.record_size,
                   part.records,  input_.values,          input_.origin};
   taken.is_rest = part.group.empty();
   taken.divided = input_.divided;
@@ -376,7 +377,7 @@ Result<std::vector<NameCapture>> InputPlanner::captures_of(const DatasetPart& pa
 
 Status InputPlanner::unite(const InputBlock& block) {
   NMB_ASSIGN(const ClassicForm form, form_of(block));
-  tell_losses(block, form, conflicts_);
+  report_losses(block, form, conflicts_);
   DatasetUnion::Member member = DatasetUnion::member_of(form.dataset, form.values);
   member.group = block.group;
   return united_->add(member);
@@ -385,7 +386,7 @@ Status InputPlanner::unite(const InputBlock& block) {
 Status InputPlanner::take_union() {
   NMB_ASSIGN(const Dataset all, united_->take(input_.file->name()));
   united_.reset();
-  NMB_ASSIGN(const BlockName name, name_of(""));
+  NMB_ASSIGN(const OutputName name, name_of(""));
   return input_.sink->take_part(name, laid_part(all));
 }
 

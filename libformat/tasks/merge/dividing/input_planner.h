@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "merge/dividing/block_assigner.h"
-#include "merge/dividing/block_fates.h"
 #include "merge/dividing/block_template.h"
+#include "merge/dividing/input_division.h"
 #include "merge/dividing/split_dataset.h"
-#include "merge/reading/block_sink.h"
+#include "merge/dividing/variable_assigner.h"
 #include "merge/reading/classic_form.h"
 #include "merge/reading/input_reader.h"
+#include "merge/reading/merge_sink.h"
 #include "merge/reporting/merge_step.h"
 #include "merge/uniting/dataset_union.h"
 
@@ -39,7 +39,7 @@ class InputPlanner : public MergeStep {
 
   // Passes the blocks of an input to `sink`. index: position of the input in the list of inputs.
   // Errors: kLimit, and all errors of InputReader::read() and of `sink`.
-  Status plan(std::size_t index, Source file, BlockSink& sink);
+  Status plan(std::size_t index, Source file, MergeSink& sink);
   // Calls InputReader::choose().
   Status choose(std::size_t index, Source file) { return reader_->choose(index, std::move(file)); }
 
@@ -62,10 +62,10 @@ class InputPlanner : public MergeStep {
   void prepare_reader(BlockChooser* chooser);
 
   Result<bool> plan_block(InputBlock& block);
-  void tell_conflicts_of_groups();
+  void report_group_conflicts();
   bool check_template(const InputBlock& block);
   const BlockTemplate& names_of(bool has_groups) const { return names_->of(has_groups); }
-  Result<BlockName> name_of(const std::string& group) const;
+  Result<OutputName> name_of(const std::string& group) const;
   void note_group(const std::string& group);
   Status take_whole(InputBlock& block, const std::string& group);
   Result<ClassicForm> form_of(const InputBlock& block) const;
@@ -76,7 +76,7 @@ class InputPlanner : public MergeStep {
   Result<bool> is_divided(const InputBlock& block, const ClassicForm& form);
   SplitDataset::Input split_input(const std::string& group, const ClassicForm& form) const;
   Status divide(InputBlock& block);
-  Status take_torn(const InputBlock& block, const ClassicForm& form, const std::string& group);
+  Status take_forced(const InputBlock& block, const ClassicForm& form, const std::string& group);
   Result<std::optional<std::string>> value_of(const InputBlock& block, const ClassicForm& form);
   bool is_parent(const InputBlock& block) const;
   void note(SplitConflict conflict);
@@ -89,7 +89,7 @@ class InputPlanner : public MergeStep {
   struct Input {
     std::size_t index = 0;
     Source file;
-    BlockSink* sink = nullptr;
+    MergeSink* sink = nullptr;
     std::uint64_t blocks = 0;  // number of blocks visited
     bool has_groups = false;   // block names are made from a template that contains {group}
     bool is_divided = false;   // at least one block is divided
@@ -107,7 +107,8 @@ class InputPlanner : public MergeStep {
   std::optional<SplitDataset> splitter_;  // set if blocks are divided
   std::optional<InputReader> reader_;
   Input input_;
-  BlockFates fates_;  // how each block of the input is handled; used if some blocks came from HDF5
+  InputDivision
+      division_;  // how each block of the input is handled; used if some blocks came from HDF5
   bool is_surveyed_ = false;
   // Used if blocks came from HDF5. For each block that was taken: the names of all objects in its
   // HDF5 group. The key is the block's path before the template is applied.

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "merge/dividing/block_assigner.h"
+#include "merge/dividing/variable_assigner.h"
 #include "merge/reporting/merge.h"
 #include "model/classic.h"
 #include "model/metadata.h"
@@ -62,13 +62,13 @@ class SplitDataset {
 
   // keep_unmatched: whether variables without a group stay in the dataset; otherwise they are
   // reported as conflicts.
-  SplitDataset(BlockAssigner rule, bool keep_unmatched, TakePart take, TakeConflict conflict)
+  SplitDataset(VariableAssigner rule, bool keep_unmatched, TakePart take, TakeConflict conflict)
       : rule_(std::move(rule)),
         keep_unmatched_(keep_unmatched),
         take_(std::move(take)),
         conflict_(std::move(conflict)) {}
 
-  BlockAssigner& rule() { return rule_; }
+  VariableAssigner& rule() { return rule_; }
 
   // Decides to which part each variable goes. Returns false if the dataset stays undivided; make()
   // then has nothing to do. Errors: kLimit.
@@ -116,7 +116,7 @@ class SplitDataset {
   DatasetPart part_of(const Input& input, const Selection& selection, std::string_view group,
                       const Metadata& metadata) const;
 
-  BlockAssigner rule_;
+  VariableAssigner rule_;
   const bool keep_unmatched_;
   const TakePart take_;
   const TakeConflict conflict_;

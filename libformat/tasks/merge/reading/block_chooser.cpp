@@ -1,4 +1,3 @@
-// Chooses blocks (see merge/reading/block_chooser.h).
 #include "merge/reading/block_chooser.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Converts blocks to classic datasets (see merge/reading/classic_form.h).
 #include "merge/reading/classic_form.h"
 
 #include <algorithm>
@@ -129,8 +128,8 @@ std::vector<Loss> losses_of(const InputBlock& block, const ClassicForm& form,
   return losses;
 }
 
-void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
-                 const std::string& why) {
+void report_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
+                   const std::string& why) {
   for (Loss& loss : losses_of(block, form, why))
     conflicts.add(ConflictKind::kLoss, std::move(loss.object), std::move(loss.text), "");
 }

@@ -49,7 +49,7 @@ std::vector<Loss> losses_of(const InputBlock& block, const ClassicForm& form,
                                 "blocks are divided and united as classic "
                                 "netCDF");
 // Reports each of these losses as a conflict.
-void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
-                 const std::string& why = "blocks are divided and united as classic netCDF");
+void report_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
+                   const std::string& why = "blocks are divided and united as classic netCDF");
 
 }  // namespace nmb

@@ -1,4 +1,3 @@
-// Collects damaged chunks (see merge/reading/damage_report.h).
 #include "merge/reading/damage_report.h"
 
 #include <iterator>

@@ -1,11 +1,10 @@
-// Reads HDF5 files (see merge/reading/hdf5_input.h).
 #include "merge/reading/hdf5_input.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "client/damaged_chunks.h"
-#include "client/group_block.h"
+#include "client/decode_group.h"
 #include "client/named_blocks.h"
 #include "convert/convert.h"
 #include "model/classic.h"
@@ -59,7 +58,7 @@ Status Hdf5Input::read(const VisitBlock& visit) {
   starter_.start_next(index_);
   bool is_wanted = true;
   if (!options_.counts_groups()) {
-    NMB_TRY(started->read(file_, [&](hdf5::GroupBlock group) -> Status {
+    NMB_TRY(started->read(file_, [&](hdf5::Hdf5Group group) -> Status {
       if (is_wanted) NMB_ASSIGN(is_wanted, read_checked(std::move(group), 0, visit));
       return {};
     }));
@@ -78,14 +77,14 @@ Status Hdf5Input::read(const VisitBlock& visit) {
   if (options_.shared_dimensions) NMB_TRY(note_lengths(groups));
   if (options_.made_up_names) NMB_TRY(note_made_up(groups));
   if (options_.survey) {
-    for (const hdf5::GroupBlock& group : groups)
+    for (const hdf5::Hdf5Group& group : groups)
       NMB_TRY(read_group(group, groups.size(), [&](InputBlock& block) -> Result<bool> {
                 NMB_TRY(options_.survey(block));
                 return true;
               }).status());
     changes_.end_survey();
   }
-  for (hdf5::GroupBlock& group : groups) {
+  for (hdf5::Hdf5Group& group : groups) {
     if (!is_wanted) break;
     bool is_selected = true;
     if (changes_.is_selection()) NMB_ASSIGN(is_selected, changes_.is_selected(placed(group.name)));
@@ -96,7 +95,7 @@ Status Hdf5Input::read(const VisitBlock& visit) {
 
 Result<Hdf5Input::Groups> Hdf5Input::read_groups(hdf5::StartedFile& started) const {
   Groups groups;
-  NMB_TRY(started.read(file_, [&](hdf5::GroupBlock group) -> Status {
+  NMB_TRY(started.read(file_, [&](hdf5::Hdf5Group group) -> Status {
     groups.push_back(std::move(group));
     return {};
   }));
@@ -111,8 +110,8 @@ std::string Hdf5Input::placed(const std::string& group) const {
 // InputOptions::chooser wants it.
 Result<std::vector<bool>> Hdf5Input::choose_groups(const Groups& groups) {
   std::vector<std::shared_ptr<const LoadedBlock>> blocks;
-  for (const hdf5::GroupBlock& group : groups) {
-    hdf5::GroupBlock block = group;
+  for (const hdf5::Hdf5Group& group : groups) {
+    hdf5::Hdf5Group block = group;
     block.name = placed(group.name);
     NMB_ASSIGN(blocks.emplace_back(), hdf5::decode_group(std::move(block), file_->name()));
   }
@@ -130,10 +129,10 @@ Result<std::vector<bool>> Hdf5Input::choose_groups(const Groups& groups) {
 // Visits the definitions of all groups.
 template <class VisitGroup>
 Status Hdf5Input::for_each_group(const Groups& groups, VisitGroup visit_group) {
-  for (const hdf5::GroupBlock& group : groups) {
+  for (const hdf5::Hdf5Group& group : groups) {
     NMB_ASSIGN(Dataset dataset, decoded(group));
     NMB_TRY(visit_group(dataset));
-    context_.room = std::move(dataset.metadata);
+    context_.spare_metadata = std::move(dataset.metadata);
   }
   return {};
 }
@@ -157,7 +156,7 @@ Status Hdf5Input::note_made_up(const Groups& groups) {
   return {};
 }
 
-Result<bool> Hdf5Input::read_group(hdf5::GroupBlock group, std::uint64_t blocks,
+Result<bool> Hdf5Input::read_group(hdf5::Hdf5Group group, std::uint64_t blocks,
                                    const VisitBlock& visit) {
   const std::string& file = file_->name();
   NMB_ASSIGN(Dataset dataset, decoded(group));
@@ -199,11 +198,11 @@ Result<bool> Hdf5Input::read_group(hdf5::GroupBlock group, std::uint64_t blocks,
     return std::shared_ptr<const Dataset>(std::move(again));
   };
   Result<bool> more = visit(block);
-  context_.room = std::move(dataset.metadata);
+  context_.spare_metadata = std::move(dataset.metadata);
   return more;
 }
 
-Result<bool> Hdf5Input::read_checked(hdf5::GroupBlock group, std::uint64_t blocks,
+Result<bool> Hdf5Input::read_checked(hdf5::Hdf5Group group, std::uint64_t blocks,
                                      const VisitBlock& visit) {
   NMB_TRY(check_chunks(&group));
   for (const std::string& lost : group.lost_references)
@@ -215,7 +214,7 @@ Result<bool> Hdf5Input::read_checked(hdf5::GroupBlock group, std::uint64_t block
 // Reports chunks that cannot be decoded, and marks their variables. Such chunks are no error,
 // because they are copied without being decoded, and an output may hold all that is left of the
 // values.
-Status Hdf5Input::check_chunks(hdf5::GroupBlock* group) {
+Status Hdf5Input::check_chunks(hdf5::Hdf5Group* group) {
   NMB_ASSIGN(Dataset dataset, decoded(*group));
   if (options_.lists_undecoded) NMB_TRY(note_undecoded(dataset));
   NMB_ASSIGN(
@@ -230,7 +229,7 @@ Status Hdf5Input::check_chunks(hdf5::GroupBlock* group) {
     NMB_ASSIGN(group->body,
                encode_extended_body(metadata, metadata.record_dimension() ? dataset.records : 0));
   }
-  context_.room = std::move(dataset.metadata);
+  context_.spare_metadata = std::move(dataset.metadata);
   return {};
 }
 
@@ -264,21 +263,21 @@ Status Hdf5Input::note_undecoded(const Dataset& dataset) {
 }
 
 // Returns the definitions of a group.
-Result<Dataset> Hdf5Input::decoded(const hdf5::GroupBlock& group) {
+Result<Dataset> Hdf5Input::decoded(const hdf5::Hdf5Group& group) {
   NMB_ASSIGN(ClassicHeader header,
              decode_classic_header(MemorySource(group.body, file_->name()),
-                                   {.values_follow = false}, std::move(context_.room)));
+                                   {.values_follow = false}, std::move(context_.spare_metadata)));
   Dataset dataset = dataset_of(std::move(header), group.extent);
   dataset.name = group.name;
   return dataset;
 }
 
 // Changes the paths in a group after the survey, or if some groups are not chosen.
-Status Hdf5Input::change(hdf5::GroupBlock* group, Dataset* dataset) {
+Status Hdf5Input::change(hdf5::Hdf5Group* group, Dataset* dataset) {
   const std::string& file = file_->name();
   dataset->name = placed(group->name);
   if (!dataset->extent) dataset->extent = owned_bytes({}, file);
-  NMB_ASSIGN(MovedBlock moved, changes_.change(*dataset, {}));
+  NMB_ASSIGN(MovedContent moved, changes_.change(*dataset, {}));
   if (moved.extent && options_.links && changes_.is_whole(dataset->name))
     return Status(
         Code::kConflict, file, kNoOffset, "",
@@ -293,7 +292,7 @@ Status Hdf5Input::change(hdf5::GroupBlock* group, Dataset* dataset) {
   }
   if (moved.body.empty()) return {};
   group->body = std::move(moved.body);
-  context_.room = std::move(dataset->metadata);
+  context_.spare_metadata = std::move(dataset->metadata);
   NMB_ASSIGN(*dataset, decoded(*group));
   return {};
 }

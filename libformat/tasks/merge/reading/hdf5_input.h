@@ -9,9 +9,9 @@
 
 #include "client/hdf5_file.h"
 #include "files/spool_file.h"
-#include "merge/reading/block_changes.h"
 #include "merge/reading/damage_report.h"
 #include "merge/reading/input_block.h"
+#include "merge/reading/input_changes.h"
 #include "merge/reading/input_context.h"
 #include "model/dataset.h"
 #include "netcdf/netcdf_view.h"
@@ -59,7 +59,7 @@ class Hdf5Input {
   std::vector<PackLoss> take_losses();
 
  private:
-  using Groups = std::vector<hdf5::GroupBlock>;
+  using Groups = std::vector<hdf5::Hdf5Group>;
 
   Result<Groups> read_groups(hdf5::StartedFile& started) const;
   Result<std::vector<bool>> choose_groups(const Groups& groups);
@@ -67,13 +67,13 @@ class Hdf5Input {
   Status for_each_group(const Groups& groups, VisitGroup visit_group);
   Status note_lengths(const Groups& groups);
   Status note_made_up(const Groups& groups);
-  Result<bool> read_group(hdf5::GroupBlock group, std::uint64_t blocks, const VisitBlock& visit);
+  Result<bool> read_group(hdf5::Hdf5Group group, std::uint64_t blocks, const VisitBlock& visit);
   // Visits a group whose chunks were checked.
-  Result<bool> read_checked(hdf5::GroupBlock group, std::uint64_t blocks, const VisitBlock& visit);
-  Status check_chunks(hdf5::GroupBlock* group);
-  Result<Dataset> decoded(const hdf5::GroupBlock& group);
+  Result<bool> read_checked(hdf5::Hdf5Group group, std::uint64_t blocks, const VisitBlock& visit);
+  Status check_chunks(hdf5::Hdf5Group* group);
+  Result<Dataset> decoded(const hdf5::Hdf5Group& group);
   Status note_undecoded(const Dataset& dataset);
-  Status change(hdf5::GroupBlock* group, Dataset* dataset);
+  Status change(hdf5::Hdf5Group* group, Dataset* dataset);
   // Returns the name that the paths in a group have already.
   std::string placed(const std::string& group) const;
 
@@ -84,7 +84,7 @@ class Hdf5Input {
   const Source file_;
   // How the names of blocks change. The paths in the groups already begin with the new name.
   const PathMove move_;
-  BlockChanges changes_;
+  InputChanges changes_;
   std::shared_ptr<const DimensionLengths> lengths_;  // set if requested
   MadeUpNumbers::First made_up_;  // for each group: its first made-up dimension number
   bool is_original_;              // the output stores the file as an original

@@ -20,10 +20,10 @@ bool is_coordinate(const Metadata& metadata, const Variable& variable) {
 
 }  // namespace
 
-Result<Source> hold_small(const Dataset& dataset, Source values, std::uint64_t* room) {
+Result<Source> hold_small(const Dataset& dataset, Source values, std::uint64_t* budget) {
   const Metadata& metadata = dataset.metadata;
   form::Held::Pieces pieces;
-  std::uint64_t left = std::min(kMostOfInput, *room), taken = 0;
+  std::uint64_t left = std::min(kMostOfInput, *budget), taken = 0;
   for (VarId v = 0; v < metadata.variable_count(); ++v) {
     const bool is_record = metadata.is_record_variable(v);
     if (is_record && !is_coordinate(metadata, metadata.variable(v))) continue;
@@ -42,7 +42,7 @@ Result<Source> hold_small(const Dataset& dataset, Source values, std::uint64_t* 
     taken += count * (*slice + kPieceRoom);
   }
   if (pieces.empty()) return values;
-  *room -= taken;
+  *budget -= taken;
   return Source(source_of(form::Held{std::move(values), std::move(pieces)}));
 }
 

@@ -22,7 +22,7 @@
 namespace nmb {
 
 // The fields of an input's block that stay valid after the visit.
-struct KeptBlock {
+struct InputFields {
   std::string group;      // the block's path in the input
   bool is_group = false;  // the file may have several blocks
   // Number of blocks in the input, or 0 if it is unknown because InputOptions::counts_groups() is
@@ -60,9 +60,9 @@ struct KeptBlock {
 };
 
 // A block while it is visited.
-struct InputBlock : KeptBlock {
-  explicit InputBlock(const Dataset& definitions, KeptBlock kept = {})
-      : KeptBlock(std::move(kept)), dataset(definitions) {}
+struct InputBlock : InputFields {
+  explicit InputBlock(const Dataset& definitions, InputFields kept = {})
+      : InputFields(std::move(kept)), dataset(definitions) {}
 
   const Dataset& dataset;  // valid during the visit
 };

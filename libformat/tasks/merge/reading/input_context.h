@@ -18,7 +18,7 @@
 #include "model/metadata.h"
 #include "sources/value_source.h"
 #include "wire/failure.h"
-#include "wire/memory_room.h"
+#include "wire/memory_budget.h"
 
 namespace nmb {
 
@@ -50,16 +50,16 @@ struct InputContext {
   InputOptions options;
   std::vector<std::string>& warnings;
   // Memory of the previous block's metadata, reused for the next block.
-  Metadata room = ClassicHeader().metadata;
-  std::uint64_t held_room = memory_room(kHeldBytes);  // bytes left for headers of inputs
-  std::shared_ptr<SpoolFile> moved{};                 // values in which paths were changed
+  Metadata spare_metadata = ClassicHeader().metadata;
+  std::uint64_t held_budget = memory_budget(kHeldBytes);  // bytes left for headers of inputs
+  std::shared_ptr<SpoolFile> moved{};                     // values in which paths were changed
   InputCounts counts{};
 
   // Returns whether a header is kept in memory until it is written, and takes room for it.
   bool holds_header(std::uint64_t length) {
     constexpr std::uint64_t kMostHeader = 8192;
-    if (length > std::min(kMostHeader, held_room)) return false;
-    held_room -= length;
+    if (length > std::min(kMostHeader, held_budget)) return false;
+    held_budget -= length;
     return true;
   }
   Result<std::shared_ptr<SpoolFile>> moved_values() {

@@ -1,4 +1,3 @@
-// Finds where the values of inputs are stored (see merge/reading/input_links.h).
 #include "merge/reading/input_links.h"
 
 #include <algorithm>
@@ -218,7 +217,7 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(const FileReader& reade
   NMB_ASSIGN(const std::vector<ExtentPiece> pieces, extent_pieces(reader, entry));
   LinkedValues out;
   std::vector<Source> sources;
-  std::vector<form::Spliced::Run> runs;
+  std::vector<form::Spliced::SourceRun> runs;
   std::map<std::uint32_t, std::uint32_t> numbers;  // index in `sources` for each file number
   std::uint64_t at = 0;
   std::vector<ExternalFile> rows;  // rows of the file table

@@ -33,7 +33,7 @@ struct InputOptions {
   // Whether the chunks of NMB inputs are decoded to check them. Those of HDF5 inputs always are.
   bool checks_chunks = false;
   bool coded_pieces = false;
-  bool origins = false;            // KeptBlock::packed.origin is needed
+  bool origins = false;            // InputFields::packed.origin is needed
   bool shared_dimensions = false;  // InputBlock::lengths is needed
   bool made_up_names = false;      // InputBlock::first_made_up is needed
   // The rule for InputBlock::counted; nullptr if that field is not needed. A rule for a dimension

@@ -1,4 +1,3 @@
-// Sorts inputs by values (see merge/reading/input_order.h).
 #include "merge/reading/input_order.h"
 
 #include <sys/stat.h>

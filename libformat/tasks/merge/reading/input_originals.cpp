@@ -1,4 +1,3 @@
-// Finds originals (see merge/reading/input_originals.h).
 #include "merge/reading/input_originals.h"
 
 #include <utility>
@@ -16,7 +15,7 @@ Result<InputOriginals> InputOriginals::find(const FileReader& reader,
   std::multimap<std::uint64_t, std::uint32_t> numbers;  // by order
   for (std::uint32_t i = 0; i < files.size(); ++i)
     if (files[i].is_original) numbers.emplace(files[i].order, i + 1);
-  for (const std::string& name : lost) out.kept_by_block_.emplace(name, Kept());
+  for (const std::string& name : lost) out.kept_by_block_.emplace(name, OriginalUse());
   if (numbers.empty()) return out;
   std::map<std::string, std::uint64_t, std::less<>> owners;  // orders of blocks with originals
   std::set<std::uint64_t> parted, used;                      // orders of owners
@@ -48,7 +47,7 @@ Result<InputOriginals> InputOriginals::find(const FileReader& reader,
       out.parted_ += used.contains(order);
     }
   for (const auto& [name, order] : owners)
-    out.kept_by_block_.insert_or_assign(name, Kept{order, opens && !parted.contains(order)});
+    out.kept_by_block_.insert_or_assign(name, OriginalUse{order, opens && !parted.contains(order)});
   return out;
 }
 

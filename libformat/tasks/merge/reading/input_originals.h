@@ -45,11 +45,11 @@ class InputOriginals {
  private:
   std::multimap<std::uint64_t, InputOriginal> originals_;  // by the order of their blocks
   // By the name of their block: the order of the block, and whether the output keeps the originals.
-  struct Kept {
+  struct OriginalUse {
     std::uint64_t order = 0;
     bool is_kept = false;
   };
-  std::map<std::string, Kept, std::less<>> kept_by_block_;
+  std::map<std::string, OriginalUse, std::less<>> kept_by_block_;
   std::set<std::uint32_t> with_block_, kept_;
   std::uint64_t chosen_ = 0, parted_ = 0;
 };

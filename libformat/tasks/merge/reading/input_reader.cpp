@@ -1,4 +1,3 @@
-// Reads inputs block by block (see merge/reading/input_reader.h).
 #include "merge/reading/input_reader.h"
 
 #include <memory>
@@ -52,7 +51,8 @@ Status InputReader::read_classic(std::size_t index, const Source& file, const Vi
                context_.options.chooser->choose_classic(file, &context_.warnings));
     if (!is_chosen) return {};
   }
-  NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file, {}, std::move(context_.room)));
+  NMB_ASSIGN(ClassicHeader header,
+             decode_classic_header(*file, {}, std::move(context_.spare_metadata)));
   for (const HeaderRemark& remark : header.remarks) {
     if (remark.rule != "R-CH-6") continue;
     context_.warnings.push_back(file->name() + ": " + remark.text() + "; kept as it is");
@@ -80,7 +80,7 @@ Status InputReader::read_classic(std::size_t index, const Source& file, const Vi
   }
   block.open = [file] { return open_classic(file); };
   const Result<bool> visited = visit(block);
-  context_.room = std::move(dataset.metadata);
+  context_.spare_metadata = std::move(dataset.metadata);
   return visited.status();
 }
 

@@ -1,4 +1,3 @@
-// Distributes inputs to ranks by bytes (see merge/reading/input_shares.h).
 #include "merge/reading/input_shares.h"
 
 #include <algorithm>

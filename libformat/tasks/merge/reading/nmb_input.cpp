@@ -1,4 +1,3 @@
-// Reads NMB files (see merge/reading/nmb_input.h).
 #include "merge/reading/nmb_input.h"
 
 #include <algorithm>
@@ -7,10 +6,10 @@
 #include <utility>
 
 #include "client/damaged_chunks.h"
-#include "client/group_block.h"
+#include "client/decode_group.h"
 #include "convert/convert.h"
 #include "files/pooled_file.h"
-#include "merge/reading/lazy_block.h"
+#include "merge/reading/late_extent.h"
 #include "merge/reading/sample_counts.h"
 #include "model/name_rules.h"
 #include "reader/extent_pieces.h"
@@ -131,7 +130,7 @@ Status NmbInput::read_only_block(const VisitBlock& visit) {
   if (!entry)
     return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                   "found no block " + in_quotes(*options_.merge.only_block));
-  NMB_ASSIGN(const bool is_group, BlockSelection::is_group(*reader_, *entry));
+  NMB_ASSIGN(const bool is_group, InputSelection::is_group(*reader_, *entry));
   becomes_root_ = !is_group;
   if (becomes_root_) return read_entry(*entry, visit).status();
   NMB_TRY(changes_.select(
@@ -225,8 +224,8 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> source, reader_->block(entry));
   if (options_.merge.outputs) NMB_TRY(check_references(*options_.merge.outputs, *source, file));
   Source values;
-  if (entry.extent_length > 0) values = late_source<ExtentOfBlock>(reader_, entry);
-  NMB_ASSIGN(MovedBlock moved, changed(*source, values));
+  if (entry.extent_length > 0) values = late_source<LateExtent>(reader_, entry);
+  NMB_ASSIGN(MovedContent moved, changed(*source, values));
   NMB_TRY(forget_originals(*source, &moved));
   const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
   if (moves_values) values = moved.extent;
@@ -309,7 +308,7 @@ Status NmbInput::note_undecoded(const LoadedBlock& block) {
 }
 
 // Notes in the definitions that the output has no original with values that were not decoded.
-Status NmbInput::forget_originals(const LoadedBlock& block, MovedBlock* moved) {
+Status NmbInput::forget_originals(const LoadedBlock& block, MovedContent* moved) {
   if (!options_.lists_undecoded || !block.metadata.extension() ||
       originals_.keeps_file_of(block.entry) == true)
     return {};
@@ -340,13 +339,13 @@ Status NmbInput::note_damage(const LoadedBlock& block) {
 
 // Returns a block with the paths that its objects have in the output. Returns a result without a
 // body if the block stays unchanged.
-Result<MovedBlock> NmbInput::changed(const LoadedBlock& block, const Source& values) {
-  if (!block.metadata.extension()) return MovedBlock();
+Result<MovedContent> NmbInput::changed(const LoadedBlock& block, const Source& values) {
+  if (!block.metadata.extension()) return MovedContent();
   const PathMove move = options_.move ? options_.move(index_, block.name) : PathMove();
-  if (!changes_.may_change(move)) return MovedBlock();
+  if (!changes_.may_change(move)) return MovedContent();
   Dataset dataset = static_cast<const Dataset&>(block);
   if (values) dataset.extent = values;
-  Result<MovedBlock> moved = changes_.change(dataset, move);
+  Result<MovedContent> moved = changes_.change(dataset, move);
   std::ranges::move(changes_.take_dangling(), std::back_inserter(extras_.losses));
   return moved;
 }
@@ -357,7 +356,7 @@ Result<MovedBlock> NmbInput::changed(const LoadedBlock& block, const Source& val
 Result<Source> NmbInput::body_of(const BlockEntry& entry) {
   constexpr std::uint64_t kFewBlocks = 16;
   if (reader_->totals().blocks > kFewBlocks || !context_.holds_header(entry.raw_length))
-    return late_source<BodyOfBlock>(reader_, entry);
+    return late_source<LateBody>(reader_, entry);
   NMB_ASSIGN(std::vector<std::byte> bytes, reader_->body(entry));
   return Source(owned_bytes(std::move(bytes), file_->name()));
 }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "convert/moved_paths.h"
-#include "merge/reading/block_changes.h"
 #include "merge/reading/damage_report.h"
 #include "merge/reading/input_block.h"
+#include "merge/reading/input_changes.h"
 #include "merge/reading/input_context.h"
 #include "merge/reading/input_extras.h"
 #include "merge/reading/input_originals.h"
@@ -45,9 +45,9 @@ class NmbInput {
 
   Result<bool> read_entry(const BlockEntry& entry, const VisitBlock& visit);
   Status note_undecoded(const LoadedBlock& block);
-  Status forget_originals(const LoadedBlock& block, MovedBlock* moved);
+  Status forget_originals(const LoadedBlock& block, MovedContent* moved);
   Status note_damage(const LoadedBlock& block);
-  Result<MovedBlock> changed(const LoadedBlock& block, const Source& values);
+  Result<MovedContent> changed(const LoadedBlock& block, const Source& values);
   Result<Source> body_of(const BlockEntry& entry);
   Status describe(const LoadedBlock& source, InputBlock* block);
   Status add_stored_values(const BlockEntry& entry, InputBlock* block);
@@ -59,7 +59,7 @@ class NmbInput {
   const Source file_;
   std::shared_ptr<const FileReader> reader_;
   InputExtras extras_;
-  BlockChanges changes_;
+  InputChanges changes_;
   bool is_surveying_ = false;  // blocks are passed to InputOptions::survey
   DamageReport damage_;
   InputOriginals originals_;

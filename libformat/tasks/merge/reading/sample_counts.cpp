@@ -1,4 +1,3 @@
-// Counts samples (see merge/reading/sample_counts.h).
 #include "merge/reading/sample_counts.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "merge/reading/lazy_block.h"
+#include "merge/reading/late_extent.h"
 #include "sources/value_message.h"
 #include "sources/value_source.h"
 #include "wire/hash.h"
@@ -38,7 +38,7 @@ Result<Source> open_origin(const ValueOrigin& origin, const std::string& path,
   if (origin.block) {
     NMB_ASSIGN(const std::shared_ptr<const FileReader> reader, open_reader(file, options));
     NMB_ASSIGN(BlockEntry entry, find_unchanged(*reader, *origin.block, origin.begin));
-    return late_source<ExtentOfBlock>(reader, std::move(entry));
+    return late_source<LateExtent>(reader, std::move(entry));
   }
   if (origin.begin > file->size()) return file_changed(path);
   return run_of(file, origin.begin, file->size() - origin.begin);

@@ -62,10 +62,10 @@ Status plan_ranks(Communicator& ranks, const PackOptions& options, std::uint64_t
 }
 
 Status gather_blocks(Communicator& ranks, PackPlan* plan) {
-  using Blocks = std::pair<decltype(plan->blocks_of_input), decltype(plan->first_blocks)>;
-  Outbox<Blocks> out;
+  using PlanLists = std::pair<decltype(plan->blocks_of_input), decltype(plan->first_blocks)>;
+  Outbox<PlanLists> out;
   if (ranks.rank() != 0) out.add(0, {plan->blocks_of_input, plan->first_blocks});
-  NMB_ASSIGN(Inbox<Blocks> arrived, exchange(ranks, out));
+  NMB_ASSIGN(Inbox<PlanLists> arrived, exchange(ranks, out));
   for (auto& [rank, more] : arrived) {
     std::ranges::move(more.first, std::back_inserter(plan->blocks_of_input));
     std::ranges::move(more.second, std::back_inserter(plan->first_blocks));

@@ -20,25 +20,25 @@ Source or_empty(Source values, const ByteSource& file) {
 
 }  // namespace
 
-bool ClassicOutput::is_first(const BlockName& name) {
+bool ClassicOutput::is_first(const OutputName& name) {
   only_.reset();
   name_ = name;
   input_ = conflicts_.here().input;
   return ++blocks_ == 1;
 }
 
-Status ClassicOutput::take_whole(const BlockName& name, InputBlock& block) {
+Status ClassicOutput::take_whole(const OutputName& name, InputBlock& block) {
   if (!is_first(name)) return {};
   NMB_ASSIGN(ClassicForm form, classic_form(block, views_));
   form.strings.clear();
-  tell_losses(block, form, conflicts_);
+  report_losses(block, form, conflicts_);
   auto only = std::make_shared<Dataset>(form.dataset);
   only->extent = or_empty(form.values, *file_);
   only_ = as_classic(std::move(only));
   return {};
 }
 
-Status ClassicOutput::take_part(const BlockName& name, BlockPart part) {
+Status ClassicOutput::take_part(const OutputName& name, InputPart part) {
   if (!is_first(name)) return {};
   auto only = std::make_shared<Dataset>();
   only->metadata = part.metadata;

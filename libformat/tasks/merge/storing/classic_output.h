@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "convert/classic_file.h"
-#include "merge/reading/block_sink.h"
+#include "merge/reading/merge_sink.h"
 #include "merge/reporting/merge_step.h"
 #include "merge/uniting/sent_values.h"
 #include "model/dataset.h"
@@ -14,15 +14,15 @@
 
 namespace nmb {
 
-class ClassicOutput final : public BlockSink, public MergeStep {
+class ClassicOutput final : public MergeSink, public MergeStep {
  public:
   // PackOptions::classic must be set.
   ClassicOutput(const MergeStep& step, std::shared_ptr<SourcePool> views)
       : MergeStep(step), views_(std::move(views)) {}
 
   void begin_input(Source file) override { file_ = std::move(file); }
-  Status take_whole(const BlockName& name, InputBlock& block) override;
-  Status take_part(const BlockName& name, BlockPart part) override;
+  Status take_whole(const OutputName& name, InputBlock& block) override;
+  Status take_part(const OutputName& name, InputPart part) override;
 
   // Reports a conflict unless there is exactly one block.
   void check();
@@ -35,7 +35,7 @@ class ClassicOutput final : public BlockSink, public MergeStep {
   Status describe_plan(PackPlan* plan) const;
 
  private:
-  bool is_first(const BlockName& name);
+  bool is_first(const OutputName& name);
   Result<std::vector<ClassicFile::Values>> deal(const ReceivedFrom& from, Source values,
                                                 std::uint64_t length) const;
   void count() const;
@@ -44,7 +44,7 @@ class ClassicOutput final : public BlockSink, public MergeStep {
   const std::shared_ptr<SourcePool> views_;
   Source file_;
   std::uint64_t blocks_ = 0;
-  BlockName name_;         // of the only block
+  OutputName name_;        // of the only block
   std::size_t input_ = 0;  // the first input that has the block
   std::shared_ptr<const Dataset> only_;
 };

@@ -111,7 +111,7 @@ Status ValueCoder::spool(const std::vector<std::byte>& stored, Window* window) {
 CodedValues ValueCoder::put_together(const ValuesToCode& block,
                                      std::span<const Window> windows) const {
   CodedValues out;
-  std::vector<form::Spliced::Run> runs;
+  std::vector<form::Spliced::SourceRun> runs;
   std::uint64_t at = 0;
   for (const Window& w : windows) {
     if (w.stored_length == 0 || w.codec != PieceCodec::kNone) {

@@ -117,14 +117,14 @@ Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> 
   }
   std::vector<std::string> left;
   const FileWriterOptions& writer = options_.writer;
-  Result<std::optional<RecodedBlock>> recoded =
+  Result<std::optional<RecodedValues>> recoded =
       recode_values(dataset, {*options_.compression, first_made_up, writer.threads, writer.cancel},
                     recoded_, &left, &chunk_uses_);
   if (!recoded.ok()) return recoded.status();
   for (const std::string& text : left)
     warnings_.push_back(file_->name() + ": block " + in_quotes(block->name) + ": " + text);
   if (!*recoded) return {};
-  RecodedBlock& coded = **recoded;
+  RecodedValues& coded = **recoded;
   needs_plugin_ = needs_plugin_ || (coded.needs_plugin && options_.compression->codec);
   block->body = owned_bytes(std::move(coded.body), file_->name());
   block->extent_length = coded.extent_length;
@@ -152,7 +152,7 @@ void ValueStorage::note(BlockId id, ValuesToCode values) {
     to_code_.emplace_back(id, std::move(values));
 }
 
-void ValueStorage::Batch::add(BlockId id, ValuesToCode more, PartBlock* part) {
+void ValueStorage::Batch::add(BlockId id, ValuesToCode more, OutputPart* part) {
   bytes += more.values->size();
   values.push_back(std::move(more));
   ids.push_back(id);
@@ -163,7 +163,7 @@ bool ValueStorage::Batch::is_full() const {
   return values.size() >= kCodedBlocks || bytes >= kCodedBytes;
 }
 
-Status ValueStorage::code_all(FileWriter& writer, std::vector<PartBlock>& parts,
+Status ValueStorage::code_all(FileWriter& writer, std::vector<OutputPart>& parts,
                               const std::vector<PartSource>& sources) {
   ValueCoder coder(options_.writer.piece_size, options_.writer.threads, options_.writer.cancel);
   Batch batch;
@@ -173,7 +173,7 @@ Status ValueStorage::code_all(FileWriter& writer, std::vector<PartBlock>& parts,
   }
   to_code_ = {};
   if (codec() == PieceCodec::kNone) return code(coder, std::move(batch), writer);
-  for (PartBlock& part : parts) {
+  for (OutputPart& part : parts) {
     NMB_ASSIGN(const Metadata* defined, writer.metadata(part.id));
     Metadata metadata = *defined;
     NMB_ASSIGN(ClassicLayout layout, layout_classic(metadata, Kind::kCdf5));

@@ -11,7 +11,7 @@
 #include "convert/recode.h"
 #include "files/spool_file.h"
 #include "merge/reporting/merge.h"
-#include "merge/storing/part_block.h"
+#include "merge/storing/output_part.h"
 #include "merge/storing/value_coder.h"
 #include "model/dataset.h"
 #include "writer/file_writer.h"
@@ -49,7 +49,7 @@ class ValueStorage {
   bool needs_plugin() const { return needs_plugin_; }
   // Encodes the values that are stored in coded pieces. Call this before end_define(), which needs
   // the lengths of the encoded values.
-  Status code_all(FileWriter& writer, std::vector<PartBlock>& parts,
+  Status code_all(FileWriter& writer, std::vector<OutputPart>& parts,
                   const std::vector<PartSource>& sources);
 
  private:
@@ -57,10 +57,10 @@ class ValueStorage {
   struct Batch {
     std::vector<ValuesToCode> values;
     std::vector<BlockId> ids;
-    std::vector<PartBlock*> parts;  // the block for each element of `values`; nullptr for a packed
-                                    // block
+    std::vector<OutputPart*> parts;  // the block for each element of `values`; nullptr for a packed
+                                     // block
     std::uint64_t bytes = 0;
-    void add(BlockId id, ValuesToCode more, PartBlock* part);
+    void add(BlockId id, ValuesToCode more, OutputPart* part);
     bool is_full() const;
   };
 

@@ -1,4 +1,3 @@
-// Encodes chunks for other ranks (see merge/uniting/chunk_jobs.h).
 #include "merge/uniting/chunk_jobs.h"
 
 #include <algorithm>

@@ -54,7 +54,7 @@ class ChunkJobMaker {
       const std::function<Result<std::vector<std::byte>>(std::uint64_t number)>& load) const;
 
  private:
-  struct Part {
+  struct SourceBox {
     const BoxInChunks* box;
     ChunkJobForm form;
     std::map<std::uint64_t, ChunkRow> rows;  // the needed stored chunks, by number
@@ -69,7 +69,7 @@ class ChunkJobMaker {
   const ChunkJobArray array_;
   const ChunkGrid& grid_;
   const std::uint64_t most_;
-  std::vector<Part> parts_;
+  std::vector<SourceBox> parts_;
   std::map<const BoxInChunks*, std::uint64_t> places_;  // indexes in parts_
   std::vector<Chunk> chunks_;
   std::uint64_t stored_bytes_ = 0;  // approximate memory of the stored chunks and their rows

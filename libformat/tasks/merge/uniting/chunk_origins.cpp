@@ -1,4 +1,3 @@
-// Finds the origins of chunks (see merge/uniting/chunk_origins.h).
 #include "merge/uniting/chunk_origins.h"
 
 #include <algorithm>
@@ -16,7 +15,7 @@ namespace nmb {
 namespace {
 
 using Lengths = ChunkGrid::Lengths;
-using Use = ChunkOrigins::Use;
+using PartUse = ChunkOrigins::PartUse;
 
 // Returns a part as a box of the united variable.
 Result<BoxInChunks> box_of(const ChunkedPart& part, const Chunking& chunking, const ChunkGrid& grid,
@@ -77,17 +76,17 @@ bool overlap(const BoxInChunks& a, const BoxInChunks& b) {
 
 }  // namespace
 
-std::span<const Use> ChunkOrigins::parts_of(std::uint64_t chunk, const ChunkGrid& grid) const {
-  const auto from = std::ranges::lower_bound(uses, chunk, {}, &Use::chunk);
-  const auto past = std::ranges::upper_bound(from, uses.end(), chunk, {}, &Use::chunk);
-  const std::span<const Use> found(from, past);
+std::span<const PartUse> ChunkOrigins::parts_of(std::uint64_t chunk, const ChunkGrid& grid) const {
+  const auto from = std::ranges::lower_bound(uses, chunk, {}, &PartUse::chunk);
+  const auto past = std::ranges::upper_bound(from, uses.end(), chunk, {}, &PartUse::chunk);
+  const std::span<const PartUse> found(from, past);
   const Lengths first = grid.first_of(chunk), count = grid.count_of(first);
   std::uint64_t missing = 1;
   for (const std::uint64_t n : count) missing *= n;
   for (std::size_t u = 0; u < found.size(); ++u) {
     const BoxInChunks& box = boxes[found[u].part];
     if (!box.table) return {};
-    for (const Use& other : found.first(u))
+    for (const PartUse& other : found.first(u))
       if (overlap(box, boxes[other.part])) return {};
     std::uint64_t shared = 1;
     for (std::size_t i = 0; i < first.size(); ++i)
@@ -95,7 +94,7 @@ std::span<const Use> ChunkOrigins::parts_of(std::uint64_t chunk, const ChunkGrid
                 std::max(first[i], box.first[i]);
     missing -= shared;
   }
-  return missing == 0 ? found : std::span<const Use>();
+  return missing == 0 ? found : std::span<const PartUse>();
 }
 
 Result<ChunkOrigins> find_origins(const UnitedVariable& variable, const Chunking& chunking,

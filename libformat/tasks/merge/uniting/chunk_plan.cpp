@@ -1,11 +1,10 @@
-// Decides how united values are stored (see merge/uniting/chunk_plan.h).
 #include "merge/uniting/chunk_plan.h"
 
 #include <algorithm>
 #include <span>
 #include <utility>
 
-#include "client/group_block.h"
+#include "client/decode_group.h"
 #include "netcdf/netcdf_view.h"
 #include "sources/late_values.h"
 #include "sources/value_source.h"

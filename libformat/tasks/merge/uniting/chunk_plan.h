@@ -44,12 +44,12 @@ struct Chunking {
 // Arrays without chunks in datasets of the union. One after the other, they have all values of a
 // united variable.
 struct PlainArray {
-  struct Run {
+  struct MemberRun {
     std::uint32_t member = 0;
     std::uint64_t begin = 0, length = 0;  // in bytes, in ChunkPlan::extents[member]
   };
   StoredType type;
-  std::vector<Run> runs{};
+  std::vector<MemberRun> runs{};
 };
 
 // The part of a variable that one dataset has, and where the chunks of this part are stored.

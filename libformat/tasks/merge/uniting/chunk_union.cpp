@@ -1,4 +1,3 @@
-// Stores united values in chunks (see merge/uniting/chunk_union.h).
 #include "merge/uniting/chunk_union.h"
 
 #include <algorithm>
@@ -143,7 +142,8 @@ class ChunkUniter {
       if (strings) extension.storage.back().chunk.pop_back();
     } else if (length > 0) {
       std::uint64_t at = begin;
-      for (const PlainArray::Run& run : plain ? plain->runs : std::vector<PlainArray::Run>()) {
+      for (const PlainArray::MemberRun& run :
+           plain ? plain->runs : std::vector<PlainArray::MemberRun>()) {
         if (run.length > 0) runs_.add({at, run.length, run.begin, run.member});
         at += run.length;
       }

@@ -1,4 +1,3 @@
-// Checks the order of coordinates (see merge/uniting/coordinate_order.h).
 #include "merge/uniting/coordinate_order.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Unites datasets (see merge/uniting/dataset_union.h).
 #include "merge/uniting/dataset_union.h"
 
 #include <algorithm>
@@ -100,7 +99,7 @@ Status DatasetUnion::add(const Member& member) {
   if (attributes_agree(member.metadata, kGlobal, kGlobal, false))
     NMB_TRY(unite_attributes(member.metadata, kGlobal, kGlobal));
   NMB_TRY(add_variables(member, ids));
-  if (rules_.complete && here() > 0) tell_missing(variables);
+  if (rules_.complete && here() > 0) report_missing(variables);
   return {};
 }
 
@@ -190,13 +189,13 @@ std::vector<bool> DatasetUnion::along_of(const Member& member) const {
 }
 
 // Returns nullopt if the dimension's decomposition is invalid.
-std::optional<DatasetUnion::Part> DatasetUnion::part_of(const Member& member, DimId local,
-                                                        bool is_joined) {
+std::optional<DatasetUnion::DimensionRange> DatasetUnion::part_of(const Member& member, DimId local,
+                                                                  bool is_joined) {
   const Dimension found = member.metadata.dimension(local);
   const std::uint64_t length = found.is_record() ? member.records : found.length;
-  if (!is_joined || !is_tiled()) return Part{0, length, found.length};
+  if (!is_joined || !is_tiled()) return DimensionRange{0, length, found.length};
   const auto part = decomposition_of(member.metadata, local, member.records);
-  if (part->found.empty()) return Part{part->first, part->count, part->length};
+  if (part->found.empty()) return DimensionRange{part->first, part->count, part->length};
   conflict(ConflictKind::kDecomposition, found.name, part->found, part->expected, here());
   return std::nullopt;
 }
@@ -265,7 +264,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
     const Dimension found = member.metadata.dimension(local);
     std::optional<DimId> id =
         known[local] ? known[local] : all_.metadata.find_dimension(found.name);
-    const std::optional<Part> part = part_of(member, local, along[local]);
+    const std::optional<DimensionRange> part = part_of(member, local, along[local]);
     if (!part || (id && is_tiled() && !is_alike(found, along[local] ? part->whole : 0, *id))) {
       id.reset();
     } else if (id && joined_[*id].is && !taken.insert(*id).second &&
@@ -291,8 +290,9 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
 }
 
 // Adds a new dimension. Returns nullopt if its name is illegal.
-Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found, const Part& part,
-                                                         bool is_joined, bool grows) {
+Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found,
+                                                         const DimensionRange& part, bool is_joined,
+                                                         bool grows) {
   const Result<DimId> added =
       all_.metadata.def_dim(found.name, found.is_record() ? found.length : part.whole);
   if (!added.ok()) {
@@ -493,7 +493,7 @@ Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
       const auto added = static_cast<VarId>(placed_.size());
       NMB_TRY(add_variable(member, local, dimensions, std::move(axes)));
       if (rules_.complete && placed_.size() > added)
-        for (std::uint32_t other = 0; other < here(); ++other) tell_filled(added, here(), other);
+        for (std::uint32_t other = 0; other < here(); ++other) report_filled(added, here(), other);
     } else if (rules_.distinct_variables) {
       NMB_TRY(clash(ConflictKind::kVariableName, found.name, Status(Code::kExists, ""),
                     placed_[*known].places.front().member));
@@ -544,7 +544,7 @@ bool DatasetUnion::can_widen(const Member& member, VarId local, VarId known) con
   const TypeSet types = placed_[known].types | type_bit(member.metadata.variable(local).type);
   return rules_.widens && narrowest_type(types) && member.has_default_fill &&
          std::ranges::all_of(placed_[known].places,
-                             [&](const Place& place) {
+                             [&](const DatasetValues& place) {
                                return members_[place.member].has_default_fill.has_value();
                              }) &&
          !member.metadata.find_attribute(local, kUnsigned) &&
@@ -596,7 +596,7 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
   const Variable found = member.metadata.variable(local);
   placed_[known].types |= type_bit(found.type);
   if (found.type != all_.metadata.variable(known).type) NMB_TRY(widen(known, found));
-  if (const Place* same = place_here(known)) {
+  if (const DatasetValues* same = place_here(known)) {
     if (rules_.equal_values)
       NMB_TRY(compare_values(member, local, known, *same));
     else
@@ -630,7 +630,8 @@ Status DatasetUnion::widen(VarId known, const Variable& found) {
 // Returns a variable's values in one dataset as an array of the united variable's type. Sets *slice
 // to the number of bytes in a record. If the variable has no records, sets *slice to the number of
 // bytes in all values.
-Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t* slice) const {
+Source DatasetUnion::array_of(VarId variable, const DatasetValues& place,
+                              std::uint64_t* slice) const {
   const Variable found = all_.metadata.variable(variable);
   const Added& member = members_[place.member];
   std::uint64_t values = 1, records = 0;
@@ -658,7 +659,8 @@ Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t*
 
 // Returns whether a variable's default fill values in one dataset mean missing values, although no
 // attribute says so, and whether the union widens these values.
-bool DatasetUnion::maps_fill(const Metadata& all, VarId variable, const Place& place) const {
+bool DatasetUnion::maps_fill(const Metadata& all, VarId variable,
+                             const DatasetValues& place) const {
   const Type type = all.variable(variable).type;
   if (place.type == type || !members_[place.member].has_default_fill.value_or(false) ||
       all.find_attribute(variable, "_FillValue"))
@@ -676,7 +678,7 @@ bool DatasetUnion::maps_fill(const Metadata& all, VarId variable, const Place& p
 
 // Returns the same values as array_of(), but without a copy if the values already have the united
 // type. Sets *offset to the offset of the first value, and *step to the distance between records.
-Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t* offset,
+Source DatasetUnion::values_of(VarId variable, const DatasetValues& place, std::uint64_t* offset,
                                std::uint64_t* step) const {
   const Added& member = members_[place.member];
   *offset = place.begin;
@@ -698,7 +700,7 @@ bool DatasetUnion::is_known_same(const Member& member, VarId local, VarId known)
 // Compares a variable's values with the values of an earlier dataset. first: the place of these
 // earlier values.
 Status DatasetUnion::compare_values(const Member& member, VarId local, VarId known,
-                                    const Place& first) {
+                                    const DatasetValues& first) {
   const bool is_record = all_.metadata.is_record_variable(known);
   // Differences in the number of records or in lengths are reported elsewhere.
   const std::uint64_t slices = is_record ? member.records : 1;
@@ -709,7 +711,8 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
   if (!length || (placed_[known].axes.empty() && length != all_.metadata.slice_bytes(known)) ||
       (is_record && slices != all_.records) || is_known_same(member, local, known))
     return {};
-  const Place own{here(), member.metadata.is_record_variable(local), type, member.begins[local]};
+  const DatasetValues own{here(), member.metadata.is_record_variable(local), type,
+                          member.begins[local]};
   ByteSlices theirs{}, ours{};
   const Source before = values_of(known, first, &theirs.begin, &theirs.step);
   const Source values = values_of(known, own, &ours.begin, &ours.step);
@@ -732,19 +735,19 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
 }
 
 // Reports variables of earlier datasets that the last dataset does not have.
-void DatasetUnion::tell_missing(std::uint32_t before) {
+void DatasetUnion::report_missing(std::uint32_t before) {
   for (VarId v = 0; v < before; ++v)
     if (placed_[v].last != here()) {
       const std::uint32_t first = placed_[v].places.front().member;
       if (rules_.fills)
-        tell_filled(v, first, here());
+        report_filled(v, first, here());
       else
         conflict(ConflictKind::kMissingVariable, all_.metadata.variable(v).name, kNoneText, "one",
                  first);
     }
 }
 
-void DatasetUnion::tell_filled(VarId variable, std::uint32_t first, std::uint32_t second) {
+void DatasetUnion::report_filled(VarId variable, std::uint32_t first, std::uint32_t second) {
   const bool is_constant = placed_[variable].axes.empty();
   tell(What::kFilled,
        is_constant ? ConflictKind::kConstantVariable : ConflictKind::kMissingVariable,
@@ -819,7 +822,7 @@ void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
   const auto made = columns_.find(variable);
   std::uint64_t end = 0;
   const auto add = [&](std::uint64_t count, std::optional<std::uint32_t> member,
-                       const Place* place) {
+                       const DatasetValues* place) {
     LaidPart part{nullptr, end, count, 0, unit, unit * count, 0};
     if (member && made != columns_.end()) {
       part.source = made->second[*member];
@@ -856,7 +859,7 @@ bool DatasetUnion::has_variable_along(std::string_view dimension, std::uint32_t 
     if (placed.axes.empty()) continue;
     const DimId along = all_.metadata.variable(v).dimensions[placed.axes.front()];
     if (all_.metadata.dimension(along).name == dimension &&
-        std::ranges::binary_search(placed.places, member, {}, &Place::member))
+        std::ranges::binary_search(placed.places, member, {}, &DatasetValues::member))
       return true;
   }
   return false;
@@ -882,7 +885,7 @@ std::optional<VarId> DatasetUnion::joined_column(std::string_view name) const {
 Source DatasetUnion::column(VarId variable, std::uint32_t member, std::uint64_t* count) const {
   *count = joined_[all_.metadata.variable(variable).dimensions.front()].counts[member];
   const auto& places = placed_[variable].places;
-  const auto place = std::ranges::lower_bound(places, member, {}, &Place::member);
+  const auto place = std::ranges::lower_bound(places, member, {}, &DatasetValues::member);
   if (place == places.end() || place->member != member || !members_[member].values) return nullptr;
   std::uint64_t slice;
   return array_of(variable, *place, &slice);
@@ -910,13 +913,14 @@ std::vector<JoinedCoordinate> DatasetUnion::coordinates() const {
     const Variable variable = all_.metadata.variable(*id);
     JoinedCoordinate& coordinate =
         all.emplace_back(JoinedCoordinate{along, std::string(variable.name), variable.type, {}});
-    for_each_part(joined_[along], placed_[*id],
-                  [&](std::uint64_t count, std::optional<std::uint32_t>, const Place* place) {
-                    std::uint64_t slice;
-                    if (count > 0)
-                      coordinate.parts.push_back(
-                          {place ? array_of(*id, *place, &slice) : fill_of(*id), count});
-                  });
+    for_each_part(
+        joined_[along], placed_[*id],
+        [&](std::uint64_t count, std::optional<std::uint32_t>, const DatasetValues* place) {
+          std::uint64_t slice;
+          if (count > 0)
+            coordinate.parts.push_back(
+                {place ? array_of(*id, *place, &slice) : fill_of(*id), count});
+        });
   }
   return all;
 }
@@ -957,7 +961,7 @@ std::vector<DatasetUnion::Box> DatasetUnion::boxes(const Dataset& all, VarId var
     const Dimension dimension = all.metadata.dimension(id);
     whole.count.push_back(dimension.is_record() ? all.records : dimension.length);
   }
-  const auto add = [&](const Place& place) -> Box& {
+  const auto add = [&](const DatasetValues& place) -> Box& {
     Box& box = found.emplace_back(whole);
     box.member = place.member;
     box.type = place.type;
@@ -968,7 +972,7 @@ std::vector<DatasetUnion::Box> DatasetUnion::boxes(const Dataset& all, VarId var
     add(placed.places.front());
   } else if (is_tiled()) {
     const TileBoxes& boxes = *tilings_.at({ids.begin(), ids.end()}).boxes;
-    for (const Place& place : placed.places) {
+    for (const DatasetValues& place : placed.places) {
       Box& box = add(place);
       box.first.assign(boxes.firsts(place.box), boxes.firsts(place.box) + ids.size());
       box.count.assign(boxes.counts(place.box), boxes.counts(place.box) + ids.size());
@@ -976,15 +980,16 @@ std::vector<DatasetUnion::Box> DatasetUnion::boxes(const Dataset& all, VarId var
   } else {
     const std::uint32_t axis = placed.axes.front();
     std::uint64_t end = 0;
-    for_each_part(joined_[ids[axis]], placed,
-                  [&](std::uint64_t count, std::optional<std::uint32_t>, const Place* place) {
-                    if (place && count > 0) {
-                      Box& box = add(*place);
-                      box.first[axis] = end;
-                      box.count[axis] = count;
-                    }
-                    end += count;
-                  });
+    for_each_part(
+        joined_[ids[axis]], placed,
+        [&](std::uint64_t count, std::optional<std::uint32_t>, const DatasetValues* place) {
+          if (place && count > 0) {
+            Box& box = add(*place);
+            box.first[axis] = end;
+            box.count[axis] = count;
+          }
+          end += count;
+        });
   }
   return found;
 }

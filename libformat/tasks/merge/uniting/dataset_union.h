@@ -240,7 +240,7 @@ class DatasetUnion {
                                                                 // of the box
   };
   // The values of a variable in one dataset.
-  struct Place {
+  struct DatasetValues {
     std::uint32_t member;
     bool is_record;  // records are not contiguous
     Type type;
@@ -251,8 +251,8 @@ class DatasetUnion {
     std::vector<std::uint32_t> axes;  // positions of the dimensions that are divided among datasets
     std::uint32_t last;               // the last dataset that has the variable
     TypeSet types;                    // all types that the variable has in datasets
-    std::vector<Place> places;        // a single place, or one place for each dataset if the
-                                      // variable is divided
+    std::vector<DatasetValues> places;  // a single place, or one place for each dataset if the
+                                        // variable is divided
     std::vector<std::uint32_t> place_of_box{};  // for tiles: position in `places`, or kNoPlace
     bool has_gaps = false;                      // for tiles: set by check_tiles()
     // The datasets whose values equal the values of the first dataset, in ascending order.
@@ -268,14 +268,14 @@ class DatasetUnion {
   void report_rows(const Member& member, DimId local, std::uint64_t rows, DimId known);
   std::string rows_text(VarId variable, DimId rows) const;
   // The part of a dimension that one dataset has.
-  struct Part {
+  struct DimensionRange {
     std::uint64_t first, count;
     std::uint64_t whole;  // for tiles: length of the whole dimension
   };
-  std::optional<Part> part_of(const Member& member, DimId local, bool is_joined);
+  std::optional<DimensionRange> part_of(const Member& member, DimId local, bool is_joined);
   Status compare_dimensions(const Member& member, DimId local, DimId known);
   void compare_records(const Member& member, const Dimension& found, DimId known);
-  Result<std::optional<DimId>> add_dimension(const Dimension& found, const Part& part,
+  Result<std::optional<DimId>> add_dimension(const Dimension& found, const DimensionRange& part,
                                              bool is_joined, bool grows);
   Status fix_record_dimension(std::uint64_t length, bool grows);
   bool is_alike(const Dimension& found, std::uint64_t whole, DimId known);
@@ -287,15 +287,15 @@ class DatasetUnion {
                         const std::vector<DimId>& dimensions);
   bool is_alike(const Member& member, VarId local, VarId known,
                 const std::vector<DimId>& dimensions);
-  Status compare_values(const Member& member, VarId local, VarId known, const Place& first);
+  Status compare_values(const Member& member, VarId local, VarId known, const DatasetValues& first);
   bool is_known_same(const Member& member, VarId local, VarId known) const;
   bool can_widen(const Member& member, VarId local, VarId known) const;
-  bool maps_fill(const Metadata& all, VarId variable, const Place& place) const;
+  bool maps_fill(const Metadata& all, VarId variable, const DatasetValues& place) const;
   Status widen(VarId known, const Variable& found);
   Status add_attribute(VarId known, Type of_variable, const Attribute& attribute);
   bool is_same(const Attribute& found, const Attribute& expected) const;
-  Source array_of(VarId variable, const Place& place, std::uint64_t* slice) const;
-  Source values_of(VarId variable, const Place& place, std::uint64_t* offset,
+  Source array_of(VarId variable, const DatasetValues& place, std::uint64_t* slice) const;
+  Source values_of(VarId variable, const DatasetValues& place, std::uint64_t* offset,
                    std::uint64_t* step) const;
   // Returns whether the attributes of two objects allow the union of these objects.
   bool attributes_agree(const Metadata& metadata, VarId local, VarId known, bool may_skip);
@@ -305,10 +305,10 @@ class DatasetUnion {
     return (rules_.drops_parts && tells_part(owner == kGlobal, attribute)) ||
            (rules_.drops_tracking_id && owner == kGlobal && attribute == "tracking_id");
   }
-  void tell_missing(std::uint32_t before);
+  void report_missing(std::uint32_t before);
   // Reports that dataset `second` does not have a variable. If the variable is joined, fill values
   // are used. If the variable is not joined, the values of the other datasets are used.
-  void tell_filled(VarId variable, std::uint32_t first, std::uint32_t second);
+  void report_filled(VarId variable, std::uint32_t first, std::uint32_t second);
 
   // Reports a conflict if two datasets have the same object, or if the name of the object is
   // illegal.
@@ -336,8 +336,8 @@ class DatasetUnion {
   Tiling& tiling_of(VarId variable) { return tilings_[dimension_ids(variable)]; }
   std::vector<DimId> dimension_ids(VarId variable) const;
   std::uint32_t box_here(VarId variable);
-  void add_place(VarId variable, Place place);
-  const Place* place_here(VarId variable);
+  void add_place(VarId variable, DatasetValues place);
+  const DatasetValues* place_here(VarId variable);
   Source fill_of(VarId variable) const;
   std::shared_ptr<const TiledValues> tiled_values(VarId variable, std::size_t count, bool last_wins,
                                                   bool fills) const;

@@ -41,7 +41,7 @@ std::uint32_t DatasetUnion::box_here(VarId variable) {
   return known->second;
 }
 
-void DatasetUnion::add_place(VarId variable, Place place) {
+void DatasetUnion::add_place(VarId variable, DatasetValues place) {
   Placed& placed = placed_[variable];
   if (is_tiled() && !placed.axes.empty()) {
     place.box = box_here(variable);
@@ -55,7 +55,7 @@ void DatasetUnion::add_place(VarId variable, Place place) {
 // Returns the place in an earlier dataset that has the same box of the variable as the last
 // dataset, or nullptr if no earlier dataset has this box. If the variable is not divided, the box
 // is the whole variable.
-const DatasetUnion::Place* DatasetUnion::place_here(VarId variable) {
+const DatasetUnion::DatasetValues* DatasetUnion::place_here(VarId variable) {
   const Placed& placed = placed_[variable];
   if (placed.axes.empty()) return &placed.places.front();
   if (!is_tiled()) return nullptr;
@@ -82,7 +82,7 @@ std::shared_ptr<const TiledValues> DatasetUnion::tiled_values(VarId variable, st
   const Placed& placed = placed_[variable];
   const Tiling& tiling = tilings_.at(dimension_ids(variable));
   std::vector<Tile> tiles;
-  for (const Place& place : std::span(placed.places).first(count))
+  for (const DatasetValues& place : std::span(placed.places).first(count))
     tiles.push_back({members_[place.member].values, place.begin,
                      place.is_record ? members_[place.member].record_size : 0, place.box});
   if (last_wins) std::rotate(tiles.rbegin(), tiles.rbegin() + 1, tiles.rend());
@@ -121,7 +121,7 @@ Status DatasetUnion::check_files(const std::vector<DimId>& dimensions) {
 // Checks that the tile at index `place` has the same values as earlier tiles wherever it overlaps
 // an earlier tile.
 Status DatasetUnion::compare_tiles(VarId variable, std::uint32_t place) {
-  const Place& last = placed_[variable].places[place];
+  const DatasetValues& last = placed_[variable].places[place];
   const auto before = tiled_values(variable, place + 1, false, true);
   const auto behind = tiled_values(variable, place + 1, true, true);
   const Type type = all_.metadata.variable(variable).type;
@@ -155,7 +155,7 @@ Status DatasetUnion::check_tiles(bool with_values) {
     if (checked.insert(tiled).second) NMB_TRY(check_files(tiled));
     if (!with_values) continue;
     std::vector<std::uint32_t> boxes;
-    for (const Place& place : placed.places) boxes.push_back(place.box);
+    for (const DatasetValues& place : placed.places) boxes.push_back(place.box);
     NMB_ASSIGN(const TileCover cover, cover_of(*tilings_.at(dimension_ids(variable)).boxes, boxes));
     placed.has_gaps = !cover.gaps.empty();
     for (const std::uint32_t box : cover.overlapping)

@@ -1,4 +1,3 @@
-// Reads decompositions of a model's output (see merge/uniting/decomposition.h).
 #include "merge/uniting/decomposition.h"
 
 #include <algorithm>

@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "merge/reading/block_sink.h"
 #include "merge/reading/input_extras.h"
-#include "merge/uniting/block_to_unite.h"
+#include "merge/reading/merge_sink.h"
+#include "merge/uniting/union_input.h"
 #include "netcdf/netcdf_view.h"
 #include "parallel/message_fields.h"
 #include "table/kept_rows.h"
@@ -19,12 +19,12 @@ void fields(Fields& all, Loss& loss) {
 }
 
 template <class Fields>
-void fields(Fields& all, BlockName& name) {
+void fields(Fields& all, OutputName& name) {
   all(name.name, name.group, name.has_input_name);
 }
 
 template <class Fields>
-void fields(Fields& all, BlockFacts& facts) {
+void fields(Fields& all, InputFacts& facts) {
   all(facts.samples, facts.set_size, facts.is_iceberg_set, facts.has_no_icebergs);
 }
 
@@ -35,7 +35,7 @@ void fields(Fields& all, ClassicView::Strings& strings) {
 
 // All fields except the definitions, the values and Member::same_as.
 template <class Fields>
-void fields(Fields& all, BlockToUnite& block) {
+void fields(Fields& all, UnionInput& block) {
   DatasetUnion::Member& member = block.member;
   all(member.begins, member.record_size, member.records, member.has_default_fill,
       member.is_record_unused, member.growing, member.empty, member.strings, block.levels,

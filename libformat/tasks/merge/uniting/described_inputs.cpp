@@ -1,4 +1,3 @@
-// Processes descriptions of inputs (see merge/uniting/described_inputs.h).
 #include "merge/uniting/described_inputs.h"
 
 #include <utility>
@@ -12,7 +11,7 @@
 namespace nmb {
 
 Status DescribedInputs::take(int rank, std::span<const std::byte> description) {
-  Blocks& known = known_[rank];
+  KnownInput& known = known_[rank];
   FieldsIn in(description);
   while (!in.at_end()) {
     const auto index = static_cast<std::size_t>(in.next<std::uint64_t>());
@@ -37,7 +36,7 @@ Status DescribedInputs::take(int rank, std::span<const std::byte> description) {
   return in.status();
 }
 
-Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* message) {
+Status DescribedInputs::take_input(std::size_t index, KnownInput* known, FieldsIn* message) {
   const auto [stamp, may_be_sparse] = message->next<std::pair<FileStamp, bool>>();
   FieldsIn in(message->next<std::span<const std::byte>>());
   file_ = PooledFile::as_seen(options_.inputs[index], stamp, may_be_sparse, from_.files);
@@ -74,9 +73,9 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* m
       }
       case DescribedEvent::kWhole:
       case DescribedEvent::kPart: {
-        Known none;
+        PreviousDescription none;
         if (blocks < kComparedBlocks && blocks == known->size()) known->emplace_back();
-        Known& before = blocks < kComparedBlocks ? (*known)[blocks] : none;
+        PreviousDescription& before = blocks < kComparedBlocks ? (*known)[blocks] : none;
         const Status taken = take_block(event == DescribedEvent::kWhole, status.ok(), &before, &in);
         if (status.ok()) status = taken;
         ++blocks;
@@ -93,19 +92,20 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* m
   }
 }
 
-Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, FieldsIn* in) {
+Status DescribedInputs::take_block(bool is_whole, bool is_wanted, PreviousDescription* known,
+                                   FieldsIn* in) {
   const auto changes = in->next<ByteChanges>();
   if (changes.kind != ByteChanges::Kind::kNone) known->metadata.reset();
   NMB_TRY(apply_changes(changes, &known->header));
   NMB_TRY(apply_changes(in->next<ByteChanges>(), &known->rest));
   FieldsIn rest(known->rest);
-  const auto name = rest.next<BlockName>();
-  const auto facts = rest.next<BlockFacts>();
+  const auto name = rest.next<OutputName>();
+  const auto facts = rest.next<InputFacts>();
   const auto failure = rest.next<Status>();
   if (!failure.ok()) {
     if (!is_wanted) return {};
-    return unions_.take_described(name,
-                                  std::make_shared<DescribedBlock>(DescribedBlock{facts, failure}));
+    return unions_.take_described(
+        name, std::make_shared<UnionDescription>(UnionDescription{facts, failure}));
   }
   if (!known->metadata) {
     NMB_ASSIGN(ClassicHeader header,
@@ -113,7 +113,7 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
                                      {.values_follow = false}));
     known->metadata = std::make_shared<Metadata>(std::move(header.metadata));
   }
-  BlockToUnite block{{*known->metadata, {}}};
+  UnionInput block{{*known->metadata, {}}};
   std::vector<std::uint64_t> same_as;
   form::Held::Pieces pieces;
   rest(block, same_as, pieces);
@@ -125,7 +125,7 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
   if (!is_wanted) return {};
   if (is_whole)
     return unions_.take_described(
-        name, std::make_shared<DescribedBlock>(DescribedBlock{
+        name, std::make_shared<UnionDescription>(UnionDescription{
                   facts, {}, known->metadata, std::move(block), std::move(same_as)}));
   return unions_.take_part(name, {member.metadata, std::move(member.begins), member.record_size,
                                   member.records, std::move(member.values)});

@@ -12,8 +12,8 @@
 
 #include "merge/reading/input_outcome.h"
 #include "merge/reporting/merge_step.h"
-#include "merge/uniting/block_uniter.h"
 #include "merge/uniting/sent_values.h"
+#include "merge/uniting/union_builder.h"
 #include "parallel/message_fields.h"
 
 namespace nmb {
@@ -28,7 +28,7 @@ class DescribedInputs : public MergeStep {
   };
 
   // `unions` must outlive the object.
-  DescribedInputs(const MergeStep& step, BlockUniter& unions, ReceivedFrom from, Uses uses)
+  DescribedInputs(const MergeStep& step, UnionBuilder& unions, ReceivedFrom from, Uses uses)
       : MergeStep(step), unions_(unions), from_(std::move(from)), uses_(std::move(uses)) {}
 
   // Processes a result of InputDescriber::take() on another rank. The results of each rank must be
@@ -37,20 +37,20 @@ class DescribedInputs : public MergeStep {
 
  private:
   // The description of the previous input's block at the same index.
-  struct Known {
+  struct PreviousDescription {
     std::vector<std::byte> header, rest;
     std::shared_ptr<const Metadata> metadata;
   };
-  using Blocks = std::vector<Known>;
+  using KnownInput = std::vector<PreviousDescription>;
 
-  Status take_input(std::size_t index, Blocks* known, FieldsIn* message);
-  Status take_block(bool is_whole, bool is_wanted, Known* known, FieldsIn* in);
+  Status take_input(std::size_t index, KnownInput* known, FieldsIn* message);
+  Status take_block(bool is_whole, bool is_wanted, PreviousDescription* known, FieldsIn* in);
   Result<Source> values_of(FieldsIn* in);
 
-  BlockUniter& unions_;
+  UnionBuilder& unions_;
   const ReceivedFrom from_;
   const Uses uses_;
-  std::map<int, Blocks> known_;  // blocks of the previous input, by rank
+  std::map<int, KnownInput> known_;  // blocks of the previous input, by rank
   // The current input.
   Source file_;
   Source values_;  // values of the previous block

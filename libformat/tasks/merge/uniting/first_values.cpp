@@ -1,11 +1,10 @@
-// Finds values that inputs share (see merge/uniting/first_values.h).
 #include "merge/uniting/first_values.h"
 
 #include <algorithm>
 
 #include "merge/reading/held_values.h"
-#include "merge/uniting/block_to_unite.h"
 #include "merge/uniting/decomposition.h"
+#include "merge/uniting/union_input.h"
 #include "merge/uniting/value_comparison.h"
 #include "sources/value_source.h"
 

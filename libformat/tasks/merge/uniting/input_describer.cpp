@@ -1,4 +1,3 @@
-// Describes inputs (see merge/uniting/input_describer.h).
 #include "merge/uniting/input_describer.h"
 
 #include <utility>
@@ -35,7 +34,7 @@ void InputDescriber::begin() {
 void InputDescriber::begin_input(Source file) { file_ = std::move(file); }
 
 // Adds the messages that were reported since the last event.
-void InputDescriber::tell_messages() {
+void InputDescriber::add_messages() {
   for (std::size_t i = warnings_; i < report_.warnings.size(); ++i)
     input_(DescribedEvent::kWarning, report_.warnings[i]);
   report_.warnings.resize(warnings_);
@@ -45,16 +44,16 @@ void InputDescriber::tell_messages() {
 }
 
 void InputDescriber::note_group(const std::string& group) {
-  tell_messages();
+  add_messages();
   input_(DescribedEvent::kGroup, group);
 }
 
 void InputDescriber::put(DescribedEvent event, std::span<const std::byte> header,
                          std::span<const std::byte> rest) {
-  tell_messages();
-  Known none;
+  add_messages();
+  SentDescription none;
   if (blocks_ < kComparedBlocks && blocks_ == known_.size()) known_.emplace_back();
-  Known& known = blocks_ < kComparedBlocks ? known_[blocks_] : none;
+  SentDescription& known = blocks_ < kComparedBlocks ? known_[blocks_] : none;
   input_(event, take_changes(header, &known.header), take_changes(rest, &known.rest));
   ++blocks_;
 }
@@ -70,20 +69,20 @@ Status InputDescriber::put_values(const Source& values, FieldsOut* rest) {
     (*rest)(DescribedValues::kAsBefore);
     return {};
   }
-  if (const auto* run = form_of<form::Run>(values.get()); run && run->base == file_) {
+  if (const auto* run = form_of<form::Slice>(values.get()); run && run->base == file_) {
     (*rest)(DescribedValues::kFile, run->offset, run->bytes);
     return {};
   }
   NMB_ASSIGN(const auto sent, send_values(*values, {0, values->size()}));
-  if (!sent || sent->size() > sent_room_)
+  if (!sent || sent->size() > sent_budget_)
     return Status(Code::kUnsupported, "the values have more bytes than can be sent");
-  sent_room_ -= sent->size();
+  sent_budget_ -= sent->size();
   (*rest)(DescribedValues::kSent, *sent);
   return {};
 }
 
-Status InputDescriber::put_block(DescribedEvent event, const BlockName& name,
-                                 const BlockFacts& facts, const BlockToUnite& block) {
+Status InputDescriber::put_block(DescribedEvent event, const OutputName& name,
+                                 const InputFacts& facts, const UnionInput& block) {
   const DatasetUnion::Member& member = block.member;
   NMB_ASSIGN(const std::vector<std::byte> header, header_of(member.metadata));
   std::vector<std::uint64_t> same_as;
@@ -97,12 +96,12 @@ Status InputDescriber::put_block(DescribedEvent event, const BlockName& name,
   return {};
 }
 
-Status InputDescriber::take_whole(const BlockName& name, InputBlock& block) {
+Status InputDescriber::take_whole(const OutputName& name, InputBlock& block) {
   if (is_left_) return {};
-  const BlockFacts facts = facts_of(block, options_);
+  const InputFacts facts = facts_of(block, options_);
   Status put_all;
   const Status status =
-      visit_block_to_unite(block, options_, views_, &held_room_, [&](const BlockToUnite& united) {
+      visit_union_input(block, options_, views_, &held_budget_, [&](const UnionInput& united) {
         put_all = put_block(DescribedEvent::kWhole, name, facts, united);
         return Status();
       });
@@ -116,10 +115,10 @@ Status InputDescriber::take_whole(const BlockName& name, InputBlock& block) {
   return {};
 }
 
-Status InputDescriber::take_part(const BlockName& name, BlockPart part) {
+Status InputDescriber::take_part(const OutputName& name, InputPart part) {
   if (is_left_) return {};
-  const BlockToUnite block{{part.metadata, std::move(part.begins), part.record_size, part.records,
-                            std::move(part.values)}};
+  const UnionInput block{{part.metadata, std::move(part.begins), part.record_size, part.records,
+                          std::move(part.values)}};
   is_left_ = !put_block(DescribedEvent::kPart, name, {}, block).ok();
   return {};
 }
@@ -132,7 +131,7 @@ void InputDescriber::leave(std::size_t index) {
 }
 
 void InputDescriber::end(const InputOutcome& input) {
-  tell_messages();
+  add_messages();
   FieldsOut events = std::exchange(input_, {});
   if (is_left_) {
     leaves_values_ = true;

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "files/pooled_file.h"
-#include "merge/reading/block_sink.h"
 #include "merge/reading/input_outcome.h"
+#include "merge/reading/merge_sink.h"
 #include "merge/reporting/merge_step.h"
-#include "merge/uniting/block_to_unite.h"
 #include "merge/uniting/first_values.h"
+#include "merge/uniting/union_input.h"
 #include "parallel/message_fields.h"
 #include "sources/late_values.h"
 
@@ -38,23 +38,23 @@ enum class DescribedValues : std::uint8_t {
 // block at the same position in the previous input.
 inline constexpr std::size_t kComparedBlocks = 256;
 
-class InputDescriber final : public BlockSink, public MergeStep {
+class InputDescriber final : public MergeSink, public MergeStep {
  public:
-  // room: how many bytes of values may be kept for all
+  // budget: how many bytes of values may be kept for all
   // inputs. If the receiving rank cannot read values from the inputs, the values are sent. At most
-  // `room` bytes are sent in this way.
-  InputDescriber(const MergeStep& step, std::shared_ptr<SourcePool> views, std::uint64_t room)
+  // `budget` bytes are sent in this way.
+  InputDescriber(const MergeStep& step, std::shared_ptr<SourcePool> views, std::uint64_t budget)
       : MergeStep(step),
         views_(std::move(views)),
         firsts_(options_),
-        held_room_(room),
-        sent_room_(room) {}
+        held_budget_(budget),
+        sent_budget_(budget) {}
 
   // Begins the description of an input: all following calls belong to it.
   void begin();
   void begin_input(Source file) override;
-  Status take_whole(const BlockName& name, InputBlock& block) override;
-  Status take_part(const BlockName& name, BlockPart part) override;
+  Status take_whole(const OutputName& name, InputBlock& block) override;
+  Status take_part(const OutputName& name, InputPart part) override;
   void note_group(const std::string& group);
   // Ends the description of an input.
   void end(const InputOutcome& input);
@@ -69,23 +69,23 @@ class InputDescriber final : public BlockSink, public MergeStep {
 
  private:
   // The description of a block. `header` has the definitions; `rest` has all other data.
-  struct Known {
+  struct SentDescription {
     std::vector<std::byte> header, rest;
   };
 
-  void tell_messages();
-  Status put_block(DescribedEvent event, const BlockName& name, const BlockFacts& facts,
-                   const BlockToUnite& block);
+  void add_messages();
+  Status put_block(DescribedEvent event, const OutputName& name, const InputFacts& facts,
+                   const UnionInput& block);
   Status put_values(const Source& values, FieldsOut* rest);
   void put(DescribedEvent event, std::span<const std::byte> header,
            std::span<const std::byte> rest);
 
   const std::shared_ptr<SourcePool> views_;
   FirstValues firsts_;
-  std::uint64_t held_room_, sent_room_;
+  std::uint64_t held_budget_, sent_budget_;
   bool leaves_values_ = false;
   FieldsOut out_;
-  std::vector<Known> known_;
+  std::vector<SentDescription> known_;
   // Description of the current input.
   FieldsOut input_;
   Source file_;

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "client/group_block.h"
+#include "client/decode_group.h"
 #include "merge/reading/classic_form.h"
-#include "merge/reading/lazy_block.h"
+#include "merge/reading/late_extent.h"
 #include "merge/reading/value_origin.h"
 
 namespace nmb {
@@ -41,7 +41,7 @@ namespace {
 // Opens the values of a block that another rank sent. The file is opened only when the values are
 // read, because there may be thousands of files.
 LateFunction::Open open_block(std::shared_ptr<SentFile> file, const LateForm& form) {
-  return [file = std::move(file), origin = std::get<BlockOrigin>(form.origin),
+  return [file = std::move(file), origin = std::get<StoredOrigin>(form.origin),
           entry = std::optional<BlockEntry>()]() mutable -> Result<Source> {
     NMB_ASSIGN(const std::shared_ptr<const FileReader> reader, file->reader());
     if (!entry) {
@@ -66,7 +66,7 @@ Result<Source> receive_values(std::span<const std::byte> sent, const ReceivedFro
   std::map<std::string, std::shared_ptr<SentFile>> own_files;
   auto& files = from.known_files ? *from.known_files : own_files;
   const auto late = [&](const LateForm& form) {
-    const auto* const block = std::get_if<BlockOrigin>(&form.origin);
+    const auto* const block = std::get_if<StoredOrigin>(&form.origin);
     if (!block) return late_values(form, open_view_again(form), from.views);
     std::shared_ptr<SentFile>& file = files[block->path];
     if (!file) file = std::make_shared<SentFile>(block->path, from);

@@ -1,4 +1,3 @@
-// Compares values (see merge/uniting/value_comparison.h).
 #include "merge/uniting/value_comparison.h"
 
 #include <span>
