@@ -174,8 +174,8 @@ TEST_F(GetRequestsTest, ChecksThePiecesThatItReadsWhole) {
 TEST_F(GetRequestsTest, APieceIsReadAndVerifiedOnce) {
   for (const std::uint32_t piece : {65536u, 1u << 20, 1u << 21}) {
     options_.piece_size = piece;
-    constexpr std::uint64_t kCount = 1500001;
-    ASSERT_NO_FATAL_FAILURE(write(1, 1, kCount));
+    constexpr std::uint64_t kValues = 1500001;
+    ASSERT_NO_FATAL_FAILURE(write(1, 1, kValues));
     const auto reader = open(Unverified::kNothing);
     const Object object = *reader->object("b0/v0");
     GetRequests requests;
@@ -183,15 +183,15 @@ TEST_F(GetRequestsTest, APieceIsReadAndVerifiedOnce) {
     std::vector<int> values(1501 * 1000);
     // Every 1,000th in one request, and the ones behind in others.
     for (std::uint64_t k = 0; k < 1000; ++k) {
-      const std::uint64_t count = (kCount - k + 999) / 1000;
+      const std::uint64_t count = (kValues - k + 999) / 1000;
       ids.push_back(*requests.iget(object, {{k}, {count}, {1000}},
                                    std::span(values).subspan(k * 1501, count)));
     }
     const std::uint64_t before = counted_->bytes();
     ASSERT_TRUE(requests.wait(ids).ok());
     // And the pages of the map.
-    EXPECT_LT(counted_->bytes() - before, kCount * 4 + 20000) << piece;
-    for (std::uint64_t i = 0; i < kCount; i += 991)
+    EXPECT_LT(counted_->bytes() - before, kValues * 4 + 20000) << piece;
+    for (std::uint64_t i = 0; i < kValues; i += 991)
       ASSERT_EQ(values[i % 1000 * 1501 + i / 1000], static_cast<int>(i));
   }
 }
