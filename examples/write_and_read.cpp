@@ -1,53 +1,55 @@
-// write_and_read FILE.nmb: writes a file of two blocks, and reads one variable of it. This is the
+// write_and_read FILE: writes the temperatures of two stations, and reads them from the file. The
 // smallest complete program with libnmb (nmb/writer.h, nmb/reader.h).
-#include <cstdint>
-#include <cstdio>
 #include <exception>
+#include <iostream>
+#include <numeric>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 
-namespace {
-
-const std::vector<double> kTemperatures = {281.5, 283.25, 286.0, 282.0};
-
-// Writes one block for each station. The name of a block is a path. A block has its own variables.
-void write(const char* path) {
-  nmb::Writer out(path, {.mode = nmb::WriteOptions::Mode::kReplace});
-  std::vector<nmb::Var> variables;
-  for (const char* station : {"station/north", "station/south"}) {
-    nmb::Block block = out.block(station).samples(1);
-    const nmb::Dim time = block.dim("time", nmb::kUnlimited);
-    variables.push_back(block.var<float>("temperature", {time}).att("units", "K"));
+void write_station(nmb::Writer& out, const std::string& name, double base) {
+  nmb::Block block = out.block(name).samples(1);
+  const nmb::Dim time = block.dim("time", nmb::kUnlimited);
+  const nmb::Dim level = block.dim("level", 3);
+  nmb::Var times = block.var<double>("time", {time});
+  nmb::Var temperatures = block.var<float>("temperature", {time, level}).att("units", "K");
+  for (int record = 0; record < 10; ++record) {
+    times.put_records(record, record);
+    temperatures.put_records(record, {base + record, base + record + 1, base + record + 2});
   }
-  for (nmb::Var& temperature : variables) temperature.put(kTemperatures);
-  out.close();  // the file appears only after this call
 }
 
-void read(const char* path) {
+void write(const std::string& path) {
+  nmb::Writer out(path);
+  write_station(out, "station/north", 280);
+  write_station(out, "station/south", 290);
+  out.close();  // the file appears only now
+}
+
+void read(const std::string& path) {
   const nmb::Reader in(path);
-  const nmb::Totals& totals = in.totals();
-  std::printf("%ju blocks, %ju variables, %ju samples\n", std::uintmax_t{totals.blocks},
-              std::uintmax_t{totals.variables}, std::uintmax_t{totals.samples});
-  // Reads only the block of the variable, and the index pages that lead to it.
-  for (const double value : in.read<double>("station/south/temperature"))
-    std::printf("%g\n", value);
+  for (const nmb::BlockView& block : in.blocks()) {
+    const std::vector<double> values = block.var("temperature").read<double>();
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    std::cout << block.name() << ": " << block.counts().records << " records, mean "
+              << sum / static_cast<double>(values.size()) << '\n';
+  }
+  if (!std::cout.flush()) throw std::runtime_error("standard output: cannot write");
 }
-
-}  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fputs("usage: write_and_read FILE.nmb\n", stderr);
-    return 2;
+    std::cerr << "usage: write_and_read FILE\n";
+    return 1;
   }
   try {
     write(argv[1]);
     read(argv[1]);
-    return 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "write_and_read: %s\n", error.what());
-    return 2;
+    std::cerr << error.what() << '\n';
+    return 1;
   }
 }

@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$programs/write_and_read" stations.nmb >out
-printf '%s\n' '2 blocks, 2 variables, 2 samples' 281.5 283.25 286 282 | diff - out
+printf '%s\n' 'station/north: 10 records, mean 285.5' 'station/south: 10 records, mean 295.5' | diff - out
 
 "$programs/make_graph_samples" a --files 3 --samples 10 >a.out
 "$programs/make_graph_samples" b --files 3 --samples 10 >b.out
@@ -56,4 +56,18 @@ if [ -e "$plugins/nmb-hdf5" ]; then
   "$tools/nmconvert" both.nmb both.h5
   "$tools/nmcat" both.h5 -o again.nmb
   "$programs/train" again.nmb 1 2 | grep -q '^epoch 0: mean of means -*[0-9]'
+fi
+
+# The four programs that docs/guides/programs.md compares with those of other libraries.
+if "$programs/write_and_read" stations.nmb 2>err; then exit 1; fi
+grep -qx 'stations.nmb: the file exists' err
+"$programs/merge_months" months.nmb a/graphs.0000.nc no.nc 2>err && exit 1
+grep -q '^no.nc: cannot open' err
+[ ! -e months.nmb ]
+"$programs/warm_samples" stations.nmb 294 >out
+printf '%s\n' station/south '30 values, mean 295.5' | diff - out
+if [ -e "$plugins/nmb-mpi-openmpi.so" ] && command -v mpiexec.openmpi >/dev/null; then
+  if mpiexec.openmpi --oversubscribe -n 3 "$programs/time_steps" steps.nmb 2>err; then exit 1; fi
+  [ "$(grep -c '^steps.nmb: my solver diverged' err)" = 3 ]
+  [ "$("$tools/nminspect" count steps.nmb --what records)" = 3 ]
 fi

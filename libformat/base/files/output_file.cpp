@@ -261,7 +261,7 @@ Status check_target(const std::string& path, const CreateOptions& options) {
   if (!S_ISREG(info.st_mode))
     return Status(Code::kExists, path, kNoOffset, "", "the target is not a regular file");
   if (!options.overwrite)
-    return Status(Code::kExists, path, kNoOffset, "", "the file exists; use -f to replace it");
+    return Status(Code::kExists, path, kNoOffset, "", "the file exists");
   return ReplacedFile().hold(path, F_OFD_GETLK);
 }
 

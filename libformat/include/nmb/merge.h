@@ -266,15 +266,21 @@ struct MergeOptions {
 
 // Why inputs cannot be merged, or how one of them differs.
 struct Conflict {
-  std::string kind{};    // "type", "values", "missing variable", ... (docs/reference/merging.md)
-  std::string object{};  // the object on which the inputs do not agree
+  std::string kind{};  // "type", "values", "missing variable", ... (docs/reference/merging.md)
+  // The object on which the inputs do not agree: "BLOCK/VARIABLE", "BLOCK/DIMENSION" or
+  // "BLOCK/VARIABLE@ATTRIBUTE"; without "BLOCK/" in the root block.
+  std::string object{};
   std::string first_file{}, second_file{};  // second_file is "" if the conflict is in one file
   std::string found{}, expected{};          // with two files: in the second, in the first
   std::string text{};                       // all of this
+  // The file that does not agree.
+  const std::string& file() const { return second_file.empty() ? first_file : second_file; }
 };
 
 struct MergeReport {
-  std::vector<Conflict> conflicts{};  // all of them; if there are any, nothing is written
+  // If there are any, nothing is written. Of each object of an input, the first difference is here:
+  // a variable of another type is not compared further.
+  std::vector<Conflict> conflicts{};
   std::vector<Conflict> differing{};  // attributes that differ: the first value was kept
   std::vector<Conflict> left_out{}, filled{}, widened{};  // what the mode's options did
   std::vector<std::string> losses{};                      // what the output lacks of an input

@@ -236,7 +236,8 @@ class Reader {
   NMB_EXPORT Result<VarView> try_var(std::string_view full_name) const;
   NMB_EXPORT Result<BlockView> try_block(std::string_view name) const;
   // Returns the blocks whose names match `glob`, in the order of names: `*` matches within a part
-  // of a path, `**` across parts. Reads entries of the index only.
+  // of a path, `**` across parts. A path "a/b" alone makes no block "a". Reads entries of the index
+  // only.
   std::vector<BlockView> blocks(std::string_view glob = "**") const {
     return check(try_blocks(glob));
   }
@@ -246,7 +247,8 @@ class Reader {
       std::string_view glob, const std::function<Result<bool>(const BlockView&)>& visit) const;
   // Returns the blocks for which an expression over tags, attributes, statistics and values holds,
   // for example "temperature.max > 300 && site == 'north'" (docs/guides/find.md). Errors: kUsage
-  // for wrong syntax, or a number compared with text; those of reading.
+  // for wrong syntax, or a number compared with text; kNotFound if no block has a name in it; those
+  // of reading. A number that a user gives must be checked before it becomes part of an expression.
   std::vector<BlockView> find(std::string_view expression, const FindOptions& options = {}) const {
     return check(try_find(expression, options));
   }

@@ -16,11 +16,11 @@
 //
 // Several ranks: each rank makes a Writer of the same path with its Ranks. Writer(), open_blocks(),
 // end_define(), redefine(), extend(), put_all(), wait_all(), sync(), close() and report() are then
-// collective; all other calls are local. Several ranks may define parts of one block, which becomes
-// the union of the parts; end_define() fails with kConflict if they disagree. Definitions come
-// before end_define(), values after it. A writer of one rank needs neither end_define() nor
-// redefine(), because it calls them itself; a program that defines many blocks before it puts
-// values is faster than one that alternates, and its file is smaller.
+// collective; all other calls are local. Several ranks may define the same block, alike or parts of
+// it: it becomes the union of the parts, and end_define() fails with kConflict if they disagree.
+// Definitions come before end_define(), values after it. A writer of one rank needs neither
+// end_define() nor redefine(), because it calls them itself; a program that defines many blocks
+// before it puts values is faster than one that alternates, and its file is smaller.
 //
 // Errors: after kUsage, kExists, kNotFound or kRange of a local call, the writer can be used on.
 // After a failure of a collective call, and after kIo, kNoSpace or kDamaged, every later call
@@ -126,8 +126,8 @@ class Var {
   void put_strings(std::span<const std::string> strings) { check(try_put_strings(strings)); }
   NMB_EXPORT Status try_put_strings(std::span<const std::string> strings);
 
-  // Collective: each rank puts its own hyperslab, or none. Where hyperslabs overlap, the values of
-  // the highest rank stay.
+  // Collective: each rank puts its own hyperslab, or none, and records are added as needed. Where
+  // hyperslabs overlap, the values of the highest rank stay.
   void put_all(const Hyperslab& slab, ConstArray values) { check(try_put_all(slab, values)); }
   void put_all() { check(try_put_all()); }
   NMB_EXPORT Status try_put_all(const Hyperslab& slab, ConstArray values);
@@ -264,7 +264,8 @@ class Writer {
   NMB_EXPORT Status try_wait_all(std::span<const Request> requests = {},
                                  std::span<Status> statuses = {});
 
-  // Commits a generation, which readers that open the file from now on see.
+  // Commits a generation, which readers that open the file from now on see. When the call returns,
+  // it is on the device (but see WriteOptions::sync).
   void sync() { check(try_sync()); }
   NMB_EXPORT Status try_sync();
   // Commits and closes. Fails with kUsage while requests are open.
