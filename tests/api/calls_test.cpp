@@ -118,6 +118,24 @@ TEST_F(CallsTest, ConvertKeepsTheContent) {
   EXPECT_EQ(try_convert(file, path("f.nc"), {.to = FileKind::kCdf5}).code(), Code::kExists);
 }
 
+// Would catch: an option that the kind of the output has no place for, accepted and ignored.
+TEST_F(CallsTest, OptionsOfOtherKindsAreRefused) {
+  const std::string file = write("f.nmb", 0, 3);
+  const auto code = [&](ConvertOptions options) {
+    return try_convert(file, path("out"), options).code();
+  };
+  EXPECT_EQ(code({.to = FileKind::kCdf5, .statistics = StatisticsLevel::kBasic}), Code::kUsage);
+  EXPECT_EQ(code({.to = FileKind::kCdf5, .hdf5_view = Hdf5View::kOn}), Code::kUsage);
+  EXPECT_EQ(code({.to = FileKind::kCdf5, .storing = {.codec = "zstd"}}), Code::kUsage);
+  EXPECT_EQ(code({.to = FileKind::kHdf5, .statistics = StatisticsLevel::kBasic}), Code::kUsage);
+  MergeReport report;
+  MergeOptions merged;
+  merged.to = FileKind::kHdf5;
+  merged.originals = true;
+  EXPECT_EQ(try_merge({file}, path("out"), merged, &report).code(), Code::kUsage);
+  EXPECT_FALSE(std::filesystem::exists(path("out")));
+}
+
 TEST_F(CallsTest, VerifyAndRecover) {
   {
     Writer out(path());

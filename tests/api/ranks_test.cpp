@@ -1,6 +1,7 @@
 // Several ranks write and read one file with the public handles.
 #include "nmb/ranks.h"
 
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -86,10 +87,26 @@ TEST_F(RanksTest, AnExceptionOnOneRankIsEverybodysError) {
       }
     });
   });
-  EXPECT_NE(status.message().find("my solver diverged"), std::string::npos) << status.text();
+  EXPECT_EQ(status.message(), "my solver diverged (on rank 1)");
   for (const std::string& text : texts)
     EXPECT_NE(text.find("my solver diverged"), std::string::npos) << text;
   EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+// Would catch: a rank that announces the failure of a collective call as its own, so that slower
+// ranks get another text.
+TEST_F(RanksTest, ACollectiveFailureIsTheSameOnAllRanks) {
+  std::ofstream(path()) << "exists";
+  for (int i = 0; i < 100; ++i) {
+    std::vector<std::string> texts(4);
+    const Status status = try_run_threads(4, [&](Ranks& ranks) {
+      const Status own = caught([&] { ranks.run([&] { Writer(path(), ranks); }); });
+      texts[static_cast<std::size_t>(ranks.rank())] = own.text();
+      return own;
+    });
+    EXPECT_EQ(status.message(), "the file exists");
+    ASSERT_EQ(texts, std::vector<std::string>(4, status.text())) << i;
+  }
 }
 
 // Errors as values: a local error is one rank's, and the ranks can agree on it.

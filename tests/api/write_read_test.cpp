@@ -189,6 +189,18 @@ TEST_F(WriteReadTest, WrongArgumentsChangeNothing) {
   EXPECT_EQ(Reader(path()).read<int>("a/v"), (std::vector<int>{1, 2}));
 }
 
+// Would catch: a dimension that is known by the address of its writer.
+TEST_F(WriteReadTest, ADimensionOfAWriterThatIsGoneIsRefused) {
+  std::optional<Dim> left;
+  for (int i = 0; i < 20; ++i) {  // a writer may lie in memory where the one before it was
+    Writer out(path("w.nmb"));
+    Block block = out.block("a");
+    const Dim x = block.dim("x", 2);
+    if (left) EXPECT_EQ(code_of([&] { block.var<int>("v", {*left}); }), Code::kUsage);
+    left = x;
+  }
+}
+
 TEST_F(WriteReadTest, AnErrorSaysWhereAndWhat) {
   const Result<Reader> none = Reader::try_open(path("none.nmb"));
   EXPECT_EQ(none.status().code(), Code::kNotFound);
@@ -243,6 +255,14 @@ TEST_F(WriteReadTest, BlocksAreListedCountedAndFound) {
   EXPECT_EQ(found[1].name(), "b/c/5");
   EXPECT_EQ(code_of([&] { in.find("t.max >"); }), Code::kUsage);
   EXPECT_EQ(code_of([&] { in.find("missing == 1"); }), Code::kNotFound);
+  // A block for which the expression cannot be decided is not left out without a word.
+  FindOptions stored_only;
+  stored_only.reads_values = false;
+  EXPECT_EQ(code_of([&] { in.find("count(t > 25) == 1", stored_only); }), Code::kUnsupported);
+  int warnings = 0;
+  stored_only.on_warning = [&](const std::string&) { ++warnings; };
+  EXPECT_EQ(in.find("count(t > 25) == 1", stored_only).size(), 0U);
+  EXPECT_EQ(warnings, 1);
   const VarView t = in.var("b/c/5/t");
   ASSERT_TRUE(t.statistics());
   EXPECT_EQ(t.statistics()->maximum_value(), 50);

@@ -2,15 +2,28 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
+#include "files/output_options.h"
 #include "model/values.h"
 #include "nmb/options.h"
 #include "wire/kinds.h"
 
 namespace nmb {
 
+// Sets the options of writing that all calls have in common.
+template <class Options>
+void set_output(const Options& options, OutputOptions* out) {
+  out->overwrite = options.replace;
+  out->sync = options.sync;
+  out->threads = options.threads;
+  out->progress = options.progress;
+  out->cancel = options.cancel;
+}
 // Returns nullopt if nothing is asked for. Errors: kUsage.
 Result<std::optional<Compression>> compression_of(const Storing& storing);
+// The failure of asking for what only NMB files can have.
+Status nmb_only(std::string_view what);
 // Returns the kind of a classic file. Errors: kUsage for another kind.
 Result<Kind> classic_kind(FileKind kind);
 

@@ -21,6 +21,8 @@ class Conversion {
       : input_(input), output_(output), options_(options), ranks_(ranks), losses_(*losses) {}
 
   Status run() {
+    // The options are the same on all ranks, and so is a failure of this step.
+    NMB_TRY(check_options());
     NMB_TRY(ranks_.agree(open()));
     if (options_.to == FileKind::kNmb || options_.to == FileKind::kHdf5) return merge_one();
     NMB_ASSIGN(const Kind kind, classic_kind(options_.to));
@@ -28,6 +30,17 @@ class Conversion {
   }
 
  private:
+  // Refuses options that the kind of the output has no place for.
+  Status check_options() const {
+    if (options_.to == FileKind::kNmb) return {};
+    if (options_.statistics != StatisticsLevel::kNone) return nmb_only("statistics");
+    if (options_.hdf5_view == Hdf5View::kOn) return nmb_only("an HDF5 view");
+    if (options_.to == FileKind::kHdf5) return {};
+    NMB_ASSIGN(const auto compression, compression_of(options_.storing));
+    return compression ? Status(Code::kUsage,
+                                "only NMB and HDF5 files can have compressed values or chunks")
+                       : Status();
+  }
   Status open() {
     OutputSet outputs;
     NMB_TRY(outputs.add(output_, "output"));
@@ -67,11 +80,7 @@ class Conversion {
     NMB_ASSIGN(all.compression, compression_of(options_.storing));
     all.check = options_.check;
     all.external = options_.external;
-    all.writer.overwrite = options_.replace;
-    all.writer.sync = options_.sync;
-    all.writer.threads = options_.threads;
-    all.writer.progress = options_.progress;
-    all.writer.cancel = options_.cancel;
+    set_output(options_, &all.writer);
     if (options_.to == FileKind::kNmb) {
       all.originals = options_.originals ? Originals::kStore : Originals::kDrop;
       all.writer.hdf5_view = options_.hdf5_view;
@@ -112,12 +121,8 @@ class Conversion {
   Status to_classic(Kind kind) {
     ExtractOptions all;
     all.kind = kind;
-    all.overwrite = options_.replace;
-    all.sync = options_.sync;
     all.check = options_.check;
-    all.threads = options_.threads;
-    all.progress = options_.progress;
-    all.cancel = options_.cancel;
+    set_output(options_, &all);
     BlockEntry entry;
     ClassicView view;
     const auto prepare = [&]() -> Status {

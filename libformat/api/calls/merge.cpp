@@ -10,6 +10,10 @@ namespace nmb {
 namespace {
 
 Status take(const MergeOptions& options, PackOptions* all) {
+  if (options.to != FileKind::kNmb) {
+    if (options.originals) return nmb_only("originals");
+    if (options.samples.by != SampleRule::By::kDefault) return nmb_only("numbers of samples");
+  }
   all->mode = options.mode;
   if (options.to == FileKind::kHdf5) {
     all->hdf5.emplace();
@@ -26,16 +30,12 @@ Status take(const MergeOptions& options, PackOptions* all) {
   all->writer.hdf5_view = options.hdf5_view;
   all->writer.statistics = options.statistics;
   all->originals = options.originals ? Originals::kStore : Originals::kNone;
-  all->writer.overwrite = options.replace;
-  all->writer.sync = options.sync;
+  set_output(options, &all->writer);
   all->writer.dry_run = options.dry_run;
   all->resume = options.resume;
   all->check = options.check;
   all->strict = options.strict;
   all->external = options.external;
-  all->writer.threads = options.threads;
-  all->writer.progress = options.progress;
-  all->writer.cancel = options.cancel;
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "calls/call_options.h"
 #include "handles/input_file.h"
 
 namespace nmb {
@@ -19,11 +20,7 @@ Result<Recovery> try_recover(const std::string& path, const std::string& output,
   all.partial = options.partial;
   all.unverified = options.unverified;
   all.external = options.external;
-  all.writer.overwrite = options.replace;
-  all.writer.sync = options.sync;
-  all.writer.threads = options.threads;
-  all.writer.progress = options.progress;
-  all.writer.cancel = options.cancel;
+  set_output(options, &all.writer);
   all.on_search = options.progress;
   return recover(file, all);
 }

@@ -114,7 +114,7 @@ class GlobTranslator {
     }
     *c = glob_[at_];
     if (static_cast<unsigned char>(*c) > 127)
-      return wrong("only ASCII characters in a set (use a regular expression, -e, for others)");
+      return wrong("only ASCII characters in a set (use a regular expression for others)");
     ++at_;
     return {};
   }

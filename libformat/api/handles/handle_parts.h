@@ -1,6 +1,8 @@
-// What the public handles hold of the library.
+// The state behind the handles of a Writer, and the communicator of a Ranks object.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -19,11 +21,18 @@ struct WriterState {
   std::unique_ptr<FileWriter> file;
   Communicator* ranks = nullptr;  // nullptr: one rank
   bool defining = true, closed = false;
+  const std::uint64_t number = next_number();  // of the writers that this process has made
 
   bool is_alone() const { return !ranks || ranks->size() == 1; }
   // Get ready for definitions and for values. A rank that is not alone must be ready.
   Status begin_define();
   Status begin_values();
+
+ private:
+  static std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
 };
 
 }  // namespace nmb

@@ -30,15 +30,19 @@ Result<Ranks> Ranks::try_mpi(MpiLibrary library, const void* comm) {
 int Ranks::rank() const { return ranks_->rank(); }
 int Ranks::size() const { return ranks_->size(); }
 void Ranks::fail(const Status& why) { ranks_->fail(why.on_rank(rank())); }
+std::uint64_t Ranks::shared_failures() const { return ranks_->agreed_failures(); }
+Status Ranks::ended(const Status& status, std::uint64_t before) {
+  if (status.ok()) return {};
+  // After a collective call that failed, slower ranks may still be in it: they get the same text.
+  return ranks_->fail_together(shared_failures() == before ? status.on_rank(rank()) : status);
+}
 Status Ranks::agree(const Status& status) { return ranks_->agree(status); }
 Status Ranks::try_barrier() { return ranks_->barrier(); }
 
 Status try_run_threads(int size, const std::function<Status(Ranks&)>& work) {
   return run_thread_ranks(size, [&](Communicator& communicator) {
     Ranks ranks(&communicator);
-    const Status status = work(ranks);
-    if (!status.ok()) ranks.fail(status);
-    return status;
+    return ranks.ended(work(ranks), 0);
   });
 }
 

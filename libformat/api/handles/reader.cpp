@@ -99,14 +99,14 @@ Result<std::string> AttView::try_text() const {
   NMB_ASSIGN(std::optional<std::string> text,
              attribute_text(metadata, *metadata.find_attribute(owner_, name_)));
   if (text) return *std::move(text);
-  return Status(Code::kUsage, dataset_->name, kNoOffset, "",
-                joined_text("attribute \"", name_, "\" is no text"));
+  return Status(Code::kUsage,
+                joined_text(in_block(dataset_->name), ": attribute \"", name_, "\" is no text"));
 }
 
 Status AttView::try_read(MutableArray out) const {
-  const auto wrong = [&](const std::string& what) {
-    return Status(Code::kUsage, dataset_->name, kNoOffset, "",
-                  joined_text("attribute \"", name_, "\": ", what));
+  const auto wrong = [&](const std::string& what, Code code = Code::kUsage) {
+    return Status(code,
+                  joined_text(in_block(dataset_->name), ": attribute \"", name_, "\": ", what));
   };
   if (!type_) return wrong("the values are neither numbers nor text");
   if ((type_ == Type::kChar) != (out.type() == MemoryType::kText))
@@ -125,9 +125,8 @@ Status AttView::try_read(MutableArray out) const {
   const std::uint64_t out_of_range = convert_from_external(
       *type_, values.data(), count_, out.type(), out.data(), dataset_->kind());
   if (out_of_range == 0) return {};
-  return Status(Code::kRange, dataset_->name, kNoOffset, "",
-                joined_text("attribute \"", name_, "\": ", out_of_range, " of ", count_,
-                            " values do not fit the type of memory"));
+  return wrong(joined_text(out_of_range, " of ", count_, " values do not fit the type of memory"),
+               Code::kRange);
 }
 
 // --- variables ---
@@ -429,8 +428,11 @@ Result<std::vector<BlockView>> Reader::try_find(std::string_view text,
       return Status(Code::kNotFound, state_->path(), kNoOffset, "",
                     joined_text("no block has ", name.kind_text(), " ", printable(name.text)));
   }
-  if (options.on_warning)
-    for (const std::string& warning : finder.warnings(state_->path())) options.on_warning(warning);
+  for (const std::string& warning : finder.warnings(state_->path())) {
+    if (!options.on_warning)
+      return Status(Code::kUnsupported, state_->path(), kNoOffset, "", warning);
+    options.on_warning(warning);
+  }
   return out;
 }
 

@@ -200,21 +200,21 @@ Result<Request> Var::try_iput(const Hyperslab& slab, ConstArray values) {
 Result<Dim> Block::try_dim(std::string_view name, std::uint64_t length) {
   return define(*writer_, [&](FileWriter& file) -> Result<Dim> {
     NMB_ASSIGN(const DimId id, file.def_dim(id_, name, length));
-    return Dim(writer_.get(), id_, id);
+    return Dim(writer_->number, id_, id);
   });
 }
 Result<Dim> Block::try_dim(std::string_view name) {
   if (!writer_->file) return closed();
   NMB_ASSIGN(const Metadata* metadata, writer_->file->metadata(id_));
   const std::optional<DimId> id = metadata->find_dimension(name);
-  return id ? Result<Dim>(Dim(writer_.get(), id_, *id)) : no_object("dimension", name);
+  return id ? Result<Dim>(Dim(writer_->number, id_, *id)) : no_object("dimension", name);
 }
 Result<Var> Block::try_var(std::string_view name, Type type, std::span<const Dim> dims) {
   return define(*writer_, [&](FileWriter& file) -> Result<Var> {
     std::vector<DimId> ids;
     ids.reserve(dims.size());
     for (const Dim& dim : dims) {
-      if (dim.writer_ != writer_.get() || dim.block_ != id_)
+      if (dim.writer_ != writer_->number || dim.block_ != id_)
         return Status(Code::kUsage, joined_text("variable \"", name,
                                                 "\" has a dimension of another block or writer"));
       ids.push_back(dim.id_);

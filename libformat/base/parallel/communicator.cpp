@@ -133,11 +133,9 @@ Status Communicator::other_call(int from) {
       Code::kUsage,
       joined_text("found different collective calls on ranks ", std::max(from, rank_), " and ",
                   std::min(from, rank_), ", expected the same collective calls on all ranks"));
-  fail(status);
   // The other rank may have failed earlier, and this rank did not know it yet. The earlier failure
   // is then the cause.
-  const Status first = transport_->next().status();
-  return first.ok() ? status : first;
+  return fail_together(status);
 }
 
 Status Communicator::check_same(Tag tag) {
@@ -189,6 +187,12 @@ Status Communicator::receive_all(Tag tag, std::size_t count, std::vector<Message
 
 void Communicator::fail(const Status& why) {
   if (transport_) transport_->fail(why);
+}
+
+Status Communicator::fail_together(const Status& why) {
+  if (!transport_) return why;
+  transport_->fail(why);
+  return transport_->next().status();
 }
 
 Status Communicator::agree(const Status& status, std::string_view operation, std::uint64_t file) {

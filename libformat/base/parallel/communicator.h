@@ -214,6 +214,8 @@ class Communicator {
 
   // Makes the network fail for the reason `why`, so that the next operation of every rank fails.
   NMB_EXPORT void fail(const Status& why);
+  // Does the same, and returns the failure that all ranks get: the first one of the network.
+  NMB_EXPORT Status fail_together(const Status& why);
 
   // Keeps `what` alive until the other ranks have noticed the failure; see Transport.
   void keep(std::shared_ptr<const void> what) {

@@ -701,8 +701,7 @@ Result<ClassicHeader> decode_classic_header(const ByteSource& source, const Deco
   ClassicDecoder decoder(source, options, std::move(room));
   Result<ClassicHeader> header = decoder.decode();
   if (!decoder.found_duplicate()) return header;
-  // The second pass compares each name as soon as it is read, and so finds the position of the
-  // duplicate.
+  // A second pass, which compares each name when it reads it, finds where the duplicate lies.
   Metadata at_once = ClassicHeader().metadata;
   at_once.check_names_at_once();
   return ClassicDecoder(source, options, std::move(at_once)).decode();

@@ -79,10 +79,10 @@ struct ViewOrigin {
   std::string record;  // see classic_view()
 };
 
-// What another rank needs to open the same values. std::monostate: no other rank can open them.
+// Where another rank opens the same values. std::monostate: no other rank can open them.
 using LateOrigin = std::variant<std::monostate, StoredOrigin, ViewOrigin>;
 
-// What is known of values before they are opened.
+// Values that are not open yet: their name, size and origin.
 struct LateForm {
   std::string name;
   std::uint64_t size = 0;

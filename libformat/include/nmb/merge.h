@@ -155,7 +155,7 @@ struct Pack {
   std::optional<BlockChoice> choice{};
 };
 
-// What happens to an object that does not match the object of the same name in the first input.
+// How a merge treats an object if the first input has another object of its name.
 enum class Mismatch : std::uint8_t {
   kConflict,
   kSkip,  // the object is left out

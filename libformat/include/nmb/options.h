@@ -50,7 +50,8 @@ struct FindOptions {
   // are not stored. If false, they are missing, and the block does not match.
   bool reads_values = true;
   unsigned threads = 1;  // number of threads that read values
-  // Called with a sentence about blocks for which the expression could not be decided.
+  // Called with a sentence about blocks for which the expression cannot be decided. They are then
+  // left out of the result. If not set, such blocks make find() fail with kUnsupported.
   std::function<void(const std::string&)> on_warning{};
 };
 

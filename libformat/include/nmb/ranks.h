@@ -7,11 +7,12 @@
 //                                                    });
 //
 // Calls that are documented as collective must be made by all ranks, in the same order; a failure
-// is the same on all ranks. A rank that gives up between two collective calls tells the others by
-// an exception that leaves run() or run_threads(), or by fail(); their next collective call then
-// fails with its reason. Only the thread that made a Ranks object may use it.
+// is the same on all ranks. If a rank gives up between two collective calls, the next collective
+// call of the others fails with its reason: an exception that leaves run() or run_threads(), or the
+// argument of fail(). Only the thread that made a Ranks object may use it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -45,13 +46,12 @@ class Ranks {
   NMB_EXPORT int rank() const;
   NMB_EXPORT int size() const;
 
-  // Runs work() on this rank. An exception is thrown on, after fail() has told it to the other
-  // ranks; writers that it destroys lose what they have not committed.
+  // Runs work() on this rank. An exception becomes the failure of all ranks, which is thrown as an
+  // Error. Writers that it destroys lose what they have not committed.
   template <class Work>
   void run(Work&& work) {
-    const Status status = caught(work);
-    if (!status.ok()) fail(status);
-    check(status);
+    const std::uint64_t before = shared_failures();
+    check(ended(caught(work), before));
   }
   // Makes the current or next collective call of all other ranks fail with `why`.
   NMB_EXPORT void fail(const Status& why);
@@ -63,6 +63,10 @@ class Ranks {
   NMB_EXPORT Status try_barrier();
 
  private:
+  // The number of collective calls that have failed on all ranks.
+  NMB_EXPORT std::uint64_t shared_failures() const;
+  // Makes a failure of work that began after `before` shared failures that of all ranks.
+  NMB_EXPORT Status ended(const Status& status, std::uint64_t before);
   friend Communicator& communicator(Ranks& ranks);
   friend Status try_run_threads(int, const std::function<Status(Ranks&)>&);
   explicit Ranks(std::unique_ptr<Communicator> own);

@@ -247,7 +247,8 @@ class Reader {
       std::string_view glob, const std::function<Result<bool>(const BlockView&)>& visit) const;
   // Returns the blocks for which an expression over tags, attributes, statistics and values holds,
   // for example "temperature.max > 300 && site == 'north'" (docs/guides/find.md). Errors: kUsage
-  // for wrong syntax, or a number compared with text; kNotFound if no block has a name in it; those
+  // for wrong syntax, or a number compared with text; kNotFound if no block has a name in it;
+  // kUnsupported (see FindOptions::on_warning); those
   // of reading. A number that a user gives must be checked before it becomes part of an expression.
   std::vector<BlockView> find(std::string_view expression, const FindOptions& options = {}) const {
     return check(try_find(expression, options));

@@ -86,9 +86,9 @@ struct WriteOptions {
 class Dim {
  private:
   friend class Block;
-  Dim(const WriterState* writer, std::uint32_t block, std::uint32_t id)
+  Dim(std::uint64_t writer, std::uint32_t block, std::uint32_t id)
       : writer_(writer), block_(block), id_(id) {}
-  const WriterState* writer_;
+  std::uint64_t writer_;  // number of the writer, which no other writer of the process has
   std::uint32_t block_, id_;
 };
 
@@ -107,8 +107,8 @@ class Var {
   // Converts the numbers. Errors: kRange if one does not fit `type`; nothing is set then.
   NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
 
-  // Puts all values in row-major order, converted to the variable's type. Of a variable with
-  // records, the number of values decides how many records there are. Errors: kRange if some
+  // Puts all values in row-major order, converted to the variable's type. If the variable has
+  // records, their number follows from the number of values. Errors: kRange if some
   // values do not fit the type (all are put); kUsage for a wrong number of values.
   void put(ConstArray values) { check(try_put(values)); }
   NMB_EXPORT Status try_put(ConstArray values);
@@ -255,9 +255,9 @@ class Writer {
   void redefine() { check(try_redefine()); }
   NMB_EXPORT Status try_redefine();
 
-  // Completes requests together, in file order and with few writes. Of requests that overlap, the
-  // later one in `requests` counts. `statuses` is empty or gets the status of each request.
-  // wait_all() is collective; a rank without requests passes none.
+  // Completes requests together, in file order and with few writes. Where requests overlap, the
+  // values of the later one in `requests` stay. `statuses` is empty or gets the status of each
+  // request. wait_all() is collective; a rank without requests passes none.
   void wait(std::span<const Request> requests) { check(try_wait(requests)); }
   void wait_all(std::span<const Request> requests = {}) { check(try_wait_all(requests)); }
   NMB_EXPORT Status try_wait(std::span<const Request> requests, std::span<Status> statuses = {});

@@ -89,8 +89,8 @@ struct FileWriterOptions : OutputOptions {
   // Whether close() adds a view, through which HDF5 programs can read the file (spec/hdf5_view.md).
   // Not allowed in a dry run (kUsage).
   Hdf5View hdf5_view = Hdf5View::kOff;
-  // What the view shows (ViewOptions in reader/file_reader.h). nullopt means: as in the file's
-  // view, or the default of ViewOptions if the file has no view.
+  // Choose what the view shows (ViewOptions in reader/file_reader.h). nullopt takes the choice of
+  // the file's view or, if it has none, the default of ViewOptions.
   std::optional<bool> view_dimensions{}, view_copies{};
 
   // --- what happens to the file ---

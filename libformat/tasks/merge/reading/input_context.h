@@ -37,7 +37,7 @@ inline Dataset dataset_of(ClassicHeader header, Source extent) {
   return dataset;
 }
 
-// What is known of the inputs of a rank after planning.
+// Counts of a rank's inputs, which planning collects.
 struct InputCounts {
   // Number of whole files that have become blocks: HDF5 inputs, and originals in NMB inputs.
   std::uint64_t whole_files = 0;
