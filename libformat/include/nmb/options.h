@@ -47,7 +47,7 @@ struct ReadOptions {
 
 struct FindOptions {
   // Whether the values of a block are read if the expression depends on statistics or counts that
-  // are not stored. If false, they are missing, and the block does not match.
+  // are not stored. If false, such a block cannot be decided.
   bool reads_values = true;
   unsigned threads = 1;  // number of threads that read values
   // Called with a sentence about blocks for which the expression cannot be decided. They are then
