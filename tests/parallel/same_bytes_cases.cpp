@@ -11,6 +11,7 @@
 
 #include "reader/file_reader.h"
 #include "support/faulty_output.h"
+#include "support/model.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"
 
@@ -18,6 +19,7 @@ namespace nmb {
 namespace {
 
 using test::Definer;
+using test::RankFolder;
 using test::RankPhase;
 using test::same_bytes;
 using test::small_pieces;
@@ -25,7 +27,7 @@ using test::small_pieces;
 // A file that `write` makes by the ranks has the bytes of one rank, and no findings.
 Status expect_bytes_of_one(Communicator& ranks,
                            const std::function<Status(const std::string&, Communicator&)>& write) {
-  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("f.nmb"), alone = folder.file("alone.nmb");
   NMB_TRY(write(path, ranks));
   auto compare = [&]() -> Status {
@@ -395,7 +397,7 @@ RANK_CASE(SameBytesByMpiIo) {
 
 // Each rank puts one column of a matrix: by few writes all the same.
 RANK_CASE(PutAllOfColumnsIsGathered) {
-  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const auto size = static_cast<std::uint64_t>(ranks.size());
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   constexpr std::uint64_t kRows = 20000;
@@ -434,7 +436,7 @@ RANK_CASE(PutAllOfColumnsIsGathered) {
 
 // Of elements that several ranks put in one call, the highest rank's count.
 RANK_CASE(PutAllTakesTheHighestRanksValues) {
-  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("overlap.nmb");
   {
     NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, small_pieces(), ranks));
@@ -618,7 +620,7 @@ RANK_CASE(SameBytesWhereARankDoesNotKnowThePlaces) {
 
 // Records that the primary has put since end_define() have no space where the block was laid out.
 RANK_CASE(AGrownBlockIsOpenedByOthers) {
-  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("f.nmb");
   const bool keeps = ranks.rank() == 0, puts = ranks.rank() == ranks.size() - 1;
   constexpr std::uint64_t kCells = 30'000, kRecords = 4;
@@ -664,7 +666,7 @@ RANK_CASE(AGrownBlockIsOpenedByOthers) {
 // A block of the file that one rank has renamed, opened by the others before the commit: what they
 // put to it, before or after, is there.
 RANK_CASE(BlocksAreOpenedByTheirNewNamesBeforeTheCommit) {
-  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const auto share = static_cast<std::uint64_t>(ranks.size());
   const std::vector<int> old(8, 5);
   std::vector<int> mine(8);
@@ -725,7 +727,7 @@ RANK_CASE(BlocksAreOpenedByTheirNewNamesBeforeTheCommit) {
 
 // The handle of a block that another rank has removed is of no other block of its name.
 RANK_CASE(AHandleOfARemovedBlockFindsNoNewOne) {
-  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
              FileWriter::create(folder.file("f.nmb"), small_pieces(), ranks));
   Definer definer(*writer);
@@ -759,7 +761,7 @@ RANK_CASE(AHandleOfARemovedBlockFindsNoNewOne) {
 // A rank that knows the name as that of a block which another rank has replaced takes part in
 // folding what the new one has grown by.
 RANK_CASE(GrowthOfAReplacedBlockIsFolded) {
-  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("f.nmb");
   const bool replaces = ranks.rank() == 0, defines = ranks.rank() == ranks.size() - 1;
   const std::vector<int> record(4, 7);

@@ -7,6 +7,7 @@
 
 #include "reader/file_reader.h"
 #include "support/corpus.h"
+#include "support/model.h"
 #include "support/programs.h"
 #include "writer/file_writer.h"
 
