@@ -260,8 +260,7 @@ Status check_target(const std::string& path, const CreateOptions& options) {
     return Status(Code::kExists, path, kNoOffset, "", "the target is a folder; name a file");
   if (!S_ISREG(info.st_mode))
     return Status(Code::kExists, path, kNoOffset, "", "the target is not a regular file");
-  if (!options.overwrite)
-    return Status(Code::kExists, path, kNoOffset, "", "the file exists");
+  if (!options.overwrite) return Status(Code::kExists, path, kNoOffset, "", "the file exists");
   return ReplacedFile().hold(path, F_OFD_GETLK);
 }
 
