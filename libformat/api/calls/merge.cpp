@@ -73,11 +73,12 @@ Status try_merge(const std::vector<std::string>& inputs, const std::string& outp
   all.inputs = inputs;
   all.output = output;
   PackReport packed;
+  if (inputs.empty()) return Status(Code::kUsage, "no inputs");
   // The options are the same on all ranks, and so is a failure of this step.
   Status status = take(options, &all);
   if (status.ok())
     status = options.ranks ? pack(all, &packed, communicator(*options.ranks)) : pack(all, &packed);
-  *report = report_of(std::move(packed));
+  if (report) *report = report_of(std::move(packed));
   return status;
 }
 

@@ -403,7 +403,9 @@ Result<std::vector<BlockView>> Reader::try_blocks(std::string_view glob) const {
 
 Result<std::vector<BlockView>> Reader::try_find(std::string_view text,
                                                 const FindOptions& options) const {
-  NMB_ASSIGN(const FindExpression expression, FindExpression::parse(text));
+  const Result<FindExpression> parsed = FindExpression::parse(text);
+  if (!parsed.ok()) return parsed.status().in_file(state_->path());
+  const FindExpression& expression = *parsed;
   const InspectedFile& file = state_->file;
   BlockFinder finder(expression, file.reader(), options);
   NMB_TRY(finder.read_tables());

@@ -129,8 +129,10 @@ struct BlockChoice {
 // --- how blocks of the same name in several inputs are merged ---
 // In the modes other than Pack, a block that several inputs have becomes a classic dataset, and
 // objects of the same name must have the same type and dimensions (docs/reference/merging.md).
-// Attributes that determine the meaning of values, for example units, must have the same value; of
-// other attributes the first value is kept.
+// Attributes that determine the meaning of values must have the same value: units, units_metadata,
+// calendar, leap_year, leap_month, month_lengths, _FillValue, missing_value, valid_*, scale_factor,
+// add_offset, _Unsigned, _Encoding, dtype, compress, axis, positive, standard_name, cell_methods
+// and flag_*. Of other attributes the first value is kept.
 
 // Blocks are not merged; the same name in two inputs is a conflict.
 struct Pack {
@@ -268,7 +270,8 @@ struct MergeOptions {
 struct Conflict {
   std::string kind{};  // "type", "values", "missing variable", ... (docs/reference/merging.md)
   // The object on which the inputs do not agree: "BLOCK/VARIABLE", "BLOCK/DIMENSION" or
-  // "BLOCK/VARIABLE@ATTRIBUTE"; without "BLOCK/" in the root block.
+  // "BLOCK/VARIABLE@ATTRIBUTE"; without "BLOCK/" in the root block. `kind` says which: "dimension",
+  // "length" and "missing dimension" are about dimensions.
   std::string object{};
   std::string first_file{}, second_file{};  // second_file is "" if the conflict is in one file
   std::string found{}, expected{};          // with two files: in the second, in the first
@@ -290,7 +293,8 @@ struct MergeReport {
   Totals totals{};
 };
 
-// Thrown by merge(): an Error with the report.
+// Thrown by merge(): an Error with the report. what() says how many
+// conflicts there are, or which input cannot be used; the report has them all.
 class MergeError : public Error {
  public:
   MergeError(Status status, MergeReport report)
@@ -302,7 +306,7 @@ class MergeError : public Error {
 };
 
 // Merges files. A failure leaves `output` as it was. The result is the same for any number of ranks
-// and threads. *report is filled also after a failure. Errors: kConflict (see
+// and threads. *report is filled also after a failure; `report` may be null. Errors: kConflict (see
 // MergeReport::conflicts); the worst of MergeReport::unreadable; kUsage; kExists; kIo; kNoSpace.
 NMB_EXPORT Status try_merge(const std::vector<std::string>& inputs, const std::string& output,
                             const MergeOptions& options, MergeReport* report);

@@ -95,7 +95,8 @@ class VarView {
   NMB_EXPORT Result<AttView> try_att(std::string_view name) const;
   NMB_EXPORT std::vector<AttView> atts() const;
 
-  // Reads all values, or a hyperslab, in row-major order, converted to T. Errors: kUsage for a
+  // Reads all values, or a hyperslab, in row-major order, converted to T. Missing values are
+  // returned as the fill value; statistics leave them out. Errors: kUsage for a
   // wrong hyperslab or length, or text and numbers mixed; kRange if T cannot hold some values (all
   // are converted); kDamaged if a checksum is wrong; kUnsupported for a filter or an external file
   // that may not be opened; kLimit; kIo.
@@ -245,11 +246,14 @@ class Reader {
   // Visits these blocks one by one, until `visit` returns false or a failure.
   NMB_EXPORT Status try_for_each_block(
       std::string_view glob, const std::function<Result<bool>(const BlockView&)>& visit) const;
-  // Returns the blocks for which an expression over tags, attributes, statistics and values holds,
-  // for example "temperature.max > 300 && site == 'north'" (docs/guides/find.md). Errors: kUsage
-  // for wrong syntax, or a number compared with text; kNotFound if no block has a name in it;
-  // kUnsupported (see FindOptions::on_warning); those
-  // of reading. A number that a user gives must be checked before it becomes part of an expression.
+  // Returns the blocks for which an expression holds, for example
+  // "temperature.max > 300 && site == 'north'". Comparisons (== != < <= > >=) are combined by &&,
+  // || and !; text is in quotation marks. Names: TAG or a global attribute; VARIABLE@ATTRIBUTE;
+  // VARIABLE.min, .max, .elements, .missing, .nan and .FUNCTION; any(COMPARISON), all(COMPARISON)
+  // and count(COMPARISON) with the values of a variable (docs/guides/find.md). Errors: kUsage for
+  // wrong syntax, or a number compared with text; kNotFound if no block has a name in it;
+  // kUnsupported (see FindOptions::on_warning); those of reading. A number that a user gives must
+  // be checked before it becomes part of an expression.
   std::vector<BlockView> find(std::string_view expression, const FindOptions& options = {}) const {
     return check(try_find(expression, options));
   }

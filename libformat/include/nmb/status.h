@@ -29,7 +29,8 @@ enum class Code : std::uint8_t {
   kUnsupported,  // the input is legal, but this version does not support it
   kUnknownKind,  // the file is not of a known kind
   kIo,           // a system call failed
-  kNoSpace,      // no space is left, or a quota or a file-size limit is reached
+  kNoSpace,      // no space is left, or a quota or a file-size limit is reached (a
+                 // program gets the latter only if it ignores the signal SIGXFSZ)
   kRange,        // a value does not fit in the requested type; all other values were converted
   kLimit,        // a documented limit of memory, number or length is exceeded
   kBusy,         // another writer has locked the file

@@ -97,10 +97,9 @@ Status verdict(const PackReport& report, const PackOptions& options) {
       std::ranges::count(report.losses, PackLoss::Kind::kValues, &PackLoss::kind));
   if (options.refused_losses == RefusedLosses::kValues && lost_values > 0)
     return conflict(lost_values, "variable",
-                    " without values in the output; keep the originals (mode pack, without "
-                    "Originals::kDrop, MergeOptions::storing, Storing::chunk, "
-                    "Storing::shuffle, Pack::link and MergeOptions::block_by), or use "
-                    "RefusedLosses::kNone to write the rest");
+                    " without values in the output; keep the originals (mode pack with "
+                    "MergeOptions::originals, without MergeOptions::storing, Storing::chunk, "
+                    "Storing::shuffle, Pack::link and MergeOptions::block_by)");
   const std::size_t warnings = report.warnings.size() + report.losses.size();
   if (options.strict && warnings > 0)
     return conflict(warnings, "warning", " with MergeOptions::strict");
