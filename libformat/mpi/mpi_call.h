@@ -11,7 +11,6 @@
 
 namespace nmb {
 
-// Returns the MPI library's text for an error code, in one line.
 inline std::string mpi_error_text(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;

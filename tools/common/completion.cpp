@@ -70,7 +70,7 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
   return out;
 }
 
-// Returns the text in single quotes. `escaped` stands for a single quote in the text.
+// `escaped` stands for a single quote in the text.
 std::string quoted(std::string_view text, std::string_view escaped) {
   std::string out = "'";
   for (const char c : text)

@@ -24,7 +24,7 @@ std::vector<std::size_t> sent_ends(const std::vector<ValueRange>& ranges, int ra
 // other files.
 Status deal_values(Communicator& ranks, const std::string& path,
                    const std::vector<ValueRange>& ranges, const std::vector<std::size_t>& ends);
-// Receives the results of the other ranks. Must be called after deal_values().
+// Must be called after deal_values().
 Status gather_values(Communicator& ranks, const std::vector<ValueRange>& ranges,
                      const std::vector<std::size_t>& ends, std::vector<ValueOutcome>* outcomes);
 

@@ -28,7 +28,7 @@ Source swapped_array(Source source, std::uint64_t value_size) {
 
 // The unstored values of a variable, according to the hdf5 section.
 struct Unstored {
-  std::string why_absent;         // see hdf5::why_absent()
+  std::string why_absent;         // empty: the values are there
   std::vector<std::byte> value;   // the fill value; zeros if none is set
   std::vector<std::byte> region;  // the fill value and the heap bytes to which it refers
 };

@@ -93,7 +93,6 @@ class BlockTable {
   mutable PageCache cache_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const std::vector<Tree>> trees_;
-  // Results of names_below() by name, for some names.
   mutable std::map<std::string, std::shared_ptr<const std::vector<std::string>>, std::less<>>
       names_below_;
 };

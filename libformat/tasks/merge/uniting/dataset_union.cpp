@@ -29,7 +29,7 @@ std::string typed_text(const Attribute& attribute) {
   return std::string(type_name(attribute.type)) + " " + value_text(attribute);
 }
 
-// Returns whether the attribute's values must have the type of the variable.
+// The netCDF conventions give these attributes the type of the variable.
 bool has_type_of_variable(std::string_view attribute) {
   constexpr std::array<std::string_view, 8> kNames{"_FillValue",  "missing_value", "valid_min",
                                                    "valid_max",   "valid_range",   "actual_range",

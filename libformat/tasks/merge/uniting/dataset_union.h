@@ -71,9 +71,9 @@ struct UnionNote {
   enum class What : std::uint8_t {
     kConflict,
     kLeftOut,  // because of UnionRules::skips
-    kFilled,   // because of UnionRules::fills
-    kShared,   // values are not compared because UnionRules::equal_values is not set
-    kWidened,  // because of UnionRules::widens
+    kFilled,
+    kShared,  // values are not compared because UnionRules::equal_values is not set
+    kWidened,
     kDiffers,  // an attribute differs or is missing in one dataset; the first value is kept
   };
   What what;
