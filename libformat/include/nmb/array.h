@@ -74,20 +74,20 @@ constexpr Type type_of() {
   return type_for(memory_type_of<T>());
 }
 
-// A number, or a contiguous range of numbers or characters, which is no array of char.
+// A number, or a contiguous range of numbers or characters other than an array of char.
 template <class T>
 concept Numbers = std::is_arithmetic_v<T> ||
     (std::ranges::contiguous_range<const T>&& std::ranges::sized_range<const T>&&
          std::is_arithmetic_v<std::ranges::range_value_t<const T>> &&
      !std::is_same_v<std::remove_cv_t<std::remove_extent_t<T>>, char>);
 
-// Numbers that are gone when the call returns to which they are passed.
+// Temporary numbers: gone when the call that takes them returns.
 template <class T>
 concept TemporaryNumbers = !std::is_lvalue_reference_v<T> && Numbers<std::remove_cvref_t<T>> &&
                            !std::ranges::borrowed_range<T>;
 
-// Values to pass to a call, as a type and bytes. Does not own the bytes. Like a std::string_view,
-// it is made from a temporary object only as an argument of a call.
+// Values to pass to a call, as a type and bytes. Does not own the bytes. From a temporary object,
+// make it only as an argument of a call, like a std::string_view.
 class ConstArray {
  public:
   template <Numbers T>

@@ -27,7 +27,7 @@ struct Tolerance {
 
 enum class DifferenceKind : std::uint8_t { kOnlyInFirst, kOnlyInSecond, kDiffers };
 
-// A difference that is not a difference of values of variables.
+// Any difference except one between values of variables.
 struct DefinitionDifference {
   DifferenceKind kind = DifferenceKind::kDiffers;
   std::string block;

@@ -21,12 +21,13 @@ class Ranks;
 struct ConvertOptions {
   // --- what is written ---
   FileKind to = FileKind::kNmb;
-  // For HDF5: whether the file is one that netCDF-4 programs read in full.
+  // HDF5 outputs: whether netCDF-4 programs must be able to read the whole file.
   bool netcdf = true;
-  // If set, only this block of an NMB file and the blocks below it are written. A classic file has
-  // one block, so that this is needed if the input has several.
+  // If set, only this block of an NMB file and the blocks below it are written. An input with
+  // several blocks needs this for a classic output, which has one block.
   std::optional<std::string> block{};
-  // Whether what `to` cannot hold is left out and reported. If false, it makes the call fail.
+  // Whether the output leaves out and reports what `to` cannot hold. If false, such content makes
+  // the call fail.
   bool lossy = false;
   // How values are stored in NMB and HDF5 files.
   Storing storing{};
@@ -46,17 +47,17 @@ struct ConvertOptions {
   // If set, the call is collective: these ranks share the work, and all get its outcome.
   Ranks* ranks = nullptr;
   // --- callback and cancelling ---
-  // Called by one thread at a time with bytes of values.
+  // Called by one thread at a time. `done` and `total` count bytes of values.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
   // If set, the call stops with kIo "interrupted" once *cancel is true, and the output stays as it
   // was.
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// Converts a file. A failure leaves `output` as it was. losses: nullptr, or gets a sentence for
-// each thing that the output lacks or has in another form, also after kConflict. Errors: kConflict
-// if `to` cannot hold the content; kUsage; kNotFound; kUnknownKind; kDamaged; kUnsupported;
-// kExists; kIo; kNoSpace.
+// Converts a file. A failure leaves `output` as it was. losses: if not nullptr, gets one sentence
+// for each thing that the output lacks or has in another form, also after kConflict. Errors:
+// kConflict if `to` cannot hold the content; kUsage; kNotFound; kUnknownKind; kDamaged;
+// kUnsupported; kExists; kIo; kNoSpace.
 NMB_EXPORT Status try_convert(const std::string& input, const std::string& output,
                               const ConvertOptions& options = {},
                               std::vector<std::string>* losses = nullptr);

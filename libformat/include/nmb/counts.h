@@ -1,5 +1,5 @@
-// BlockCounts: the numbers of objects in a block. Totals: their sums over many blocks. An index has
-// them, so that nothing else is read to count.
+// BlockCounts: the numbers of objects in a block. Totals: their sums over many blocks. The index
+// has both, so counting reads nothing else.
 #pragma once
 
 #include <cstdint>

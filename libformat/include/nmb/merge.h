@@ -27,8 +27,8 @@ namespace nmb {
 class Ranks;
 
 // How an input is divided into blocks of the output. A new block is placed below the block from
-// which its variables are taken. The old block keeps variables that do not match the rule, global
-// attributes, and dimensions that no variable uses.
+// which its variables are taken. The old block keeps its global attributes, the variables that do
+// not match the rule, and the dimensions that no variable uses.
 struct BlockRule {
   enum class By : std::uint8_t {
     // Each classic file, each group of an HDF5 file, and each block of an NMB file becomes a block.
@@ -105,20 +105,20 @@ struct TagRule {
   NMB_EXPORT static Result<TagRule> parse(std::string_view text);
 };
 
-// Which blocks of the inputs are packed. A block is packed if all conditions hold for it. A block
-// of an NMB file and a group of an HDF5 file have the names that they have in the input; a classic
-// file has its name without folder and ending. Blocks are packed alone: blocks below them need not
-// be packed. A packed block may use dimensions and datatypes of groups above it. Such groups are
-// packed with their attributes, datatypes and dimension scales (coordinates), but without their
-// other variables. Links and references to objects that are not packed are left out.
+// Which blocks of the inputs are packed. A block is packed if all conditions hold for it. The name
+// of a block is its name in the NMB input, the name of the group in the HDF5 input, or the name of
+// the classic file without folder and ending. A block below a packed block is packed only if the
+// conditions hold for it too. A packed block may use dimensions and datatypes of groups above it.
+// Such groups are packed with their attributes, datatypes and dimension scales (coordinates), but
+// without their other variables. Links and references to objects that are not packed are left out.
 struct BlockChoice {
   // If set, only blocks with these names. A name that no input has is an error.
   std::optional<std::vector<std::string>> names{};
   // If set, only blocks for whose names this function returns false. Must be thread-safe.
   std::function<Result<bool>(std::string_view block)> excludes{};
-  // If set, only blocks for which this expression holds (Reader::find()). A name in
-  // the expression that no block has is an error. Blocks for which the conditions above do not hold
-  // are not looked at.
+  // If set, only blocks for which this expression holds (Reader::find()). A name in the expression
+  // that no block has is an error. The expression is evaluated only for blocks for which the
+  // conditions above hold.
   std::optional<std::string> where{};
   // The blocks for which all other conditions hold are numbered from 0, in the order of the inputs
   // and, in each input, of the names. Only blocks whose number modulo `shards` is shard - 1 are
@@ -182,15 +182,15 @@ struct Union {
 // Blocks with the same objects become one block; values are concatenated along a dimension.
 struct Join {
   // The dimension along which values are concatenated. "" means the record dimension; "axis:0"
-  // means the first dimension of each variable. A name means the dimension of the highest group
-  // that defines one; "/GROUP/NAME" means the dimension of this group.
+  // means the first dimension of each variable. A name means the dimension of this name in the
+  // highest group that has one; "/GROUP/NAME" means the dimension of this group.
   std::string along{};
   // Name of the variable that lists the events in each input, as "BLOCK/VARIABLE". Without
   // "BLOCK/", the variable is in the block "spill". The list has integers that do not decrease, and
   // each new value is a new event. Events are numbered from 0 over all inputs. If a block has a
   // joined variable named VARIABLE with one value for each row, the block gets a variable
-  // VARIABLE.seq (kInt64). This variable has the number of the event of each row. If the key is not
-  // empty, all blocks become classic datasets.
+  // VARIABLE.seq (kInt64). It holds the event number of each row. If the key is not empty, all
+  // blocks become classic datasets.
   std::string key{};
   // A line to add to the global attribute `history` of the root block, before its text. The line is
   // added if several inputs have a root block. If empty, no line is added.
@@ -250,7 +250,7 @@ struct MergeOptions {
   ExternalPaths external = ExternalPaths::kBeneath;  // which external files of inputs are read
   // If not empty, a call that ends early leaves hidden files beside the output. A later call with
   // the same text and the same inputs (by name, size and time of change) goes on from there. The
-  // text must name all options above that change the output.
+  // text must state all options above that change the output.
   std::string resume{};
 
   // --- what changes the speed ---
@@ -259,7 +259,7 @@ struct MergeOptions {
   // outcome; rank 0 gets the report.
   Ranks* ranks = nullptr;
   // --- callback and cancelling ---
-  // Called by one thread at a time with bytes of values.
+  // Called by one thread at a time. `done` and `total` count bytes of values.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
   // If set, the call stops with kIo "interrupted" once *cancel is true, and the output stays as it
   // was.
@@ -281,12 +281,12 @@ struct Conflict {
 };
 
 struct MergeReport {
-  // If there are any, nothing is written. Of each object of an input, the first difference is here:
-  // a variable of another type is not compared further.
+  // If there are any, nothing is written. Lists only the first difference of each object of an
+  // input: a variable of another type, for example, is not compared further.
   std::vector<Conflict> conflicts{};
   std::vector<Conflict> differing{};  // attributes that differ: the first value was kept
   std::vector<Conflict> left_out{}, filled{}, widened{};  // what the mode's options did
-  std::vector<std::string> losses{};                      // what the output lacks of an input
+  std::vector<std::string> losses{};                      // content of inputs that the output lacks
   std::vector<Status> unreadable{};                       // inputs that cannot be used
   std::vector<std::string> warnings{};
   std::uint64_t inputs = 0, bytes_in = 0, bytes_out = 0;

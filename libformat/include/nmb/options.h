@@ -50,8 +50,8 @@ struct FindOptions {
   // are not stored. If false, such a block cannot be decided.
   bool reads_values = true;
   unsigned threads = 1;  // number of threads that read values
-  // Called with a sentence about blocks for which the expression cannot be decided. They are then
-  // left out of the result. If not set, such blocks make find() fail with kUnsupported.
+  // Called with a sentence about blocks for which the expression cannot be decided. The result then
+  // leaves these blocks out. If on_warning is not set, they make find() fail with kUnsupported.
   std::function<void(const std::string&)> on_warning{};
 };
 

@@ -32,7 +32,7 @@ class Ranks {
   // Errors: kUsage without a launcher; kUnsupported if the plug-in is missing or of another build.
   static Ranks mpi() { return check(try_mpi()); }
   NMB_EXPORT static Result<Ranks> try_mpi();
-  // Collective over *comm, an MPI_Comm of `library`, of which this object keeps a duplicate.
+  // Collective over *comm, an MPI_Comm of `library`. This object keeps a duplicate of *comm.
   // Destroy this object before MPI_Finalize().
   NMB_EXPORT static Result<Ranks> try_mpi(MpiLibrary library, const void* comm);
   // Returns whether an MPI launcher has started this process, by its environment.
@@ -47,7 +47,7 @@ class Ranks {
   NMB_EXPORT int size() const;
 
   // Runs work() on this rank. An exception becomes the failure of all ranks, which is thrown as an
-  // Error. Writers that it destroys lose what they have not committed.
+  // Error. Writers that the exception destroys lose what they have not committed.
   template <class Work>
   void run(Work&& work) {
     const std::uint64_t before = shared_failures();
@@ -65,7 +65,8 @@ class Ranks {
  private:
   // The number of collective calls that have failed on all ranks.
   NMB_EXPORT std::uint64_t shared_failures() const;
-  // Makes a failure of work that began after `before` shared failures that of all ranks.
+  // Called when work on this rank has ended: makes its failure the failure of all ranks. before:
+  // shared_failures() when the work began.
   NMB_EXPORT Status ended(const Status& status, std::uint64_t before);
   friend Communicator& communicator(Ranks& ranks);
   friend Status try_run_threads(int, const std::function<Status(Ranks&)>&);

@@ -5,9 +5,10 @@
 //   for (const nmb::BlockView& block : in.blocks("station/*"))
 //     std::cout << block.name() << ": " << block.counts().records << " records\n";
 //
-// Only what is asked for is read: a total or a list of blocks reads pages of the index, a variable
-// its block. A classic file is one block, whose name is empty; a group of an HDF5 file is a block.
-// Values that are read have been compared with their checksums, unless ReadOptions say otherwise.
+// Each call reads only what it needs: totals and lists of blocks come from pages of the index, a
+// variable from its block. A classic file is one block, whose name is empty; a group of an HDF5
+// file is a block. Values that are read have been compared with their checksums, unless ReadOptions
+// say otherwise.
 //
 // BlockView, VarView and AttView are handles that keep the file open; they may be copied and
 // outlive the Reader. Reader and handles are thread-safe, except for the collective calls.
@@ -81,8 +82,8 @@ class AttView {
 class VarView {
  public:
   NMB_EXPORT std::string name() const;
-  // Returns the type of the values; nullopt if they are neither numbers nor characters, which only
-  // variables from HDF5 are: strings (strings()), compounds and others.
+  // Returns the type of the values; nullopt if they are neither numbers nor characters. Only
+  // variables from HDF5 have such values: strings (see strings()), compounds and others.
   NMB_EXPORT std::optional<Type> type() const;
   // Returns the lengths of the dimensions, slowest first, and their names. The length of the
   // record dimension is the number of records.
@@ -131,8 +132,9 @@ class VarView {
   void read(const Hyperslab& slab, MutableArray out) const { check(try_read(slab, out)); }
   NMB_EXPORT Status try_read(MutableArray out) const;
   NMB_EXPORT Status try_read(const Hyperslab& slab, MutableArray out) const;
-  // Returns strings: of characters, one for each index of all dimensions but the last, without
-  // trailing NULs; of an HDF5 string type, one for each element. Errors: those of read().
+  // Returns strings. Variables of characters: one string for each index of all dimensions but the
+  // last, without trailing NULs. Variables of an HDF5 string type: one for each element. Errors:
+  // those of read().
   std::vector<std::string> strings() const { return check(try_strings()); }
   NMB_EXPORT Result<std::vector<std::string>> try_strings() const;
   // Collective for a Reader with ranks: all ranks read the same hyperslab. Rank 0 reads the file
@@ -167,8 +169,8 @@ struct DimView {
   bool is_record = false;
 };
 
-// A block: its name and counts, from the index. The other functions load its definitions, which
-// the Reader keeps in a cache; their errors are kDamaged, kUnsupported and kIo.
+// A block: its name and counts, from the index. The other functions load the definitions of the
+// block, which the Reader keeps in a cache. Their errors are kDamaged, kUnsupported and kIo.
 class BlockView {
  public:
   NMB_EXPORT const std::string& name() const;
@@ -226,7 +228,7 @@ class Reader {
     return var(full_name).template read<T>();
   }
   // Reads many hyperslabs with few reads of the file. `statuses` is empty or gets the status of
-  // each request; the first failure is returned. Not for several threads at once.
+  // each request; the first failure is returned.
   void read_many(std::span<const ReadRequest> requests) const { check(try_read_many(requests)); }
   NMB_EXPORT Status try_read_many(std::span<const ReadRequest> requests,
                                   std::span<Status> statuses = {}) const;
@@ -237,8 +239,8 @@ class Reader {
   NMB_EXPORT Result<VarView> try_var(std::string_view full_name) const;
   NMB_EXPORT Result<BlockView> try_block(std::string_view name) const;
   // Returns the blocks whose names match `glob`, in the order of names: `*` matches within a part
-  // of a path, `**` across parts. A path "a/b" alone makes no block "a". Reads entries of the index
-  // only.
+  // of a path, `**` across parts. A block "a/b" does not imply a block "a". Reads entries of the
+  // index only.
   std::vector<BlockView> blocks(std::string_view glob = "**") const {
     return check(try_blocks(glob));
   }
@@ -259,8 +261,8 @@ class Reader {
   }
   NMB_EXPORT Result<std::vector<BlockView>> try_find(std::string_view expression,
                                                      const FindOptions& options = {}) const;
-  // Loads blocks together. Collective for a Reader with ranks: what all ranks name, rank 0 reads
-  // and sends.
+  // Loads blocks together. Collective for a Reader with ranks: rank 0 reads each block that all
+  // ranks pass in `names`, and sends it to them.
   std::vector<BlockView> open_blocks(std::span<const std::string_view> names) const {
     return check(try_open_blocks(names));
   }
@@ -278,10 +280,10 @@ class Reader {
 
   NMB_EXPORT FileKind kind() const;
   NMB_EXPORT std::uint64_t file_length() const;
-  // The following are those of an NMB file; 0, false or empty for other files.
+  // For files other than NMB files, the following functions return 0, false or nothing.
   NMB_EXPORT std::uint64_t generation() const;
   NMB_EXPORT bool has_hdf5_view() const;
-  NMB_EXPORT std::vector<Finding> warnings() const;  // what did not prevent opening
+  NMB_EXPORT std::vector<Finding> warnings() const;  // defects that did not prevent opening
   // Returns the JSON objects of Writer::add_provenance(), oldest first.
   std::vector<std::string> provenance() const { return check(try_provenance()); }
   NMB_EXPORT Result<std::vector<std::string>> try_provenance() const;

@@ -108,8 +108,9 @@ struct Recovery {
 struct RecoverOptions {
   bool replace = false;  // whether the output may replace an existing file
   bool sync = true;      // whether the call waits until the data are on the device
-  // Whether blocks with damaged values are recovered too, with fill values in their place, and
-  // blocks with values whose checksums are lost, which are copied without a check.
+  // Which other blocks are recovered too. partial: blocks with damaged values, which become fill
+  // values. unverified: blocks with values whose checksums are lost; these values are copied
+  // without a check.
   bool partial = false, unverified = false;
   ExternalPaths external = ExternalPaths::kBeneath;  // which external files may be opened
   unsigned threads = 1;

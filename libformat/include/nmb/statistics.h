@@ -73,7 +73,7 @@ struct Histogram {
 // between, so they do not depend on the order of the numbers.
 struct Moments {
   double mean = 0;
-  double deviation = 0;  // of the numbers themselves: divided by their count, not by one less
+  double deviation = 0;  // population standard deviation: the divisor is the count
   friend bool operator==(const Moments&, const Moments&) = default;
 };
 

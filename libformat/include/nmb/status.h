@@ -56,8 +56,8 @@ class [[nodiscard]] Status {
   Status() = default;
   Status(Code code, std::string message) : Status(code, {}, kNoOffset, {}, std::move(message)) {}
   // If the file breaks a rule of spec/format.md, `rule` is the id of the rule, for example
-  // "R-IX-3". Otherwise `rule` is empty.
-  // `rank` is a rank that `message` names already; on_rank() adds no other.
+  // "R-IX-3". Otherwise `rule` is empty. `rank` is the rank that `message` already shows, if there
+  // is one; on_rank() then changes nothing.
   Status(Code code, std::string file, std::uint64_t offset, std::string rule, std::string message,
          int rank = kNoRank)
       : Status(Detail{code, std::move(file), offset, std::move(rule), std::move(message), rank}) {}

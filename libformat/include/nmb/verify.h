@@ -41,9 +41,10 @@ struct VerifySummary {
   std::uint64_t findings = 0;
   std::uint64_t warnings = 0;
   std::uint64_t bytes_read = 0;
-  // Number of originals in the file and of classic blocks that did not come from an original, and
-  // how many of them can be written again: originals with the recorded digests, and blocks without
-  // findings. Counted at level kData, or if VerifyOptions::originals is set.
+  // `originals` counts the originals in the file, and the classic blocks that did not come from an
+  // original. `whole_originals` counts those that can be written again: originals with the recorded
+  // digests, and blocks without findings. Counted at level kData, or if VerifyOptions::originals is
+  // set.
   std::uint64_t originals = 0, whole_originals = 0;
   // Whether values in other files belong to the result. They may change without a change of the
   // checked file.
@@ -66,12 +67,12 @@ struct VerifyOptions {
   unsigned threads = 1;
   // If set, the call is collective: these ranks share the check of values, and all get its result.
   Ranks* ranks = nullptr;
-  // Called by one thread at a time with the bytes that are done, of all.
+  // Called by one thread at a time. `done` and `total` count bytes.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
 };
 
 struct VerifyReport : VerifySummary {
-  // Defects and warnings, in an order that depends only on the file. Rank 0 has them.
+  // Defects and warnings, in an order that depends only on the file. Empty on ranks other than 0.
   std::vector<Finding> list{};
   // Whether everything was checked and nothing is wrong; warnings do not count.
   bool is_sound() const { return findings == 0 && incomplete.ok(); }

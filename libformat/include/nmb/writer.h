@@ -16,11 +16,11 @@
 //
 // Several ranks: each rank makes a Writer of the same path with its Ranks. Writer(), open_blocks(),
 // end_define(), redefine(), extend(), put_all(), wait_all(), sync(), close() and report() are then
-// collective; all other calls are local. Several ranks may define the same block, alike or parts of
-// it: it becomes the union of the parts, and end_define() fails with kConflict if they disagree.
-// Definitions come before end_define(), values after it. A writer of one rank needs neither
-// end_define() nor redefine(), because it calls them itself; a program that defines many blocks
-// before it puts values is faster than one that alternates, and its file is smaller.
+// collective; all other calls are local. Several ranks may define the same block, each in full or
+// in part. The block becomes the union of these definitions, and end_define() fails with kConflict
+// if they disagree. Definitions come before end_define(), values after it. A writer of one rank
+// needs neither end_define() nor redefine(), because it calls them itself; a program that defines
+// many blocks before it puts values is faster than one that alternates, and its file is smaller.
 //
 // Errors: after kUsage, kExists, kNotFound or kRange of a local call, the writer can be used on.
 // After a failure of a collective call, and after kIo, kNoSpace or kDamaged, every later call
@@ -72,7 +72,7 @@ struct WriteOptions {
   std::uint64_t alignment = 0;
 
   // --- what changes the speed ---
-  int aggregators = 0;  // number of ranks that write metadata for all; 0: chosen
+  int aggregators = 0;  // number of ranks that write metadata for all; 0: automatic
   bool mpi_io = false;  // whether the file is accessed by MPI-IO (kUsage without MPI ranks)
   std::vector<std::pair<std::string, std::string>> hints{};  // for MPI-IO: keys and values
 
@@ -120,9 +120,9 @@ class Var {
     check(try_put_records(first, values));
   }
   NMB_EXPORT Status try_put_records(std::uint64_t first, ConstArray values);
-  // Puts one string for each index of all dimensions but the last, whose length is that of a
-  // string: shorter strings get NULs. The type must be kChar. Errors: kUsage, also if a string is
-  // too long.
+  // Puts one string for each index of all dimensions but the last. The length of the last dimension
+  // is the length of a string; shorter strings are padded with NULs. The type must be kChar.
+  // Errors: kUsage, also if a string is too long.
   void put_strings(std::span<const std::string> strings) { check(try_put_strings(strings)); }
   NMB_EXPORT Status try_put_strings(std::span<const std::string> strings);
 
@@ -225,16 +225,16 @@ class Writer {
                                             const WriteOptions& options = {});
   NMB_EXPORT Writer(Writer&&) noexcept;
   NMB_EXPORT Writer& operator=(Writer&&) noexcept;
-  // Without close(), everything uncommitted is lost. If this is the only rank that goes without
-  // close(), the other ranks' next collective call fails.
+  // Without close(), everything uncommitted is lost. If other ranks go on, their next collective
+  // call fails.
   NMB_EXPORT ~Writer();
 
-  // Finds a block of the file or of this rank, or else defines it. Errors: kUsage if the name is
-  // illegal (spec/format.md, section 8.4).
+  // Finds a block of the file or of this rank, or defines it if there is none. Errors: kUsage if
+  // the name is illegal (spec/format.md, section 8.4).
   Block block(std::string_view name) { return check(try_block(name)); }
   NMB_EXPORT Result<Block> try_block(std::string_view name);
   // Finds blocks of any rank, also uncommitted ones. Collective, after end_define(); each rank
-  // names what it needs. Errors: kNotFound.
+  // passes the names that it needs. Errors: kNotFound.
   std::vector<Block> open_blocks(std::span<const std::string_view> names) {
     return check(try_open_blocks(names));
   }
@@ -264,8 +264,8 @@ class Writer {
   NMB_EXPORT Status try_wait_all(std::span<const Request> requests = {},
                                  std::span<Status> statuses = {});
 
-  // Commits a generation, which readers that open the file from now on see. When the call returns,
-  // it is on the device (but see WriteOptions::sync).
+  // Commits a generation: readers that open the file from now on see it. When the call returns, the
+  // generation is on the device (but see WriteOptions::sync).
   void sync() { check(try_sync()); }
   NMB_EXPORT Status try_sync();
   // Commits and closes. Fails with kUsage while requests are open.
@@ -275,7 +275,7 @@ class Writer {
   // Returns the number of the last commit, or 0.
   NMB_EXPORT std::uint64_t generation() const;
   // Returns one line: the seconds of each phase of writing, and counts of messages, reads and
-  // writes; the highest of all ranks. Also after close().
+  // writes; each is the highest of all ranks. Also after close().
   std::string report() const { return check(try_report()); }
   NMB_EXPORT Result<std::string> try_report() const;
 
