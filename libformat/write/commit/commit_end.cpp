@@ -15,8 +15,8 @@ namespace nmb {
 
 namespace {
 
-// The message of each rank to rank 0: the rank's dead ranges, whose sums are known, and its rows
-// for the growth page. It is short, because rank 0 receives one from each rank.
+// The message of each rank to rank 0: the rank's dead ranges with their sums, and its rows for the
+// growth page. The message is short, because rank 0 receives one from each rank.
 struct DeadAndGrown {
   std::vector<DeadRange> dead;
   NewGrowth growth;
@@ -89,8 +89,8 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
-// Adds to a failure's message that the new generation may be in the file, which is unknown if
-// writing the slot fails. The status is the same on all ranks.
+// Called if writing the slot has failed: adds to the message that the new generation may be in the
+// file nevertheless. The status is the same on all ranks.
 Status in_doubt(const WriterCore& w, const Status& status) {
   // A new file has no name yet and is removed after a failure. kBusy: another file has the name
   // now.

@@ -87,8 +87,8 @@ class OwnChanges final : public IndexChanges {
     const BlockCommit* block;
   };
 
-  // Prefetches data that is needed soon, because the changes are in the order of names, not in the
-  // order of blocks in memory.
+  // Prefetches data that is needed soon. The changes are in the order of names, so their blocks are
+  // scattered over memory.
   void prefetch(std::size_t i) const {
     constexpr std::size_t kSoon = 8;
     if (i + 2 * kSoon >= list_.size()) return;

@@ -94,8 +94,8 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   BlockState& block = w_.blocks[id];
   block.metadata = std::make_unique<Metadata>();
   // Blocks of one file usually have similar definitions, so a new block reserves as much memory as
-  // the previous block uses. If that block uses more than this, it may be the only large one, and
-  // no memory is reserved.
+  // the previous block uses. If the previous block uses more than kReserve, it may be the only
+  // large one, and no memory is reserved.
   constexpr std::size_t kReserve = 64 << 10;
   const BlockState* const before = id > 0 ? defining_new(id - 1) : nullptr;
   w_.blocks.names_like = NamesLike(before && !definitions ? before->metadata.get() : nullptr);
@@ -154,7 +154,7 @@ Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, T
     NMB_TRY(check_new_name("attribute", name));
     const Metadata& before = block->old->metadata;
     if (name == "_FillValue" && variable < before.variable_count()) {
-      // Holes are read as the fill value, so it must not change while there are holes.
+      // Holes are read as the fill value, so the fill value must not change while there are holes.
       NMB_ASSIGN(VariableShape shape,
                  shape_of(before, block->old->layout, variable, block->old->records));
       std::uint64_t slice = before.slice_bytes(variable).value_or(0);

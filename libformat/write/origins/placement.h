@@ -1,7 +1,7 @@
-// Placement: a sequence of allocations whose position is not known yet. From the position where
-// free space begins before the allocations, end() computes where it begins after them. Two
-// placements can be joined, so one scan over the ranks computes the positions of all ranks
-// (spec/format.md, section 8).
+// Placement: a sequence of allocations whose position is not known yet. end() takes the position
+// where free space begins before the allocations, and returns the position where it begins after
+// them. Two placements can be joined, so one scan over the ranks computes the positions of all
+// ranks (spec/format.md, section 8).
 #pragma once
 
 #include <algorithm>

@@ -77,8 +77,8 @@ struct FileWriterOptions : OutputOptions {
   // statistics.
   StatisticsLevel statistics = StatisticsLevel::kNone;
   // Functions of values whose results are stored beside the statistics, each with its own name.
-  // Only allowed with statistics (kUsage). A block that is packed from another NMB file keeps its
-  // results of other functions.
+  // Only allowed with statistics (kUsage). A block that is packed from another NMB file keeps the
+  // results of other functions that it has there.
   std::vector<ValueFunction> functions{};
   // Stripe size of the file in bytes, a power of 2 from 4096 to 2^30 (striping_unit in MPI-IO). New
   // extents and pieces of at least this length begin at multiples of the stripe size, and the
@@ -240,15 +240,11 @@ struct FileWriterReport {
   std::uint64_t reads = 0;       // calls
   std::uint64_t bytes_read = 0;  // bytes requested, including bytes after the end of the file
 
-  // Returns a report in which each number is the higher of the numbers in `a` and `b`. Together
+  // Returns a report in which each number is the maximum of the numbers in `a` and `b`. Together
   // with all_reduce(), this gives the maximum over all ranks.
   NMB_EXPORT static FileWriterReport highest(const FileWriterReport& a, const FileWriterReport& b);
   // Returns one line of text: the phases in ms, then the counts.
   NMB_EXPORT std::string text() const;
 };
-
-// --- HDF5 views ---
-// A view is HDF5 metadata inside an NMB file, through which HDF5 programs read the file directly
-// (spec/hdf5_view.md). To make a view in a new file, set FileWriterOptions::hdf5_view.
 
 }  // namespace nmb

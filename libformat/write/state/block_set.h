@@ -33,7 +33,7 @@ class BlockSet {
 
   std::string_view name(BlockId id) const { return names_.at(id); }
   std::optional<BlockId> find(std::string_view name) const { return names_.find(name); }
-  // After this call, find() does not find the block's name.
+  // After this call, find() no longer finds the block.
   void forget_name(BlockId id) { names_.forget(id); }
   void rename(BlockId id, std::string_view name) {
     names_.forget(id);

@@ -35,8 +35,8 @@ struct Claimed {
   std::string_view name;
   Sharing::Handle handle;
   Claim claim;
-  // Number of names before this name in the slice that are added, minus the number of those that
-  // are removed.
+  // Number of names that are added before this name in the slice, minus the number of names that
+  // are removed there.
   std::int64_t change = 0;
 };
 

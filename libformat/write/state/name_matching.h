@@ -38,7 +38,7 @@ void fields(Fields& all, NameRecord& record) {
 }
 
 struct NameMatch {
-  // Number of names before this name that the ranks add, minus the number of those that they
+  // Number of names before this name that the ranks add, minus the number of such names that they
   // remove.
   std::int64_t change = 0;
   // Handles of the ranks that share the block. The primary receives the handles of all these ranks:

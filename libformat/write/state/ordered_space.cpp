@@ -74,8 +74,7 @@ OwnerPlacement placement_of(const std::vector<SentRequest*>& by_order, std::uint
     OwnerPlacement one{true, Placement::of(request.length, request.alignment), {}};
     one.as_later = one.as_first;
     if (continues(request, cursor)) {
-      // The first bytes of the request use the padding before the cursor, so the request needs less
-      // free space.
+      // The request begins in the padding before the cursor, so it needs less free space.
       const std::uint64_t ahead = cursor - request.tail;
       one.as_first = Placement::of(request.length > ahead ? request.length - ahead : 0, 8);
     }

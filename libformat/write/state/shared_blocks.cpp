@@ -254,8 +254,8 @@ Status SharedBlocks::send_places(const std::vector<BlockId>& ids) {
   return {};
 }
 
-// Tells each primary which values of its blocks this rank has written. The primaries need this to
-// finish the extents.
+// Sends each primary a list of the values of its blocks that this rank has written. The primary
+// needs the list to finish the extents.
 Status SharedBlocks::collect_values() {
   if (w_.ranks.is_alone()) return {};
   Outbox<WrittenMessage> told;

@@ -23,9 +23,9 @@ class SharedBlocks {
   // Unites the definitions of all ranks on the primaries of the blocks. Errors: kConflict if
   // definitions contradict each other.
   Status unite(const std::vector<BlockId>& ids);
-  // Tells the other ranks the places of shared blocks.
+  // Sends the places of shared blocks to the other ranks.
   Status send_places(const std::vector<BlockId>& ids);
-  // Tells the primaries which values other ranks have written.
+  // Sends the primary of each shared block a list of the values that other ranks have written.
   Status collect_values();
 
   void take_match(BlockId id, NameMatch match);

@@ -56,7 +56,8 @@ class SharedDefinitions {
   Metadata take() && { return std::move(union_); }
 
  private:
-  // Where the objects of one rank begin. They end where those of the next Start in `starts_` begin.
+  // Where the objects of one rank begin. They end where the objects of the next Start in `starts_`
+  // begin.
   struct Start {
     int rank;
     DimId dimension;

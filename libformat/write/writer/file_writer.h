@@ -76,9 +76,9 @@ class FileWriter {
                                           std::uint64_t records = 0);
   // Finds a block of the file, or a block that this rank has defined. Errors: kNotFound.
   NMB_EXPORT Result<BlockId> find_block(std::string_view name);
-  // Finds blocks of any rank, including blocks defined since the last commit. Each rank names the
-  // blocks that it needs. Collective, and only outside define mode. Errors: kNotFound, on all
-  // ranks.
+  // Finds blocks of any rank, including blocks defined since the last commit. Each rank passes the
+  // names of the blocks that it needs. Collective, and only outside define mode. Errors: kNotFound,
+  // on all ranks.
   NMB_EXPORT Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
   // Stores a whole file, byte for byte. FileReader::give_back() returns the file. Returns the index
   // of the file (from 0) among the files that this rank adds before the next commit. Errors: kUsage
