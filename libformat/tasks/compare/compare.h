@@ -27,8 +27,8 @@ namespace nmb {
 struct ContentFile {
   FileBlocks blocks;
   std::uint64_t size = 0;  // bytes of the file
-  // If `blocks` has other names for the blocks than the file: the paths of objects count as if the
-  // groups of the file had been renamed like this.
+  // Set if `blocks` has other names for the blocks than the file. The paths of objects then count
+  // as if this move had renamed the groups of the file.
   PathMove move{};
 };
 
@@ -67,7 +67,7 @@ NMB_EXPORT Result<Sha256> sha256(const ByteSource& source,
 
 // Calls visit() for each block of a file, in the order of names, and returns the digest of the
 // file. Loads the metadata of blocks from HDF5 twice. Errors: those of the functions in `blocks`,
-// of the values and of visit(); kUnsupported if values cannot be read, for example because of a
+// of reading values and of visit(); kUnsupported if values cannot be read, for example because of a
 // filter; kLimit if a type is too large. The message names the object.
 NMB_EXPORT Result<Digest> digest_file(const ContentFile& file, const ContentOptions& options,
                                       const std::function<Status(const BlockDigest&)>& visit);

@@ -127,8 +127,8 @@ class ContentDigester {
     return blocks_.size() >= kMostBlocksTogether ? finish() : Status();
   }
 
-  // Reads the values of all variables that were added, and passes the digests of all complete
-  // blocks on.
+  // Reads the values of all variables that were added, and passes on the digests of all complete
+  // blocks.
   Status finish() {
     NMB_TRY(run_value_jobs(options_.threads, jobs_, [&] {
       return [&, buffer = std::vector<std::byte>()](const ValueJob& job) mutable {

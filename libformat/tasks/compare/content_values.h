@@ -1,6 +1,5 @@
-// ContentValues: the content of a variable's values, that is all elements in row-major order, in
-// canonical form, with fill values in place of elements that were never written (spec/digest.md,
-// section 4).
+// ContentValues: all elements of a variable, in row-major order and canonical form, with fill
+// values in place of elements that were never written (spec/digest.md, section 4).
 #pragma once
 
 #include <cstddef>

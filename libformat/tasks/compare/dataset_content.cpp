@@ -39,7 +39,7 @@ constexpr std::string_view kind_text(hdf5::LinkKind kind) {
   return "";
 }
 
-// The order of owners of properties: the group (kGlobal) comes first.
+// Sort key of a property's owner. The group comes first: kGlobal + 1 is 0.
 std::uint32_t owner_order(const Property& property) { return property.owner + 1; }
 
 // Returns the part of a path before its last '/', without the first '/'.

@@ -102,8 +102,8 @@ class DatasetContent {
     return attributes_of(id(number));
   }
   // Returns the canonical fill value of a variable of a netCDF type: _FillValue, or netCDF's
-  // default. Returns no bytes for characters, for types of one byte without _FillValue, which have
-  // no default in netCDF, and for all other types.
+  // default. Returns no bytes for characters, for one-byte types without _FillValue (netCDF has no
+  // default for them), and for types that netCDF does not have.
   Result<std::vector<std::byte>> fill_value(std::size_t number);
   std::string variable_comment(std::size_t number) const { return comment_of(id(number)); }
   // Returns the HDF5 properties of a variable. Thread-safe.

@@ -15,8 +15,8 @@ namespace nmb {
 
 namespace {
 
-// A long double holds every value of all netCDF types where it has 64 bits of mantissa. Elsewhere,
-// differences of large 64-bit integers are rounded.
+// A long double with a mantissa of 64 bits holds every value of all netCDF types. On machines where
+// it is shorter, differences of large 64-bit integers are rounded.
 long double number_of(Type type, const std::byte* value) {
   switch (type) {
     case Type::kByte:

@@ -88,9 +88,9 @@ struct Hdf5Losses {
   // checked because of their filters (see `damaged`).
   std::vector<Loss> changes{};
   // Variables of which chunks cannot be decoded: the values are unreadable in the NMB file too. The
-  // HDF5 file gets the stored bytes of these chunks. write_hdf5() decodes all chunks to find them
-  // if options.check is set; otherwise, it lists the variables that the NMB file marks. Empty for
-  // the outputs of pack(), which reports such variables in PackReport::losses.
+  // HDF5 file gets the stored bytes of these chunks. If options.check is set, write_hdf5() decodes
+  // all chunks to find these variables; otherwise, it takes those that the NMB file marks. Empty
+  // for the outputs of pack(), which reports such variables in PackReport::losses.
   std::vector<Loss> damaged{};
   LostRecords records{};
 };
@@ -98,17 +98,17 @@ struct Hdf5Losses {
 // Writes an NMB file as HDF5, and publishes the HDF5 file as `path`. A failure does not change an
 // existing file at `path`. Collective: rank 0 does the work, and all ranks get the outcome. `input`
 // is the path of the file that `reader` has open. The HDF5 library runs in a separate process,
-// which opens `input`. Ignores options.kind. If options.check is set, compares
-// the groups and values of the result with `input`. Also compares the dimensions that netCDF finds
-// in the result with the dimensions of the sources. Errors: kConflict if there are losses or
-// damaged variables and options.on_losses is not set; kDamaged and kUnsupported if the separate
-// process fails with them; kExists; kIo; kNoSpace.
+// which opens `input`. Ignores options.kind. If options.check is set, compares the groups and
+// values of the result with `input`, and also compares the dimensions that netCDF finds in the
+// result with the dimensions of the sources. Errors: kConflict if there are losses or damaged
+// variables and options.on_losses is not set; kDamaged and kUnsupported if the separate process
+// fails with them; kExists; kIo; kNoSpace.
 NMB_EXPORT Status write_hdf5(const FileReader& reader, const std::string& input,
                              const std::string& path, const ExtractOptions& options,
                              Communicator& ranks);
 
-// Makes the checks with which write_hdf5() begins, which read no values. Calls options.on_losses.
-// Not collective. Errors: those of write_hdf5().
+// Makes the first checks of write_hdf5(), which read no values. Calls options.on_losses. Not
+// collective. Errors: those of write_hdf5().
 NMB_EXPORT Status check_hdf5(const FileReader& reader, const std::string& input,
                              const ExtractOptions& options);
 

@@ -175,7 +175,7 @@ class ValueMover {
 
 class PathMover {
  public:
-  // `kept` says for each variable whether it is kept. If it is empty, all variables are kept.
+  // `kept` says for each variable whether it is kept. If `kept` is empty, all variables are kept.
   // `drops_targets`: see drop_lost_targets().
   PathMover(const Dataset& block, const PathMap& map, const std::shared_ptr<SpoolFile>& spool,
             const std::vector<bool>& kept = {}, bool drops_targets = false)

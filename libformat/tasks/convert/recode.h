@@ -62,8 +62,8 @@ struct RecodeOptions {
 // later, when the block is written as HDF5. All other variables stay unchanged, and so do chunks
 // whose filters NMB cannot decode. If a variable stays unchanged although the options cover it,
 // *left gets a line with the reason. *uses must have one element for each element of
-// compression.chunk, to which the function adds the outcome. Returns nullopt if nothing changes.
-// The result shares ownership of block.extent. The encoded bytes do not depend on the number of
+// compression.chunk; the function adds the outcome to it. Returns nullopt if nothing changes. The
+// result shares ownership of block.extent. The encoded bytes do not depend on the number of
 // threads. Memory: 64 MiB of chunks in total, or one chunk for each thread if that is more. Errors:
 // kDamaged if chunks cannot be decoded; kUsage for a chunk of more than 2^32 - 1 bytes; kIo;
 // kNoSpace.

@@ -236,9 +236,9 @@ class ReferenceWalk {
   }
 
   // Returns the same path for all spellings of the path, or nullopt if no regular file has this
-  // path. HDF5 searches for the files that a file names in the folder of the path with which it
-  // opened the file. So symbolic links in the folder are resolved, but a link in the last part of
-  // the path is not.
+  // path. If a file refers to other files, HDF5 searches for them in the folder of the path with
+  // which it opened the file. So symbolic links in the folder are resolved, but a link in the last
+  // part of the path is not.
   static std::optional<std::string> in_its_folder(const fs::path& path) {
     std::error_code none;
     if (!fs::is_regular_file(path, none)) return std::nullopt;

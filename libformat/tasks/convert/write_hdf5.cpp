@@ -749,8 +749,8 @@ Status find_damage(const hdf5::NamedBlocks& blocks, const ExtractOptions& option
   return {};
 }
 
-// Returns the form of the HDF5 file, after all checks that come before it is written. damage: a
-// result of find_damage().
+// Makes all checks that come before the HDF5 file is written, and returns the form of the file.
+// damage: a result of find_damage().
 Result<hdf5::Hdf5Form> checked_form(const FileReader& reader, const std::string& input,
                                     const ExtractOptions& options, Hdf5Losses damage) {
   NMB_TRY(check_ranges(options));

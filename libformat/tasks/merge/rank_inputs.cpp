@@ -146,8 +146,8 @@ bool RankInputs::open_and_plan(std::size_t index, MergeSink& sink, InputOutcome*
     plan_source(options_.source.bytes, sink, input);
     return true;
   }
-  // The file stays open, because another process may append to an NMB file, and a larger file would
-  // count as changed while its kind is unknown.
+  // The file stays open until its kind is known. Otherwise an NMB file to which another process
+  // appends would count as changed when it is opened again.
   Result<std::shared_ptr<PooledFile>> file =
       PooledFile::open_and_keep(from_.files, [path] { return FileSource::open(path); });
   if (!file.ok()) {

@@ -97,7 +97,7 @@ class RankInputs : public MergeStep {
   // BlockChooser::position() after the last input, if number_blocks() has counted the blocks.
   std::optional<std::uint64_t> last_position_;
   std::vector<std::shared_ptr<PooledFile>> files_;
-  // The index and the extras of each NMB input.
+  // For each NMB input: its position in the list of inputs, and its extras.
   std::vector<std::pair<std::size_t, InputExtras>> extras_;
 };
 

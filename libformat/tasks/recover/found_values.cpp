@@ -216,8 +216,8 @@ class ValueFinder {
   }
 
   // Adds the pieces below a page. The first piece begins at `begin`. Before the call, *end is where
-  // the last piece must end, or kMostEnd if this is not known. After the call, *end is where it
-  // ends.
+  // the last piece must end, or kMostEnd if this is not known. After the call, *end is where the
+  // last piece ends.
   Status walk(const DataMap& map, const Page& page, std::uint64_t begin, std::uint64_t* end) {
     const bool is_end_known = *end != kMostEnd;
     if (page.value(0, kLogicalOffset) != begin) {
@@ -311,7 +311,7 @@ class ValueFinder {
   Status check_pieces() {
     for (Piece& piece : found_.pieces) {
       if (piece.hole) continue;
-      // Values in other files are limited by which files the caller allows to be opened.
+      // Values in other files do not count: the caller limits them by the files that may be opened.
       if (piece.file == 0) NMB_TRY(pages_.spend(piece.stored_length() + piece.length / kDecoding));
       find_in_original(&piece);
       const Status status = check(piece);

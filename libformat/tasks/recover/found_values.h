@@ -38,8 +38,8 @@ class ValuePages {
   std::uint64_t place_in_original(std::uint32_t number, std::uint64_t position,
                                   std::uint64_t length) const;
   // Counts bytes of the file that are read to check values. In an undamaged file, no two blocks
-  // have the same values, so these bytes are at most as many as the file has. Errors: kLimit if
-  // many times more bytes are read.
+  // have the same values, so the count is at most the size of the file. Errors: kLimit if the count
+  // is many times that size.
   Status spend(std::uint64_t bytes) const;
   // Returns whether all growth pages of the newest generation could be read.
   bool has_whole_growth() const { return has_whole_growth_; }

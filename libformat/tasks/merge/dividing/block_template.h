@@ -36,9 +36,9 @@ class NMB_EXPORT BlockTemplate {
   // returns. Errors: kUsage if {path} would insert a path with "..".
   Result<std::string> expand(std::string_view path, std::size_t index, std::string_view group,
                              std::span<const std::string_view> captures = {}) const;
-  // Returns the name of a block: below this block, all groups have the same paths as in the input.
-  // Returns nullopt if no such name exists because the template does not end in "/{group}". Errors:
-  // kUsage, for the same reason as in expand().
+  // Returns the name of the block below which all groups have the same paths as in the input.
+  // Returns nullopt if there is no such block, because the template does not end in "/{group}".
+  // Errors: kUsage, for the same reason as in expand().
   Result<std::optional<std::string>> place(std::string_view path, std::size_t index) const;
 
  private:
@@ -57,7 +57,7 @@ class NMB_EXPORT BlockTemplate {
 
 class NMB_EXPORT BlockNames {
  public:
-  // block_name: PackOptions::block_name. unites: whether the mode of the merge is not
+  // block_name: PackOptions::block_name. unites: whether the mode of the merge is another than
   // Pack. Errors: those of BlockTemplate::parse().
   static Result<BlockNames> make(std::string_view block_name, bool unites);
 

@@ -1,4 +1,4 @@
-// InputDivision decides what happens to each block of an input that is divided, before the first
+// InputDivision decides what happens to each block of a divided input. It decides before the first
 // block is taken, because blocks of kind 6 refer by path to dimension scales, groups and reference
 // targets in other blocks.
 #pragma once

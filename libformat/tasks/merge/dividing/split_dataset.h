@@ -1,5 +1,5 @@
 // SplitDataset: divides one classic dataset into several blocks. It makes the definitions of each
-// block and finds where the block's values are, and uses no files, writers or ranks.
+// block and finds where the block's values are. It uses no files, writers or ranks.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,8 @@ class BlockChooser {
 
   // Returns for each block of the next input, in the order of names, whether it is packed. reader:
   // nullptr if the input is not an NMB file. prefix: the number of bytes before the path of a group
-  // in the name of its block. Adds warnings about blocks for which the expression is not decided.
+  // in the name of its block. Adds warnings about blocks for which the expression cannot be
+  // decided.
   Result<std::vector<bool>> choose(const hdf5::NamedBlocks& blocks, const FileReader* reader,
                                    std::size_t prefix, const std::string& file,
                                    std::vector<std::string>* warnings);
@@ -63,8 +64,8 @@ class BlockChooser {
   std::optional<BlockFinder> finder_;  // of the current input
   // For each name in the expression: 1 if a block has it, else 0.
   std::string has_value_;
-  // For each name in the expression: the number of inputs with looked-at blocks in which no block
-  // has it.
+  // For each name in the expression: the number of inputs in which the expression was evaluated,
+  // but no block has the name.
   std::vector<std::uint64_t> inputs_without_;
   std::uint64_t position_ = 0, chosen_ = 0, left_out_ = 0;
   std::uint64_t looked_at_ = 0;  // number of blocks for which the expression was evaluated

@@ -20,8 +20,8 @@ struct OpenView {
   std::shared_ptr<const Dataset> block, view;
 };
 
-// Returns the paths of a block's dimensions, but not of dimensions that the view renames. The key
-// is the name of the dimension.
+// Returns the path of each dimension of a block, by the dimension's name. Leaves out dimensions
+// that the view renames.
 std::map<std::string, std::string, std::less<>> paths_of(const Dataset& block) {
   std::map<std::string, std::string, std::less<>> paths;
   for (NetcdfView::Dimension& dimension : netcdf_view(block).dimensions)

@@ -8,7 +8,7 @@
 
 namespace nmb {
 
-// The number of variables of a file that are named.
+// The largest number of variables of a file for which a report has a line each.
 static constexpr std::size_t kMostDamagedNamed = 10;
 
 static std::string object_of(const Metadata& metadata, const std::string& name, VarId variable) {

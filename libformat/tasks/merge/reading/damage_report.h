@@ -1,4 +1,4 @@
-// DamageReport: collects the damaged chunks of an input, and those that cannot be checked.
+// DamageReport: collects the chunks of an input that are damaged or cannot be checked.
 #pragma once
 
 #include <cstdint>

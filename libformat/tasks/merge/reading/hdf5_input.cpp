@@ -107,7 +107,7 @@ std::string Hdf5Input::placed(const std::string& group) const {
 }
 
 // Selects the chosen groups. Returns for each group, in the order of names, whether
-// InputOptions::chooser wants it.
+// InputOptions::chooser chooses it.
 Result<std::vector<bool>> Hdf5Input::choose_groups(const Groups& groups) {
   std::vector<std::shared_ptr<const LoadedBlock>> blocks;
   for (const hdf5::Hdf5Group& group : groups) {
@@ -238,8 +238,8 @@ std::vector<PackLoss> Hdf5Input::take_losses() {
   return std::move(losses_);
 }
 
-// Tells of variables whose values were not decoded. They are lost unless the output stores the file
-// as an original. A damaged chunk is reported in any case.
+// Reports variables whose values were not decoded. These values are lost unless the output stores
+// the file as an original. A damaged chunk is reported in any case.
 Status Hdf5Input::note_undecoded(const Dataset& dataset) {
   NMB_ASSIGN(const std::vector<hdf5::Undecoded> found, hdf5::undecoded_variables(dataset));
   for (const hdf5::Undecoded& one : found) {

@@ -37,7 +37,7 @@ class Hdf5Starter {
 
  private:
   const InputOptions& options_;
-  // Temporary files. Two inputs may be read at a time.
+  // One temporary file for each of the two inputs that may be read at the same time.
   std::shared_ptr<const SpoolFile> spools_[2];
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was started
   std::size_t started_index_ = 0;
@@ -74,7 +74,7 @@ class Hdf5Input {
   Result<Dataset> decoded(const hdf5::Hdf5Group& group);
   Status note_undecoded(const Dataset& dataset);
   Status change(hdf5::Hdf5Group* group, Dataset* dataset);
-  // Returns the name that the paths in a group have already.
+  // Returns the new name of a group, with which the paths in the group already begin.
   std::string placed(const std::string& group) const;
 
   InputContext& context_;

@@ -96,9 +96,9 @@ Result<MovedContent> InputChanges::mapped(const Dataset& block) {
 namespace {
 
 // Returns whether an object is written when the file is converted to HDF5: a group that has a
-// block, a variable, a named datatype, or an object to which a hard link leads. If a group is only
-// known by the groups below it, its own content is lost. depth: number of hard links that were
-// followed.
+// block, a variable, a named datatype, or an object to which a hard link leads. If only the groups
+// below a group show that it existed, its own content is lost. depth: number of hard links that
+// were followed.
 Result<bool> has_object(const FileReader& file, std::string_view path, int depth = 0) {
   constexpr int kMostLinks = 16;  // links may form a circle
   path = without_slash(path);

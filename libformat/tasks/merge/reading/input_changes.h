@@ -27,7 +27,7 @@ class InputChanges {
   // blocks are chosen, or if no chosen block came from HDF5. chosen: for each block, in the order
   // of names, whether it is chosen.
   Status select(const hdf5::NamedBlocks& blocks, const std::vector<bool>& chosen);
-  // Paths change as InputOptions::map says.
+  // Called after the survey: from now on, paths change as InputOptions::map says.
   void end_survey() { is_surveyed_ = true; }
 
   bool is_selection() const { return selection_.has_value(); }

@@ -30,7 +30,8 @@ struct InputOptions {
   // Whether originals of NMB inputs count as losses if the output does not store them.
   bool needs_originals = true;
   bool lists_undecoded = false;  // values from HDF5 that were not decoded are losses
-  // Whether the chunks of NMB inputs are decoded to check them. Those of HDF5 inputs always are.
+  // Whether the chunks of NMB inputs are decoded to check them. The chunks of HDF5 inputs are
+  // always checked.
   bool checks_chunks = false;
   bool coded_pieces = false;
   bool origins = false;            // InputFields::packed.origin is needed

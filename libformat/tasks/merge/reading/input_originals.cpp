@@ -51,8 +51,9 @@ Result<InputOriginals> InputOriginals::find(const FileReader& reader,
   return out;
 }
 
-// A file lies below the block of another file if it was added there later. Blocks that are older
-// than the original are those of a file that the original replaced.
+// Takes the nearest original at or above the block that is not newer than the block: a file may
+// have been added later below another one, and an original may have replaced the file from which
+// older blocks came.
 std::optional<bool> InputOriginals::keeps_file_of(const BlockEntry& block) const {
   const auto found = find_at_or_above(kept_by_block_, block.name, [&](const auto& original) {
     return original.second.order <= block.order;

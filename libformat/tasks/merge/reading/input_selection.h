@@ -35,8 +35,8 @@ class InputSelection {
   // groups above it that are not selected; these groups have the use kDimensions. Reads the
   // definitions of all selected blocks that came from HDF5. file: name of the file in messages. If
   // `blocks` are those of a Reader, the Reader must outlive the result. Errors: those of `wants`
-  // and of `blocks`; kUnsupported if coordinates refer to dimensions by numbers that these get only
-  // in the whole file.
+  // and of `blocks`; kUnsupported if coordinates refer to dimensions by numbers that the dimensions
+  // get only in the whole file.
   static Result<InputSelection> of(hdf5::NamedBlocks blocks, std::string file, Groups groups,
                                    Wants wants);
 

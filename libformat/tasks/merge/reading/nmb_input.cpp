@@ -138,7 +138,7 @@ Status NmbInput::read_only_block(const VisitBlock& visit) {
   return visit_blocks({}, visit);
 }
 
-// Returns for each block, in the order of names, whether InputOptions::chooser wants it.
+// Returns for each block, in the order of names, whether InputOptions::chooser chooses it.
 Result<std::vector<bool>> NmbInput::choose_blocks() {
   return options_.chooser->choose(*reader_, reader_.get(), 0, file_->name(), &context_.warnings);
 }
@@ -280,8 +280,8 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   return visit(block);
 }
 
-// Reports variables whose values were not decoded. They are lost if the input has the original and
-// the output does not keep it. Each copy reports damaged chunks.
+// Reports variables whose values were not decoded. These values are lost if the input has the
+// original and the output does not keep it. Each copy reports damaged chunks.
 Status NmbInput::note_undecoded(const LoadedBlock& block) {
   if (!options_.lists_undecoded) return {};
   const std::optional<bool> keeps = originals_.keeps_file_of(block.entry);
@@ -307,7 +307,8 @@ Status NmbInput::note_undecoded(const LoadedBlock& block) {
   return {};
 }
 
-// Notes in the definitions that the output has no original with values that were not decoded.
+// If values were not decoded and the output lacks the original that has them, records this in the
+// definitions.
 Status NmbInput::forget_originals(const LoadedBlock& block, MovedContent* moved) {
   if (!options_.lists_undecoded || !block.metadata.extension() ||
       originals_.keeps_file_of(block.entry) == true)

@@ -33,7 +33,7 @@ struct ValueOrigin {
 // Returns a checksum over the positions of a block's body and values.
 std::uint64_t sum_of_entry(const BlockEntry& entry);
 
-// Opens a reader after which the file must not change.
+// Opens a reader. From then on, the file must not change.
 Result<std::shared_ptr<const FileReader>> open_reader(const std::shared_ptr<PooledFile>& file,
                                                       const ReadOptions& options);
 // Returns the entry of a block. sum: sum_of_entry() on another rank. Errors: kDamaged if the file

@@ -1,4 +1,4 @@
-// pack: merges per-process files into one NMB file. Each input becomes one block, or several blocks
+// pack: merges many files into one. In mode Pack, each input becomes one block, or several blocks
 // according to PackOptions::block_by.
 #pragma once
 
@@ -156,7 +156,7 @@ struct PackOptions {
   std::shared_ptr<const OutputSet> outputs{};
   // If not empty, a run that ends early, for any reason, leaves a hidden file and a journal
   // (CreateOptions::resume_key). A later run continues from these two files if it has the same text
-  // and the same inputs (by name, size and time of change). The text must name all options that
+  // and the same inputs (by name, size and time of change). The text must state all options that
   // affect the bytes of the output. For an HDF5 output, the hidden files belong to the temporary
   // NMB file between_name(). If this file is complete, a later run does not merge the inputs again,
   // and only writes the output.
@@ -204,7 +204,8 @@ struct PackOptions {
   bool joins() const { return std::holds_alternative<Join>(mode); }
   bool has_tiles() const { return std::holds_alternative<Tiles>(mode); }
 
-  // Returns the rules of a mode; the defaults, which change nothing, if the merge has another mode.
+  // Returns the rules of a mode. If the merge has another mode, returns the defaults, which change
+  // nothing.
   template <class Mode>
   const Mode& rules() const {
     static const Mode kDefaults{};
@@ -232,7 +233,8 @@ struct PackOptions {
 // ".NAME.nmb" in the folder of `path`.
 NMB_EXPORT std::string between_name(const std::string& path);
 // Adds the files that pack() writes to *outputs. If an earlier run was killed after it had
-// published the output, first removes the hidden files that this run left behind. Errors: kUsage.
+// published the output, first removes the hidden files that the earlier run left behind. Errors:
+// kUsage.
 NMB_EXPORT Status add_outputs(const PackOptions& options, OutputSet* outputs);
 
 // Checks options as pack() does. Errors: kUsage if an option is out of range, or if options exclude
@@ -341,7 +343,7 @@ struct PackPlan {
   std::uint64_t peak_memory = 0;
   int ranks = 1;
   // Recommended Lustre layout: the number of object storage targets, and the stripe size in bytes.
-  // If there are enough targets, their number is the number of writing ranks.
+  // If there are enough targets, one is used for each writing rank.
   int stripe_count = 1;
   std::uint64_t stripe_size = 1 << 20;
   // Shell command that sets this layout for new files in the output's folder.

@@ -66,7 +66,7 @@ Status check_join(const Join& join) {
                "; a path begins with /: " + in_quotes("/" + join.along));
 }
 
-// Checks whether the output is of a kind that has what the options request.
+// Checks that the kind of the output supports the options.
 Status check_kind(const PackOptions& options) {
   const auto needs = [&](const std::string& option, const std::string& kinds) {
     return usage(option + " needs an output of kind " + kinds + "; MergeOptions::to is " +

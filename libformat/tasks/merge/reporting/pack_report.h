@@ -39,7 +39,7 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
 bool stores_originals(const PackOptions& options);
 
 // Returns an error if the report has unusable inputs or conflicts. Also returns an error for losses
-// that PackOptions::refused_losses names, and for warnings or losses if `strict` is set.
+// that PackOptions::refused_losses covers, and for warnings or losses if `strict` is set.
 Status verdict(const PackReport& report, const PackOptions& options);
 
 }  // namespace nmb

@@ -65,7 +65,8 @@ class ValueStorage {
   };
 
   PieceCodec codec() const;
-  // Returns whether the pieces of a block with these coded pieces are chosen for an HDF5 view.
+  // Returns whether the pieces of a block are chosen so that an HDF5 view can show them. coded: the
+  // coded pieces that the block already has.
   bool are_for_view(const std::vector<ExtentPiece>& coded) const;
   void note_dimensions(const Metadata& metadata);
   Status recode(const Dataset& dataset, std::optional<std::int64_t> first_made_up,

@@ -153,7 +153,7 @@ class ChunkPlanner {
     });
   }
 
-  // Returns whether a variable is an array without chunks of little-endian values.
+  // Returns whether a variable is an array of little-endian values without chunks.
   bool has_swapped_array() const {
     return std::ranges::any_of(plan_.variables, [](const UnitedVariable& variable) {
       const auto* const plain = std::get_if<PlainArray>(&variable.storage);
@@ -232,8 +232,8 @@ class ChunkPlanner {
       part->own = std::make_shared<const Chunking>(std::move(chunking));
   }
 
-  // Arrays without chunks keep their byte order if one after the other is the united variable: each
-  // dataset has all values along all dimensions but the first.
+  // Arrays without chunks keep their byte order if the united variable is these arrays, one after
+  // the other: each dataset has all values along all dimensions but the first.
   static void find_plain(UnitedVariable* variable) {
     if (!std::holds_alternative<std::monostate>(variable->storage) || variable->parts.empty())
       return;
@@ -254,7 +254,7 @@ class ChunkPlanner {
     variable->storage = std::move(plain);
   }
 
-  // Looks at a variable that has no values in this dataset. If it has the type of the united
+  // Handles a variable that has no values in this dataset. If it has the type of the united
   // variable, its chunks and filters count as those of the other datasets do.
   void look_at_empty(VarId variable, const LoadedBlock& block,
                      std::span<const Property> properties) {

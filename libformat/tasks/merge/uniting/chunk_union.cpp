@@ -59,8 +59,9 @@ class ChunkUniter {
   // Returns whether a part has copied chunks of which some cannot be decoded.
   static bool is_damaged(const ChunkedPart& part) { return part.is_alike && part.is_marked; }
 
-  // Returns the name of the united values in messages. Reads that fail name the input. Only chunks
-  // that cannot be decoded have this name, so it is the name of the first input that has some.
+  // Returns the file name that messages show for the united values. Only messages about chunks that
+  // cannot be decoded show it, so it is the first input with such chunks. (A failed read shows its
+  // own input.)
   std::string name_for_damage() const {
     for (const UnitedVariable& variable : plan_.variables)
       for (const ChunkedPart& part : variable.parts)

@@ -42,8 +42,8 @@ struct ChunkUnionOptions {
 // variable of `all` has chunks in any dataset of the union. `united` is the union. `all` is the
 // result of united.take(). `levels` has one number for each dimension (see
 // with_dimensions_above()). `*spool` receives the chunk tables and the encoded chunks; it is
-// created if it is nullptr and needed. Errors:
-// kDamaged, kIo, kNoSpace; kLimit for chunks of 4 GiB or more.
+// created if it is nullptr and needed. Errors: kDamaged, kIo, kNoSpace; kLimit for chunks of 4 GiB
+// or more.
 Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
                                                  const std::vector<std::uint32_t>& levels,
                                                  const ChunkUnionOptions& options,

@@ -221,9 +221,8 @@ DatasetUnion::DimIds DatasetUnion::known_rows(const Metadata& metadata) const {
   return ids;
 }
 
-// Reports that a first dimension of a dataset has another length than the first dimension of an
-// earlier variable of the dataset, although both variables have the same first dimension `known` in
-// earlier datasets.
+// Reports two variables of a dataset whose first dimensions have different lengths here, although
+// they are one dimension, `known`, in earlier datasets.
 void DatasetUnion::report_rows(const Member& member, DimId local, std::uint64_t rows, DimId known) {
   const auto text = [](std::uint64_t count) {
     return std::to_string(count) + (count == 1 ? " row" : " rows");
@@ -657,8 +656,8 @@ Source DatasetUnion::array_of(VarId variable, const DatasetValues& place,
       widening({place.type, found.type, maps_fill(all_.metadata, variable, place)})});
 }
 
-// Returns whether a variable's default fill values in one dataset mean missing values, although no
-// attribute says so, and whether the union widens these values.
+// Returns whether the union widens a variable's values in one dataset, and the default fill value
+// means missing values there, although no attribute says so.
 bool DatasetUnion::maps_fill(const Metadata& all, VarId variable,
                              const DatasetValues& place) const {
   const Type type = all.variable(variable).type;

@@ -1,7 +1,7 @@
-// DatasetUnion: unites several classic datasets to one dataset. Objects with the same name become
-// one object. Values may be joined along a dimension, in the order of the datasets. Datasets may
-// also be tiles: each tile covers a part of some dimensions. This class does not use files, writers
-// or ranks.
+// DatasetUnion: unites several classic datasets into one. Objects with the same name become one
+// object. Values may be joined along a dimension, in the order of the datasets. Datasets may also
+// be tiles: each tile covers a part of some dimensions. This class does not use files, writers or
+// ranks.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,7 @@ struct UnionRules {
   enum class Along : std::uint8_t { kNothing, kRecords, kDimension, kFirstAxis, kTiles };
   // The dimension along which values are joined.
   // - kRecords: the record dimension of the first dataset that has one. If no dataset before has
-  // one,
-  //   the first dimension of Member::growing that a variable uses.
+  //   one, the first dimension of Member::growing that a variable uses.
   // - kDimension: the dimension `dimension`.
   // - kFirstAxis: every dimension that is the first dimension of a variable.
   // - kTiles: each dataset has a part of every dimension that has a decomposition
@@ -140,7 +139,6 @@ class DatasetUnion {
   // Adds a dataset. Errors: kLimit; kIo and kDamaged if values to be compared cannot be read.
   Status add(const Member& member);
   bool has_any() const { return !members_.empty(); }
-  // Returns whether values are joined along a dimension.
   // Returns whether dimensions other than the record dimension may grow.
   bool has_growing() const { return std::ranges::count(grows_, true) > 0 || !empty_.empty(); }
   // Returns the names in Member::empty of all datasets. The united dataset may have some of these

@@ -40,9 +40,8 @@ inline constexpr std::size_t kComparedBlocks = 256;
 
 class InputDescriber final : public MergeSink, public MergeStep {
  public:
-  // budget: how many bytes of values may be kept for all
-  // inputs. If the receiving rank cannot read values from the inputs, the values are sent. At most
-  // `budget` bytes are sent in this way.
+  // budget: how many bytes of values may be kept for all inputs. If the receiving rank cannot read
+  // values from the inputs, the values are sent. At most `budget` bytes are sent in this way.
   InputDescriber(const MergeStep& step, std::shared_ptr<SourcePool> views, std::uint64_t budget)
       : MergeStep(step),
         views_(std::move(views)),
@@ -58,7 +57,7 @@ class InputDescriber final : public MergeSink, public MergeStep {
   void note_group(const std::string& group);
   // Ends the description of an input.
   void end(const InputOutcome& input);
-  // Tells the receiving rank to read this input itself. Call this instead of end().
+  // Makes the receiving rank read this input itself. Call this instead of end().
   void leave(std::size_t index);
 
   // Returns whether values of some input could not be described. In that case, this rank should not

@@ -207,11 +207,11 @@ DatasetUnion& UnionBuilder::union_of(NamedUnion& entry, const Metadata& first,
   return *entry.united;
 }
 
-// Returns whether a block's dimension with the name in Join::along is the dimension that is
-// meant. A path names one dimension. A name means the dimension of the highest group: a group below
-// it that defines a dimension of the same name has another dimension. If both dimensions may grow,
-// or neither of them, the name could mean both; this is a conflict. first: the block's definitions
-// in the first input; levels: see Entry::levels.
+// Returns whether a block's dimension with the name in Join::along is the dimension that
+// Join::along means. A path means one dimension. A name means the dimension of the highest group: a
+// group below it that defines a dimension of the same name has another dimension. If both
+// dimensions may grow, or neither of them, the name could mean both; this is a conflict. first: the
+// block's definitions in the first input; levels: see NamedUnion::levels.
 bool UnionBuilder::is_along(const NamedUnion& entry, const Metadata& first,
                             const std::vector<std::uint32_t>& levels) {
   const std::string name(along_name(options_));
@@ -484,7 +484,7 @@ void UnionBuilder::report_absent(const NamedUnion& entry, const std::vector<std:
     }
 }
 
-// For --missing=fill, adds fill values where inputs lack a group or its variables. If the group
+// For Join::fill_missing, adds fill values where inputs lack a group or its variables. If the group
 // shares a dimension with a group above it, an input without the group gets a fill value for each
 // index of that dimension.
 Status UnionBuilder::add_gaps(const std::vector<std::size_t>& inputs) {

@@ -31,8 +31,8 @@ class UnionBuilder final : public MergeSink, public MergeStep {
   // to `sink`. The input's messages are not reported again.
   using ReadAgain = std::function<Status(std::size_t input, MergeSink& sink)>;
 
-  // held: how many bytes of values may
-  // be kept for inputs that this rank reads. helpers: encode chunks; may be nullptr.
+  // held: how many bytes of values may be kept for inputs that this rank reads. helpers: encode
+  // chunks; may be nullptr.
   UnionBuilder(const MergeStep& step, std::shared_ptr<SourcePool> views, std::uint64_t held,
                ReadAgain read_again, ChunkHelpers* helpers);
   ~UnionBuilder() override;
