@@ -124,8 +124,8 @@ Status set_external(const Property& p, hid_t dcpl) {
   return {};
 }
 
-// Returns the number of elements of a selection. If it is unlimited, counts only the first block,
-// which corresponds to the first file if a pattern names the source files.
+// Returns the number of elements of a selection. If the selection is unlimited, counts only the
+// first block, which corresponds to the first file if a pattern names the source files.
 hsize_t elements_of_block(hid_t space) {
   const hssize_t all = H5Sget_select_npoints(space);
   if (static_cast<hsize_t>(all) != H5S_UNLIMITED) return static_cast<hsize_t>(all);

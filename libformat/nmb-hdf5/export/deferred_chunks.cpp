@@ -1,5 +1,5 @@
-// The driver that DeferredChunks sets passes all calls to HDF5's usual driver, except the writes of
-// the bytes of deferred chunks, which it leaves out.
+// The driver that DeferredChunks sets passes all calls to HDF5's usual driver, but leaves out the
+// writes of the bytes of deferred chunks.
 #include "export/deferred_chunks.h"
 
 #include <fcntl.h>
@@ -24,7 +24,8 @@ namespace {
 
 // Bytes that a thread copies at a time. Larger buffers do not fit in the caches of processors.
 constexpr std::uint64_t kPart = 1 << 20;
-// If more chunks are deferred, their bytes are copied at once, which limits memory.
+// When this many chunks are deferred, their bytes are copied before the next one. This limits
+// memory.
 constexpr std::size_t kMostDeferred = 65536;
 constexpr haddr_t kMostAddress = (haddr_t{1} << 62) - 1;
 

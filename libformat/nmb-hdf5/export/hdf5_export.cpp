@@ -60,7 +60,7 @@ class Hdf5Export {
   // objects. With WriteStyle::relayout, all variables are written in the second pass.
   struct PendingObject {
     std::uint32_t owner = kGlobal;
-    // Index of the attribute; kNoAttribute if the item is the values of a variable.
+    // Index of the attribute; kNoAttribute for the values of a variable.
     std::uint32_t attribute = kNoAttribute;
     haddr_t address = HADDR_UNDEF;  // address of the variable's data set
   };

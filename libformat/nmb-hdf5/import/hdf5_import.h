@@ -9,9 +9,10 @@
 
 namespace nmb::hdf5 {
 
-// Sends the groups of the file at `path`. `spool` is the number of an open file descriptor. `place`
-// is the name of the block that the root group becomes; paths of references, hard links and named
-// datatypes begin with this name. Returns the exit code: 0, or 1 if a failure was sent.
+// Sends the groups of the file at `path` to the program that started this process. `spool` is the
+// number of an open file descriptor. `place` is the name of the block that the root group becomes;
+// paths of references, hard links and named datatypes begin with this name. Returns the exit code:
+// 0, or 1 if a failure was sent.
 int import_file(const std::string& path, int spool, const std::string& place,
                 OtherFiles other_files);
 
