@@ -25,8 +25,8 @@ constexpr Exit exit_of(Code code) {
   }
 }
 
-// Returns the worse of two exit codes, of which kCannotRun is the worst, then kFindings, then
-// kLoss.
+// Returns the worse of two exit codes. From the worst to the best: kCannotRun, kFindings, kLoss,
+// kDone.
 constexpr Exit worse(Exit a, Exit b) {
   constexpr int weight[] = {0, 2, 3, 1};
   return weight[static_cast<int>(a)] >= weight[static_cast<int>(b)] ? a : b;

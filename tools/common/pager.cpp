@@ -33,7 +33,8 @@ bool is_in_path(const std::string& program) {
 // Becomes the pager. in: the reading end of the pipe.
 [[noreturn]] void run(const std::string& command, int in) {
   (void)::dup2(in, STDIN_FILENO);
-  // F: ends at once if the text fits on the screen. R: shows colours. X: leaves the text there.
+  // F: ends at once if the text fits on the screen. R: shows colours. X: leaves the text on the
+  // screen.
   (void)::setenv("LESS", "FRX", 0);
   std::signal(SIGPIPE, SIG_DFL);
   std::signal(SIGXFSZ, SIG_DFL);

@@ -82,8 +82,8 @@ class Tool {
   CLI::App& app() { return app_; }
   // Adds a subcommand with -h, --help, -q and --color. Users must then give exactly one subcommand.
   CLI::App& add_command(const std::string& name, const HelpText& help);
-  // Sets the subcommand that is used if the arguments name none, that is, if the first argument
-  // that does not begin with '-' is something else.
+  // Sets the subcommand that is used if the first argument that does not begin with '-' is not the
+  // name of a subcommand.
   void set_default_command(std::string name) { default_command_ = std::move(name); }
 
   // Each of the following functions adds an option, with the same name and help text in all tools.

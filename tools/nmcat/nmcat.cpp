@@ -1,4 +1,4 @@
-// nmcat: merges per-process files into one.
+// nmcat: merges many files into one.
 #include "common/tool.h"
 #include "nmcat/pack_command.h"
 

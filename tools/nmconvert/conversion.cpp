@@ -61,8 +61,8 @@ class Converter {
                     "the ending of OUTPUT does not determine its kind for an HDF5 input; use --to "
                     "with nc4, hdf5, cdf1, cdf2 or cdf5");
     NMB_TRY(check_options(kind));
-    // With --digest, the input must not change during the conversion, because the digest would then
-    // not be that of an existing file.
+    // With --digest, the input must not change during the conversion: the digest of changing bytes
+    // would match no file.
     if (kind == FileKind::kNmb && !options_.digest) watch_generation();
     if (options_.folders) NMB_TRY(make_folders());
     std::error_code none;

@@ -28,9 +28,8 @@ class ConversionNotes {
   }
   Status warn_of_tags(const Result<TagCounts>& counts);
   Status warn_of_what_stays(const FileReader& reader);
-  // Errors: kConflict if the option --strict is given and the conversion has warnings or losses
-  // that
-  // --lossy accepts.
+  // Errors: kConflict if --strict is given and the conversion has warnings, or losses that --lossy
+  // accepts.
   Status check_warnings() const;
 
   // Records content that the output will not have. Errors: kConflict if content is lost and --lossy

@@ -1,5 +1,5 @@
-// HandedOverFile: an output that is checked again before it gets its name. No other program sees it
-// until then, so the report's statements about an output are true before any program can see it.
+// HandedOverFile: an output that is checked again before it gets its name. No other program sees
+// the output until then, so the report about it is true from the moment at which others can see it.
 #pragma once
 
 #include <atomic>

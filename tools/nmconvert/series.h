@@ -1,5 +1,5 @@
 // write_series: writes the time series of each variable to its own file, from input files that each
-// have many variables, but only a short time.
+// have many variables over a short time.
 #pragma once
 
 #include <cstdint>

@@ -186,7 +186,7 @@ class Map {
   std::size_t rows_ = 1, columns_ = 1;
 };
 
-// Lines of text in columns.
+// Returns the kinds and their bytes as lines of text in columns.
 std::string kinds_text(const LayoutTotals& totals, std::uint64_t size, int top, int* height) {
   constexpr int kColumns = 3, kColumnWidth = (kWidth - 2 * kMargin) / kColumns;
   std::string out;

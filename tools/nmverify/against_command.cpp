@@ -115,7 +115,8 @@ class Comparison {
     return outcome;
   }
 
-  // Returns the names of the blocks that no source became. compared: the names of all others.
+  // Returns the names of the blocks that were made from none of the sources. compared: the names of
+  // all others.
   Result<std::vector<std::string>> without_source(const std::unordered_set<std::string>& compared) {
     std::vector<ContentSubset::NamePair> others;
     NMB_TRY(file_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {

@@ -18,10 +18,9 @@ namespace nmb::tools {
 class SourceNames {
  public:
   // file: path of the file that nmcat wrote. reader: the file if it is an NMB file, otherwise
-  // nullptr. block_name: the template
-  // of all sources; if nullopt, the recorded templates. sources: the paths of the inputs, in the
-  // order of nmcat. Errors: kUnsupported if a run of nmcat divided, united or chose blocks; kUsage
-  // for a wrong template; those of Reader.
+  // nullptr. block_name: the template of all sources; if nullopt, the recorded templates are used.
+  // sources: the paths of the inputs, in the order of nmcat. Errors: kUnsupported if a run of nmcat
+  // divided, united or chose blocks; kUsage for a wrong template; those of Reader.
   static Result<SourceNames> find(const std::string& file, const FileReader* reader,
                                   const std::optional<std::string>& block_name,
                                   std::vector<std::string> sources);
