@@ -21,7 +21,7 @@ class Ranks;
 struct ConvertOptions {
   // --- what is written ---
   FileKind to = FileKind::kNmb;
-  // HDF5 outputs: whether netCDF-4 programs must be able to read the whole file.
+  // HDF5 outputs: whether the file is written so that netCDF-4 programs can read all of it.
   bool netcdf = true;
   // If set, only this block of an NMB file and the blocks below it are written. An input with
   // several blocks needs this for a classic output, which has one block.

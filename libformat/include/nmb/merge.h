@@ -82,14 +82,12 @@ struct SampleRule {
 // How blocks of the output get a tag (spec/tables.md, section 9.4).
 struct TagRule {
   enum class From : std::uint8_t {
-    // The value is made from the template `value`, which has text and fields: {1}, {2} and so on
-    // are the captures of MergeOptions::tag_names or, if this is empty, of the kPrefix rule by
-    // which
-    // the block was divided; {stem}, {path}, {index} and {group} are as in
-    // MergeOptions::block_name.
-    // If the expression does not match, or a capture has no text, the block does not get the tag.
-    // The tag's type depends on the text: int64 or uint64 for a decimal integer in their range,
-    // double for another decimal number in its range, and text for everything else.
+    // The value is made from the template `value`, a text with fields. {1}, {2} and so on are the
+    // captures of MergeOptions::tag_names or, if this is empty, of the kPrefix rule that divided
+    // the block. {stem}, {path}, {index} and {group} are as in MergeOptions::block_name. If the
+    // expression does not match, or a capture has no text, the block does not get the tag. The
+    // tag's type depends on the text: int64 or uint64 for a decimal integer in their range, double
+    // for another decimal number in its range, and text for everything else.
     kTemplate,
     kText,  // like kTemplate, but the tag is always text
     // The value is the global attribute `value` of the block. If the block was divided, the value
@@ -234,7 +232,8 @@ struct MergeOptions {
   SampleRule samples{};
   std::vector<TagRule> tags{};
   std::string tag_names{};  // regular expression (PCRE2) on names of blocks, for captures of `tags`
-  // A numeric variable, with its block: the inputs are ordered by its first value.
+  // A numeric variable as BLOCK/VARIABLE: the inputs are ordered by the first value that the
+  // variable has in each of them.
   std::string sort_by{};
   Storing storing{};
   Hdf5View hdf5_view = Hdf5View::kOff;

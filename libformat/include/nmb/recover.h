@@ -81,7 +81,7 @@ struct LostBlock {
 struct Recovery {
   // The newest generation of the damaged file that is known to be committed; 0 if none is known.
   std::uint64_t generation = 0;
-  // Its number of blocks; nullopt if its superblock is lost.
+  // Number of blocks of this generation; nullopt if its superblock is lost.
   std::optional<std::uint64_t> recorded_blocks{};
   std::vector<FoundBlock> blocks;  // sorted by name
   std::vector<LostBlock> lost;     // sorted by name

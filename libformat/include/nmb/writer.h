@@ -68,7 +68,7 @@ struct WriteOptions {
   // New files: the most bytes of values under one checksum, a power of 2 from 65,536 to 2^30.
   std::uint32_t piece_size = 1 << 20;
   // Stripe size of the file in bytes, 0 or a power of 2 from 4096 to 2^30: extents and pieces of at
-  // least this length begin at its multiples. 0: large extents begin at multiples of 4096.
+  // least this length begin at multiples of it. 0: large extents begin at multiples of 4096.
   std::uint64_t alignment = 0;
 
   // --- what changes the speed ---
@@ -154,8 +154,8 @@ class Var {
 // A block that is written: dimensions, variables and attributes under a name, which is a path.
 class Block {
  public:
-  // Defines a dimension. length: kUnlimited for the record dimension, of which a block has one.
-  // Errors: kExists, kUsage.
+  // Defines a dimension. A block may have one record dimension, with the length kUnlimited. Errors:
+  // kExists, kUsage.
   Dim dim(std::string_view name, std::uint64_t length) { return check(try_dim(name, length)); }
   NMB_EXPORT Result<Dim> try_dim(std::string_view name, std::uint64_t length);
   // Finds a dimension that this rank has defined or the file has. Errors: kNotFound.
