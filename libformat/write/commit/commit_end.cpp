@@ -89,8 +89,8 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
-// Called if writing the slot has failed: adds to the message that the new generation may be in the
-// file nevertheless. The status is the same on all ranks.
+// For a failure after the write of the slot has begun: adds to its message that the new generation
+// may be in the file nevertheless. The status is the same on all ranks.
 Status in_doubt(const WriterCore& w, const Status& status) {
   // A new file has no name yet and is removed after a failure. kBusy: another file has the name
   // now.

@@ -18,8 +18,8 @@
 
 namespace nmb {
 
-// Large alternatives are held by pointer, because a writer may have many blocks, of which few need
-// them.
+// Large alternatives are held by pointer, because a writer may have many blocks, and few of them
+// need one.
 class ExtentOrigin {
   template <class Ask>
   auto ask(Ask&& what) const {

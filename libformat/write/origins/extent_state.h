@@ -1,6 +1,6 @@
-// ExtentState: the state of a block's values while they are being written, that is where bytes are
-// in the file, which of them were written since the last commit, and which pieces the next commit
-// makes (spec/format.md, section 10.1).
+// ExtentState: the state of a block's values while they are being written: where bytes are in the
+// file, which of them were written since the last commit, and which pieces the next commit makes
+// (spec/format.md, section 10.1).
 #pragma once
 
 #include <cstdint>

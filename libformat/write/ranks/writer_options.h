@@ -1,4 +1,4 @@
-// The options of a Writer (writer/file_writer.h), what it is given, and what it reports.
+// The options, inputs and reports of a Writer (writer/file_writer.h).
 #pragma once
 
 #include <cstddef>
@@ -194,9 +194,9 @@ struct PackedBlock : BlockCounts {
   // FileWriterOptions::statistics is kNone.
   std::shared_ptr<const KeptRows> kept{};
   std::uint64_t kept_order = 0;  // BlockEntry::order of the block in that file
-  // Digests to record of the file that consists of `body` and `extent`: those that another NMB file
-  // has recorded, or new ones that the commit computes while it copies the values. New digests need
-  // a block without holes.
+  // The recorded digests of the file that consists of `body` and `extent`: either the digests that
+  // another NMB file has recorded, or new ones that the commit computes while it copies the values.
+  // New digests need a block without holes.
   FileDigests file_digests;
   RecordedDigests new_digests = RecordedDigests::kNone;
 };

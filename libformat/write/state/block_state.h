@@ -108,8 +108,8 @@ struct BlockState {
 
   // Offset of the stored body in WriterCore::retained.
   std::uint64_t retained = kNotRetained;
-  // With several ranks: the number of names before the block's name that the last end_define()
-  // added, minus the number of such names that it removed.
+  // With several ranks: among the names before the block's name, how many the last end_define()
+  // added, minus how many it removed.
   std::int64_t names_ahead = 0;
   // With several ranks: the generation that this state describes. In a later generation, another
   // rank may have committed the block.

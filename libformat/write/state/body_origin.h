@@ -12,8 +12,8 @@ namespace nmb {
 
 // The body is encoded from the block's metadata, as a canonical header.
 struct EncodedBody {};
-// The body is copied from a source. Held by pointer, because a writer may have many blocks, of
-// which few are packed.
+// The body is copied from a source. Held by pointer, because a writer may have many blocks, and few
+// of them are packed.
 using PackedBody = std::unique_ptr<PackedBlock>;
 // The committed body of a renamed block. The body is written again with the new name.
 struct RenamedBody {

@@ -35,8 +35,7 @@ struct Claimed {
   std::string_view name;
   Sharing::Handle handle;
   Claim claim;
-  // Number of names that are added before this name in the slice, minus the number of names that
-  // are removed there.
+  // Among the names before this name in the slice: how many are added, minus how many are removed.
   std::int64_t change = 0;
 };
 

@@ -38,8 +38,7 @@ void fields(Fields& all, NameRecord& record) {
 }
 
 struct NameMatch {
-  // Number of names before this name that the ranks add, minus the number of such names that they
-  // remove.
+  // Among the names before this name: how many the ranks add, minus how many they remove.
   std::int64_t change = 0;
   // Handles of the ranks that share the block. The primary receives the handles of all these ranks:
   // first its own handle, then the other handles in the order of ranks. Each other rank receives
