@@ -56,8 +56,8 @@ class CanonicalTypes {
   const TypeTable* types_;
   AfterNul after_nul_;
   PathMove move_;
-  // For each of the block's own types, the number of canonical bytes of a value without the
-  // elements of values of variable length. Numbers above the limit are kTooLarge.
+  // For each of the block's own types: the canonical bytes of a value, not counting the elements of
+  // its parts of variable length. Numbers above the limit are kTooLarge.
   std::vector<std::uint64_t> bytes_;
 };
 

@@ -137,8 +137,8 @@ class ValueMover {
     return {};
   }
 
-  // Returns the bytes to which the values that were moved since the last call refer. In the region,
-  // they directly follow the bytes that the last call returned.
+  // Returns the bytes to which values refer, for the values that were moved since the last call. In
+  // the region, these bytes directly follow the bytes that the last call returned.
   std::vector<std::byte> take() { return std::exchange(led_to_, {}); }
   std::uint64_t end() const { return end_; }
   std::size_t held() const { return led_to_.size(); }

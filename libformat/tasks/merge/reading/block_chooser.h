@@ -43,9 +43,9 @@ class BlockChooser {
   // were chosen.
   void restart(std::uint64_t position);
 
-  // Collective. Checks the names that the options contain against the blocks of all inputs, and
-  // sets *failure, unless it is set already, if a name is wrong or if no block is packed. Adds
-  // warnings on rank 0. output: the path of the output, for messages.
+  // Collective. Checks the names in the options against the blocks of all inputs. If a name is
+  // wrong or no block is packed, sets *failure, unless it is set already. Adds warnings on rank 0.
+  // output: the path of the output, for messages.
   Status check(Communicator& ranks, const std::string& output, Status* failure,
                PackReport* report) const;
 

@@ -55,7 +55,8 @@ struct InputContext {
   std::shared_ptr<SpoolFile> moved{};                     // values in which paths were changed
   InputCounts counts{};
 
-  // Returns whether a header is kept in memory until it is written, and takes room for it.
+  // Returns whether a header is kept in memory until it is written. If so, subtracts its length
+  // from held_budget.
   bool holds_header(std::uint64_t length) {
     constexpr std::uint64_t kMostHeader = 8192;
     if (length > std::min(kMostHeader, held_budget)) return false;

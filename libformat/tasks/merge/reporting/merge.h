@@ -90,8 +90,8 @@ struct PackOptions {
   // apply only to NMB files. Fails with kConflict if the kind cannot hold the block.
   std::optional<Kind> classic{};
   // If set, the output is an HDF5 file (convert/convert.h) without statistics and provenance. The
-  // output is converted from a temporary NMB file beside it, to which the other options apply. The
-  // HDF5 library compresses classic blocks; it can use only deflate.
+  // output is converted from a temporary NMB file beside it; the other options apply to this file.
+  // The HDF5 library compresses classic blocks; it can use only deflate.
   std::optional<Hdf5Output> hdf5{};
   // Whether whole files are stored. FileReader::give_back() returns stored files. An absolute path
   // is recorded without its folders.

@@ -38,12 +38,11 @@ struct ChunkUnionOptions {
   bool keeps_byte_order = false;
 };
 
-// Stores the values of `all` in chunks. If options.is_forced is not set: returns nullopt if no
-// variable of `all` has chunks in any dataset of the union. `united` is the union. `all` is the
-// result of united.take(). `levels` has one number for each dimension (see
-// with_dimensions_above()). `*spool` receives the chunk tables and the encoded chunks; it is
-// created if it is nullptr and needed. Errors: kDamaged, kIo, kNoSpace; kLimit for chunks of 4 GiB
-// or more.
+// Stores the values of `all` in chunks. Without options.is_forced, returns nullopt if no variable
+// of `all` has chunks in any dataset of the union. `united` is the union. `all` is the result of
+// united.take(). `levels` has one number for each dimension (see with_dimensions_above()). `*spool`
+// receives the chunk tables and the encoded chunks; it is created if it is nullptr and needed.
+// Errors: kDamaged, kIo, kNoSpace; kLimit for chunks of 4 GiB or more.
 Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
                                                  const std::vector<std::uint32_t>& levels,
                                                  const ChunkUnionOptions& options,
