@@ -21,8 +21,8 @@ constexpr std::uint64_t kMostExpansion = 1024;
 constexpr std::uint64_t kMostFillValue = 64 << 20;
 
 // Returns default lengths of chunks. A chunk has at most 1 MiB, and length 1 along an unlimited
-// dimension. If it would then have less than 64 KiB, it gets more records, because each chunk has a
-// fixed cost.
+// dimension. A chunk that would then have less than 64 KiB gets more records, because each chunk
+// has a fixed cost.
 std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_size) {
   constexpr std::uint64_t kMost = 1 << 20, kLeast = 64 << 10, kEnough = 256 << 10;
   std::vector<std::uint64_t> chunk(space.lengths.size(), 1);

@@ -184,8 +184,8 @@ Status DimensionScales::attach_variable(VarId variable, const std::vector<hobj_r
   if (is_scale(variable)) {
     NMB_TRY(mark_scale(data_set.get(), v.dimensions[0], std::string(v.name)));
     if (rank == 1) return {};
-    // A scale has no DIMENSION_LIST. netCDF-C identifies its dimensions by a list of their numbers,
-    // which it reads without conversion.
+    // A scale has no DIMENSION_LIST. netCDF-C identifies the dimensions of a scale by a list of
+    // numbers, and reads this list without conversion.
     std::vector<int> ids;
     for (const DimId d : v.dimensions) ids.push_back(id_of(d));
     return put_attribute(data_set.get(), "_Netcdf4Coordinates", H5T_NATIVE_INT, H5T_NATIVE_INT,

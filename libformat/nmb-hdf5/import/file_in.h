@@ -41,7 +41,7 @@ class Spool {
 
 // References to deleted objects. A block stores them as null references.
 struct LostReferences {
-  std::uint64_t count = 0;              // since the last call of name_lost()
+  std::uint64_t count = 0;              // since the last GroupIn::name_lost()
   std::vector<std::string> attributes;  // names of the attributes with such references
 };
 

@@ -9,7 +9,7 @@
 namespace nmb::hdf5 {
 
 // Checks that every source of a data set exists and has all elements that the data set takes from
-// it, because HDF5 reads fill values for elements that are missing. Sources may be virtual
+// it. HDF5 itself would read fill values in place of missing elements. Sources may be virtual
 // themselves. A data set that is not virtual has no sources.
 //
 // object: the data set in messages. file: the file of the data set, and the path of this file.
