@@ -16,9 +16,8 @@ Result<std::vector<std::string>> read_list(const std::string& path, bool nul_sep
 // Reads a list of files. Errors: those of read_list(); kUsage if the list has no names.
 Result<std::vector<std::string>> read_file_list(const std::string& path, bool nul_separated);
 
-// Checks that no output would replace the list at `path`, which has the same meaning as in
-// read_file_list(); if it is empty, no list is used. what: a name of the list for messages. Errors:
-// kUsage if an output is the list.
+// Checks that no output would replace the list. path: as in read_file_list(), or empty if no list
+// is used. what: a name of the list for messages. Errors: kUsage if an output is the list.
 Status check_file_list(const OutputSet& outputs, const std::string& path,
                        const std::string& what = "list of files");
 

@@ -1,5 +1,5 @@
-// Output: buffered standard output, of which every write is checked. Long text for a terminal goes
-// to the user's pager.
+// Output: buffered standard output that checks every write. Long text for a terminal goes to the
+// user's pager.
 #pragma once
 
 #include <atomic>

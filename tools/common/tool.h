@@ -107,9 +107,9 @@ class Tool {
   // Parses the arguments, runs `body` and returns the exit code of the process. Writes the status
   // of `body` to standard error. The exit code is the worst of three codes: the code for the status
   // of `body`, the code for the messages in diagnostics(), and the code for a failed write to
-  // standard output. After an interrupt that catch_interrupts() caught, it is 129, 130 or 143.
-  // --manual-page prints the manual page, and --completion SHELL prints the completions for a
-  // shell; help does not list these two, because only the build uses them.
+  // standard output. After an interrupt that catch_interrupts() caught, the exit code is 129, 130
+  // or 143. --manual-page prints the manual page, and --completion SHELL prints the completions for
+  // a shell; help does not list these two, because only the build uses them.
   int main(int argc, const char* const* argv, const std::function<Status()>& body);
 
   const CommonOptions& options() const { return options_; }

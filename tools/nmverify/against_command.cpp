@@ -31,7 +31,7 @@ class ContentSubset {
     std::string name, in_file;  // its name here and in the file
   };
 
-  // Keeps those of `blocks` that the file has. `file` must outlive this object.
+  // Keeps only the blocks in `blocks` that the file has. `file` must outlive this object.
   static Result<ContentSubset> of(const InspectedFile& file, std::vector<NamePair> blocks) {
     ContentSubset chosen(file);
     for (NamePair& block : blocks) {

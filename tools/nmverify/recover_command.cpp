@@ -26,8 +26,8 @@ const char* state_word(FoundBlock::State state) {
   return words[static_cast<std::size_t>(state)];
 }
 
-// Returns where values are damaged (if `unverified` is true, where they are not verified): elements
-// of variables, or bytes if there is no such element.
+// Returns where values are damaged or, if `unverified` is true, not verified: elements of
+// variables, or bytes if there is no such element.
 std::string damage_text(const FoundBlock& block, bool unverified) {
   std::vector<std::string> all;
   for (const LostElements& lost : block.lost)
