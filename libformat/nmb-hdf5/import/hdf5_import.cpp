@@ -361,8 +361,8 @@ class Importer {
     Result<Handle> file = read_handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "file");
     if (!file.ok() && is_one_of_several(path))
       return unsupported(
-          "found one of several files that HDF5 stored for one (driver family, "
-          "split or multi), expected one file; h5repack makes it");
+          "this is one of several files into which HDF5 divided one (driver family, split or "
+          "multi); h5repack writes them as one file");
     return file;
   }
   // Returns whether a superblock of version 0 names a driver that divides a file into several
