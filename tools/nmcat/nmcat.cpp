@@ -6,8 +6,7 @@ int main(int argc, char** argv) {
   using namespace nmb::tools;
   Tool tool(
       "nmcat",
-      {"Merges per-process files (CDF-1, CDF-2, CDF-5, netCDF-4, HDF5, NMB, mixed) into one NMB "
-       "file.",
+      {"Merges CDF-1, CDF-2, CDF-5, netCDF-4, HDF5 and NMB files, in any mixture, into one file.",
        "Each input becomes a block, named after the file. The option --split-names divides the "
        "variables of each input into several blocks, by a part of the variables' names. With "
        "--mode union, blocks of the same name are united. With --mode join, blocks of the same "
