@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr unsigned kMostLevels = 8;
 
-// Returns a name of source `number`: that of its file or of its data set, depending on `get`.
+// Returns the name of the file or of the data set of source `number`; `get` chooses which.
 Result<std::string> name_of(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), hid_t plist,
                             std::size_t number, const std::string& object) {
   NMB_ASSIGN(const ssize_t length, read_value(get(plist, number, nullptr, 0), object));

@@ -16,8 +16,8 @@
 
 namespace nmb {
 
-// A capture of the expression by which a dataset was divided (BlockRule::By::kPrefix), in the names
-// of the variables of a part.
+// The text of one capture of a kPrefix expression (BlockRule::By) in the names of a part's
+// variables.
 struct NameCapture {
   std::optional<std::string> text;  // nullopt if the capture is not part of the match
   bool differs = false;             // whether the variables have different texts

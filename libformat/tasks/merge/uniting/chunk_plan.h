@@ -58,8 +58,8 @@ struct ChunkedPart {
   // How the part's chunks are stored; nullptr if the chunks do not have all values of the part.
   std::shared_ptr<const Chunking> own{};
   std::uint64_t region_begin = 0, region_length = 0;  // in ChunkPlan::extents[box.member]
-  // The type of the part's values if the dataset stores the part as one array without chunks, which
-  // begins at region_begin and has the type of the united variable.
+  // Set if the dataset stores the part as one array without chunks, and in the type of the united
+  // variable: how the values are stored. The array begins at region_begin.
   std::optional<StoredType> plain{};
   bool is_alike = false;   // whether the part's chunks can be copied to the united variable
   bool is_marked = false;  // whether some of the part's chunks cannot be decoded
