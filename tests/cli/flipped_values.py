@@ -170,7 +170,7 @@ def unknown_options(tools):
 
 # --- the functions of the library ---
 
-# The functions of public headers (nmb/) and of what they are made of that move values: the test of tests/unit/flipped_values_test.cpp, or a call of a tool.
+# The functions of public headers (nmb/) and of what they are made of that move values: the test of tests/unit/tasks/flipped_values_test.cpp, or a call of a tool.
 FUNCTIONS = {
     "nmb/compare.h": {"try_compare": "nminspect diff", "try_digest": "nminspect digest"},
     "nmb/convert.h": {"try_convert": "Convert"},
@@ -275,7 +275,7 @@ NO_VALUES_IN = {
 def unknown_functions(calls):
     """Exported functions that are not listed, and what FUNCTIONS names that does not exist."""
     root = HERE.parents[1]
-    tests = (root / "tests/unit/flipped_values_test.cpp").read_text(encoding="utf-8")
+    tests = (root / "tests/unit/tasks/flipped_values_test.cpp").read_text(encoding="utf-8")
     known = set(re.findall(r"TEST_F\(FlippedValues, (\w+)\)", tests))
     public = root / "libformat/include"
     listed = FUNCTIONS.keys() | NO_VALUES_IN.keys()

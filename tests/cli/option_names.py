@@ -25,7 +25,7 @@ def texts(path):
 
 
 def main():
-    table = (ROOT / "tools/common/option_names.cpp").read_text(encoding="utf-8")
+    table = (ROOT / "tools/common/command_line/option_names.cpp").read_text(encoding="utf-8")
     names = dict(re.findall(r'\{"([\w:]+)", "([^"]+)"\}', table))
     errors, used = [], set()
     for path in sorted((ROOT / "libformat").rglob("*")):

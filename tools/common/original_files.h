@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/json_document.h"
+#include "common/printing/json_document.h"
 #include "reader/file_reader.h"
 
 namespace nmb::tools {

@@ -1,5 +1,5 @@
 // nmcat: merges many files into one.
-#include "common/tool.h"
+#include "common/command_line/tool.h"
 #include "nmcat/pack_command.h"
 
 int main(int argc, char** argv) {

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "common/compression_option.h"
-#include "common/hdf5_view_option.h"
-#include "common/json_document.h"
-#include "common/merge_rules.h"
-#include "common/tool.h"
+#include "common/command_line/tool.h"
+#include "common/options/compression_option.h"
+#include "common/options/hdf5_view_option.h"
+#include "common/options/merge_rules.h"
+#include "common/printing/json_document.h"
 #include "merge/reporting/merge.h"
 #include "parallel/communicator.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/table.h"
-#include "common/units.h"
+#include "common/printing/table.h"
+#include "common/printing/units.h"
 #include "model/text.h"
 
 namespace nmb::tools {

@@ -1,8 +1,8 @@
 // The plan that nmcat --dry-run shows.
 #pragma once
 
-#include "common/json_document.h"
-#include "common/output.h"
+#include "common/printing/json_document.h"
+#include "common/printing/output.h"
 #include "merge/reporting/merge.h"
 
 namespace nmb::tools {

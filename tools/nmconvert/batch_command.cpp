@@ -15,12 +15,12 @@
 #include <thread>
 #include <vector>
 
-#include "common/file_list.h"
-#include "common/natural_order.h"
-#include "common/progress.h"
-#include "common/ranks.h"
-#include "common/report_file.h"
-#include "common/units.h"
+#include "common/options/file_list.h"
+#include "common/options/ranks.h"
+#include "common/printing/natural_order.h"
+#include "common/printing/progress.h"
+#include "common/printing/report_file.h"
+#include "common/printing/units.h"
 #include "convert/convert.h"
 #include "files/files.h"
 #include "nmconvert/conversion_report.h"

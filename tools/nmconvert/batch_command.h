@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "common/tool.h"
+#include "common/command_line/tool.h"
 #include "nmconvert/conversion.h"
 
 namespace nmb::tools {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "client/hdf5.h"
-#include "common/statistics_option.h"
-#include "common/units.h"
+#include "common/options/statistics_option.h"
+#include "common/printing/units.h"
 #include "convert/convert.h"
 #include "convert/write_cmip7.h"
 #include "files/files.h"

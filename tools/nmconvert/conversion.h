@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "common/hdf5_view_option.h"
+#include "common/options/hdf5_view_option.h"
 #include "files/files.h"
 #include "merge/reporting/merge.h"
 #include "model/external_files.h"

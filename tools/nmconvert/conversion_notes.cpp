@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/not_written.h"
-#include "common/units.h"
+#include "common/printing/not_written.h"
+#include "common/printing/units.h"
 
 namespace nmb::tools {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "common/exit_code.h"
-#include "common/json_fields.h"
+#include "common/command_line/exit_code.h"
+#include "common/printing/json_fields.h"
 #include "model/text.h"
 
 namespace nmb::tools {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/json_document.h"
+#include "common/printing/json_document.h"
 #include "wire/failure.h"
 
 namespace nmb::tools {

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/not_written.h"
+#include "common/options/statistics_option.h"
 #include "common/original_files.h"
-#include "common/statistics_option.h"
-#include "common/units.h"
+#include "common/printing/not_written.h"
+#include "common/printing/units.h"
 
 namespace nmb::tools {
 

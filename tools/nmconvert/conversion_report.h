@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "common/table.h"
-#include "common/tool.h"
+#include "common/command_line/tool.h"
+#include "common/printing/table.h"
 #include "nmconvert/conversion_record.h"
 
 namespace nmb::tools {

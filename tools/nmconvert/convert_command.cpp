@@ -4,15 +4,15 @@
 #include <initializer_list>
 #include <vector>
 
-#include "common/block_name.h"
-#include "common/digest_option.h"
-#include "common/interrupt.h"
+#include "common/command_line/interrupt.h"
+#include "common/options/block_name.h"
+#include "common/options/digest_option.h"
+#include "common/options/output_kind.h"
+#include "common/options/ranks.h"
+#include "common/options/statistics_option.h"
 #include "common/original_files.h"
-#include "common/output_kind.h"
-#include "common/progress.h"
-#include "common/ranks.h"
-#include "common/statistics_option.h"
-#include "common/units.h"
+#include "common/printing/progress.h"
+#include "common/printing/units.h"
 #include "convert/convert.h"
 #include "files/files.h"
 #include "model/text.h"

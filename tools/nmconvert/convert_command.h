@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "common/compression_option.h"
-#include "common/tool.h"
+#include "common/command_line/tool.h"
+#include "common/options/compression_option.h"
 #include "nmconvert/batch_command.h"
 #include "nmconvert/conversion.h"
 

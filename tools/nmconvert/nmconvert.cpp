@@ -1,5 +1,5 @@
 // nmconvert: converts netCDF and HDF5 files to NMB and back.
-#include "common/tool.h"
+#include "common/command_line/tool.h"
 #include "nmconvert/convert_command.h"
 
 int main(int argc, char** argv) {

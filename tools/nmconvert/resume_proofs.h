@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/report_file.h"
+#include "common/printing/report_file.h"
 #include "nmconvert/conversion_record.h"
 
 namespace nmb::tools {

@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "common/file_list.h"
-#include "common/history_line.h"
-#include "common/json_document.h"
-#include "common/natural_order.h"
-#include "common/not_written.h"
-#include "common/output_kind.h"
-#include "common/ranks.h"
-#include "common/units.h"
+#include "common/options/file_list.h"
+#include "common/options/output_kind.h"
+#include "common/options/ranks.h"
+#include "common/printing/history_line.h"
+#include "common/printing/json_document.h"
+#include "common/printing/natural_order.h"
+#include "common/printing/not_written.h"
+#include "common/printing/units.h"
 #include "files/files.h"
 #include "nmconvert/series.h"
 #include "reader/file_reader.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/tool.h"
+#include "common/command_line/tool.h"
 #include "nmconvert/conversion.h"
 
 namespace nmb::tools {

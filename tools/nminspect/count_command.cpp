@@ -1,6 +1,6 @@
 #include "nminspect/count_command.h"
 
-#include "common/json_document.h"
+#include "common/printing/json_document.h"
 #include "model/text.h"
 
 namespace nmb::tools {

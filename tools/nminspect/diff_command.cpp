@@ -4,11 +4,11 @@
 
 #include <optional>
 
-#include "common/block_name.h"
-#include "common/difference_text.h"
-#include "common/json_document.h"
-#include "common/table.h"
-#include "common/units.h"
+#include "common/options/block_name.h"
+#include "common/printing/difference_text.h"
+#include "common/printing/json_document.h"
+#include "common/printing/table.h"
+#include "common/printing/units.h"
 #include "model/text.h"
 #include "nminspect/object_pattern.h"
 

@@ -1,7 +1,7 @@
 #include "nminspect/digest_command.h"
 
-#include "common/block_name.h"
-#include "common/json_document.h"
+#include "common/options/block_name.h"
+#include "common/printing/json_document.h"
 #include "model/text.h"
 
 namespace nmb::tools {

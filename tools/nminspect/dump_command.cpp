@@ -3,9 +3,9 @@
 #include <functional>
 #include <utility>
 
-#include "common/block_name.h"
-#include "common/json_document.h"
-#include "common/slab.h"
+#include "common/options/block_name.h"
+#include "common/options/slab.h"
+#include "common/printing/json_document.h"
 #include "dump/dump.h"
 #include "model/text.h"
 

@@ -1,10 +1,10 @@
 #include "nminspect/files_command.h"
 
-#include "common/block_name.h"
-#include "common/json_document.h"
+#include "common/options/block_name.h"
 #include "common/original_files.h"
-#include "common/table.h"
-#include "common/units.h"
+#include "common/printing/json_document.h"
+#include "common/printing/table.h"
+#include "common/printing/units.h"
 #include "model/text.h"
 
 namespace nmb::tools {

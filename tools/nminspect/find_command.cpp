@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "common/block_name.h"
-#include "common/json_document.h"
-#include "common/table.h"
+#include "common/options/block_name.h"
+#include "common/printing/json_document.h"
+#include "common/printing/table.h"
 #include "find/find.h"
 #include "model/text.h"
 #include "nminspect/ls_rows.h"

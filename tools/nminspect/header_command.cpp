@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/block_name.h"
+#include "common/options/block_name.h"
 #include "dump/dump.h"
 #include "model/text.h"
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "common/progress.h"
+#include "common/printing/progress.h"
 
 namespace nmb::tools {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/tool.h"
+#include "common/command_line/tool.h"
 #include "handles/inspected_file.h"
 
 namespace nmb::tools {

@@ -1,7 +1,7 @@
 #include "nminspect/ls_command.h"
 
-#include "common/json_document.h"
-#include "common/natural_order.h"
+#include "common/printing/json_document.h"
+#include "common/printing/natural_order.h"
 #include "model/text.h"
 #include "nminspect/ls_rows.h"
 #include "nminspect/ordered_rows.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/block_name.h"
-#include "common/units.h"
+#include "common/options/block_name.h"
+#include "common/printing/units.h"
 #include "dump/dump.h"
 #include "model/text.h"
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/json_document.h"
-#include "common/table.h"
+#include "common/printing/json_document.h"
+#include "common/printing/table.h"
 #include "handles/inspected_file.h"
 #include "nmb/statistics.h"
 #include "nminspect/pattern_option.h"

@@ -10,7 +10,7 @@
 #include "nminspect/files_command.h"
 #include "nminspect/find_command.h"
 #include "nminspect/header_command.h"
-#include "nminspect/layout_command.h"
+#include "nminspect/layout/layout_command.h"
 #include "nminspect/ls_command.h"
 #include "nminspect/provenance_command.h"
 #include "nminspect/stats_command.h"

@@ -1,6 +1,6 @@
 #include "nminspect/object_pattern.h"
 
-#include "common/block_name.h"
+#include "common/options/block_name.h"
 
 namespace nmb::tools {
 

@@ -1,6 +1,6 @@
 #include "nminspect/provenance_command.h"
 
-#include "common/json_document.h"
+#include "common/printing/json_document.h"
 #include "model/text.h"
 #include "reader/file_reader.h"
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/block_name.h"
-#include "common/json_document.h"
-#include "common/table.h"
+#include "common/options/block_name.h"
+#include "common/printing/json_document.h"
+#include "common/printing/table.h"
 #include "dump/dump.h"
 #include "model/text.h"
 #include "netcdf/netcdf_view.h"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "common/json_document.h"
-#include "common/table.h"
-#include "common/units.h"
+#include "common/printing/json_document.h"
+#include "common/printing/table.h"
+#include "common/printing/units.h"
 #include "model/text.h"
 
 namespace nmb::tools {

@@ -1,7 +1,7 @@
 #include "nminspect/view_command.h"
 
-#include "common/json_document.h"
-#include "common/table.h"
+#include "common/printing/json_document.h"
+#include "common/printing/table.h"
 #include "reader/file_reader.h"
 #include "view/hdf5_view.h"
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/tool.h"
+#include "common/command_line/tool.h"
 
 namespace nmb::tools {
 

@@ -8,13 +8,13 @@
 #include <unordered_set>
 #include <utility>
 
-#include "common/difference_text.h"
-#include "common/file_list.h"
-#include "common/json_document.h"
-#include "common/json_fields.h"
-#include "common/progress.h"
-#include "common/ranks.h"
-#include "common/units.h"
+#include "common/options/file_list.h"
+#include "common/options/ranks.h"
+#include "common/printing/difference_text.h"
+#include "common/printing/json_document.h"
+#include "common/printing/json_fields.h"
+#include "common/printing/progress.h"
+#include "common/printing/units.h"
 #include "compare/compare.h"
 #include "handles/inspected_file.h"
 #include "model/text.h"

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "common/json_document.h"
-#include "common/units.h"
+#include "common/printing/json_document.h"
+#include "common/printing/units.h"
 #include "model/text.h"
 
 namespace nmb::tools {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "common/output.h"
+#include "common/printing/output.h"
 #include "verify/verify.h"
 
 namespace nmb::tools {

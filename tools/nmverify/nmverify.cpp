@@ -8,10 +8,10 @@
 #include <utility>
 #include <variant>
 
-#include "common/file_list.h"
-#include "common/progress.h"
-#include "common/ranks.h"
-#include "common/tool.h"
+#include "common/command_line/tool.h"
+#include "common/options/file_list.h"
+#include "common/options/ranks.h"
+#include "common/printing/progress.h"
 #include "handles/input_file.h"
 #include "model/values.h"
 #include "nmverify/against_command.h"

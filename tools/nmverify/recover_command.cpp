@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/interrupt.h"
-#include "common/json_document.h"
-#include "common/progress.h"
-#include "common/units.h"
+#include "common/command_line/interrupt.h"
+#include "common/printing/json_document.h"
+#include "common/printing/progress.h"
+#include "common/printing/units.h"
 #include "handles/input_file.h"
 #include "model/text.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/tool.h"
+#include "common/command_line/tool.h"
 #include "recover/recover.h"
 
 namespace nmb::tools {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "common/json_document.h"
-#include "common/ranks.h"
-#include "common/units.h"
+#include "common/options/ranks.h"
+#include "common/printing/json_document.h"
+#include "common/printing/units.h"
 #include "files/files.h"
 #include "model/text.h"
 

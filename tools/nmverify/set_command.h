@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "common/merge_rules.h"
-#include "common/tool.h"
+#include "common/command_line/tool.h"
+#include "common/options/merge_rules.h"
 #include "merge/reporting/merge.h"
 #include "parallel/communicator.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "common/json_document.h"
+#include "common/printing/json_document.h"
 
 namespace nmb::tools {
 

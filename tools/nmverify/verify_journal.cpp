@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/json_fields.h"
+#include "common/printing/json_fields.h"
 #include "model/text.h"
 #include "nmverify/files_report.h"
 

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "common/json_document.h"
-#include "common/report_file.h"
+#include "common/printing/json_document.h"
+#include "common/printing/report_file.h"
 #include "files/files.h"
 #include "verify/verify.h"
 

@@ -1,6 +1,6 @@
 // ExtentOrigin: where a block's values come from. Each alternative has its own file, which defines
 // the steps that differ from the defaults in origins/origin_steps.h. A new alternative needs a
-// file, a line in Alternatives, and a row in tests/unit/extent_origin_test.cpp.
+// file, a line in Alternatives, and a row in tests/unit/write/extent_origin_test.cpp.
 #pragma once
 
 #include <memory>

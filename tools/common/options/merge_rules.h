@@ -1,0 +1,56 @@
+// MergeRules: the options that say how files are merged, and the messages about files that cannot
+// be merged. nmcat merges files; nmverify checks whether files can be merged.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "common/command_line/tool.h"
+#include "common/printing/json_document.h"
+#include "merge/reporting/merge.h"
+
+namespace nmb::tools {
+
+class MergeRules {
+ public:
+  // The options are stored in *options, which must outlive this object.
+  explicit MergeRules(PackOptions* options) : options_(options) {}
+
+  // Adds --mode and --block-name.
+  void offer_mode(CLI::App& app);
+  // Adds options that control which differences are allowed between blocks of the same name.
+  void offer_agreement(CLI::App& app);
+  // Adds options for dividing inputs, for samples, and for the order of inputs.
+  void offer_blocks(CLI::App& app);
+  // Checks the options and completes *options. Errors: kUsage.
+  Status take(const CLI::App& app);
+  const std::string& mode() const { return mode_; }
+  // Adds the inputs of --files-from, and sorts the inputs if --sort name is given.
+  Status gather_inputs(const CommonOptions& common);
+  // If --atts list is given, shows each attribute that differs.
+  void report_differing(const PackReport& report, Diagnostics& diagnostics) const;
+
+ private:
+  Status check_mode(const CLI::App& app) const;
+
+  PackOptions* const options_;
+  std::string mode_ = "pack";
+  Join join_;  // the rules that several modes have too
+  bool first_values_ = false;
+  std::string split_names_, sort_ = "given", samples_;
+  std::string atts_ = "first";
+  bool keep_tracking_id_ = false;
+};
+
+// Shows the inputs that could not be read.
+void report_unreadable(Tool& tool, const PackReport& report);
+// Shows the conflicts; one that occurs in several inputs is shown once. `inputs` is the number of
+// inputs.
+void report_conflicts(Tool& tool, const PackReport& report, std::size_t inputs);
+// Returns the errors of inputs. If there is neither an error nor a conflict, returns the failure
+// `status`.
+Json errors_json(const PackReport& report, const Status& status);
+// Returns the lists of conflicts and differences.
+Json agreement_json(const PackReport& report);
+
+}  // namespace nmb::tools

@@ -1,0 +1,121 @@
+#include "common/printing/not_written.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+
+#include "common/original_files.h"
+#include "common/printing/units.h"
+
+namespace nmb::tools {
+
+std::string no_place_for_tags(const TagCounts& counts) {
+  return fmt::format("the output has no place for {} of {}; an .nmb output keeps {}",
+                     counted(counts.tags, "tag"), counted(counts.blocks, "block"),
+                     counts.tags == 1 ? "it" : "them");
+}
+
+std::string no_place_for_records(const LostRecords& lost) {
+  return fmt::format("the output has no place for {}; an .nmb output keeps them", lost.text());
+}
+
+std::string no_place_for_originals(std::uint64_t count, const std::string& file) {
+  return fmt::format("the output has no place for {}; only {} has {}",
+                     count == 1 ? "1 original (an input file kept whole)"
+                                : fmt::format("{} originals (input files kept whole)", count),
+                     file, count == 1 ? "it" : "them");
+}
+
+std::string no_place_for_addition(const std::string& addition, const std::string& file) {
+  return fmt::format(
+      "the output has no place for {}, which a later version of the format added; only {} has it",
+      addition, file);
+}
+
+std::vector<std::pair<std::string, std::string>> not_written_lines(
+    const std::vector<PackLoss>& losses) {
+  using Kind = PackLoss::Kind;
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (auto at = losses.begin(); at != losses.end();) {
+    const auto is_alike = [first = at](const PackLoss& loss) {
+      return loss.kind == Kind::kOriginal && loss.input == first->input;
+    };
+    const auto end =
+        at->kind == Kind::kOriginal ? std::find_if_not(at, losses.end(), is_alike) : std::next(at);
+    switch (at->kind) {
+      case Kind::kOriginal:
+        lines.emplace_back(at->path,
+                           no_place_for_originals(static_cast<std::uint64_t>(end - at), at->path));
+        break;
+      case Kind::kAddition:
+        lines.emplace_back(at->path, no_place_for_addition(at->object, at->path));
+        break;
+      case Kind::kTags:
+        lines.emplace_back(at->path,
+                           "the output has no place for tags of " + counted(at->blocks, "block") +
+                               "; an .nmb output keeps tags of blocks that are copied whole");
+        break;
+      case Kind::kValues:
+      case Kind::kTable:
+      case Kind::kReference:
+      case Kind::kDamage:
+        lines.emplace_back(at->path, at->line());
+        break;
+    }
+    at = end;
+  }
+  return lines;
+}
+
+void report_losses(const std::vector<std::pair<std::string, std::string>>& lines, bool accepted,
+                   Diagnostics& diagnostics) {
+  constexpr std::size_t kShown = 10;
+  const auto tell = [&](const std::string& path, const std::string& text) {
+    if (accepted)
+      diagnostics.loss(path, text);
+    else
+      diagnostics.error(Status(Code::kConflict, path, kNoOffset, "", text));
+  };
+  struct Kind {
+    std::size_t count = 0;
+    const std::string* path = nullptr;
+  };
+  std::map<std::string_view, Kind> kinds;  // by the text without the name of the object
+  for (const auto& [path, text] : lines) {
+    const std::size_t end = text.find("\": ");
+    Kind& kind = kinds[end == text.npos ? text : std::string_view(text).substr(end + 3)];
+    kind.path = &path;
+    if (++kind.count <= kShown) tell(path, text);
+  }
+  for (const auto& [text, kind] : kinds)
+    if (kind.count > kShown)
+      tell(*kind.path, fmt::format("{} more of this kind: {} (JSON reports list all)",
+                                   kind.count - kShown, text));
+}
+
+Result<std::vector<std::string>> not_written_lines(const FileReader& reader) {
+  std::vector<std::string> lines;
+  // A damaged table must not prevent the conversion of intact blocks.
+  const auto failed = [&](const char* what, const Status& status) -> Status {
+    if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return status;
+    lines.push_back(fmt::format(
+        "the output has no place for {}, and they cannot be read: {}; nmverify reports the damage",
+        what, status.text()));
+    return {};
+  };
+  if (const Result<TagCounts> tags = reader.tag_counts(); !tags.ok())
+    NMB_TRY(failed("tags", tags.status()));
+  else if (tags->tags > 0)
+    lines.push_back(no_place_for_tags(*tags));
+  if (const auto additions = reader.later_additions(); !additions.ok())
+    NMB_TRY(failed("additions of a later version of the format", additions.status()));
+  else
+    for (const std::string& addition : *additions)
+      lines.push_back(no_place_for_addition(addition, reader.file().name()));
+  return lines;
+}
+
+}  // namespace nmb::tools
