@@ -112,8 +112,9 @@ struct Property {
   Type type = Type::kByte;  // kTypeAttributes, kTypeComment
   std::vector<std::byte>
       bytes;  // the header in kTypeAttributes; the content of kUserBlock, kComment or kTypeComment
-  // kUndecoded: number and name of the filter that was not installed. If no original has the values
-  // either, the number is 0 and the name is the reason.
+  // kUndecoded: number and name of the filter that was not installed. If the values are lost,
+  // because no original has them, the number is 0, and `filter_name` is the reason why they were
+  // not decoded.
   std::uint32_t filter = 0;
   std::string filter_name;
   std::vector<ExternalFile> external_files;
