@@ -97,8 +97,8 @@ template <class T>
 Matches<T> matches_of(const ValueCondition& condition) {
   constexpr long double kInfinity = std::numeric_limits<long double>::infinity();
   const long double number = condition.number;
-  // `up` and `down`: the nearest numbers of the type that are not less, and not greater, than
-  // `number`.
+  // `up`: the smallest number of the type that is at least `number`. `down`: the largest number of
+  // the type that is at most `number`.
   long double up, down, before, after;
   if constexpr (std::is_floating_point_v<T>) {
     const auto nearest = static_cast<T>(number);

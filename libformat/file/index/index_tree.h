@@ -107,7 +107,8 @@ class IndexTree {
   std::shared_ptr<PageCache> cache_ = std::make_shared<PageCache>();
 };
 
-// Returns the row of the child below which the entry of `name` is or would be.
+// Returns the row of the child that leads to the entry of `name`, or to the place where the entry
+// would be.
 std::uint32_t child_row_for(const Page& node, std::string_view name);
 // Returns the first row whose name is not less than `name`.
 std::uint32_t lower_bound_row(const Page& leaf, std::string_view name);

@@ -46,7 +46,7 @@ Status add_statistics_row(const TableRow& row, VariableStatistics* variable);
 // Returns whether the block has the variable of a row, and the variable has the row's type if the
 // row has a type.
 bool fits_variable(const Metadata& metadata, const TableRow& row);
-// Checks a row of any kind, without a position. Errors: kDamaged.
+// Checks a row of any kind. Errors: kDamaged, without a position.
 Status check_statistics_row(const TableRow& row);
 
 // Checks the functions that a program registers. Errors: kUsage.
