@@ -54,8 +54,8 @@ struct VerifierOptions {
   // --- what changes the speed; the findings are the same ---
   unsigned threads = 1;    // number of threads that check values
   std::uint64_t rate = 0;  // maximum bytes read per second; 0 for no limit
-  // Ranks that share the check of values. verify_together() runs the function `work` on rank 0;
-  // only this function sets the field.
+  // Ranks that share the check of values. Set this only for calls of verify() in the function
+  // `work` of verify_together().
   Communicator* ranks = nullptr;
 
   // --- continuing an earlier check ---
