@@ -83,8 +83,8 @@ std::string left_for(std::string_view name) {
   const auto number = whole_number(process);
   if (!number || *number == 0 || *number > 1u << 30) return {};
   rest.remove_prefix(process.size());
-  // The name may continue: the process may have made a file ".NAME.HOST-PID.part.nmb", and a hidden
-  // name for this file.
+  // The process may also have made a file ".NAME.HOST-PID.part.nmb" and a hidden name for that
+  // file. These names are accepted too.
   const std::string own = ending_of(process), merged = std::string(kEnding) + ".nmb";
   std::string_view made_for = name.substr(1, at - 1);
   if (rest == merged + own && made_for.starts_with('.'))

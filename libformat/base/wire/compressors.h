@@ -14,7 +14,7 @@ struct ZSTD_DDict_s;
 namespace nmb {
 
 // The result of a decoder. length: number of bytes that the decoder wrote; not set if decoding
-// failed. It fails if `out` is too small (wants_room is then true) or the input is damaged.
+// failed. Decoding fails if `out` is too small (wants_room is then true) or the input is damaged.
 struct Decoded {
   std::optional<std::size_t> length;
   bool wants_room = false;
