@@ -83,7 +83,7 @@ struct DimensionAbove {
   std::uint32_t levels = 1;  // number of levels up to that group, at least 1
 };
 
-// One property. It uses only the members that belong to its number.
+// One property. Its number decides which members it uses.
 struct Property {
   enum class Number : std::uint16_t {
     kSpace = 1,

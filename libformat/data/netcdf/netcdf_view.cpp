@@ -330,7 +330,7 @@ class ViewMaker {
   std::map<std::string, DimId> by_path_;
   std::vector<bool> may_grow_;  // whether each dimension of the block may grow
   std::vector<bool> grows_;     // whether each set may grow, stored for its first dimension
-  const bool may_have_phony_;   // whether the block may have dimensions that the file does not name
+  const bool may_have_phony_;   // whether the block may have dimensions without a name in the file
   // For each variable, whether the dimension of each axis is marked. The inner list is empty if no
   // axis is marked.
   std::vector<std::vector<bool>> is_marked_;

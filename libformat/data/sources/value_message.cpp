@@ -201,7 +201,7 @@ class SourceOut : public FieldsOutOf<SourceOut> {
   Status failure_;
   bool is_complete_ = true;
   std::unordered_map<const ByteSource*, std::uint32_t> known_;
-  std::vector<Source> kept_;  // so that no other source gets the address of one in known_
+  std::vector<Source> kept_;  // so that no new source gets an address in known_
   std::uint32_t count_ = 0;
   std::uint64_t bytes_ = 0;          // bytes sent so far
   std::uint64_t room_ = kMostBytes;  // for bytes of temporary files

@@ -1,4 +1,4 @@
-// The classic types of values of types that a block defines.
+// Finds the classic types that correspond to types that a block defines.
 #pragma once
 
 #include <optional>
