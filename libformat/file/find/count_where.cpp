@@ -67,7 +67,7 @@ Counts counts_in_histogram(const VariableStatistics& statistics, const ValueCond
   return sum;
 }
 
-// Returns whether buckets state the range of their values rounded toward zero.
+// Returns whether values may have been rounded toward zero before they were counted in buckets.
 bool are_rounded(const VariableStatistics& v) {
   constexpr long double kExact = 1ULL << 53;
   return (v.type == Type::kInt64 || v.type == Type::kUInt64) &&

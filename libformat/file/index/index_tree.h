@@ -48,10 +48,10 @@ class IndexTree {
                   const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
   // Visits entries as for_each() does, but may leave out an entry if wants() returns false for its
-  // order. Reads a leaf whole only if one of its entries is wanted; of the other leaves, it reads
-  // only the orders. A wanted entry is never left out: if a leaf is damaged, the call fails.
-  // wants() is called before the first visit, at most once with each order. Files from which blocks
-  // were removed, and files on slow storage, are read whole without a call of wants().
+  // order. Reads a leaf whole only if one of its entries is wanted, and otherwise only its orders.
+  // A wanted entry is never left out: if a leaf is damaged, the call fails. wants() is called
+  // before the first visit, at most once with each order. Files from which blocks were removed, and
+  // files on slow storage, are read whole without a call of wants().
   Status for_each_wanted(const std::function<Result<bool>(std::uint64_t order)>& wants,
                          const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
