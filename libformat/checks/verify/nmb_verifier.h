@@ -69,7 +69,7 @@ class NmbVerifier {
     bool is_original = false;
     OriginalDigests* digests = nullptr;  // set if the file's digests are checked
     std::uint64_t pieces = 0;            // number of pieces so far
-    std::uint64_t not_digested = 0;      // bytes of pieces since the last part of the digests
+    std::uint64_t not_digested = 0;      // bytes of pieces that are not in the digests yet
     bool pages_only = false;             // true for a block with unknown needs
     std::uint64_t next = 0;
     std::uint64_t first_position = 0;
