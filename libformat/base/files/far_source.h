@@ -30,13 +30,14 @@ class FarSource final : public ByteSource {
   const std::string* path() const override { return base_->path(); }
 
   // Sets the range of the file in which a scan will read all structures one after another. The
-  // range is read as a whole if this takes no longer than one request.
+  // whole range is read at once if it has at most `request_bytes` bytes.
   void set_run(const ByteRange& run) { run_ = run; }
   // Reads ranges of the file that will be needed soon, and keeps them in memory. The ranges must be
-  // in ascending order. Two ranges are read in one request if fewer than `request_bytes` bytes lie
+  // in ascending order. Two ranges are read in one request if at most `request_bytes` bytes lie
   // between them. At most kKept bytes are kept, or one range if it is longer.
   Status fetch(std::span<const ByteRange> ranges) const;
-  // Reads `range`, unless memory already has `wanted`, the part of it that the caller needs now.
+  // Reads `range`, unless `wanted` is already in memory. `wanted` is the part of `range` that the
+  // caller needs now.
   Status fetch_if_missing(const ByteRange& range, const ByteRange& wanted) const {
     return has(wanted) || range.end > size() ? Status() : fetch_one(range);
   }

@@ -177,8 +177,8 @@ NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& 
 // target exists (kExists), if a writer has locked it (kBusy), or if the folder does not exist, is
 // not writable, or is in /proc or /sys.
 NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions& options);
-// Returns ".NAME.HOST-PID.part" in the folder of `path`. PID is the number of this process, and
-// HOST stands for the host and the container in which processes have this number.
+// Returns ".NAME.HOST-PID.part" in the folder of `path`. PID is the ID of this process. HOST
+// identifies the host and the container in which the ID is valid.
 NMB_EXPORT std::string hidden_name(const std::string& path);
 // Removes the files with hidden names that this process is writing; files that are published stay.
 // Call it only if CreateOptions::cancel is set already. A signal handler may call it.
@@ -187,9 +187,9 @@ NMB_EXPORT void unlink_temporary_files();
 NMB_EXPORT std::string resumable_name(const std::string& path);
 // Returns ".NAME.journal" in the folder of `path`.
 NMB_EXPORT std::string journal_name(const std::string& path);
-// Opens the file with the name `hidden` that an earlier call left. If the file does not exist,
-// creates it. The file is locked until it is closed. A file that is not published keeps its hidden
-// name. Errors: kBusy.
+// Opens the file that an earlier call left under the name `hidden`, or creates it if it does not
+// exist. The file is locked until it is closed. A file that is not published keeps its hidden name.
+// Errors: kBusy.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
                                                              const std::string& hidden,
                                                              const CreateOptions& options);
@@ -215,9 +215,10 @@ class VisitedFiles;
 
 // Compares files by identity, not by name. An existing file is identified by device and inode,
 // after following symbolic links. A file that does not exist is identified by device and inode of
-// the nearest existing folder, and by the rest of the path. All failures are kUsage and name the
-// output: "is also the input a.nc; choose another output". The const functions are thread-safe.
-// Files are not opened, so a file that is renamed after it was added is not recognised.
+// the nearest existing folder, and by the rest of the path. All failures are kUsage, with the path
+// of the output as file and a message such as "is also the input a.nc; choose another output". The
+// const functions are thread-safe. Files are not opened, so a file that is renamed after it was
+// added is not recognised.
 class OutputSet {
  public:
   NMB_EXPORT OutputSet();
@@ -237,8 +238,8 @@ class OutputSet {
   // Fails with kUsage if `path` is one of the outputs. `by` is the file that refers to `path`, for
   // the message.
   NMB_EXPORT Status check_reference(const std::string& path, const std::string& by) const;
-  // Fails with kUsage if any output exists. The call is for an `input` of which it is unknown
-  // whether it refers to an output. `why` is the reason, for the message.
+  // Fails with kUsage if any output exists. Call this if it cannot be found out whether `input`
+  // refers to an output. `why` is the reason, for the message.
   NMB_EXPORT Status refuse_unknown(const std::string& input, const std::string& why) const;
 
  private:

@@ -16,9 +16,9 @@ struct ByteSlices {
   std::uint64_t step = 0;  // distance between the beginnings of two slices
 };
 
-// Compares slices of two sources. Returns the number of the first byte that differs, or nullopt if
-// none does; bytes between the slices do not count. at_once: number of bytes that are read at a
-// time; the default fits in the caches of a processor. Errors: kIo, kDamaged.
+// Compares slices of two sources. Returns the index of the first byte that differs, counted without
+// the bytes between slices, or nullopt if no byte differs. at_once: number of bytes that are read
+// at a time; the default fits in the caches of a processor. Errors: kIo, kDamaged.
 Result<std::optional<std::uint64_t>> first_different_byte(const ByteSlices& a, const ByteSlices& b,
                                                           std::uint64_t length,
                                                           std::uint64_t slices = 1,

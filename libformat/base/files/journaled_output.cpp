@@ -174,7 +174,7 @@ Status JournaledOutput::write_at(std::uint64_t offset, std::span<const std::byte
   return append(journal_, record, name());
 }
 
-// Reads the bytes that the note describes, and returns whether they have the recorded checksum.
+// Reads the bytes that the record describes, and returns whether they have the recorded checksum.
 bool JournaledOutput::has(Notes::const_iterator note, std::vector<std::byte>* bytes) const {
   const auto& [offset, noted] = *note;
   bytes->resize(noted.length);
@@ -182,8 +182,8 @@ bool JournaledOutput::has(Notes::const_iterator note, std::vector<std::byte>* by
 }
 
 // Reads the bytes and returns true if a previous run has already written them. If that run had
-// another number of ranks or threads, it divided the file into other writes, so that several notes
-// may each cover a part of the bytes.
+// another number of ranks or threads, it divided the file into other writes, so several records may
+// each cover a part of the bytes.
 bool JournaledOutput::recall(std::uint64_t offset, std::span<std::byte> out) const {
   if (const auto exact = noted_.find(offset);
       exact != noted_.end() && exact->second.length == out.size())

@@ -35,9 +35,9 @@ class JournaledOutput final : public OutputFileLayer {
   // Returns whether the journal for the output `path` has records. If it has none, create() may
   // empty or remove the hidden file and the journal.
   static bool has_notes(const std::string& path);
-  // Removes the journal, and the hidden name of the output `path`, if a process was killed just
-  // after it had published the output. Does nothing if the hidden name belongs to another file than
-  // the output.
+  // If a process was killed just after it had published the output `path`, removes the journal and
+  // the hidden name of the output. Does nothing if the hidden name belongs to another file than the
+  // output.
   static void remove_published(const std::string& path);
   // Opens the same file in another process after create() was called.
   static Result<std::unique_ptr<OutputFile>> attach(const std::string& path,
@@ -53,7 +53,7 @@ class JournaledOutput final : public OutputFileLayer {
   struct Noted {
     std::uint64_t length, sum;
   };
-  using Notes = std::map<std::uint64_t, Noted>;  // notes by offset
+  using Notes = std::map<std::uint64_t, Noted>;  // records of the journal, by offset
   // names: the hidden name, if this object decides whether the file stays; otherwise empty.
   JournaledOutput(std::shared_ptr<OutputFile> file, std::string names, int journal,
                   std::uint64_t key)
@@ -66,7 +66,7 @@ class JournaledOutput final : public OutputFileLayer {
   const std::string names_;
   const int journal_;
   const std::uint64_t key_;
-  Notes noted_;  // notes of earlier processes
+  Notes noted_;  // records of earlier processes
   bool published_ = false;
 };
 

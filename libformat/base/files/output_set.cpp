@@ -35,8 +35,8 @@ OutputSet::Identity OutputSet::identity_of(const std::string& path) {
   for (int step = 0; step < kMostSteps; ++step) {
     struct stat info;
     if (::stat(at.empty() ? "." : at.c_str(), &info) == 0) {
-      // Remove folders that do not exist, and any ".." after them, from the text of the path. This
-      // needs no access to the file system.
+      // Shorten the text of the rest of the path: remove each ".." together with the folder before
+      // it. These folders do not exist, so the file system is not asked.
       fs::path shortest = rest.lexically_normal();
       if (shortest == rest) return {info.st_dev, info.st_ino, rest.string()};
       at /= shortest;

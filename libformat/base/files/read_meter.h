@@ -17,7 +17,7 @@ namespace nmb {
 class ReadMeter {
  public:
   // rate: maximum bytes read per second; 0 for no limit. progress: called by one thread at a time
-  // with the bytes read, at most `total`, and `total`; may be nullptr.
+  // with two numbers, the bytes read (at most `total`) and `total`; may be nullptr.
   ReadMeter(std::uint64_t rate, std::uint64_t total,
             std::function<void(std::uint64_t, std::uint64_t)> progress)
       : rate_(rate),
@@ -40,7 +40,8 @@ class ReadMeter {
         start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                      std::chrono::duration<double>(std::min(seconds, kLongestWait))));
   }
-  // Sets the number of bytes to that of an earlier run. The bytes do not count for the rate.
+  // Continues at the number of bytes that an earlier run has read. These bytes do not count for the
+  // rate.
   void go_on_at(std::uint64_t bytes) {
     skipped_ += bytes - std::min<std::uint64_t>(bytes, bytes_);
     bytes_ = std::max<std::uint64_t>(bytes, bytes_);

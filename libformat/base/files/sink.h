@@ -18,8 +18,8 @@ class Sink {
   static constexpr std::size_t kPiece = 32 * 1024;
   using Emit = std::function<Status(std::span<const std::byte>)>;
 
-  // `emit` must outlive the sink. After its first error, which finish() returns, it is not called
-  // again.
+  // `emit` must outlive the sink. After `emit` has failed once, it is not called again, and
+  // finish() returns its error.
   explicit Sink(const Emit& emit)
       : emit_(emit), piece_(std::make_unique_for_overwrite<std::byte[]>(kPiece)) {}
 

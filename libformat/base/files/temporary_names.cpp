@@ -48,7 +48,7 @@ static_assert(std::atomic<char*>::is_always_lock_free && std::atomic<int>::is_al
               "a signal handler uses these objects");
 
 // Returns a text that differs between hosts, between starts of a host, and between containers with
-// process numbers of their own. Empty if the system does not provide it.
+// process IDs of their own. Returns an empty text if the system does not provide such a text.
 std::string find_host() {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
@@ -83,7 +83,8 @@ std::string left_for(std::string_view name) {
   const auto number = whole_number(process);
   if (!number || *number == 0 || *number > 1u << 30) return {};
   rest.remove_prefix(process.size());
-  // The same process may have made further hidden names, which begin with this name.
+  // The process may also have made a file ".NAME.HOST-PID.part.nmb" and a hidden name for that
+  // file. These names are accepted too.
   const std::string own = ending_of(process), merged = std::string(kEnding) + ".nmb";
   std::string_view made_for = name.substr(1, at - 1);
   if (rest == merged + own && made_for.starts_with('.'))

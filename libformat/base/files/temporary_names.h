@@ -1,6 +1,6 @@
 // Names of files that are being written. A file that other processes must open has a hidden name
-// until it is published. The hidden name contains the number of the process that made it, so that a
-// later run can remove the files of processes that were killed.
+// until it is published. The hidden name contains the process ID of its maker, so that a later run
+// can remove the files of processes that were killed.
 #pragma once
 
 #include <string>

@@ -12,8 +12,8 @@ namespace nmb {
 
 namespace {
 
-// Data at the end of a message, or of the first part of a divided message. They are at the end so
-// that the bytes of the message need not be copied.
+// Data that follow the bytes of a message or, if the message is divided, of its first part. At the
+// end, they can be added without copying the bytes.
 struct Trailer {
   std::uint64_t tag;
   std::uint64_t length;  // length of the message
@@ -133,8 +133,7 @@ Status Communicator::other_call(int from) {
       Code::kUsage,
       joined_text("found different collective calls on ranks ", std::max(from, rank_), " and ",
                   std::min(from, rank_), ", expected the same collective calls on all ranks"));
-  // The other rank may have failed earlier, and this rank did not know it yet. The earlier failure
-  // is then the cause.
+  // If the other rank has failed earlier, fail_together() returns that failure, which is the cause.
   return fail_together(status);
 }
 
@@ -202,7 +201,7 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
     std::array<char, 32> what{};
     std::uint64_t file = 0;
     bool is(const CollectiveOp& other) const { return what == other.what && file == other.file; }
-    // Returns a text for a message about two calls that differ. among: the other of the two calls.
+    // Returns a text for a message about two calls that differ. among: the other call.
     std::string text(const CollectiveOp& among) const {
       return joined_text(what[0] == 0 ? "another call" : std::string(what.data()),
                          what == among.what ? joined_text(" of file ", file) : "", " on rank ",
@@ -211,8 +210,8 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
   };
   struct View {
     int failed;                 // lowest rank that failed
-    CollectiveOp first, other;  // `first`: the call of the lowest rank; `other`: of the calls that
-                                // differ from `first`, the call of the lowest rank
+    CollectiveOp first, other;  // `first`: the call of the lowest rank; `other`: the call of the
+                                // lowest rank whose call differs from `first`
   };
   View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}, file}, {}};
   assert(operation.size() < mine.first.what.size());

@@ -137,9 +137,9 @@ class Message {
 
 // All ranks that share a file must call the same collective operations in the same order. Each
 // operation returns when this rank's part is done. If the network fails, all ranks get the same
-// failure, and all later operations fail too. The network fails, for example, if a rank's thread
-// has ended or if there is no memory for a message. Only one thread may use a communicator at a
-// time. Memory exhaustion throws std::bad_alloc; the other ranks then wait until fail() is called.
+// failure, and all later operations fail too. The network fails, for example, if fail() is called
+// or an MPI function returns an error. Only one thread may use a communicator at a time. Memory
+// exhaustion throws std::bad_alloc; the other ranks then wait until fail() is called.
 class Communicator {
  public:
   // Makes a communicator of a single rank.
@@ -214,7 +214,7 @@ class Communicator {
 
   // Makes the network fail for the reason `why`, so that the next operation of every rank fails.
   NMB_EXPORT void fail(const Status& why);
-  // Does the same, and returns the failure that all ranks get: the first one of the network.
+  // Calls fail(), and returns the failure that all ranks get: the first failure of the network.
   NMB_EXPORT Status fail_together(const Status& why);
 
   // Keeps `what` alive until the other ranks have noticed the failure; see Transport.
@@ -375,8 +375,10 @@ NMB_EXPORT std::vector<std::unique_ptr<Transport>> make_thread_network(int size)
 NMB_EXPORT Status run_thread_ranks(int size, const std::function<Status(Communicator&)>& body,
                                    std::size_t stack = 0);
 
-// --- ranks that are processes of an MPI job --- libnmb is not linked with any MPI library. On
-// demand, libnmb loads the plug-in for the MPI library that launched the program.
+// --- ranks that are processes of an MPI job ---
+
+// libnmb is not linked with any MPI library. On demand, it loads the plug-in for the MPI library
+// that launched the program.
 
 // Returns the MPI library whose launcher (mpiexec, srun) started this process. The function looks
 // at the environment variables of the process. Returns nullopt if the process was started without a
@@ -395,14 +397,11 @@ NMB_EXPORT int launched_ranks();
 // finalises MPI when the program ends. Destruction of the communicator is collective. The
 // destructor waits up to 2 s for the other ranks. After a failure, the destructor waits up to 2 s
 // for each further message. A rank that gives up must call fail() before it ends; otherwise the
-// other ranks wait for it. Looks for the plug-in nmb-mpi-openmpi.so or nmb-mpi-mpich.so in the
-// folders of NMB_PLUGIN_PATH (separated by ':'). If NMB_PLUGIN_PATH is not set, this function looks
-// in several places. The first is nmb/ beside the shared libnmb, and the second is the library
-// folder of the executable's installation. The last is where the dynamic linker looks for libraries
-// (DT_RUNPATH, which the CMake package and nmb.pc set). Fails with kUnsupported if the plug-in is
-// missing, cannot be loaded or belongs to another build, or if the plug-in's MPI library did not
-// launch this process. Fails with kUsage if this process uses another MPI library, if MPI was
-// finalised, or if *comm is not an intracommunicator.
+// other ranks wait for it. Looks for the plug-in nmb-mpi-openmpi.so or nmb-mpi-mpich.so in
+// plugin_folders() (files/plugin_folders.h). Fails with kUnsupported if the plug-in is missing,
+// cannot be loaded or belongs to another build, or if the plug-in's MPI library did not launch this
+// process. Fails with kUsage if this process uses another MPI library, if MPI was finalised, or if
+// *comm is not an intracommunicator.
 NMB_EXPORT Result<std::unique_ptr<Communicator>> open_mpi_ranks(MpiLibrary library,
                                                                 const void* comm = nullptr);
 

@@ -23,12 +23,12 @@ namespace nmb {
 
 namespace {
 
-// The parcels for one rank are short if they have at most kShort bytes together. Half of all short
-// parcels for a rank pass through another rank.
+// The parcels for one rank are short if they have at most kShort bytes together. A short parcel is
+// sent up to ceil(log2(size)) times.
 constexpr std::size_t kShort = 256;
 // If a rank has more than kShort bytes for each of many ranks, the limit for one rank is
-// kShortOfMany instead, as long as all short parcels of the sender have at most kMostPassedOn
-// bytes.
+// kShortOfMany instead, as long as all short parcels of the sender together have at most
+// kMostPassedOn bytes.
 constexpr std::size_t kShortOfMany = 16 << 10, kMostPassedOn = 8 << 20;
 
 // The number of parcels that are sent directly to the rank at this distance.

@@ -1,5 +1,5 @@
 // NameSlices: divides the name space into slices with about the same number of names, each owned by
-// a rank. This is the sort-based consistency check of "Parallel Data Object Creation", section 3.3.
+// a rank. The sort-based consistency check uses it ("Parallel Data Object Creation", section 3.3).
 #pragma once
 
 #include <cstddef>

@@ -10,11 +10,11 @@
 
 namespace nmb {
 
-// Collective. Returns the file for this rank. Ranks that are threads share one object. In another
-// process, sync() waits for the bytes that this rank wrote since the last sync(). name: name of the
-// file in messages. make: a function that makes the file on rank 0; if it fails, all ranks fail.
-// attach: a function that opens the file in another process, by rank 0's attach_path; it is called
-// when this rank reads or writes the file for the first time.
+// Collective. Returns the file for this rank. Ranks that are threads share one object. In a process
+// other than rank 0's, sync() waits for the bytes that this rank wrote since the last sync(). name:
+// name of the file in messages. make: a function that makes the file on rank 0; if it fails, all
+// ranks fail. attach: a function that opens the file in another process, by rank 0's attach_path;
+// it is called when this rank reads or writes the file for the first time.
 Result<std::unique_ptr<OutputFile>> share_output(
     Communicator& ranks, const std::string& name,
     const std::function<Result<std::unique_ptr<OutputFile>>()>& make,

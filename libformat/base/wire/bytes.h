@@ -47,7 +47,7 @@ struct ValueRuns {
   std::uint64_t count = 1;
 };
 
-// The library's own sources that it treats differently. Internal to the library.
+// The library's own sources for which it has special code. Internal to the library.
 class ExtentSource;
 class PooledFile;
 class SpoolFile;

@@ -14,7 +14,7 @@ struct ZSTD_DDict_s;
 namespace nmb {
 
 // The result of a decoder. length: number of bytes that the decoder wrote; not set if decoding
-// failed. It fails if `out` is too small (wants_room is then true) or the input is damaged.
+// failed. Decoding fails if `out` is too small (wants_room is then true) or the input is damaged.
 struct Decoded {
   std::optional<std::size_t> length;
   bool wants_room = false;
@@ -29,10 +29,9 @@ Decoded inflate_zlib(std::span<const std::byte> stored, std::span<std::byte> out
 Decoded decode_zstd(std::span<const std::byte> stored, std::span<std::byte> out,
                     const ZSTD_DDict_s* dictionary = nullptr);
 
-// Returns whether `stored` is a single zstd frame, with no bytes after it, that a file may have
-// (spec/format.md, section 8.2): its window has at most 2^27 bytes, and it names no dictionary
-// other than `dictionary_id`. length: number of decoded bytes; a length that the frame states must
-// be equal to it.
+// Returns whether `stored` is exactly one zstd frame, and the format allows this frame
+// (spec/format.md, section 8.2): its window has at most 2^27 bytes, it states no dictionary ID or
+// `dictionary_id`, and if it states its decoded length, this is `length`.
 bool is_allowed_frame(std::span<const std::byte> stored, std::uint64_t length,
                       std::uint32_t dictionary_id = 0);
 

@@ -15,8 +15,8 @@
 namespace nmb {
 
 inline constexpr std::size_t kHugePage = 2 << 20;
-// Less memory than this comes from malloc(), because a rank that defines few objects would waste
-// most of a huge page.
+// Memory of fewer bytes than this comes from malloc(), because a rank that defines few objects
+// would waste most of a huge page.
 inline constexpr std::size_t kWorthHugePages = 2 * kHugePage;
 
 // Returns uninitialized memory, which must be released with free(). Throws std::bad_alloc.

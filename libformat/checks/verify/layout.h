@@ -68,10 +68,10 @@ struct Layout {
 inline constexpr std::size_t kMostRegions = std::size_t{1} << 24;
 
 // In each record of a classic file, the values of each variable are a region. If there would be
-// more than so many of these regions, all records are one region.
+// more than this number of such regions, all records are one region.
 inline constexpr std::uint64_t kMostRecordRegions = 1 << 16;
 
-// Returns the layout of an NMB or classic file. Of an NMB file, reads the head, the trailers, the
+// Returns the layout of an NMB or classic file. In an NMB file, reads the head, the trailers, the
 // global sections, and all pages: those of the index, data maps, statistics, tags and dead space.
 // Does not read headers and bodies of blocks, values, or the HDF5 view: the index has their
 // positions and lengths. Needs at most 64 bytes of memory for each region, and memory for a list of

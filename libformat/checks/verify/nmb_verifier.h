@@ -69,7 +69,7 @@ class NmbVerifier {
     bool is_original = false;
     OriginalDigests* digests = nullptr;  // set if the file's digests are checked
     std::uint64_t pieces = 0;            // number of pieces so far
-    std::uint64_t not_digested = 0;      // bytes of pieces since the last part of the digests
+    std::uint64_t not_digested = 0;      // bytes of pieces that are not in the digests yet
     bool pages_only = false;             // true for a block with unknown needs
     std::uint64_t next = 0;
     std::uint64_t first_position = 0;
@@ -92,8 +92,8 @@ class NmbVerifier {
                               Superblock* previous);
   void check_features();
 
-  // These functions in verify_places.cpp check structures that are named by the superblock or by an
-  // index entry (sections 8.3, 9 and 12).
+  // These functions in verify_places.cpp check structures to which the superblock or an index entry
+  // refers (sections 8.3, 9 and 12).
   void check_places();
   void check_dictionary();
   std::optional<std::vector<std::byte>> check_dictionary_block(const Place& place,
@@ -276,8 +276,8 @@ class NmbVerifier {
   bool metadata_known_ = false;  // true if the current block obeys the rules R-BK
   // Number of valid statistics rows of each block. The key is the block's order field.
   std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;
-  // The names of the variables of each block that has a statistics row for an unknown variable. The
-  // key is the block's order field.
+  // For each block with a statistics row that fits no variable: the names of the block's variables.
+  // The key is the block's order field.
   std::unordered_map<std::uint64_t, std::set<std::string, std::less<>>> variables_of_;
   // True until the verifier finds a structure that it cannot check. If all structures are known,
   // all other bytes must be zero.

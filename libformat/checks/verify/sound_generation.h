@@ -1,4 +1,4 @@
-// Verifies a generation that the head of the file does not name (spec/writer.md, section 5.7).
+// Verifies a generation to which the head of the file does not refer (spec/writer.md, section 5.7).
 #pragma once
 
 #include "superblock/head_reading.h"

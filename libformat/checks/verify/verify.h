@@ -40,8 +40,9 @@ struct VerifierOptions {
   // --- what is checked ---
   VerifyLevel level = VerifyLevel::kData;
   // Whether to check, at any level, that each original can be written again. Reads the originals
-  // and compares their digests (R-FT-7, R-FT-15). The blocks of classic files contain the whole
-  // files, so their headers, bodies and values are checked too, as at level kData.
+  // and compares their digests (R-FT-7, R-FT-15). A block that was made from a classic file
+  // contains the whole file, so the header, the body and the values of the block are checked too,
+  // as at level kData.
   bool originals = false;
   // If not 0: checks only what generations after this one added to an NMB file, and the structures
   // that lead to it. Fails with kUsage if the file has no such generation, and with kUnsupported if
@@ -54,8 +55,8 @@ struct VerifierOptions {
   // --- what changes the speed; the findings are the same ---
   unsigned threads = 1;    // number of threads that check values
   std::uint64_t rate = 0;  // maximum bytes read per second; 0 for no limit
-  // Ranks that share the check of values. verify_together() runs the function `work` on rank 0;
-  // only this function sets the field.
+  // Ranks that share the check of values. Set this only for calls of verify() in the function
+  // `work` of verify_together().
   Communicator* ranks = nullptr;
 
   // --- continuing an earlier check ---

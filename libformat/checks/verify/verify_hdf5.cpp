@@ -25,7 +25,7 @@ namespace nmb {
 
 namespace {
 
-// If no rule of the NMB specification applies, findings name this rule.
+// Findings have this rule if no rule of the NMB specification applies.
 constexpr const char* kRule = "HDF5";
 constexpr std::uint64_t kRead = 1 << 20;
 
@@ -131,8 +131,8 @@ class Hdf5Verifier {
     return overlap;
   }
 
-  // Reports values that a block does not have because they are damaged, and counts the variables
-  // whose values it does not have for other reasons.
+  // Reports values that are missing in a block because they are damaged. Counts the variables whose
+  // values are missing for other reasons.
   void check_absent(const LoadedBlock& block, const std::string& object) {
     const Result<std::vector<hdf5::Property>> properties =
         hdf5::decode_properties(block.metadata.extension()->hdf5);

@@ -19,7 +19,7 @@ bool NmbVerifier::read_head(const Choice& choice) {
   head_.position = choice.newest.position;
   head_.rolled_forward = choice.rolled_forward;
   std::ranges::copy(choice.newest.bytes, head_.superblock_bytes.begin());
-  FirstFinding told_later;  // check_superblock() reports invalid fields
+  FirstFinding told_later;  // ignored here: check_superblock() reports invalid fields
   Superblock::decode(head_.superblock_bytes, head_.position, &head_.superblock, told_later);
   if (!superblock().usable_piece_size()) head_.superblock.piece_size = ~std::uint32_t{0};
   summary_.recorded_blocks = superblock().totals.blocks;

@@ -310,7 +310,7 @@ void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
     check_unsupported_block(row);
   } else {
     block_->gives_file = checks_originals() && gives_classic_file(row.entry);
-    // The whole file is read for --original, so all its bytes are checked.
+    // nmconvert --original reads all bytes of this block, so all of them are checked.
     if (block_->gives_file) level_ = VerifyLevel::kData;
     check_entry_values(row);
     check_block(row);

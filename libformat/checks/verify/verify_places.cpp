@@ -176,8 +176,7 @@ void NmbVerifier::check_global_sections() {
     const Result<EarlierSections> earlier = earlier_sections(file_, place);
     if (!earlier.ok()) return missed(earlier.status());
     if (!earlier->wrong.empty()) {
-      report("R-SC-2", place.position, object, "earlier sections: " + earlier->wrong,
-             "a place before these sections");
+      report("R-SC-2", place.position, object, earlier->wrong, earlier->expected);
       all_walked_ = false;
       return;
     }

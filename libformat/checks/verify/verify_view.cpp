@@ -15,8 +15,9 @@ namespace nmb {
 namespace {
 
 constexpr const char* kObject = "HDF5 view";
-// The minimum number of bytes that a view stores for one chunk (a key and an address). A view that
-// is too short for the number of chunks is not encoded again.
+// The minimum number of bytes that a view stores for one chunk (a key and an address). The new
+// encoding, with which the view is compared, stops when it has more chunks than a view of this
+// length can hold.
 constexpr std::uint64_t kBytesOfChunk = 24;
 
 // Compares the written bytes with the bytes of the file. Stops at the first difference.
@@ -75,9 +76,9 @@ void NmbVerifier::check_view() {
   if (summary_.findings == 0 && summary_.incomplete.ok()) compare_view(*shown, decoded, *numbers);
 }
 
-// Returns the superblock of the generation that the view shows, which it finds by following the
-// trailers that were checked before. Returns nullopt if a finding about the view's generation or a
-// trailer was reported.
+// Follows the trailers, which were checked before, to the generation that the view shows, and
+// returns its superblock. Returns nullopt if a finding about the view's generation or a trailer was
+// reported.
 std::optional<Superblock> NmbVerifier::shown_generation(std::uint64_t generation) {
   const Place& view = superblock().view;
   const auto wrong = [&](std::string found, std::string expected) {

@@ -46,7 +46,7 @@ class CdlHeader {
   const CdlForm form_;
   const bool breaks_lines_;
   std::size_t level_ = 0;
-  // Position in the line of an enum; like ncdump, without the indentation of the first line.
+  // Column in the line of an enum. As in ncdump, the indentation of the first line does not count.
   std::size_t column_ = 0;
 };
 

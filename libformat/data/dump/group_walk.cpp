@@ -28,7 +28,7 @@ class GroupWalk {
  public:
   GroupWalk(const FileBlocks& blocks, GroupVisitor& visitor) : blocks_(blocks), visitor_(visitor) {}
 
-  // Without recursion, because names may have very many parts.
+  // Not recursive, because names may have very many parts.
   Status run() {
     NMB_TRY(blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       // A name with an empty part would put a group below itself.

@@ -26,7 +26,7 @@ void JsonString::put(std::string_view character, bool valid) {
     return;
   }
   if (is_control(character)) {
-    // The codes U+0080 to U+009F end with the second byte of their UTF-8 form.
+    // For U+0080 to U+009F, the second byte of the UTF-8 form is the low byte of the code point.
     return put_code(out_, "00", byte_at(character, character.size() - 1));
   }
   if (character == "\"" || character == "\\") out_.put('\\');

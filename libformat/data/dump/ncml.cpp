@@ -205,7 +205,8 @@ class NcmlWriter {
     const auto is_class = [&](TypeClass type_class) {
       return TypeTable::is_extended(type) && group.type(type).type_class == type_class;
     };
-    // A dimension "*" has another length for each value. The dimensions of an array have no names.
+    // A dimension "*" may have a different length for each value. The dimensions of an array have
+    // no names.
     while (is_class(TypeClass::kVlen) || is_class(TypeClass::kArray)) {
       const ExtendedType& t = group.type(type);
       if (t.type_class == TypeClass::kVlen) shape += shape.empty() ? "*" : " *";

@@ -20,7 +20,7 @@ enum class Digits : std::uint8_t {
 class NumberText {
  public:
   // Formats a value of `type` (not kChar) in external form. Integers are decimal. Reals are written
-  // like C's %g with 7 digits (float) or 15 digits (double), with kShortest also with more digits
+  // like C's %g with 7 digits (float) or 15 digits (double). With kShortest, they get more digits
   // if these do not suffice. Special values are "NaN", "Infinity" and "-Infinity".
   NumberText(Type type, const std::byte* value, Digits digits = Digits::kShortest);
 

@@ -73,8 +73,8 @@ class ShownGroup {
   // name alone would mean another dimension.
   std::string dimension_reference(std::uint32_t number) const;
 
-  // Whether the text shows objects of a type. In netCDF's view of a file, it shows only what netCDF
-  // shows.
+  // Whether the text shows objects of a type. If the text shows netCDF's view of a file, these are
+  // only the types that netCDF shows.
   bool is_shown(Type type) const;
   // Calls visit(attribute, number) for each attribute that the text shows.
   template <class Visit>

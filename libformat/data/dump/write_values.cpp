@@ -14,7 +14,7 @@ namespace nmb {
 
 namespace {
 
-// The most bytes of one element, because a whole element is held in memory.
+// An element may have at most this many bytes, because a whole element is held in memory.
 constexpr std::uint64_t kMostElement = std::uint64_t{256} << 20;
 
 // Returns whether the variable has a null dataspace in HDF5, which has no values.

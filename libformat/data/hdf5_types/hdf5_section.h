@@ -83,7 +83,7 @@ struct DimensionAbove {
   std::uint32_t levels = 1;  // number of levels up to that group, at least 1
 };
 
-// One property. It uses only the members that belong to its number.
+// One property. Its number decides which members it uses.
 struct Property {
   enum class Number : std::uint16_t {
     kSpace = 1,
@@ -112,8 +112,9 @@ struct Property {
   Type type = Type::kByte;  // kTypeAttributes, kTypeComment
   std::vector<std::byte>
       bytes;  // the header in kTypeAttributes; the content of kUserBlock, kComment or kTypeComment
-  // kUndecoded: number and name of the filter that was not installed. If no original has the values
-  // either, the number is 0 and the name is the reason.
+  // kUndecoded: number and name of the filter that was not installed. If the values are lost,
+  // because no original has them, the number is 0, and `filter_name` is the reason why they were
+  // not decoded.
   std::uint32_t filter = 0;
   std::string filter_name;
   std::vector<ExternalFile> external_files;

@@ -33,8 +33,8 @@ Result<std::vector<std::byte>> body_of(Metadata metadata, const TypeTable& types
 
 }  // namespace
 
-// Makes the body of a block from `header` and from the sections of another block, which has only
-// the types, and decodes it.
+// Decodes a body that is assembled from `header` and from the sections of another body, which has
+// only the types.
 Result<ClassicHeader> decode_type_attributes(std::span<const std::byte> header,
                                              const TypeTable& types) {
   NMB_ASSIGN(const std::vector<std::byte> other, body_of(Metadata(), types));

@@ -16,8 +16,8 @@ namespace nmb::hdf5 {
 NMB_EXPORT Result<ClassicHeader> decode_type_attributes(std::span<const std::byte> header,
                                                         const TypeTable& types);
 
-// Returns the bytes of the property for the block attributes of `attributes`, whose types must be
-// in `types`.
+// Returns the bytes of the property. `attributes` has the attributes of the named datatype as block
+// attributes; their types must be in `types`.
 NMB_EXPORT Result<std::vector<std::byte>> encode_type_attributes(Metadata attributes,
                                                                  const TypeTable& types);
 

@@ -46,7 +46,7 @@ inline std::string without_number(std::string_view name) {
 
 // Returns the name of a source in the same file after objects got new paths, or nullopt if map()
 // returns nullopt. map(path) returns the new path of an object as std::optional<std::string>; both
-// paths begin with '/'. The parts of the name from the first part with a number on are unchanged.
+// paths begin with '/'. Only the parts before the first part with a number change.
 template <class Map>
 std::optional<std::string> moved_source(std::string_view name, const Map& map) {
   const bool is_absolute = name.starts_with('/');

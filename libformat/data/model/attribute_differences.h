@@ -17,10 +17,10 @@ inline bool has_same_value(const Attribute& a, const Attribute& b) {
 
 // Compares the attributes of `found_owner` and `expected_owner`, but ignores an attribute if
 // counts(name) is false for its name. Calls differ(const Attribute* found, const Attribute*
-// expected) if both owners have an attribute and same(*found, *expected) is false, and if only one
-// owner has it; the other pointer is then nullptr. The attributes of `found_owner` come first, in
-// their order, then those that only `expected_owner` has. differ() may add the found attribute to
-// `expected`.
+// expected) for each attribute that both owners have if same(*found, *expected) is false. Also
+// calls it for each attribute that only one owner has; the pointer for the other owner is then
+// nullptr. The attributes of `found_owner` come first, in their order, then those that only
+// `expected_owner` has. differ() may add the found attribute to `expected`.
 template <class Counts, class Same, class Differ>
 void for_each_difference(const Metadata& found, VarId found_owner, const Metadata& expected,
                          VarId expected_owner, Counts counts, Same same, Differ differ) {

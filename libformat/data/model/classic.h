@@ -83,8 +83,8 @@ NMB_EXPORT Result<ClassicHeader> decode_classic_header(const ByteSource& source,
 // kLimit if sizes exceed 2^63 - 1.
 NMB_EXPORT Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind);
 
-// If `records` of encode_classic_header() has the value kStreamingRecords, numrecs of the encoded
-// header is streaming, for any kind.
+// A value for `records` of encode_classic_header(). It makes numrecs of the encoded header
+// streaming, for any kind.
 inline constexpr std::uint64_t kStreamingRecords = ~std::uint64_t{0};
 
 // Encodes the header. The begin of each variable is taken from `metadata`. Passes the header to

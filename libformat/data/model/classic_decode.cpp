@@ -268,7 +268,7 @@ class ClassicDecoder {
       const std::uint64_t start = cursor_.position();
       const std::uint64_t length =
           count_at(reinterpret_cast<const std::byte*>(name.data()) - widths_.count + used);
-      // In a body of kind 6, a section names the record dimension.
+      // In a body of kind 6, the dimensions section states which dimension is the record dimension.
       const bool is_record =
           extension_ ? is_record_dimension(header_.metadata.dimension_count()) : length == 0;
       if (extension_ && is_record && length != 0)

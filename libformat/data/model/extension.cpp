@@ -76,10 +76,11 @@ Status TypeTable::check(const ExtendedType& type) const {
       NMB_TRY(check_base(type.base));
       if (type.lengths.empty()) return wrong("an array without dimensions", "at least one");
       std::uint64_t bytes = value_size(type.base);
-      for (const std::uint64_t length : type.lengths)
-        if (length == 0 || !checked_mul(bytes, length, &bytes) || bytes > kMostBytes)
-          return wrong(joined_text("an array with a dimension of ", length),
-                       "at least 1, and at most 2^32 - 1 bytes in all");
+      for (const std::uint64_t length : type.lengths) {
+        if (length == 0) return wrong("an array with a dimension of length 0", "at least 1");
+        if (!checked_mul(bytes, length, &bytes) || bytes > kMostBytes)
+          return wrong("an array of more than 2^32 - 1 bytes", "at most 2^32 - 1 bytes");
+      }
       return check_size(bytes);
     }
     case TypeClass::kCompound: {

@@ -4,7 +4,7 @@
 // the name. At most 7/8 of the slots are used. The high bits of a tag are the number of the first
 // slot to try. The table can therefore grow by copying slots in order, without reading names. Many
 // names are inserted together, one region of the table after another. Inserting them one by one
-// would be slower. If the table is larger than the CPU caches, each single insertion would wait for
+// would be slower if the table is larger than the CPU caches, because each insertion would wait for
 // memory (spec/rationale.md, "Creating many objects").
 #pragma once
 

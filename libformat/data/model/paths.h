@@ -24,8 +24,8 @@ inline std::string_view without_slash(std::string_view path) {
   return path;
 }
 
-// Returns the name of a file without folder and ending. A dot at the beginning of the name begins
-// no ending.
+// Returns the name of a file without folder and ending. A dot at the beginning of the name does not
+// begin an ending.
 inline std::string_view stem_of(std::string_view path) {
   const std::string_view base = split_path(path).name;
   const std::size_t dot = base.rfind('.');

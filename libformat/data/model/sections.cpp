@@ -76,7 +76,8 @@ Result<EarlierSections> earlier_sections(const ByteSource& file, const Place& pl
   if (load_le<std::uint16_t>(bytes) != kSectionEarlier) return earlier;
   if (header.size() < sizeof bytes || load_le<std::uint16_t>(bytes + 4) != 1 ||
       load_le<std::uint16_t>(bytes + 6) != 0 || load_le<std::uint64_t>(bytes + 8) != kPayload) {
-    earlier.wrong = "a wrong version, codec or length";
+    earlier.wrong = "a section of type 9 with a wrong version, codec or length";
+    earlier.expected = "version 1, codec 0 and 24 bytes";
     return earlier;
   }
   const std::byte* payload = bytes + kSectionHeader;
@@ -85,7 +86,8 @@ Result<EarlierSections> earlier_sections(const ByteSource& file, const Place& pl
   const auto& [position, length, sum] = earlier.place;
   if (position == 0 || length == 0 || position >= place.position ||
       length > place.position - position) {
-    earlier.wrong = joined_text(length, " bytes at ", position);
+    earlier.wrong = joined_text("earlier global sections of ", length, " bytes at ", position);
+    earlier.expected = "a place that ends before the sections that refer to it";
     earlier.place = {};
   }
   return earlier;
@@ -139,9 +141,8 @@ Status read_sections(
     places.push_back(place);
     NMB_ASSIGN(const EarlierSections earlier, earlier_sections(file, place));
     if (!earlier.wrong.empty())
-      return Status(
-          Code::kDamaged, file.name(), place.position, "R-SC-2",
-          "found earlier sections: " + earlier.wrong + ", expected a place before these sections");
+      return Status(Code::kDamaged, file.name(), place.position, "R-SC-2",
+                    "found " + earlier.wrong + ", expected " + earlier.expected);
     place = earlier.place;
   }
   for (auto at = places.rbegin(); at != places.rend(); ++at)

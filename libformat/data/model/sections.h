@@ -59,11 +59,11 @@ void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::by
 }
 
 // The place of the earlier sequence that a sequence continues, as the first section of the sequence
-// states it. The place is absent if there is no earlier sequence. If the place is invalid (R-SC-2),
-// `wrong` describes its value.
+// states it. The place is absent if there is no earlier sequence. If that section breaks R-SC-2,
+// `wrong` and `expected` are the two parts of the message.
 struct EarlierSections {
   Place place;
-  std::string wrong;
+  std::string wrong, expected;
 };
 // place: where the sequence lies in the file. Errors: kIo.
 Result<EarlierSections> earlier_sections(const ByteSource& file, const Place& place);

@@ -15,8 +15,8 @@ namespace nmb {
 
 struct ClassicType {
   Type type = Type::kByte;
-  // For strings of fixed length: the number of characters in one value, which are stored along an
-  // additional dimension. 0: a value is a number or a single character.
+  // Number of characters in one value if the type is a string of fixed length; an additional
+  // dimension stores them. 0 if a value is a number or a single character.
   std::uint64_t characters = 0;
   // Whether the type changes although the values stay the same. This is so for the numbers of an
   // enum, and for numbers of a size that classic netCDF does not have.

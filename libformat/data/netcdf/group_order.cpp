@@ -69,7 +69,7 @@ void GroupTree::add(std::string_view name, bool is_tracked, std::vector<std::str
   node.linked = std::move(linked);
 }
 
-// Without recursion, because names may have very many parts.
+// Not recursive, because names may have very many parts.
 std::vector<std::string> GroupTree::in_order() const {
   std::vector<std::string> order;
   std::vector<std::pair<std::string, const Node*>> waiting{{"", &root_}};

@@ -18,7 +18,7 @@ namespace nmb {
 // - A variable or attribute is left out if double does not hold all values either.
 //
 // Each change is a loss. A dataset without such types is returned unchanged. found: for each
-// Loss::object, the original type that the text of the loss names.
+// Loss::object, the original type that the text of the loss shows.
 Result<ClassicView> with_types_of(std::shared_ptr<const Dataset> dataset, Kind target,
                                   const std::map<std::string, std::string>& found = {});
 

@@ -187,15 +187,16 @@ class ViewMaker {
                                            (is_marked_[v].empty() || !is_marked_[v][place]));
   }
 
-  // Gives each axis without a scale a dimension of the axis's length that is unlimited if and only
-  // if the axis is. This is the first such dimension that the variable does not use yet, or a new
-  // dimension. of_scales: the view's dimension for each scale. next: the number of the first new
-  // dimension.
+  // Gives each axis without a scale a dimension that has the axis's length and that may grow if and
+  // only if the axis may. Takes the first such dimension that the variable does not use yet, or
+  // makes a new one. of_scales: the view's dimension for each scale. next: the number of the first
+  // new dimension.
   void add_phony(const std::map<VarId, std::uint32_t>& of_scales, std::int64_t next,
                  std::set<std::string>* taken) {
     using Shape = std::pair<std::uint64_t, bool>;
     std::map<Shape, std::vector<std::uint32_t>> known;
-    // netCDF-C treats every dimension of length 0 as unlimited, but not an axis of fixed length 0.
+    // netCDF-C treats every dimension of length 0 as unlimited, but an axis of fixed length 0 as
+    // fixed.
     const auto add_known = [&](Shape shape, std::size_t number) {
       if (first_made_up_ && shape.first == 0) shape.second = true;
       known[shape].push_back(static_cast<std::uint32_t>(number));
@@ -329,7 +330,7 @@ class ViewMaker {
   std::map<std::string, DimId> by_path_;
   std::vector<bool> may_grow_;  // whether each dimension of the block may grow
   std::vector<bool> grows_;     // whether each set may grow, stored for its first dimension
-  const bool may_have_phony_;   // whether the block may have dimensions that the file does not name
+  const bool may_have_phony_;   // whether the block may have dimensions without a name in the file
   // For each variable, whether the dimension of each axis is marked. The inner list is empty if no
   // axis is marked.
   std::vector<std::vector<bool>> is_marked_;

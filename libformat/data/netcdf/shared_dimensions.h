@@ -43,8 +43,8 @@ std::optional<std::string> path_above(std::string_view block, std::uint32_t leve
 // `dataset` alive.
 std::shared_ptr<const Dataset> as_classic(std::shared_ptr<const Dataset> dataset);
 
-// Returns `dataset` as an object that also keeps `of` alive, because an extent uses the fill values
-// of the metadata with which it was made.
+// Returns `dataset` as an object that also keeps `of` alive: the extent of `dataset` may use the
+// fill values in the metadata of `of`.
 std::shared_ptr<const Dataset> dataset_keeping(std::shared_ptr<const Dataset> of, Dataset dataset);
 
 // Returns the number of levels from `block` up to the group that defines the dimension at `path`; 0

@@ -73,8 +73,8 @@ struct LaidValues {
   // Reads `count` whole records: the values of one variable in all records, then the values of the
   // next variable.
   Status read_records(std::uint64_t first, std::uint64_t count, std::span<std::byte> out) const;
-  // Returns a part whose source has whole records in the same layout from record `number` on, or
-  // nullptr.
+  // If the source of a part has whole records in the same layout, from record `number` on, returns
+  // this part; otherwise nullptr.
   const LaidPart* whole_records(std::uint64_t number) const;
 };
 

@@ -24,12 +24,12 @@ enum class Sent : std::uint8_t {
   kNone,
   kAgain,  // the number of a source that was sent before
   kFile,
-  kForm,  // the index of the kind in SourceForm, then its fields
+  kForm,  // the index of the form in SourceForm, then its fields
 };
 
 }  // namespace
 
-// The fields of each kind. `all` also sends and receives sources. Some of its functions matter in
+// The fields of each form. `all` also sends and receives sources. Some of its functions matter in
 // one direction only. Sending: all.stays() means that no other rank can rebuild the values,
 // all.has_room() is false if the values have too many bytes, and all.whole() sends all bytes of a
 // source. Receiving: all.check() checks a run.
@@ -201,7 +201,7 @@ class SourceOut : public FieldsOutOf<SourceOut> {
   Status failure_;
   bool is_complete_ = true;
   std::unordered_map<const ByteSource*, std::uint32_t> known_;
-  std::vector<Source> kept_;  // so that no other source gets the address of one in known_
+  std::vector<Source> kept_;  // so that no new source gets an address in known_
   std::uint32_t count_ = 0;
   std::uint64_t bytes_ = 0;          // bytes sent so far
   std::uint64_t room_ = kMostBytes;  // for bytes of temporary files

@@ -16,7 +16,7 @@ namespace nmb {
 
 // Returns a description from which another rank can rebuild the bytes `wanted` of a source. Returns
 // nullopt if no other rank can, for example because too many values are in a temporary file of this
-// rank. Reads the values that must be in the description from the source. Errors: kIo, kDamaged.
+// rank. Reads from the source the values that must be in the description. Errors: kIo, kDamaged.
 Result<std::optional<std::vector<std::byte>>> send_values(const ByteSource& source,
                                                           ByteRange wanted);
 

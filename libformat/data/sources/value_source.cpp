@@ -336,7 +336,7 @@ class Shortener {
   Result<Source> operator()(const std::shared_ptr<const TiledValues>& tiled) const {
     return Source(source_of(std::make_shared<const TiledValues>(tiled->shortened(wanted_))));
   }
-  // Sources of these kinds are always sent whole.
+  // Sources of these forms are always sent whole.
   template <OneOf<form::Bytes, form::Repeated, form::Strided, form::Converted, form::Named,
                   form::Called, form::Numbered, std::shared_ptr<const LateValues>>
                 Kind>

@@ -59,9 +59,9 @@ Status read_runs(const ByteSource& source, std::span<const ValueRuns> runs, std:
 // Returns the first run that ends after `offset`.
 std::span<const ValueRuns>::iterator run_at(std::span<const ValueRuns> runs, std::uint64_t offset);
 
-// The kinds of values. Each kind has size(), name() and read_at(), which mean the same as in
-// ByteSource, and may have may_be_sparse(), is_unallocated() and path(). It is thread-safe if its
-// sources are. The caller of read_at() has checked the range.
+// The forms of a ValueSource (see SourceForm). Each form has size(), name() and read_at(), which
+// mean the same as in ByteSource, and may have may_be_sparse(), is_unallocated() and path(). It is
+// thread-safe if its sources are. The caller of read_at() has checked the range.
 namespace form {
 
 // A range of another source. offset + bytes must not exceed base->size().
@@ -238,7 +238,8 @@ inline std::shared_ptr<const ValueSource> source_of(SourceForm form) {
   return std::make_shared<const ValueSource>(std::move(form));
 }
 
-// Returns the form of a source if it is of this kind, otherwise nullptr. `source` may be nullptr.
+// Returns the form of a source if the form has type Kind, otherwise nullptr. `source` may be
+// nullptr.
 template <class Kind>
 const Kind* form_of(const ByteSource* source) {
   const KnownSource known = source ? source->known() : KnownSource();
@@ -273,8 +274,8 @@ Status visit_stored(const ByteSource& source, ByteRange range, const VisitStored
 const LateValues* view_in(const ByteSource* source);
 
 // Returns a source with the bytes in `wanted` and a shorter form than `source`, or nullptr if the
-// source is always sent whole. Bytes of temporary files become form::Bytes as long as they fit into
-// *room, from which their number is subtracted. Errors: kIo.
+// source is always sent whole. Bytes of temporary files become form::Bytes if there are at most
+// *room of them; their number is then subtracted from *room. Errors: kIo.
 Result<Source> shortened(const ByteSource& source, ByteRange wanted, std::uint64_t* room);
 
 }  // namespace nmb

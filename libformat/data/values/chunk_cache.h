@@ -30,8 +30,8 @@ class ChunkCache {
     const std::scoped_lock lock(mutex_);
     return arrays_++;
   }
-  // Returns a chunk. If it is not in the cache, calls load(), which returns the values, while other
-  // threads that need the same chunk wait. Errors: those of load().
+  // Returns a chunk. If it is not in the cache, calls load(), which returns the values. Meanwhile,
+  // other threads that need the same chunk wait. Errors: those of load().
   template <class Load>
   Result<Chunk> get(std::uint64_t array, std::uint64_t number, const Load& load) {
     Chunk chunk = find(array, number);

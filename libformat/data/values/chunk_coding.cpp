@@ -18,7 +18,8 @@ namespace {
 // enough.
 Status with_enough_memory(const Status& status, const ChunksToCode& chunks) {
   constexpr std::uint64_t kMiB = 1 << 20, kRest = 4 * kMiB;
-  // A stored chunk encoded, decoded and in the cache; a new chunk decoded and encoded.
+  // Memory holds three copies of a stored chunk (encoded, decoded, and in the cache), and two
+  // copies of a new chunk (decoded and encoded).
   const std::uint64_t chunk = chunks.grid.chunk_bytes();
   const std::uint64_t enough = 2 * chunk + 3 * std::max(chunk, chunks.source_bytes) + kRest;
   if (status.code() != Code::kLimit || memory_limit() >= enough) return status;
@@ -43,8 +44,8 @@ class ChunkWindow {
     if (sent_.empty()) return status;
     NMB_ASSIGN(auto results, rules_.helpers->receive());
     if (status.ok() && take(std::move(results))) return {};
-    // Encode all chunks again here. Only then does the message of an error name the chunk, and the
-    // error does not depend on the number of helpers.
+    // Encode all chunks again here, so that the message of an error names the chunk, and the error
+    // does not depend on the number of helpers.
     own_.resize(coded_.size());
     std::iota(own_.begin(), own_.end(), first_);
     return code_here();

@@ -69,7 +69,7 @@ inline constexpr std::uint64_t kCodedAtOnce = 64 << 20;
 // the number of threads and helpers. The chunks in memory have about 64 MiB, and jobs for helpers
 // up to 128 MiB more; large chunks and a memory limit reduce the number of chunks in memory.
 // Errors: those of load() and take(); kIo "interrupted". If the memory limit is too low for one
-// chunk, the message names a limit that is enough.
+// chunk, the message states a limit that is enough.
 Status code_chunks(
     const ChunksToCode& chunks, const CodingRules& rules,
     const std::function<Status(std::uint64_t first, std::span<const CodedChunk> coded)>& take);

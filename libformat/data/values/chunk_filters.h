@@ -42,9 +42,9 @@ bool can_decode(const std::vector<Filter>& filters, std::uint32_t mask);
 // Returns whether a stored chunk has a checksum (fletcher32) that check_sums() can check. mask: as
 // for decode_chunk().
 bool has_sum(const std::vector<Filter>& filters, std::uint32_t mask);
-// Checks those checksums of a stored chunk that were added after the last filter that NMB does not
-// decode. Undoes only the filters after the first of these checksums: a checksum that was added
-// after compression needs no decompression. Other arguments and errors: as for decode_chunk().
+// Checks the checksums of a stored chunk, except those that an unknown filter encoded afterwards.
+// Undoes only the filters after the first of the checked checksums: a checksum that was added after
+// compression needs no decompression. Other arguments and errors: as for decode_chunk().
 Status check_sums(const std::vector<Filter>& filters, std::uint32_t mask,
                   std::vector<std::byte> stored, std::uint64_t length, std::uint64_t element_size);
 

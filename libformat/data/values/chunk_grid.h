@@ -16,8 +16,8 @@ constexpr std::uint64_t chunks_along(std::uint64_t length, std::uint64_t chunk) 
   return length / chunk + (length % chunk != 0);
 }
 
-// Returns the lengths of a chunk for an array with these lengths. A chunk has whole rows and about
-// 1 MiB, and length 0 along a dimension of length 0.
+// Returns the lengths of a chunk for an array with these lengths. The chunk consists of whole rows
+// and has about 1 MiB; along a dimension of length 0, its length is 0.
 std::vector<std::uint64_t> usual_chunk(std::span<const std::uint64_t> lengths,
                                        std::uint64_t value_size);
 

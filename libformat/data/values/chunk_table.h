@@ -28,8 +28,8 @@ class ChunkTable {
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
 
   // Returns the table rows of `count` chunks from number `first` on. Errors: kDamaged (R-XC-2) if
-  // the rows that were read in order from number 0 on and their chunks have more bytes than the
-  // region.
+  // the rows are read in order from number 0 on, and the rows and chunks so far have more bytes
+  // than the region.
   Result<std::vector<ChunkRow>> rows(std::uint64_t first, std::uint64_t count) const;
   // Errors: kDamaged (R-XC-1) if a stored chunk is not inside the region.
   Status check_place(std::uint64_t number, const ChunkRow& row) const;

@@ -26,7 +26,7 @@ class ChunkedSource final : public ByteSource {
                 std::vector<std::byte> fill, std::uint64_t size, std::shared_ptr<ChunkCache> cache);
   std::uint64_t size() const override { return size_; }
   const std::string& name() const override { return table_.name(); }
-  // Reads the parts of each chunk together, so that a long read decodes few chunks twice even if
+  // Reads the parts of each chunk together. So a long read decodes hardly any chunk twice, even if
   // the cache is small.
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 

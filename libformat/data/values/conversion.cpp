@@ -108,7 +108,7 @@ std::uint64_t encode(const std::byte* from, std::uint64_t count, std::byte* to) 
   return out_of_range;
 }
 
-// Calls `call` with a zero of the C++ type of external values of `type`.
+// Calls `call` with a zero whose C++ type is that of external values of `type`.
 template <class Call>
 std::uint64_t with_external(Type type, Call call) {
   switch (type) {

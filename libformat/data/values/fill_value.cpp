@@ -20,7 +20,7 @@ std::vector<std::byte> external(Bits bits) {
   return out;
 }
 
-// Fills `out` with copies of `value`, the first of which begins at its byte number `phase`.
+// Fills `out` with copies of `value`. The first copy begins with byte number `phase` of `value`.
 void repeat(std::span<const std::byte> value, std::uint64_t phase, std::span<std::byte> out) {
   const std::size_t once = std::min(out.size(), value.size());
   for (std::size_t i = 0; i < once; ++i) out[i] = value[(phase + i) % value.size()];

@@ -55,7 +55,7 @@ void fill_values(std::span<const std::byte> fill, std::span<std::byte> values) {
     std::memcpy(values.data() + done, values.data(), std::min(done, values.size() - done));
 }
 
-// Returns the row in the chunk table of a chunk of the box.
+// Returns the number of the row that the chunk table has for a chunk of the box.
 Result<std::uint64_t> row_of(const BoxInChunks& box, std::uint64_t number) {
   if (!box.numbers) return number;
   const auto at = std::ranges::lower_bound(*box.numbers, number);

@@ -33,7 +33,7 @@ class RunCursor {
   void skip(std::uint64_t elements);
 
  private:
-  // A dimension outside of runs, each of whose indexes begins a new run.
+  // A dimension outside of runs: a new run begins at each of its indexes.
   struct Outer {
     std::uint64_t count, step;  // step in bytes
     std::uint64_t index = 0;

@@ -1,4 +1,4 @@
-// The classic types of values of types that a block defines.
+// Finds the classic types that correspond to types that a block defines.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace nmb {
 
-// Returns the classic type whose bits the values of a type have, in either byte order, or nullopt
-// if there is none.
+// Returns the classic type that encodes values with the same bits as `type`, in either byte order,
+// or nullopt if there is none.
 inline std::optional<Type> classic_of(const Metadata& metadata, Type type) {
   return TypeTable::is_extended(type) ? metadata.extension()->types.classic(type)
                                       : std::optional<Type>(type);

@@ -150,8 +150,8 @@ Result<std::shared_ptr<const Page>> DataMap::child(const Page& node, std::uint32
   return page;
 }
 
-// Checks R-EX-17 for the pieces of one leaf. A reader does not compare all pieces of an extent, but
-// this check keeps a few rows from making it decode the same bytes again and again.
+// Checks R-EX-17 for the pieces of one leaf. A reader does not compare all pieces of an extent. But
+// without this check, a few rows could make a reader decode the same bytes again and again.
 static void check_shared_bytes(const Page& leaf, Findings& findings) {
   struct Range {
     std::uint32_t file;

@@ -143,7 +143,7 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
     return {};
   }
   const std::uint64_t end = offset + out.size();
-  // The data map is not needed for a range of one run that has only parts of pieces.
+  // A range without a whole piece can be read from the run; this needs no data map.
   if (mapped_ && run_position_ != 0 && !verifies() && !may_hold_piece(offset, end))
     return file_.read_at(run_position_ + offset, out);
   NMB_ASSIGN(const std::vector<Piece> pieces, pieces_in(offset, end));

@@ -19,8 +19,8 @@
 namespace nmb {
 
 // Thread-safe. Every piece that a read overlaps is read completely and checked, unless `unverified`
-// excludes it. kPartsOfPieces excludes neither a piece that the read covers completely, nor a coded
-// piece, nor a piece in another file, which other programs may change.
+// excludes it. kPartsOfPieces excludes a piece only if the read covers a part of it, and the piece
+// is uncoded and in this file. Other programs may change pieces in other files.
 class ExtentSource final : public ByteSource {
  public:
   // `superblock`, `growth` and `cache` belong to `file`. external: nullptr for an original (see
@@ -51,7 +51,7 @@ class ExtentSource final : public ByteSource {
   // Returns the range that contains `offset`.
   Result<ContiguousRange> contiguous_at(std::uint64_t offset) const;
   // Checks `bytes` of the extent from `offset` on, which were read from `position` of the file. A
-  // range must begin at `offset`, and the bytes may include later ranges. Calls bad(piece,
+  // ContiguousRange must begin at `offset`; the bytes may include later ranges. Calls bad(piece,
   // why) for each damaged piece that lies completely within `bytes`. Fails if a page of the data
   // map cannot be read.
   Status check(std::uint64_t offset, std::uint64_t position, std::span<const std::byte> bytes,

@@ -21,8 +21,9 @@ bool leads_out(std::string_view path);
 // every folder.
 bool is_windows_device(std::string_view part);
 
-// Returns why Windows does not accept a valid path as the path of a file, or nullptr if it does. It
-// refuses the name of a device, and a ':' that is not part of a drive at the beginning.
+// Returns why Windows does not accept a valid path as the path of a file, or nullptr if Windows
+// accepts it. Windows refuses the name of a device, and a ':' that is not part of a drive at the
+// beginning.
 const char* windows_path_error(std::string_view path);
 
 // Returns the folder to which the paths of external files are relative: the folder of the NMB file

@@ -105,8 +105,8 @@ bool check_file_table(const Page& page, const Superblock& superblock, TablePaths
              original ? "a data map if and only if the size is not 0"
                       : "no data map for an external file");
     else if (original && !map.absent() && (map.position == 0 || map.length == 0))
-      report("R-FT-11", page.value_offset(row, kMapPosition), "an incomplete place of a data map",
-             "a position and a length");
+      report("R-FT-11", page.value_offset(row, kMapPosition),
+             "a data map without a position or without a length", "a position and a length");
     const std::uint64_t order = page.value(row, kOrder);
     if (original ? order >= superblock.next_order : order != 0)
       report(

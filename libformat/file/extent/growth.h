@@ -72,8 +72,8 @@ class Growth {
   // Returns the growth pages, oldest first, valid as long as this object. Errors: kDamaged, kIo.
   Result<std::span<const std::shared_ptr<const Page>>> pages() const;
 
-  // Takes the pages that `before` has read, so that they need not be read again if this
-  // generation's chain continues them. `before` must not be used afterwards. Not thread-safe.
+  // Takes the pages that `before` has read. They are not read again if they belong to this
+  // generation's chain too. `before` must not be used afterwards. Not thread-safe.
   void continue_from(Growth& before);
 
  private:

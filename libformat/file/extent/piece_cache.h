@@ -45,7 +45,7 @@ class PieceCache {
 
  private:
   static constexpr std::size_t kCapacity = 16 << 20;
-  // The most pieces in the cache, because find() searches all of them.
+  // The cache has at most this many pieces, because find() searches all of them.
   static constexpr std::size_t kMostPieces = 64;
 
   std::mutex mutex_;

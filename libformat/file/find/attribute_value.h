@@ -1,4 +1,4 @@
-// The value of an attribute that is compared with other values or becomes a tag.
+// Reads the value of an attribute, for a comparison or for a tag.
 #pragma once
 
 #include "model/metadata.h"

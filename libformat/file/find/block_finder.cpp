@@ -277,7 +277,7 @@ const FindValue* BlockFinder::tag_of(const FindName& name) const {
 Result<std::optional<VarId>> BlockFinder::counted_variable(std::size_t i) {
   const FindName& name = expression_.names()[i];
   if (source_ == Source::kTables) {
-    // Whether any block has the variable is known only when the block is read.
+    // As long as no block is known to have the variable, the current block itself must be read.
     if (found_[i])
       needs_values_ = true;
     else

@@ -67,7 +67,7 @@ Counts counts_in_histogram(const VariableStatistics& statistics, const ValueCond
   return sum;
 }
 
-// Returns whether buckets state the range of their values rounded toward zero.
+// Returns whether values may have been rounded toward zero before they were counted in buckets.
 bool are_rounded(const VariableStatistics& v) {
   constexpr long double kExact = 1ULL << 53;
   return (v.type == Type::kInt64 || v.type == Type::kUInt64) &&
@@ -97,8 +97,8 @@ template <class T>
 Matches<T> matches_of(const ValueCondition& condition) {
   constexpr long double kInfinity = std::numeric_limits<long double>::infinity();
   const long double number = condition.number;
-  // `up` and `down`: the nearest numbers of the type that are not less, and not greater, than
-  // `number`.
+  // `up`: the smallest number of the type that is at least `number`. `down`: the largest number of
+  // the type that is at most `number`.
   long double up, down, before, after;
   if constexpr (std::is_floating_point_v<T>) {
     const auto nearest = static_cast<T>(number);

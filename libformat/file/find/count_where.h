@@ -18,7 +18,7 @@ long double number_of(Type type, const std::byte* external);
 // unchanged.
 long double rounded_to_float(long double number);
 
-// Returns bounds, from statistics, for the number of values for which the condition holds.
+// Computes, from statistics, bounds of the number of values for which the condition holds.
 FindNumber count_bounds(const VariableStatistics& statistics, const ValueCondition& condition);
 
 // Counts the values for which the condition holds. parts: the stored ranges of the variable's

@@ -64,7 +64,7 @@ struct FindName {
   ValueCondition condition{};  // for kCount
   std::string text;            // the whole name as the user wrote it
 
-  // Returns what the name names, for messages: for example "attribute".
+  // Returns the kind of the name as a word for messages, for example "attribute".
   NMB_EXPORT const char* kind_text() const;
 };
 
@@ -73,7 +73,7 @@ struct FindNumber {
   enum class Form : std::uint8_t {
     kExact,
     kFloat,    // a value of type float
-    kRounded,  // a number in an expression that is no integer, rounded to double
+    kRounded,  // a number of the expression that is not an integer; rounded to double
   };
   long double least = 0, most = 0;
   Form form = Form::kExact;
@@ -203,8 +203,8 @@ class BlockFinder {
   bool has_read_values_ = false;     // true if value() has read values of the current block
   std::uint64_t values_read_ = 0;
   bool has_uncounted_ = false;  // the current block has a variable that cannot be counted
-  // Numbers of blocks for which the expression depends on values that were not read, and on values
-  // that cannot be counted.
+  // Numbers of blocks for which the expression is undecided: because values were not read, and
+  // because values cannot be counted.
   std::uint64_t undecided_ = 0, uncounted_ = 0;
   // Statistics of the current block that were computed from its values.
   std::map<VarId, VariableStatistics> computed_;

@@ -44,7 +44,7 @@ static void set_field(PageBuilder& leaf, Column column, const Field& field) {
 }
 
 // Gets a field from its column. A number that does not fit becomes the field's largest number,
-// which no kind or codec has.
+// which is not a valid kind or codec.
 template <class Field>
 static void get_field(const Page& leaf, std::uint32_t row, Column column, Field& field) {
   if constexpr (std::is_same_v<Field, Place>) {

@@ -85,7 +85,7 @@ inline IndexSummary index_summary_of(const BlockEntry& entry) {
 // section 16).
 Status check_index_level(std::uint16_t level, std::uint32_t leaf_rows, std::uint32_t node_rows);
 
-// Returns the shortest prefix of `name` that is greater than `before`, which must be less than
+// Returns the shortest prefix of `name` that is greater than `before`. `before` must be less than
 // `name`.
 std::string separator_between(std::string_view before, std::string_view name);
 

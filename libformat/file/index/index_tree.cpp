@@ -60,8 +60,8 @@ Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::ui
 Result<std::shared_ptr<const Page>> IndexTree::root() const {
   // The root is the last page of the index's run, directly after the nodes. From slow storage, the
   // whole run is fetched if this takes no longer than one request. Otherwise only its end is
-  // fetched, which contains the nodes: a node has a row for each of 64 to 128 pages below it, which
-  // are about as long as the node.
+  // fetched. This part contains all nodes: a node has rows for 64 to 128 pages, and is about as
+  // long as one of them.
   constexpr std::uint64_t kTail = 48 << 10;
   const std::uint64_t begin = superblock_.index_position,
                       end = superblock_.root_position + superblock_.root_length;
@@ -198,10 +198,10 @@ Status IndexTree::add_leaves(const std::shared_ptr<const Page>& node, std::uint6
   return {};
 }
 
-// Reads only the orders of each leaf, whose sum is then not checked. If no block was removed, the
-// leaves must have each order below next_order once. If an order is missing or occurs twice, all
-// leaves are read whole. In the remaining case, a wanted order is in a wrong leaf; that leaf is
-// read whole, and its sum shows the damage.
+// Reads only the orders of each leaf, so the sum of the leaf is not checked. If no block was
+// removed, the leaves must have each order below next_order once. If an order is missing or occurs
+// twice, all leaves are read whole. The remaining damage moves orders from leaf to leaf: then a
+// wanted order is in a wrong leaf, this leaf is read whole, and its sum shows the damage.
 Result<std::optional<std::vector<IndexTree::LeafPlace>>> IndexTree::wanted_leaves(
     const std::function<Result<bool>(std::uint64_t order)>& wants) const {
   using Leaves = std::optional<std::vector<LeafPlace>>;

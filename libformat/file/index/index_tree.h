@@ -48,10 +48,10 @@ class IndexTree {
                   const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
   // Visits entries as for_each() does, but may leave out an entry if wants() returns false for its
-  // order. Reads a leaf whole only if one of its entries is wanted; of the other leaves, it reads
-  // only the orders. A wanted entry is never left out: if a leaf is damaged, the call fails.
-  // wants() is called before the first visit, at most once with each order. Files from which blocks
-  // were removed, and files on slow storage, are read whole without a call of wants().
+  // order. Reads a leaf whole only if one of its entries is wanted, and otherwise only its orders.
+  // A wanted entry is never left out: if a leaf is damaged, the call fails. wants() is called
+  // before the first visit, at most once with each order. Files from which blocks were removed, and
+  // files on slow storage, are read whole without a call of wants().
   Status for_each_wanted(const std::function<Result<bool>(std::uint64_t order)>& wants,
                          const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
@@ -107,7 +107,8 @@ class IndexTree {
   std::shared_ptr<PageCache> cache_ = std::make_shared<PageCache>();
 };
 
-// Returns the row of the child below which the entry of `name` is or would be.
+// Returns the row of the child that leads to the entry of `name`, or to the place where the entry
+// would be.
 std::uint32_t child_row_for(const Page& node, std::string_view name);
 // Returns the first row whose name is not less than `name`.
 std::uint32_t lower_bound_row(const Page& leaf, std::string_view name);

@@ -19,8 +19,8 @@ namespace nmb {
 
 namespace {
 
-// An old page, and the end of its items in a list of changes, of replaced pages of the level below,
-// or of new pages. The items of the next old page begin at `end`.
+// An old page, and the end of its items in a list. The list has changes, replaced pages of the
+// level below, or new pages. The items of the next old page begin at `end`.
 struct Replaced {
   PagePath path;
   std::size_t end = 0;
@@ -180,8 +180,8 @@ class NodeWork : public Work {
       if (node) {
         const std::uint32_t changed = below_[i].path.back();
         for (; row < changed; ++row) NMB_TRY(visit(child_at(*node, row)));
-        // If row > changed, a lower rank or an earlier item has already handled row `changed`,
-        // because it replaced another part of the page to which this row refers.
+        // If row > changed, row `changed` has been handled already: a lower rank or an earlier item
+        // replaced another part of the page to which this row refers.
         if (row == changed) {
           if (dead) drop_later_places(*node, row, *dead);
           ++row;

@@ -52,8 +52,8 @@ struct BuiltIndex {
 //   makes all levels above it.
 //
 // The bytes of the new pages do not depend on how the changes are divided among ranks. Memory: a
-// rank's new pages and rows of one level, and the nodes on one path. A single rank writes the pages
-// in parts of 1 MiB.
+// rank's new pages and rows of one level, and the nodes on one path. If there is only one rank, it
+// does not keep the pages of a level, but writes them in parts of about 1 MiB.
 Result<BuiltIndex> update_index(Communicator& ranks, const IndexTree& old,
                                 const IndexChanges& changes, std::uint64_t position,
                                 const WritePages& write, DeadPages& dead, const Origin& origin,

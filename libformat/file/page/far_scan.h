@@ -12,9 +12,9 @@
 
 namespace nmb {
 
-// Visits leaves in order. rows(node) returns the range of rows whose children are needed,
-// load(node, row) the child to which a row refers, and visit(leaf) false to end the scan. Memory:
-// the nodes of one level.
+// Visits leaves in order. rows(node) returns the range of rows whose children are needed.
+// load(node, row) returns the child to which a row refers. visit(leaf) returns false to end the
+// scan. Memory: the nodes of one level.
 template <class Rows, class Load, class Visit>
 Status scan_far(const FarSource& file, const std::shared_ptr<const Page>& root, Rows rows,
                 Load load, Visit visit) {

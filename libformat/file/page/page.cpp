@@ -30,7 +30,7 @@ constexpr bool is_table(PageUse use) {
   return use == PageUse::kStatistics || use == PageUse::kTags;
 }
 
-// A set of pages: one bit for the leaves of each use, and one for its nodes.
+// A set of pages. It has two bits for each use: one for leaves, and one for nodes.
 using PageSet = std::uint16_t;
 constexpr PageSet leaf_of(PageUse use) {
   return static_cast<PageSet>(1 << (2 * static_cast<int>(use)));

@@ -227,8 +227,8 @@ class PageBuilder {
   std::string_view last_name() const;
   void clear();
 
-  // Returns the number of bytes of the encoded page, which does not depend on its position. Errors:
-  // kLimit if it is 2^32 or more.
+  // Returns the number of bytes of the encoded page. It does not depend on the position of the
+  // page. Errors: kLimit if it is 2^32 or more.
   Result<std::uint32_t> length() const;
   struct Encoded {
     std::vector<std::byte> bytes;

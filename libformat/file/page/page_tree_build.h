@@ -1,6 +1,6 @@
-// Writes a tree of pages, such as the index or a table of statistics or tags, on all ranks, level
-// by level, in pages with a fixed number of rows (spec/writer.md, section 5.6; spec/tables.md,
-// section 9.2).
+// Writes a tree of pages: the index, or a table of statistics or tags. All ranks write together,
+// level by level, and pages have a fixed number of rows (spec/writer.md, section 5.6;
+// spec/tables.md, section 9.2).
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ namespace nmb {
 // position, to `write`. `write` is collective, is called once for each level, gets no bytes on a
 // rank without pages, and returns the same status on all ranks. The bytes of the tree do not depend
 // on how the rows are divided into slices. If a level has at most `few_pages` pages, rank 0 alone
-// makes all nodes above it. Memory: a rank's pages of one level. A single rank writes the pages in
-// parts of 1 MiB.
+// makes all nodes above it. Memory: a rank's pages of one level. If there is only one rank, it
+// writes the pages in parts of about 1 MiB instead of keeping them.
 //
 // Tree is a class with the properties and functions that differ between kinds of trees:
 //   `use()` returns the use of the pages.

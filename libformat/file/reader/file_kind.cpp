@@ -38,7 +38,7 @@ Result<FileKind> kind_of(const ByteSource& file) {
   if (has(head, 0, "CDF\x05")) return FileKind::kCdf5;
   if (is_nmb(head)) return FileKind::kNmb;
   // An NMB file that has lost its head can still contain HDF5 signatures, in its HDF5 view or in
-  // its values, so it is checked before HDF5.
+  // its values. So structures of NMB are searched before HDF5 signatures.
   NMB_ASSIGN(const bool lost_head, has_structure_behind_head(file));
   if (lost_head) return FileKind::kNmb;
   for (std::size_t at = 0; at < kBodyStart; at = at == 0 ? 512 : at * 2)

@@ -308,7 +308,7 @@ struct LostRecords {
   std::string dimension{};
   std::uint64_t records = 0;
   // Returns a sentence about the lost records, or "" if no records are lost. Example: "6 records of
-  // dimension "t", which no variable has: netCDF programs see 0".
+  // dimension "t", which no variable uses; netCDF programs see 0 records".
   NMB_EXPORT std::string text() const;
 };
 

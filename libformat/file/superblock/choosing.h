@@ -30,8 +30,8 @@ struct Choice {
   // Whether a writer is active, so that bytes after `newest`, and a slot or mark that changes,
   // belong to a commit in progress.
   bool in_progress = false;
-  // The superblock of the generation before `newest`. Read only if an unfinished commit may have
-  // left the file.
+  // The superblock of the generation before `newest`. Read only if the last commit may be
+  // unfinished.
   std::optional<FoundSuperblock> previous;
 
   // Returns the cover of the file after the commit of `superblock`.
@@ -45,13 +45,13 @@ struct Choice {
   bool cover_is_half_written() const;
 };
 
-// Chooses the newest generation. As long as a commit may be in progress, reads the head again, so
-// that a reader or nmverify reports an unfinished commit only if two readings, with no writer
-// active between them, were the same. If the file is longer than the newest generation, searches
-// for later superblocks: in a settled file in the bytes that `scope` selects, otherwise in all
-// bytes after the generation. Does not check whether the file has all bytes of the newest
-// generation. Errors: kUnknownKind; kUnsupported (R-ID-3); kDamaged (R-FL-1) if the file is cut
-// within its head; kBusy if the head changes each time that it is read; kIo.
+// Chooses the newest generation. As long as a commit may be in progress, reads the head again. An
+// unfinished commit is reported only if two readings were the same, and no writer was active
+// between them. If the file is longer than the newest generation, searches for later superblocks:
+// in a settled file in the bytes that `scope` selects, otherwise in all bytes after the generation.
+// Does not check whether the file has all bytes of the newest generation. Errors: kUnknownKind;
+// kUnsupported (R-ID-3); kDamaged (R-FL-1) if the file is cut within its head; kBusy if the head
+// changes each time that it is read; kIo.
 Result<Choice> choose_newest(const ByteSource& file, TrailerScope scope);
 
 // Returns whether the head and the length of the file are still as in `choice`. Errors: those of

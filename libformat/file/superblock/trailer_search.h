@@ -29,8 +29,8 @@ class TrailerSearch {
   // Returns the last superblock that follows `base`. Time: proportional to the number of bytes
   // after the file length of `base`.
   Result<std::optional<FoundSuperblock>> following(const FoundSuperblock& base, TrailerScope scope);
-  // Returns the last superblock that the last following() has passed over because it does not
-  // follow `base`, although its generation is at least 2 higher.
+  // Returns the last superblock that the last call of following() skipped: its generation is at
+  // least 2 higher than that of `base`, but it does not follow `base`.
   const std::optional<FoundSuperblock>& stray() const { return stray_; }
   // Returns the last superblock of the file.
   Result<std::optional<FoundSuperblock>> last();

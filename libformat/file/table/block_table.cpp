@@ -33,7 +33,8 @@ Result<std::shared_ptr<const Page>> BlockTable::root_at(const Place& place, bool
   expect.position = place.position;
   expect.length =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(place.length, ~std::uint32_t{0}));
-  // The superblock's sum of the newest tree covers all bytes of the root, so it is checked below.
+  // For the newest tree, place.sum covers all bytes of the root, not only those that the page's
+  // `sum` field covers. It is checked below.
   if (!newest) expect.sum = place.sum;
   NMB_ASSIGN(std::shared_ptr<const Page> page, load(expect));
   if (!newest) return page;
@@ -181,8 +182,8 @@ Status BlockTable::for_each(std::optional<std::string_view> name, const Visit& v
 
 Result<std::optional<FoundRow>> BlockTable::first_from(const Tree& tree,
                                                        std::string_view name) const {
-  // The first row that is not less than (name, 0) may be in the next leaf, which may be below the
-  // next child of any node on the way.
+  // The first row that is not less than (name, 0) may be the first row of the next leaf. That leaf
+  // may be below the next child of any node on the way.
   std::vector<std::pair<std::shared_ptr<const Page>, std::uint32_t>> way;
   std::shared_ptr<const Page> page = tree.root;
   while (page->level() > 0) {

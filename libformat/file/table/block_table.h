@@ -88,7 +88,8 @@ class BlockTable {
   const ByteSource& file_;
   const FarSource* far_;
   const Place place_;
-  const PageExpectation expectation_;  // properties of every page, without place and level
+  // What all pages of the table have in common; position, length and level are set for each page.
+  const PageExpectation expectation_;
   const std::uint64_t next_order_;
   mutable PageCache cache_;
   mutable std::mutex mutex_;

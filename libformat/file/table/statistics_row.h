@@ -43,10 +43,10 @@ Result<FunctionResult> row_function(const TableRow& row);
 // Adds a row of any kind to the statistics of its variable. Call this for the row of the variable
 // before its other rows. Errors: kDamaged, without a position.
 Status add_statistics_row(const TableRow& row, VariableStatistics* variable);
-// Returns whether the block has the variable of a row, and the variable has the row's type if the
-// row has a type.
+// Returns whether the block has the variable of a row and, if the row has a type, the variable has
+// this type.
 bool fits_variable(const Metadata& metadata, const TableRow& row);
-// Checks a row of any kind, without a position. Errors: kDamaged.
+// Checks a row of any kind. Errors: kDamaged, without a position.
 Status check_statistics_row(const TableRow& row);
 
 // Checks the functions that a program registers. Errors: kUsage.

@@ -15,7 +15,7 @@ namespace nmb::hdf5 {
 struct DamagedChunks {
   VarId variable = 0;
   std::uint64_t chunks = 0;  // number of chunks; 0 if the variable is marked, but was not decoded
-  std::string first{};       // number of the first chunk and what is wrong with it; empty if marked
+  std::string first{};       // number and fault of the first chunk; empty if `chunks` is 0
 
   // Returns "2 chunks cannot be decoded (first: chunk 1: REASON); ..." with the consequences.
   std::string text() const;

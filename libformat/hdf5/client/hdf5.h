@@ -15,7 +15,7 @@ namespace nmb {
 // group's path without the leading '/'. All metadata is loaded into memory. Values are read on
 // demand from `file`, or from a temporary file if they have variable length. The blocks keep `file`
 // and the temporary file open. In the block entries, the body kind is 6, and the positions are 0.
-// Lengths, counts and the number of samples are the same as pack() sets by default. The name of
+// Lengths, counts and the number of samples are those that pack() sets by default. The name of
 // `file` must be the path of the file, because a separate process, nmb-hdf5, opens it. Errors:
 // kDamaged if HDF5 cannot read the file; kUnsupported if a block cannot represent something in the
 // file, or if nmb-hdf5 is missing; kLimit if time, memory or temporary space is exhausted; kIo. The

@@ -50,9 +50,9 @@ class Hdf5Process;
 // A file that another process reads while this process does other work.
 class StartedFile {
  public:
-  // Starts to read a file. `spool` receives the values whose bytes in the file differ from their
-  // bytes in the extent. Several files may be read with one spool, but only one after another.
-  // Errors: kUnsupported if the program for HDF5 is not installed; kIo.
+  // Starts to read a file. `spool` receives the values that have other bytes in the extent than in
+  // the file. Several files may be read with one spool, but only one after another. Errors:
+  // kUnsupported if the program for HDF5 is not installed; kIo.
   static Result<std::unique_ptr<StartedFile>> start(const std::string& path,
                                                     std::shared_ptr<const SpoolFile> spool,
                                                     const ReadOptions& options = {});

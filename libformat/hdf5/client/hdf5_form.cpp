@@ -16,8 +16,8 @@ constexpr std::uint32_t kScaleOffset = 6;
 constexpr std::size_t kUserParameters =
     2;  // the scale type and the factor; HDF5 adds the other parameters
 
-// Returns whether a filter has parameters in the form of HDF5 before 1.8, where the first one is no
-// scale type. Newer versions refuse to decode chunks with these parameters.
+// Returns whether a filter has the parameters that HDF5 before 1.8 wrote: the first of them is not
+// a scale type. Newer versions refuse to decode chunks with these parameters.
 bool is_replaced(const Filter& filter) {
   constexpr std::uint32_t kLastScaleType = 2;
   return filter.id == kScaleOffset && filter.parameters.size() >= kUserParameters &&

@@ -44,9 +44,9 @@ class Hdf5Server {
   // finished. Thread-safe.
   static void give_back(std::unique_ptr<Hdf5Server> server);
 
-  // Called in a process that is a server itself: from now on, new servers are forks of this
-  // process, which call serve(socket) and end with the exit code that it returns. A fork is faster
-  // than the start of the program. Not thread-safe.
+  // Makes all later servers forks of this process, which must be a server itself. A fork calls
+  // serve(socket) and ends with the exit code that serve() returns. A fork is faster than the start
+  // of the program. Not thread-safe.
   NMB_EXPORT static void start_by_fork(std::function<int(int socket)> serve);
 
   // Ends the server and the process that handles the server's request.

@@ -1,6 +1,6 @@
 // Defines the messages that nmb-hdf5 writes to its standard output: a MessageHead, and the content.
-// Values whose bytes in the HDF5 file differ from their bytes in the extent are written to the
-// spool, a file whose descriptor nmb-hdf5 receives at its start.
+// Some values have other bytes in the extent than in the HDF5 file. They are written to the spool,
+// a file whose descriptor nmb-hdf5 receives at its start.
 #pragma once
 
 #include <cstddef>

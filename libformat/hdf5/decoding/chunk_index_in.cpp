@@ -372,8 +372,9 @@ class ChunkIndexReader {
     const std::uint64_t values = super.pages.count > 0 ? 0 : super.elements * element_;
     const std::uint64_t before = super.first + number * super.elements;
     if (!read_block(address, begin + values + kSum, "EADB", &block)) return false;
-    // If the index block has the address of the data block, the HDF5 library states another number,
-    // because it numbers data blocks from the beginning of the array, not of the super block.
+    // For data blocks whose addresses are in the index block, the HDF5 library states a greater
+    // offset: it uses the number of the data block in the whole array instead of that in the super
+    // block.
     const std::uint64_t stated = stated_offset(block);
     if (stated != before && stated != before + super.first_block * super.elements) return false;
     if (super.pages.count == 0)

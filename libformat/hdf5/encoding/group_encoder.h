@@ -13,7 +13,8 @@
 namespace nmb {
 
 // The maximum number of links of a group without a symbol table. kMostOrderedLinks applies if a
-// symbol table cannot represent the links, because HDF5 tracks their order or some are not hard.
+// symbol table cannot represent the links, because HDF5 tracks their order or some links are not
+// hard.
 inline constexpr std::size_t kMostCompactLinks = 1024, kMostOrderedLinks = 16384;
 // Half the maximum number of entries: kLeafRank for a leaf of a symbol table, kNodeRank for a tree
 // node.

@@ -136,8 +136,8 @@ Creation ExtendedEncoder::creation_of(VarId id) const {
   return creation;
 }
 
-// Computes which dimensions netCDF programs see, and how long. Variables of variable length do not
-// count, because the view may leave them out.
+// Computes which dimensions netCDF programs see, and the lengths of these dimensions. Variables of
+// variable length do not count, because the view may leave them out.
 Status ExtendedEncoder::look_at_dimensions() {
   NetcdfLengths seen{netcdf_view(block_), {}, {}};
   seen.lengths.resize(seen.view.dimensions.size());

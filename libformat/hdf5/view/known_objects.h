@@ -1,7 +1,7 @@
-// KnownObjects keeps facts about the objects of an HDF5 view. Objects may refer to objects that are
-// written later, and the sizes of some messages depend on these. So the blocks are encoded several
-// times, and each pass collects the facts that the next pass needs (spec/hdf5_view.md, "Blocks of
-// kind 6").
+// KnownObjects keeps facts about the objects of an HDF5 view. An object may refer to objects that
+// are written later, and the sizes of its messages may depend on those objects. So the blocks are
+// encoded several times, and each pass collects the facts that the next pass needs
+// (spec/hdf5_view.md, "Blocks of kind 6").
 #pragma once
 
 #include <algorithm>

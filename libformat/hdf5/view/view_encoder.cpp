@@ -200,10 +200,10 @@ class ViewPass {
   }
 
   // Finds the source of a block. Returns the scales of the block, then the scales of the blocks of
-  // kind 6 above it, nearest block first. Only blocks that were created before the block count,
-  // so that blocks that are added later change nothing. The block normally has the same source as
-  // the nearest of these blocks. If one of the block's scale numbers already occurs in that source,
-  // the block came from another file and starts a new source.
+  // kind 6 above it, nearest block first. Only blocks that are older than the block count, so
+  // blocks that are added later change nothing. The block normally has the same source as the
+  // nearest of these blocks. If one of the block's scale numbers already occurs in that source, the
+  // block came from another file and starts a new source.
   std::vector<ScaleNumbers> scales_of(const BlockEntry& entry,
                                       const std::vector<std::optional<std::int64_t>>& own_numbers,
                                       ViewGroup* group) {

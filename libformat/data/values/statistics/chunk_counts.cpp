@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kRowsAtOnce = 4096;
 // The most bytes that all threads together decode at a time, unless a single chunk has more.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
-// Limits for decoded bytes, because a few stored bytes may decode to a large chunk.
+// The number of decoded bytes is limited, because a few stored bytes may decode to a large chunk.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 
 std::uint64_t chunk_count(const std::vector<std::uint64_t>& lengths,

@@ -14,7 +14,7 @@ namespace nmb {
 Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRange> holes,
                                     const CountRequest& request, unsigned threads) {
   constexpr std::uint64_t kWindow = 1 << 20;
-  // Fewer unwanted bytes than this between wanted values are read too.
+  // A gap between wanted values is read too if it has fewer bytes than this.
   constexpr std::uint64_t kGap = 1 << 16;
   NMB_ASSIGN(const std::unique_ptr<ExtentCounter> counter,
              ExtentCounter::make(block.metadata, block.layout, block.records, request));

@@ -39,7 +39,7 @@ class PartDivision {
   // Returns the number of parts, or 0 if the values are not divided.
   std::size_t parts() const { return parts_; }
   std::size_t part_of(std::uint64_t unit) const { return static_cast<std::size_t>(unit >> shift_); }
-  // Returns the first unit of the part after the part of `unit`.
+  // Returns the first unit of the part that follows the part with `unit`.
   std::uint64_t next_part(std::uint64_t unit) const { return ((unit >> shift_) + 1) << shift_; }
 
  private:

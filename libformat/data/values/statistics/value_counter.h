@@ -37,9 +37,9 @@ struct ValueForm {
 // Returns the classic type in which a variable's values are counted, or nullopt if they cannot be
 // counted.
 std::optional<Type> counted_type(const Metadata& metadata, VarId variable);
-// Sets *form to how the values of a variable are stored. Returns false if they are neither numbers
-// nor text, or if missing_value has several values. properties: the properties in the block's hdf5
-// section.
+// Describes in *form how the values of a variable are stored. Returns false if they are neither
+// numbers nor text, or if missing_value has several values. properties: the properties in the
+// block's hdf5 section.
 bool value_form(const Metadata& metadata, VarId variable,
                 std::span<const hdf5::Property> properties, ValueForm* form);
 // Returns whether the values of a variable with a storage entry can be counted: there are values,
