@@ -1,8 +1,8 @@
 // make_graph_samples writes CDF-5 files of graph samples, as a neutrino experiment does: each of
 // its processes writes a file of its own. A sample has 16 variables, whose names contain the
 // name of the sample, and each variable has its own dimensions. The bytes of a sample depend only
-// on the seed and on the number of the sample. This program stands for one of yours, and does not
-// use libnmb.
+// on the seed and on the number of the sample. This program stands for a user's program, and does
+// not use libnmb.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ constexpr std::uint64_t kFeaturesOfHit = 9;
 constexpr std::uint64_t kSamplesOfRun = 120;
 constexpr std::uint64_t kEventStep = 100;  // event numbers are unique within a run
 // In one sample of every kEmptyEvery samples, the first plane has no edges in space. The variable
-// of these edges then has no dimension of length 0, because a classic dimension of length 0 is the
+// of these edges then lacks the dimension of edges, because a classic dimension of length 0 is the
 // record dimension.
 constexpr std::uint64_t kEmptyEvery = 7106;
 

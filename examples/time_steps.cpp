@@ -37,5 +37,5 @@ int main(int argc, char** argv) {
                   : nmb::caught([&] { ranks->run([&] { write_steps(argv[1], *ranks); }); });
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s\n", status.in_file(argv[1]).text().c_str());
-  return 1;  // only here are the ranks left, so that mpiexec kills no rank before it has printed
+  return 1;  // `ranks` is destroyed only here, so mpiexec kills no rank before it has printed
 }

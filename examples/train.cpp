@@ -25,7 +25,7 @@ struct Sum {
 };
 
 // Adds the numbers of a hyperslab to a sum. Reads at most about a million numbers at a time: a
-// larger hyperslab is divided along its first dimension of more than one index.
+// larger hyperslab is divided along the first dimension in which it has several indexes.
 void add(const nmb::VarView& variable, const nmb::Hyperslab& slab, Sum* to) {
   constexpr std::uint64_t kMost = 1 << 20;
   std::uint64_t count = 1;
@@ -51,7 +51,7 @@ double use(const nmb::BlockView& sample) {
   Sum sum;
   for (const nmb::VarView& variable : sample.vars()) {
     const std::optional<nmb::Type> type = variable.type();
-    if (!type || type == nmb::Type::kChar) continue;  // neither numbers nor text, or text
+    if (!type || type == nmb::Type::kChar) continue;  // the values are not numbers
     const std::vector<std::uint64_t> shape = variable.shape();
     add(variable, {std::vector<std::uint64_t>(shape.size()), shape}, &sum);
   }

@@ -4,7 +4,7 @@
     examples/peers/lines.py
 
 Prints a Markdown table of lines of code, which are neither blank nor comments. All programs here name their dimensions and
-check every error. Exit code 1: a program is missing, or one of examples/ is longer than one with another library.
+check every error. Exit code 1 if a program is missing, or if one of examples/ is longer than one with another library.
 """
 
 import re

@@ -1,4 +1,4 @@
-// merge_months OUT IN...: joins classic files along their dimension `time`. With netCDF-C.
+// merge_months OUT IN...: joins classic files along their dimension `time`. Uses netCDF-C.
 #include <netcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@ static void check(const char* path, int status) {
   if (status != NC_NOERR) fail(path, nc_strerror(status));
 }
 
-// Returns what must agree between files, for example "float(time, lat = 18), units K", in memory
-// that the caller frees; NULL without memory.
+// Describes what must agree between files, for example "float(time, lat = 18), units K". The caller
+// frees the text. Returns NULL if there is not enough memory.
 static char* describe(const char* path, int file, const char* name) {
   int variable, rank, dims[NC_MAX_VAR_DIMS];
   nc_type type;
@@ -50,7 +50,7 @@ static char* describe(const char* path, int file, const char* name) {
   return fclose(out) == 0 ? text : NULL;
 }
 
-// Prints how a variable of a file differs from that of the first file. Returns whether it does.
+// Prints how a variable of a file differs from that of the first file. Returns whether it differs.
 static int differs(const char* path, int file, const char* first_path, int first,
                    const char* name) {
   char* found = describe(path, file, name);

@@ -1,4 +1,4 @@
-// time_steps FILE: the processes of an MPI job write a field step by step. With PnetCDF.
+// time_steps FILE: the processes of an MPI job write a field step by step. Uses PnetCDF.
 #include <limits.h>
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -9,7 +9,7 @@ enum { kSteps = 5, kColumns = 100 };
 static const char* path;
 static int file = -1, rank, ranks;
 
-// Ends the program on all ranks with the reason of the lowest rank that has one.
+// If any rank has a reason to stop, prints the reason of the lowest such rank and ends the program.
 static void check_reason(const char* reason) {
   const int mine = reason ? rank : INT_MAX;
   int first;

@@ -1,5 +1,5 @@
 // warm_samples FILE LIMIT: prints the groups with a temperature above LIMIT, and the mean of their
-// temperatures. With HighFive.
+// temperatures. Uses HighFive.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

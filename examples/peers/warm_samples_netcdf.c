@@ -1,5 +1,5 @@
 // warm_samples FILE LIMIT: prints the groups with a temperature above LIMIT, and the mean of their
-// temperatures. With netCDF-C.
+// temperatures. Uses netCDF-C.
 #include <math.h>
 #include <netcdf.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// write_and_read FILE: writes the groups of two stations, then prints the mean of each. With
+// write_and_read FILE: writes the groups of two stations, then prints the mean of each. Uses
 // HighFive; the dimensions are HDF5's dimension scales.
 #include <hdf5_hl.h>
 

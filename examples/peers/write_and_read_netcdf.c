@@ -1,4 +1,4 @@
-// write_and_read FILE: writes the groups of two stations, then prints the mean of each. With
+// write_and_read FILE: writes the groups of two stations, then prints the mean of each. Uses
 // netCDF-C.
 #include <netcdf.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
-// write_and_read FILE: writes the variables of two stations, then prints the mean of each. With
-// PnetCDF, by one process. A classic file has no groups and one unlimited dimension: the station's
-// name is a prefix, and the stations share the dimensions.
+// write_and_read FILE: writes the variables of two stations, then prints the mean of each. Uses
+// PnetCDF in one process. A classic file has no groups and only one unlimited dimension, so the
+// name of a station is a prefix of the names of its variables, and the stations share the
+// dimensions.
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>

@@ -328,7 +328,7 @@ Status FileReader::give_back(std::uint32_t number,
   if (found.xxh3 == table->digest(number - 1)) {
     if (!recorded || found.sha256 == *recorded) return {};
     return Status(Code::kDamaged, file().name(), table->value_offset(number - 1, kBytesEnd),
-                  "R-FT-9",
+                  "R-FT-15",
                   "found an original with a wrong SHA-256, expected the recorded SHA-256");
   }
   return Status(Code::kDamaged, file().name(), table->value_offset(number - 1, kDigest), "R-FT-7",
