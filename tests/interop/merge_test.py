@@ -942,6 +942,7 @@ ROWS = {
                                       second=set_att("t", "comment", "late")),
     "history only, `--atts=list`": Row(JOIN + " --atts=list", 0, 'attribute @history: found "made again", expected "made"',
                                        second=lambda out: out.setncattr("history", "made again")),
+    "equal global attributes, `--atts=strict`": Row(JOIN + " --atts=strict", 0, ""),
     "history only, `--atts=strict`": Row(JOIN + " --atts=strict", 1, "attribute @history",
                                          second=lambda out: out.setncattr("history", "made again")),
     "a coordinate with other values": Row(JOIN, 1, "values x: found 21.f at [2], expected 20.f", files=shifted),

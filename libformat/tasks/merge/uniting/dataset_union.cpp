@@ -96,7 +96,7 @@ Status DatasetUnion::add(const Member& member) {
     if (std::ranges::find(empty_, name) == empty_.end()) empty_.push_back(name);
   DimIds ids;
   NMB_TRY(add_dimensions(member, &ids));
-  if (attributes_agree(member.metadata, kGlobal, kGlobal, false))
+  if (here() == 0 || attributes_agree(member.metadata, kGlobal, kGlobal, false))
     NMB_TRY(unite_attributes(member.metadata, kGlobal, kGlobal));
   NMB_TRY(add_variables(member, ids));
   if (rules_.complete && here() > 0) report_missing(variables);
