@@ -20,7 +20,7 @@ inline bool has_same_value(const Attribute& a, const Attribute& b) {
 // expected) for each attribute that both owners have if same(*found, *expected) is false. Also
 // calls it for each attribute that only one owner has; the pointer for the other owner is then
 // nullptr. The attributes of `found_owner` come first, in their order, then those that only
-// `expected_owner` has. differ() may add the found attribute to `expected`.
+// `expected_owner` has. differ() may change `expected`.
 template <class Counts, class Same, class Differ>
 void for_each_difference(const Metadata& found, VarId found_owner, const Metadata& expected,
                          VarId expected_owner, Counts counts, Same same, Differ differ) {

@@ -321,8 +321,8 @@ std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<
     const PieceCodecWord* const used = codec_of(f.id);
     if (wanted.codec || !used) continue;
     codec = used;
-    level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u,
-                       static_cast<std::uint32_t>(used->highest_level));
+    level = std::min(std::max(f.parameters.empty() ? 1u : f.parameters.front(), 1u),
+                     static_cast<std::uint32_t>(used->highest_level));
   }
   std::vector<Filter> out;
   constexpr std::uint32_t kOptional = 1;
