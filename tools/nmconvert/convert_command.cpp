@@ -79,8 +79,7 @@ void ConvertCommand::offer_files(CLI::App& app) {
 void ConvertCommand::offer_storage(CLI::App& app) {
   app.add_option("--compress", compression_.codec,
                  "compress values of an NMB output, or values from HDF5 in an HDF5 output: " +
-                     Compression::codec_choices() +
-                     " (default: as in INPUT)")
+                     Compression::codec_choices() + " (default: as in INPUT)")
       ->type_name("CODEC[:LEVEL]");
   app.add_flag("--shuffle", compression_.shuffle,
                "values from HDF5: shuffle bytes before compression");

@@ -1,6 +1,6 @@
 // Sets where the values of a new block come from if the program does not put them: from a packed
 // block, from pieces in stored form, or from a source that the commit copies. The values may also
-// stay in other files. A new origin changes this file and origins/extent_origin.h.
+// stay in other files.
 #pragma once
 
 #include <memory>
