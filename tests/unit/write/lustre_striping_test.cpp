@@ -6,17 +6,17 @@
 namespace nmb {
 namespace {
 
-constexpr std::uint64_t kMiB = 1 << 20, kGB = 1'000'000'000;
+constexpr std::uint64_t kMebi = 1 << 20, kGB = 1'000'000'000;
 
 TEST(LustreStriping, SizeFollowsTheData) {
-  EXPECT_EQ(lustre_striping(0, 8, 8).size, kMiB);
-  EXPECT_EQ(lustre_striping(kGB - 1, 8, 8).size, kMiB);
-  EXPECT_EQ(lustre_striping(kGB, 8, 8).size, kMiB);
-  EXPECT_EQ(lustre_striping(2 * kGB - 1, 8, 8).size, kMiB);
-  EXPECT_EQ(lustre_striping(4 * kGB, 8, 8).size, 4 * kMiB);
-  EXPECT_EQ(lustre_striping(16 * kGB, 8, 8).size, 16 * kMiB);
-  EXPECT_EQ(lustre_striping(17 * kGB, 8, 8).size, 16 * kMiB);
-  EXPECT_EQ(lustre_striping(~std::uint64_t{0}, 8, 8).size, 16 * kMiB);
+  EXPECT_EQ(lustre_striping(0, 8, 8).size, kMebi);
+  EXPECT_EQ(lustre_striping(kGB - 1, 8, 8).size, kMebi);
+  EXPECT_EQ(lustre_striping(kGB, 8, 8).size, kMebi);
+  EXPECT_EQ(lustre_striping(2 * kGB - 1, 8, 8).size, kMebi);
+  EXPECT_EQ(lustre_striping(4 * kGB, 8, 8).size, 4 * kMebi);
+  EXPECT_EQ(lustre_striping(16 * kGB, 8, 8).size, 16 * kMebi);
+  EXPECT_EQ(lustre_striping(17 * kGB, 8, 8).size, 16 * kMebi);
+  EXPECT_EQ(lustre_striping(~std::uint64_t{0}, 8, 8).size, 16 * kMebi);
 }
 
 TEST(LustreStriping, CountIsTheSmallerOfTargetsAndAggregators) {
@@ -29,9 +29,9 @@ TEST(LustreStriping, CountIsTheSmallerOfTargetsAndAggregators) {
 TEST(LustreStriping, CommandForAShell) {
   EXPECT_EQ(lustre_command(lustre_striping(4 * kGB, 248, 8), "FOLDER"),
             "lfs setstripe -c 8 -S 4M FOLDER");
-  EXPECT_EQ(lustre_command({1, kMiB}, "a folder/it's"),
+  EXPECT_EQ(lustre_command({1, kMebi}, "a folder/it's"),
             "lfs setstripe -c 1 -S 1M 'a folder/it'\\''s'");
-  EXPECT_EQ(lustre_command({1, kMiB}, ""), "lfs setstripe -c 1 -S 1M ''");
+  EXPECT_EQ(lustre_command({1, kMebi}, ""), "lfs setstripe -c 1 -S 1M ''");
 }
 
 }  // namespace
