@@ -51,6 +51,8 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
 
 std::string with_option_names(std::string message) {
   if (message.ends_with("the file exists")) message += "; use -f to replace it";
+  if (message.find(" without values in the output; ") != message.npos)
+    message += "; use --lossy to write the rest";
   if (message.find("::") == message.npos) return message;
   for (const auto& [name, option] : kNames)
     for (std::size_t at = 0; (at = message.find(name, at)) != message.npos; at += option.size())
