@@ -61,7 +61,8 @@ void ConvertCommand::offer_files(CLI::App& app) {
          "--original", original_,
          "write the file that became this block of an NMB input, byte for byte. HDF5 and netCDF-4 "
          "files are stored whole by default, and the block of a classic file contains the whole "
-         "file. BLOCK may also be the path of a stored file, as nminspect files shows it")
+         "file. BLOCK may also be the path of a stored file; the command \"nminspect files\" lists "
+         "these paths")
       ->type_name("BLOCK");
   app.add_option(
          "--block-by", block_by_,

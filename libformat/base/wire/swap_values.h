@@ -1,4 +1,3 @@
-// Swaps the bytes of many values.
 #pragma once
 
 #include <cstddef>

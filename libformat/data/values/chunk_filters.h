@@ -1,5 +1,5 @@
-// Applies filters to chunks as HDF5 does (spec/extended.md, section 15.2): the filters of the
-// codecs in kPieceCodecs, shuffle and fletcher32.
+// Applies filters to chunks as HDF5 does (spec/extended.md, section 15.2): shuffle,
+// fletcher32, and the filter of each codec in kPieceCodecs.
 #pragma once
 
 #include <cstddef>

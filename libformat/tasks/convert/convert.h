@@ -107,7 +107,8 @@ NMB_EXPORT Status write_hdf5(const FileReader& reader, const std::string& input,
                              const std::string& path, const ExtractOptions& options,
                              Communicator& ranks);
 
-// Makes the first checks of write_hdf5(), which read no values. Calls options.on_losses. Not
+// Makes the checks of write_hdf5() that come before the HDF5 file is written, except the search for
+// damaged chunks. Reads no values. Calls options.on_losses. Not
 // collective. Errors: those of write_hdf5().
 NMB_EXPORT Status check_hdf5(const FileReader& reader, const std::string& input,
                              const ExtractOptions& options);

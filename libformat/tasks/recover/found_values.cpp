@@ -346,7 +346,9 @@ class ValueFinder {
     found_.has_moved = true;
   }
 
-  // Makes pieces of the ranges whose pieces are lost, if the place of the extent is known.
+  // Makes pieces for the ranges of which no piece is known, and marks these ranges as unverified.
+  // If the extent's position is not known, or a range does not lie in the file, marks the range as
+  // damaged.
   Status take_unverified() {
     for (const ByteRange& range : lost_map_) {
       const std::uint64_t size = core_.file().size();

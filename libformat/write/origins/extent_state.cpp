@@ -280,8 +280,9 @@ Result<std::vector<SpaceRequest>> ExtentState::plan_places(std::span<const Inter
       const Segment& segment = segments_[next];
       if (!segment.fresh && (segment.cut != 0 || wanted.touches(segment.logical, segment.end()))) {
         const bool copied = !wanted.gaps(segment.logical, segment.end()).empty();
-        // A coded piece may cross windows. As in plan_gap(), a new segment that does not begin at a
-        // multiple of 8 ends where its window ends.
+        // The segment of a coded piece may cross windows (ranges between multiples of the piece
+        // size). Then several new segments may replace it: as in plan_gap(), a new segment that
+        // does not begin at a multiple of 8 ends where its window ends.
         for (std::uint64_t from = segment.logical; from < segment.end();) {
           const std::uint64_t window_end = (from / piece_size_ + 1) * piece_size_;
           const std::uint64_t to =

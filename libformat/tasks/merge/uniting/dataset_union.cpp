@@ -206,9 +206,10 @@ std::uint64_t DatasetUnion::length_of(DimId id) const {
   return dimension.is_record() ? all_.records : dimension.length;
 }
 
-// For joins along the first dimension of each variable: returns for each dimension of a dataset the
-// united dimension that a variable with this first dimension already has. The names of these
-// dimensions do not matter, because HDF5 dimensions may have none.
+// For joins along the first dimension of each variable: if the union already has a variable of the
+// dataset, both have the same first dimension. Returns this united dimension for each dimension of
+// the dataset, or nullopt. The names of these dimensions do not matter, because HDF5 dimensions may
+// have none.
 DatasetUnion::DimIds DatasetUnion::known_rows(const Metadata& metadata) const {
   DimIds ids(metadata.dimension_count());
   for (VarId v = 0; v < metadata.variable_count() && rules_.along == Along::kFirstAxis; ++v) {

@@ -1,5 +1,5 @@
-// FirstValues: finds which values of an input equal the values of the first input that a rank read.
-// The rank compares the values while the file is open. So rank 0, which unites the inputs, need not
+// FirstValues: each rank compares the values of an input with those of the first input in which it
+// read the variable, while the input is open. So rank 0, which unites the inputs, need not
 // read the values.
 #pragma once
 
