@@ -66,19 +66,19 @@ bool has_all(const Orders& found, const Orders& wanted) {
 }
 
 TEST(WantedEntries, AreVisitedAndFewOthers) {
-  constexpr std::uint64_t kBlocks = 1001;
-  const auto file = owned_bytes(file_of(kBlocks, 16, false), "f.nmb");
+  constexpr std::uint64_t kCount = 1001;
+  const auto file = owned_bytes(file_of(kCount, 16, false), "f.nmb");
   for (const Orders& wanted :
-       {Orders{}, Orders{0}, Orders{kBlocks - 1}, Orders{5, 6, 7, 500}, Orders{kBlocks}}) {
+       {Orders{}, Orders{0}, Orders{kCount - 1}, Orders{5, 6, 7, 500}, Orders{kCount}}) {
     const auto counted = std::make_shared<CountingSource>(*file);
     const Result<Orders> found = visited(counted, wanted);
     ASSERT_TRUE(found.ok()) << found.status().text();
-    EXPECT_TRUE(has_all(*found, wanted) || wanted.contains(kBlocks));
+    EXPECT_TRUE(has_all(*found, wanted) || wanted.contains(kCount));
     EXPECT_LE(found->size(), 16 * wanted.size());
     EXPECT_LE(counted->bytes(), 60000u) << wanted.size();
   }
   Orders all;
-  for (std::uint64_t i = 0; i < kBlocks; ++i) all.insert(i);
+  for (std::uint64_t i = 0; i < kCount; ++i) all.insert(i);
   EXPECT_EQ(*visited(file, all), all);
 }
 
@@ -90,8 +90,8 @@ TEST(WantedEntries, AreAllIfBlocksWereRemoved) {
 }
 
 TEST(WantedEntries, AreNeverLeftOutOfADamagedIndex) {
-  constexpr std::uint64_t kBlocks = 21;
-  const std::vector<std::byte> whole = file_of(kBlocks, 3, false);
+  constexpr std::uint64_t kCount = 21;
+  const std::vector<std::byte> whole = file_of(kCount, 3, false);
   const Orders wanted{2, 11};
   // The index is behind the blocks.
   const std::unique_ptr<FileReader> reader = *FileReader::open(owned_bytes(whole, "f.nmb"));

@@ -68,14 +68,14 @@ class PackHolesTest : public testing::Test {
 };
 
 TEST_F(PackHolesTest, PiecesThatWereNotWrittenStayHoles) {
-  constexpr std::uint64_t kInts = 40 * kWindowOfHoles / 4 + 5;
+  constexpr std::uint64_t kValues = 40 * kWindowOfHoles / 4 + 5;
   auto writer = create();
-  const BlockId a = ints(*writer, "a", kInts), b = ints(*writer, "b", kInts),
-                c = ints(*writer, "c", 100), d = ints(*writer, "d", kInts);
+  const BlockId a = ints(*writer, "a", kValues), b = ints(*writer, "b", kValues),
+                c = ints(*writer, "c", 100), d = ints(*writer, "d", kValues);
   ASSERT_TRUE(writer->end_define().ok());
   put(*writer, a, 3 * kWindowOfHoles / 4 + 100, 50);
   put(*writer, a, 8 * kWindowOfHoles / 4 - 1, 2);
-  put(*writer, a, kInts - 1, 1);
+  put(*writer, a, kValues - 1, 1);
   put(*writer, b, 0, 1);
   put(*writer, c, 10, 10);
   (void)d;
@@ -89,9 +89,9 @@ TEST_F(PackHolesTest, PiecesThatWereNotWrittenStayHoles) {
                                            {9 * kWindowOfHoles, 40 * kWindowOfHoles}};
   EXPECT_TRUE(holes(in(), "a") == expected);
   EXPECT_TRUE(holes(out(), "a") == expected);
-  EXPECT_TRUE(holes(out(), "b") == (std::vector<ByteRange>{{kWindowOfHoles, kInts * 4}}));
+  EXPECT_TRUE(holes(out(), "b") == (std::vector<ByteRange>{{kWindowOfHoles, kValues * 4}}));
   EXPECT_TRUE(holes(out(), "c").empty());
-  EXPECT_TRUE(holes(out(), "d") == (std::vector<ByteRange>{{0, kInts * 4}}));
+  EXPECT_TRUE(holes(out(), "d") == (std::vector<ByteRange>{{0, kValues * 4}}));
   EXPECT_LE(stored_bytes(out()), stored_bytes(in()) + 65536);
   EXPECT_LE(std::filesystem::file_size(out()), std::filesystem::file_size(in()));
 }
@@ -118,9 +118,9 @@ TEST_F(PackHolesTest, RecordsFarApartTakeNoRoomBetweenThem) {
 }
 
 TEST_F(PackHolesTest, PiecesOfAnotherSizeHoldTheSameValues) {
-  constexpr std::uint64_t kInts = 100 * kWindowOfHoles / 4 + 1;
+  constexpr std::uint64_t kValues = 100 * kWindowOfHoles / 4 + 1;
   auto writer = create();
-  const BlockId a = ints(*writer, "a", kInts);
+  const BlockId a = ints(*writer, "a", kValues);
   ASSERT_TRUE(writer->end_define().ok());
   put(*writer, a, 17 * kWindowOfHoles / 4 + 3, 9);
   put(*writer, a, 70 * kWindowOfHoles / 4, kWindowOfHoles);
@@ -197,11 +197,11 @@ TEST_F(PackHolesTest, ZerosThatTheFileDoesNotStoreAreNotStoredInTheNewOne) {
 }
 
 TEST_F(PackHolesTest, ValuesThatWereTakenAwayAreNotPassedOnAsZeros) {
-  constexpr std::uint64_t kInts = 10 * kWindowOfHoles / 4;
+  constexpr std::uint64_t kValues = 10 * kWindowOfHoles / 4;
   auto writer = create();
-  const BlockId a = ints(*writer, "a", kInts);
+  const BlockId a = ints(*writer, "a", kValues);
   ASSERT_TRUE(writer->end_define().ok());
-  put(*writer, a, 0, kInts);
+  put(*writer, a, 0, kValues);
   ASSERT_TRUE(writer->close().ok());
   const std::uint64_t position = (*(*FileReader::open(in()))->find("a"))->extent_position;
   if (!punch(in(), (position + kWindowOfHoles - 1) / kWindowOfHoles * kWindowOfHoles,
