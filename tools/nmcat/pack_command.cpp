@@ -85,7 +85,8 @@ void PackCommand::offer_tags(CLI::App& app) {
 void PackCommand::offer_choice_of_blocks(CLI::App& app) {
   tool_.offer_list(app, "--blocks-from", &blocks_from_,
                    "pack: take only the blocks that FILE lists (-: standard input), as nminspect "
-                   "ls and find list them; a classic input is one block with the name {stem}. Only "
+                   "ls and find list them (with \\xHH, and \\\\ for a backslash; with -0, names as "
+                   "they are); a classic input is one block with the name {stem}. Only "
                    "blocks that meet all of --blocks-from, --exclude, --where and --shard are "
                    "taken");
   app.add_option("--exclude", excluded_,
@@ -358,6 +359,15 @@ Status PackCommand::read_block_list() {
     if (name.find('\0') != name.npos)
       return Status(Code::kUsage, blocks_from_, kNoOffset, "",
                     "found a NUL in a name; use -0 if names end with NUL");
+    if (!is_split_at_nul) {
+      std::optional<std::string> bytes = bytes_of_printable(name);
+      if (!bytes)
+        return Status(Code::kUsage, blocks_from_, kNoOffset, "",
+                      "found the name \"" + name +
+                          "\" with a backslash that nminspect ls would write in another way; use "
+                          "-0 for a list of names as they are, each with a NUL at its end");
+      name = *std::move(bytes);
+    }
     name = name_from_user(name);
   }
   std::ranges::sort(names);
