@@ -64,6 +64,8 @@ class BlockChooser {
   std::optional<BlockFinder> finder_;  // of the current input
   // For each name in the expression: 1 if a block has it, else 0.
   std::string has_value_;
+  // FindExpression::Met of each part of the expression, in all blocks: 1 for alike, 2 for unlike.
+  std::string met_;
   // For each name in the expression: the number of inputs in which the expression was evaluated,
   // but no block has the name.
   std::vector<std::uint64_t> inputs_without_;
