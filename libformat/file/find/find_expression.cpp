@@ -175,8 +175,31 @@ class FindParser {
       return {};
     }
     if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.') return parse_number(out);
+    NMB_TRY(refuse_function());
     return take_call("count") ? parse_condition(false, out) : parse_name(out);
   }
+  // Refuses max(VARIABLE) and the like, and says how statistics are written.
+  Status refuse_function() const {
+    for (const std::string_view name : kStatistics) {
+      std::string_view rest = text_.substr(at_);
+      if (!rest.starts_with(name)) continue;
+      rest.remove_prefix(name.size());
+      rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+      const std::size_t end = rest.find(')');
+      if (!rest.starts_with('(') || end == rest.npos) continue;
+      std::string_view variable = rest.substr(1, end - 1);
+      variable.remove_prefix(std::min(variable.find_first_not_of(' '), variable.size()));
+      variable = variable.substr(0, variable.find_last_not_of(' ') + 1);
+      const bool is_plain = std::ranges::all_of(variable, is_word) || variable.starts_with('`');
+      const std::string quote = is_plain ? "" : "`";
+      return Status(Code::kUsage, "expression: at " + std::to_string(at_) + ": found " +
+                                      std::string(name) + "(" + printable(variable) +
+                                      "), expected " + quote + printable(variable) + quote + "." +
+                                      std::string(name));
+    }
+    return {};
+  }
+  static constexpr std::string_view kStatistics[] = {"elements", "missing", "nan", "min", "max"};
   Status parse_number(FindExpression::Operand* out) {
     const std::string rest(text_.substr(at_, 64));
     char* end = nullptr;
@@ -214,7 +237,6 @@ class FindParser {
   }
   Status parse_name(FindExpression::Operand* out) {
     using NameKind = FindName::Kind;
-    constexpr std::string_view kStatistics[] = {"elements", "missing", "nan", "min", "max"};
     const std::size_t begin = at_;
     FindName name;
     NMB_TRY(parse_word(&name.name));
