@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -33,6 +35,7 @@
 #include "parallel/communicator.h"
 #include "reader/file_reader.h"
 #include "wire/bytes.h"
+#include "wire/whole_number.h"
 
 namespace nmb::tools {
 
@@ -101,8 +104,13 @@ void PackCommand::offer_choice_of_blocks(CLI::App& app) {
                  "pack: take part K of N. The blocks that meet all other conditions are dealt out "
                  "in turn to the N parts, in the order of the inputs and, in each input, of the "
                  "names: part 1 gets blocks 1, N+1, 2N+1, ... The N parts have no block in common; "
-                 "together, they have all blocks")
+                 "together, they have all blocks. Sets with names and shares are also possible: "
+                 "train/train:80,val:10,test:10 takes the set train")
       ->type_name("K/N");
+  app.add_option("--seed", seed_,
+                 "with --shard: deal out blocks at random. The seed and the name of a block decide "
+                 "its part, whatever the other blocks are, so the parts have about their shares")
+      ->type_name("SEED");
 }
 
 void PackCommand::offer_storage(CLI::App& app) {
@@ -475,6 +483,64 @@ Status PackCommand::take_storage() {
   return take_io();
 }
 
+namespace {
+
+// Takes the value of --shard: K/N, or NAME/NAME:SHARE,NAME:SHARE,...
+Status take_shard(const std::string& text, BlockChoice* choice) {
+  const auto wrong = [&] {
+    return Status(
+        Code::kUsage,
+        fmt::format("found --shard {}, expected K/N with K from 1 to N, or a name and all "
+                    "sets with their shares, for example train/train:80,val:10,test:10",
+                    text));
+  };
+  const auto number = [](std::string_view digits) -> std::optional<std::uint64_t> {
+    constexpr std::uint64_t kMost = 1'000'000'000'000;
+    const std::optional<std::uint64_t> value = nmb::whole_number(digits);
+    return value && *value > 0 && *value <= kMost ? value : std::nullopt;
+  };
+  const std::size_t slash = text.find('/');
+  if (slash == text.npos) return wrong();
+  const std::string_view part = std::string_view(text).substr(0, slash);
+  std::string_view rest = std::string_view(text).substr(slash + 1);
+  if (rest.find(':') == rest.npos) {
+    const auto shard = number(part), shards = number(rest);
+    if (!shard || !shards || *shard > *shards) return wrong();
+    choice->shard = *shard;
+    choice->shards = *shards;
+    return {};
+  }
+  std::vector<std::string_view> names;
+  std::uint64_t before = 0, divisor = 0;
+  bool is_found = false;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view set = rest.substr(0, comma);
+    const std::size_t colon = std::min(set.rfind(':'), set.size());
+    const auto share = number(set.substr(std::min(colon + 1, set.size())));
+    const std::string_view name = set.substr(0, colon);
+    if (!share || name.empty() || std::ranges::find(names, name) != names.end() ||
+        comma + 1 == rest.size() || names.size() == 1000)
+      return wrong();
+    names.push_back(name);
+    divisor = std::gcd(divisor, *share);
+    if (name == part) {
+      is_found = true;
+      choice->shard = before + 1;
+      choice->width = *share;
+    }
+    before += *share;
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  if (!is_found) return wrong();
+  choice->shard = (choice->shard - 1) / divisor + 1;
+  choice->width /= divisor;
+  choice->shards = before / divisor;
+  return {};
+}
+
+}  // namespace
+
 // Sets the conditions for blocks, except the list of --blocks-from, which only the first process
 // reads.
 Status PackCommand::take_choice() {
@@ -497,15 +563,10 @@ Status PackCommand::take_choice() {
       return false;
     };
   }
-  if (app.count("--shard") > 0) {
-    const char* const end = shard_.data() + shard_.size();
-    const auto [slash, no_shard] = std::from_chars(shard_.data(), end, choice.shard);
-    const bool has_slash = no_shard == std::errc() && slash < end && *slash == '/';
-    const auto [rest, no_shards] = std::from_chars(has_slash ? slash + 1 : end, end, choice.shards);
-    if (!has_slash || no_shards != std::errc() || rest != end || choice.shard == 0 ||
-        choice.shard > choice.shards)
-      return Status(Code::kUsage,
-                    fmt::format("found --shard {}, expected K/N with K from 1 to N", shard_));
+  if (app.count("--shard") > 0) NMB_TRY(take_shard(shard_, &choice));
+  if (app.count("--seed") > 0) {
+    if (shard_.empty()) return Status(Code::kUsage, "--seed needs --shard");
+    choice.seed = seed_;
   }
   if (!blocks_from_.empty() || choice.where || choice.excludes || !shard_.empty())
     pack_.choice = std::move(choice);

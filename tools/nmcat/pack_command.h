@@ -66,6 +66,7 @@ class PackCommand {
   std::vector<std::string> tags_;
   std::string report_path_;
   std::string blocks_from_, shard_, where_;
+  std::uint64_t seed_ = 0;
   std::vector<std::string> excluded_;
   std::string to_, statistics_ = "none";
   CompressionTexts compression_;

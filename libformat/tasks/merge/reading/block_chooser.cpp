@@ -10,6 +10,7 @@
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "model/text.h"
+#include "wire/hash.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -88,7 +89,12 @@ Status BlockChooser::begin(const FileReader* reader) {
 Result<bool> BlockChooser::wants(std::string_view name, std::uint64_t order,
                                  BlockFinder::Load load) {
   NMB_ASSIGN(bool holds, has_conditions(name, order, std::move(load)));
-  if (holds) holds = position_++ % choice_->shards == choice_->shard - 1;
+  if (holds) {
+    const std::uint64_t number =
+        choice_->seed ? XXH3_64bits_withSeed(name.data(), name.size(), *choice_->seed) : position_;
+    ++position_;
+    holds = number % choice_->shards - (choice_->shard - 1) < choice_->width;
+  }
   ++(holds ? chosen_ : left_out_);
   return holds;
 }
