@@ -23,9 +23,8 @@ class ViewOption {
       "--view=stored, everything is shown. The default, --view=auto, means netcdf for blocks that "
       "netCDF wrote, and stored for other blocks. A block counts as written by netCDF if it has "
       "_NCProperties, a _Netcdf4Dimid, or a data set that is only a dimension. A block also counts "
-      "as written by netCDF if a block above it has _NCProperties. If a dimension has no name in "
-      "HDF5, it is shown with the name that netCDF gives it (phony_dim_0), except with "
-      "--view=stored.";
+      "as written by netCDF if a block above it does. If a dimension has no name in HDF5, it is "
+      "shown with the name that netCDF gives it (phony_dim_0), except with --view=stored.";
 
   void offer(CLI::App& command);
   // Returns the netCDF view of a dataset, or nullopt if the stored form must be shown. `block` is
