@@ -573,6 +573,19 @@ Status PackCommand::take_choice() {
   return {};
 }
 
+// Returns why OUT does not store classic files and originals whole.
+std::string PackCommand::why_nothing_is_stored() const {
+  if (to_ != "nmb") return "it is of kind " + to_;
+  if (!packs()) return "--mode " + rules_.mode() + " stores no input whole";
+  if (options_.block_by.by != BlockRule::By::kGroup) return "--split-names divides the inputs";
+  if (pack_.link) return "with --link it stores no values";
+  if (no_originals_) return "of --no-originals";
+  return std::string(tool_.app().count("--compress") > 0 ? "--compress"
+                     : tool_.app().count("--chunk") > 0  ? "--chunk"
+                                                         : "--shuffle") +
+         " changes how values are stored";
+}
+
 Status PackCommand::take_run() {
   const CommonOptions& common = tool_.options();
   const bool stores = to_ == "nmb" && packs() && !no_originals_ &&
@@ -584,7 +597,10 @@ Status PackCommand::take_run() {
                   "--mode pack, without --split-names, --compress, --chunk, --shuffle, --link and "
                   "--no-originals");
   if (digest_ == RecordedDigests::kSha256 && !stores && !common.json && report_path_.empty())
-    return Status(Code::kUsage, "--digest needs --json or --report");
+    return Status(Code::kUsage,
+                  "OUT records no digest, because " + why_nothing_is_stored() +
+                      "; with --json or --report FILE, --digest sha256 adds the SHA-256 of inputs "
+                      "and OUT to the report");
   if (to_ == "nmb") options_.originals = no_originals_ ? Originals::kDrop : Originals::kStore;
   pack_.digests = digest_;
   // An existing file keeps its limit for inline values.
