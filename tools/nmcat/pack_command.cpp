@@ -640,6 +640,15 @@ Status PackCommand::execute() {
   return tells ? conclude(report, status) : status;
 }
 
+// Returns whether the run selects blocks from one NMB file. They then keep their names.
+Result<bool> PackCommand::selects_from_one_archive(const PackOptions& options) const {
+  if (!packs() || !pack_.choice || options.inputs.size() != 1 || !options.block_name.empty())
+    return false;
+  NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(options.inputs.front()));
+  NMB_ASSIGN(const FileKind kind, kind_of(*file));
+  return kind == FileKind::kNmb;
+}
+
 // Sets *tells to false in each process that does not print messages. Only one process prints them.
 Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status added = add_outputs();
@@ -659,6 +668,8 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
+        NMB_ASSIGN(const bool keeps_names, selects_from_one_archive(options));
+        if (keeps_names) options.block_name = "{group}";
         if (auto* const join = std::get_if<Join>(&options.mode); join && !no_history_)
           join->history = history_line("nmcat", decisive_options(), options_.inputs);
         if (ranks.rank() == 0) {

@@ -80,7 +80,8 @@ void MergeRules::offer_mode(CLI::App& app) {
       "input describe this part");
   app.add_option("--block-name", options_->block_name,
                  "names of blocks, from {stem}, {path}, {index} and {group} (default: {stem}; for "
-                 "inputs with groups, {stem}/{group}; for union, join and tiles, {group})")
+                 "inputs with groups, {stem}/{group}; for union, join and tiles, and for blocks "
+                 "selected from one NMB file, {group})")
       ->type_name("TEMPLATE");
 }
 
