@@ -211,6 +211,8 @@ void PackCommand::offer_run(CLI::App& app) {
 
 // Determines the kind of OUT from --to or from the ending of its name.
 Status PackCommand::take_output() {
+  NMB_TRY(refuse_dash(options_.output));
+  NMB_TRY(refuse_dash(report_path_));
   if (to_.empty()) {
     const std::string_view kind = kind_by_ending(options_.output);
     if (kind.empty() && has_ending(options_.output))

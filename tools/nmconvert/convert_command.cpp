@@ -353,6 +353,8 @@ Status ConvertCommand::execute() {
       return Status(Code::kUsage, "OUTPUT \"" + output_ + "\" and -o exclude each other");
     output_ = output_option_;
   }
+  for (const std::string* const output : {&output_, &batch_.report})
+    NMB_TRY(refuse_dash(*output));
   if (!add_hdf5_view_.empty()) return add_view();
   if (no_lock_) return Status(Code::kUsage, "--no-lock needs --add-hdf5-view");
   if (!original_) NMB_TRY(check_arguments());
