@@ -224,6 +224,12 @@ void report_unreadable(Tool& tool, const PackReport& report) {
 void report_conflicts(Tool& tool, const PackReport& report, std::size_t inputs) {
   for (const std::string& text : grouped(report.conflicts, inputs, kShownConflicts))
     tool.diagnostics().error(Status(Code::kConflict, text));
+  if (std::ranges::any_of(report.conflicts, [](const PackConflict& conflict) {
+        return conflict.kind == ConflictKind::kMissingVariable;
+      }))
+    tool.diagnostics().note(
+        "--mode join and --mode tiles can use fill values where a variable is missing: "
+        "--missing fill");
 }
 
 Json errors_json(const PackReport& report, const Status& status) {
