@@ -195,7 +195,7 @@ void PackCommand::offer_run(CLI::App& app) {
                "if the run ends early, keep the finished work; if an earlier run of the same "
                "command ended early, continue from its work");
   app.add_option("--report", report_path_,
-                 "write the JSON report to FILE, also when the run fails; an existing report is "
+                 "write the JSON report to FILE; also when the run fails; an existing report is "
                  "replaced, but any other existing file is replaced only with -f")
       ->type_name("FILE");
   offer_digest(app, &digest_);
