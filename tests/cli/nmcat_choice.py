@@ -225,7 +225,7 @@ def check_reads(tools):
         path.write_bytes(bytes_)
         tools.run("nmcat", path.name, "-o", "out.nmb", *options, "-f")
         tools.check_equal_bytes(tools.work / "out.nmb", tools.work / "want.nmb", f"{options}")
-        tools.check(blocks(tools) == ["days/day5"], f"{options}: {blocks(tools)}")
+        tools.check(blocks(tools) == ["day5"], f"{options}: {blocks(tools)}")
     tools.run("nmcat", path.name, "-o", "no.nmb", "--exclude", "day5", exit_code=1)
     (tools.work / "out.nmb").unlink()
 

@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
        "  mpiexec -n 16 nmcat --files-from list -o all.nmb # with MPI",
        {"-o", "--to", "--mode", "--block-name", "--split-names", "--along", "--compress", "--link",
         "--hdf5-view", "--append", "-f", "--dry-run", "--report", "--files-from", "-j", "-q"}});
+  tool.expect_ranks();
   PackCommand command(tool);
   return tool.main(argc, argv, [&] { return command.execute(); });
 }

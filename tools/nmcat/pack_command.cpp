@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -33,6 +35,7 @@
 #include "parallel/communicator.h"
 #include "reader/file_reader.h"
 #include "wire/bytes.h"
+#include "wire/whole_number.h"
 
 namespace nmb::tools {
 
@@ -85,7 +88,8 @@ void PackCommand::offer_tags(CLI::App& app) {
 void PackCommand::offer_choice_of_blocks(CLI::App& app) {
   tool_.offer_list(app, "--blocks-from", &blocks_from_,
                    "pack: take only the blocks that FILE lists (-: standard input), as nminspect "
-                   "ls and find list them; a classic input is one block with the name {stem}. Only "
+                   "ls and find list them (with \\xHH, and \\\\ for a backslash; with -0, names as "
+                   "they are); a classic input is one block with the name {stem}. Only "
                    "blocks that meet all of --blocks-from, --exclude, --where and --shard are "
                    "taken");
   app.add_option("--exclude", excluded_,
@@ -100,8 +104,13 @@ void PackCommand::offer_choice_of_blocks(CLI::App& app) {
                  "pack: take part K of N. The blocks that meet all other conditions are dealt out "
                  "in turn to the N parts, in the order of the inputs and, in each input, of the "
                  "names: part 1 gets blocks 1, N+1, 2N+1, ... The N parts have no block in common; "
-                 "together, they have all blocks")
+                 "together, they have all blocks. Sets with names and shares are also possible: "
+                 "train/train:80,val:10,test:10 takes the set train")
       ->type_name("K/N");
+  app.add_option("--seed", seed_,
+                 "with --shard: deal out blocks at random. The seed and the name of a block decide "
+                 "its part, whatever the other blocks are, so the parts have about their shares")
+      ->type_name("SEED");
 }
 
 void PackCommand::offer_storage(CLI::App& app) {
@@ -186,7 +195,7 @@ void PackCommand::offer_run(CLI::App& app) {
                "if the run ends early, keep the finished work; if an earlier run of the same "
                "command ended early, continue from its work");
   app.add_option("--report", report_path_,
-                 "write the JSON report to FILE, also when the run fails; an existing report is "
+                 "write the JSON report to FILE; also when the run fails; an existing report is "
                  "replaced, but any other existing file is replaced only with -f")
       ->type_name("FILE");
   offer_digest(app, &digest_);
@@ -202,6 +211,8 @@ void PackCommand::offer_run(CLI::App& app) {
 
 // Determines the kind of OUT from --to or from the ending of its name.
 Status PackCommand::take_output() {
+  NMB_TRY(refuse_dash(options_.output));
+  NMB_TRY(refuse_dash(report_path_));
   if (to_.empty()) {
     const std::string_view kind = kind_by_ending(options_.output);
     if (kind.empty() && has_ending(options_.output))
@@ -358,6 +369,15 @@ Status PackCommand::read_block_list() {
     if (name.find('\0') != name.npos)
       return Status(Code::kUsage, blocks_from_, kNoOffset, "",
                     "found a NUL in a name; use -0 if names end with NUL");
+    if (!is_split_at_nul) {
+      std::optional<std::string> bytes = bytes_of_printable(name);
+      if (!bytes)
+        return Status(Code::kUsage, blocks_from_, kNoOffset, "",
+                      "found the name \"" + name +
+                          "\" with a backslash that nminspect ls would write in another way; use "
+                          "-0 for a list of names as they are, each with a NUL at its end");
+      name = *std::move(bytes);
+    }
     name = name_from_user(name);
   }
   std::ranges::sort(names);
@@ -465,6 +485,64 @@ Status PackCommand::take_storage() {
   return take_io();
 }
 
+namespace {
+
+// Takes the value of --shard: K/N, or NAME/NAME:SHARE,NAME:SHARE,...
+Status take_shard(const std::string& text, BlockChoice* choice) {
+  const auto wrong = [&] {
+    return Status(
+        Code::kUsage,
+        fmt::format("found --shard {}, expected K/N with K from 1 to N, or a name and all "
+                    "sets with their shares, for example train/train:80,val:10,test:10",
+                    text));
+  };
+  const auto number = [](std::string_view digits) -> std::optional<std::uint64_t> {
+    constexpr std::uint64_t kMost = 1'000'000'000'000;
+    const std::optional<std::uint64_t> value = nmb::whole_number(digits);
+    return value && *value > 0 && *value <= kMost ? value : std::nullopt;
+  };
+  const std::size_t slash = text.find('/');
+  if (slash == text.npos) return wrong();
+  const std::string_view part = std::string_view(text).substr(0, slash);
+  std::string_view rest = std::string_view(text).substr(slash + 1);
+  if (rest.find(':') == rest.npos) {
+    const auto shard = number(part), shards = number(rest);
+    if (!shard || !shards || *shard > *shards) return wrong();
+    choice->shard = *shard;
+    choice->shards = *shards;
+    return {};
+  }
+  std::vector<std::string_view> names;
+  std::uint64_t before = 0, divisor = 0;
+  bool is_found = false;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view set = rest.substr(0, comma);
+    const std::size_t colon = std::min(set.rfind(':'), set.size());
+    const auto share = number(set.substr(std::min(colon + 1, set.size())));
+    const std::string_view name = set.substr(0, colon);
+    if (!share || name.empty() || std::ranges::find(names, name) != names.end() ||
+        comma + 1 == rest.size() || names.size() == 1000)
+      return wrong();
+    names.push_back(name);
+    divisor = std::gcd(divisor, *share);
+    if (name == part) {
+      is_found = true;
+      choice->shard = before + 1;
+      choice->width = *share;
+    }
+    before += *share;
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  if (!is_found) return wrong();
+  choice->shard = (choice->shard - 1) / divisor + 1;
+  choice->width /= divisor;
+  choice->shards = before / divisor;
+  return {};
+}
+
+}  // namespace
+
 // Sets the conditions for blocks, except the list of --blocks-from, which only the first process
 // reads.
 Status PackCommand::take_choice() {
@@ -487,19 +565,27 @@ Status PackCommand::take_choice() {
       return false;
     };
   }
-  if (app.count("--shard") > 0) {
-    const char* const end = shard_.data() + shard_.size();
-    const auto [slash, no_shard] = std::from_chars(shard_.data(), end, choice.shard);
-    const bool has_slash = no_shard == std::errc() && slash < end && *slash == '/';
-    const auto [rest, no_shards] = std::from_chars(has_slash ? slash + 1 : end, end, choice.shards);
-    if (!has_slash || no_shards != std::errc() || rest != end || choice.shard == 0 ||
-        choice.shard > choice.shards)
-      return Status(Code::kUsage,
-                    fmt::format("found --shard {}, expected K/N with K from 1 to N", shard_));
+  if (app.count("--shard") > 0) NMB_TRY(take_shard(shard_, &choice));
+  if (app.count("--seed") > 0) {
+    if (shard_.empty()) return Status(Code::kUsage, "--seed needs --shard");
+    choice.seed = seed_;
   }
   if (!blocks_from_.empty() || choice.where || choice.excludes || !shard_.empty())
     pack_.choice = std::move(choice);
   return {};
+}
+
+// Returns why OUT does not store classic files and originals whole.
+std::string PackCommand::why_nothing_is_stored() const {
+  if (to_ != "nmb") return "it is of kind " + to_;
+  if (!packs()) return "--mode " + rules_.mode() + " stores no input whole";
+  if (options_.block_by.by != BlockRule::By::kGroup) return "--split-names divides the inputs";
+  if (pack_.link) return "with --link it stores no values";
+  if (no_originals_) return "of --no-originals";
+  return std::string(tool_.app().count("--compress") > 0 ? "--compress"
+                     : tool_.app().count("--chunk") > 0  ? "--chunk"
+                                                         : "--shuffle") +
+         " changes how values are stored";
 }
 
 Status PackCommand::take_run() {
@@ -513,7 +599,10 @@ Status PackCommand::take_run() {
                   "--mode pack, without --split-names, --compress, --chunk, --shuffle, --link and "
                   "--no-originals");
   if (digest_ == RecordedDigests::kSha256 && !stores && !common.json && report_path_.empty())
-    return Status(Code::kUsage, "--digest needs --json or --report");
+    return Status(Code::kUsage,
+                  "OUT records no digest, because " + why_nothing_is_stored() +
+                      "; with --json or --report FILE, --digest sha256 adds the SHA-256 of inputs "
+                      "and OUT to the report");
   if (to_ == "nmb") options_.originals = no_originals_ ? Originals::kDrop : Originals::kStore;
   pack_.digests = digest_;
   // An existing file keeps its limit for inline values.
@@ -553,6 +642,15 @@ Status PackCommand::execute() {
   return tells ? conclude(report, status) : status;
 }
 
+// Returns whether the run selects blocks from one NMB file. They then keep their names.
+Result<bool> PackCommand::selects_from_one_archive(const PackOptions& options) const {
+  if (!packs() || !pack_.choice || options.inputs.size() != 1 || !options.block_name.empty())
+    return false;
+  NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(options.inputs.front()));
+  NMB_ASSIGN(const FileKind kind, kind_of(*file));
+  return kind == FileKind::kNmb;
+}
+
 // Sets *tells to false in each process that does not print messages. Only one process prints them.
 Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status added = add_outputs();
@@ -572,6 +670,8 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
+        NMB_ASSIGN(const bool keeps_names, selects_from_one_archive(options));
+        if (keeps_names) options.block_name = "{group}";
         if (auto* const join = std::get_if<Join>(&options.mode); join && !no_history_)
           join->history = history_line("nmcat", decisive_options(), options_.inputs);
         if (ranks.rank() == 0) {

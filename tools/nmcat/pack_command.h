@@ -36,6 +36,8 @@ class PackCommand {
   bool packs() const { return rules_.mode() == "pack"; }
   Status check_mode() const;
   Status read_block_list();
+  std::string why_nothing_is_stored() const;
+  Result<bool> selects_from_one_archive(const PackOptions& options) const;
   Status take_run();
   Status accept_losses(const FileReader& between, const Hdf5Losses& lost, PackReport* report);
   Json decisive_options() const;
@@ -66,6 +68,7 @@ class PackCommand {
   std::vector<std::string> tags_;
   std::string report_path_;
   std::string blocks_from_, shard_, where_;
+  std::uint64_t seed_ = 0;
   std::vector<std::string> excluded_;
   std::string to_, statistics_ = "none";
   CompressionTexts compression_;

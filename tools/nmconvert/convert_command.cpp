@@ -59,7 +59,8 @@ void ConvertCommand::offer_files(CLI::App& app) {
       ->type_name("GLOB");
   app.add_option(
          "--original", original_,
-         "write the file that became this block of an NMB input, byte for byte. HDF5 and netCDF-4 "
+         "write the file that became BLOCK of an NMB input; every byte is the same. HDF5 and "
+         "netCDF-4 "
          "files are stored whole by default, and the block of a classic file contains the whole "
          "file. BLOCK may also be the path of a stored file; the command \"nminspect files\" lists "
          "these paths")
@@ -78,9 +79,10 @@ void ConvertCommand::offer_files(CLI::App& app) {
 }
 
 void ConvertCommand::offer_storage(CLI::App& app) {
-  app.add_option("--compress", compression_.codec,
-                 "compress values of an NMB output, or values from HDF5 in an HDF5 output: " +
-                     Compression::codec_choices() + " (default: as in INPUT)")
+  app.add_option(
+         "--compress", compression_.codec,
+         "compress values; applies to NMB outputs, and to values from HDF5 in HDF5 outputs: " +
+             Compression::codec_choices() + " (default: as in INPUT)")
       ->type_name("CODEC[:LEVEL]");
   app.add_flag("--shuffle", compression_.shuffle,
                "values from HDF5: shuffle bytes before compression");
@@ -140,11 +142,10 @@ void ConvertCommand::offer_list(CLI::App& app) {
                "(default: drop it, because it identifies a single file)");
   offer_word(app, "--sort", &batch_.sort, "ORDER", {"given", "name"},
              "order of the list: given (default) or name (numbers in names are in numeric order)");
-  app.add_option("--report", batch_.report,
-                 "append one line of JSON to FILE for each file of a list")
+  app.add_option("--report", batch_.report, "append a JSON line to FILE for each file of a list")
       ->type_name("FILE");
   app.add_flag("--resume", batch_.resume,
-               "skip files that the report (--report) proves to be done");
+               "skip files that the report proves to be done (needs --report)");
 }
 
 void ConvertCommand::offer_run(CLI::App& app) {
@@ -354,6 +355,7 @@ Status ConvertCommand::execute() {
       return Status(Code::kUsage, "OUTPUT \"" + output_ + "\" and -o exclude each other");
     output_ = output_option_;
   }
+  for (const std::string* const output : {&output_, &batch_.report}) NMB_TRY(refuse_dash(*output));
   if (!add_hdf5_view_.empty()) return add_view();
   if (no_lock_) return Status(Code::kUsage, "--no-lock needs --add-hdf5-view");
   if (!original_) NMB_TRY(check_arguments());

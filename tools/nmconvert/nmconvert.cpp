@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
        {"--to", "--extract", "--original", "--block-by", "--compress", "--hdf5-view", "--stats",
         "--repack", "--files-from", "--out-dir", "--report", "--resume", "--lossy", "-f",
         "--no-check", "-j", "-q"}});
+  tool.expect_ranks();
   ConvertCommand command(tool);
   return tool.main(argc, argv, [&] { return command.execute(); });
 }

@@ -3,6 +3,7 @@
 
 #include "nminspect/inspect_command.h"
 #include "nminspect/pattern_option.h"
+#include "nminspect/view_option.h"
 
 namespace nmb::tools {
 
@@ -16,6 +17,7 @@ class CountCommand final : public InspectCommand {
 
   std::string what_ = "objects";
   PatternOption pattern_;
+  ViewOption view_;
 };
 
 }  // namespace nmb::tools

@@ -37,9 +37,10 @@ FindCommand::FindCommand(Tool& tool)
                "name is read. Values are read only if nothing else decides: if a variable has no "
                "stored statistics, all its values; else only parts with ranges that do not decide "
                "(--stats parts). --io-stats shows how much was read. "
-               "A block without the named tag, attribute or variable never matches. A name that "
-               "no block has is an error (exit code 2), so that an empty answer always means that "
-               "no block matches.\n\n") +
+               "A block without the named tag, attribute or variable never matches, and a number "
+               "never matches text. A name that no block has is an error (exit code 2), as is a "
+               "comparison that finds text beside a number in all blocks, so that an empty answer "
+               "always means that no block matches.\n\n") +
                PatternOption::kHelp,
            "  nminspect find run.nmb 'energy.max > 10 && run == 4952'\n"
            "  nminspect find run.nmb 'tas@units == \"K\" && tas.min < 200' 'r4952/**'\n"
@@ -85,6 +86,10 @@ Status FindCommand::run(const InspectedFile& file) {
                                              : fmt::format("none of {} blocks has", looked_at),
                               name.kind_text(), printable(name.text)));
   }
+  if (const std::string problem = expression.type_problem(finder.met()); !problem.empty())
+    return Status(Code::kUsage, problem);
+  if (const std::string note = finder.unlike_note(); !note.empty())
+    tool_.diagnostics().note(file.file().name() + ": " + note);
   for (const std::string& warning : finder.warnings(file.file().name()))
     tool_.diagnostics().warning(file.file().name(), warning);
   if (const std::uint64_t blocks = finder.blocks_with_values_read(); blocks > 0 && file.reader())

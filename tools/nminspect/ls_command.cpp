@@ -68,7 +68,10 @@ LsCommand::LsCommand(Tool& tool)
                "To list the blocks of an NMB file, only the index is read. Blocks are in the order "
                "of the index, which compares the bytes of names. Objects are variables with their "
                "full names; to list them, every block that may contain a match is read. A classic "
-               "file has only one block, \"/\", so its objects are listed by default. The blocks "
+               "file has only one block, \"/\", so its objects are listed by default. They are "
+               "also listed if GLOB matches objects but "
+               "no block: BLOCK/* lists the variables of a block without blocks below it. The "
+               "blocks "
                "of an HDF5 file are its groups. With -l, counts and sizes in bytes are shown. A "
                "block has two sizes: the size of its stored header and the size of its values. The "
                "size of an object is the size of its values. With --tags, the tags of blocks are "
@@ -113,8 +116,27 @@ Status LsCommand::list(const InspectedFile& file, const ListedColumns& listed) {
   return listing.end();
 }
 
+// Without --what, objects are listed if the file is classic, or if the pattern matches objects but
+// no block, for example BLOCK/*.
+Result<bool> LsCommand::lists_objects(const InspectedFile& file) const {
+  if (!what_.empty()) return what_ == "objects";
+  if (file.is_classic()) return true;
+  if (!pattern_.text || tags_) return false;
+  bool has_block = false, has_object = false;
+  NMB_TRY(BlockRow::for_each(file, pattern_, view_, [&](const BlockRow&) -> Result<bool> {
+    has_block = true;
+    return false;
+  }));
+  if (has_block) return false;
+  NMB_TRY(ObjectRow::for_each(file, pattern_, view_, [&](const ObjectRow&) -> Result<bool> {
+    has_object = true;
+    return false;
+  }));
+  return has_object;
+}
+
 Status LsCommand::run(const InspectedFile& file) {
-  const bool objects = what_.empty() ? file.is_classic() : what_ == "objects";
+  NMB_ASSIGN(const bool objects, lists_objects(file));
   ListedColumns listed{.is_long = long_};
   if (tags_ && objects)
     return Status(Code::kUsage, "--tags lists tags of blocks; use --what=blocks");

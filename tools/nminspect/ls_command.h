@@ -16,6 +16,7 @@ class LsCommand final : public InspectCommand {
 
  private:
   Status run(const InspectedFile& file) override;
+  Result<bool> lists_objects(const InspectedFile& file) const;
   template <class Row>
   Status list(const InspectedFile& file, const ListedColumns& listed);
 

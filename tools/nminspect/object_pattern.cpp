@@ -79,13 +79,28 @@ Result<bool> ObjectPattern::visit_matches(const InspectedFile& file, const Block
   return true;
 }
 
-Result<std::uint64_t> ObjectPattern::count(const InspectedFile& file) const {
+Result<std::uint64_t> ObjectPattern::shown_objects(const InspectedFile& file,
+                                                   const BlockEntry& entry,
+                                                   const ViewOption& view) {
+  if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return entry.variables;
+  NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(entry));
+  std::uint64_t shown = 0;
+  for (VarId id = 0; id < dataset->metadata.variable_count(); ++id)
+    shown += !view.hides(dataset->metadata, id);
+  return shown;
+}
+
+Result<std::uint64_t> ObjectPattern::count(const InspectedFile& file,
+                                           const ViewOption& view) const {
   std::uint64_t total = 0;
-  const Visit count_one = [&](const BlockEntry&, const Dataset&, VarId) -> Result<bool> {
-    ++total;
+  const Visit count_one = [&](const BlockEntry&, const Dataset& dataset, VarId id) -> Result<bool> {
+    total += !view.hides(dataset.metadata, id);
     return true;
   };
-  if (!parts_ && full_.is_whole_prefix()) {
+  const bool is_total_right =
+      !view.may_hide() ||
+      (file.reader() ? !file.reader()->may_have_extended_blocks() : file.is_classic());
+  if (!parts_ && full_.is_whole_prefix() && is_total_right) {
     NMB_ASSIGN(const Totals below, file.totals_of_prefix(full_.literal_prefix()));
     NMB_ASSIGN(const std::optional<BlockEntry> above, block_above(file));
     if (above && full_.literal_prefix().ends_with('/'))
@@ -95,8 +110,15 @@ Result<std::uint64_t> ObjectPattern::count(const InspectedFile& file) const {
     return total + below.variables;
   }
   NMB_TRY(for_each_candidate(file, [&](const BlockEntry& entry) -> Result<bool> {
-    if (!parts_ || !parts_->any_variable) return visit_matches(file, entry, count_one);
-    total += entry.variables;
+    const bool takes_all =
+        parts_ ? parts_->any_variable : full_.is_whole_prefix() && full_.literal_prefix().empty();
+    if (!takes_all) return visit_matches(file, entry, count_one);
+    if (is_total_right) {
+      total += entry.variables;
+      return true;
+    }
+    NMB_ASSIGN(const std::uint64_t shown, shown_objects(file, entry, view));
+    total += shown;
     return true;
   }));
   return total;

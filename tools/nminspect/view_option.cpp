@@ -9,26 +9,28 @@ namespace nmb::tools {
 
 namespace {
 
-bool has_properties(const Dataset& dataset) {
-  return dataset.metadata.find_attribute(kGlobal, "_NCProperties").has_value();
+// Returns whether a block itself shows that netCDF wrote it, and not another program that uses
+// dimension scales.
+bool has_marks(const Dataset& dataset) {
+  const Metadata& metadata = dataset.metadata;
+  if (metadata.find_attribute(kGlobal, "_NCProperties")) return true;
+  for (VarId id = 0; id < metadata.variable_count(); ++id)
+    if (is_dimension_only(metadata, id) || metadata.find_attribute(id, "_Netcdf4Dimid"))
+      return true;
+  return false;
 }
 
-// Returns whether netCDF wrote the block, and not another program that uses dimension scales.
-// `view` is the netCDF view of the block.
-Result<bool> is_of_netcdf(const InspectedFile& file, std::string_view block, const Dataset& dataset,
-                          const NetcdfView& view) {
-  // The netCDF view leaves out data sets that netCDF uses only as dimensions.
-  if (has_properties(dataset) || view.variables.size() < dataset.metadata.variable_count())
-    return true;
-  for (VarId id = 0; id < dataset.metadata.variable_count(); ++id)
-    if (dataset.metadata.find_attribute(id, "_Netcdf4Dimid")) return true;
+// Returns whether netCDF wrote the block: the block or a block above it has netCDF's marks.
+Result<bool> is_of_netcdf(const InspectedFile& file, std::string_view block,
+                          const Dataset& dataset) {
+  if (has_marks(dataset)) return true;
   while (!block.empty()) {
     const std::size_t slash = block.rfind('/');
     block = slash == block.npos ? "" : block.substr(0, slash);
     NMB_ASSIGN(const std::optional<BlockEntry> above, file.find(block));
     if (!above) continue;
     NMB_ASSIGN(const std::shared_ptr<const Dataset> holder, file.dataset(*above));
-    if (has_properties(*holder)) return true;
+    if (has_marks(*holder)) return true;
   }
   return false;
 }
@@ -46,7 +48,7 @@ Result<std::optional<NetcdfView>> ViewOption::of(const InspectedFile& file, std:
   NetcdfView view = netcdf_view(dataset);
   bool wanted = view.is_netcdf || view_ == "netcdf";
   if (wanted && view_ == "auto") {
-    NMB_ASSIGN(wanted, is_of_netcdf(file, block, dataset, view));
+    NMB_ASSIGN(wanted, is_of_netcdf(file, block, dataset));
   }
   if (!dimensions_) dimensions_.emplace(file.blocks());
   NMB_ASSIGN(const FileDimensions dimensions, dimensions_->of(dataset, names));

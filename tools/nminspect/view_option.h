@@ -23,11 +23,16 @@ class ViewOption {
       "--view=stored, everything is shown. The default, --view=auto, means netcdf for blocks that "
       "netCDF wrote, and stored for other blocks. A block counts as written by netCDF if it has "
       "_NCProperties, a _Netcdf4Dimid, or a data set that is only a dimension. A block also counts "
-      "as written by netCDF if a block above it has _NCProperties. If a dimension has no name in "
-      "HDF5, it is shown with the name that netCDF gives it (phony_dim_0), except with "
-      "--view=stored.";
+      "as written by netCDF if a block above it does. If a dimension has no name in HDF5, it is "
+      "shown with the name that netCDF gives it (phony_dim_0), except with --view=stored.";
 
   void offer(CLI::App& command);
+  // Returns whether of() may leave out variables.
+  bool may_hide() const { return view_ != "stored"; }
+  // Returns whether of() leaves out a variable.
+  bool hides(const Metadata& metadata, VarId variable) const {
+    return may_hide() && is_dimension_only(metadata, variable);
+  }
   // Returns the netCDF view of a dataset, or nullopt if the stored form must be shown. `block` is
   // the dataset's name in the file. `file` must be the same in every call and must outlive this
   // object. netCDF gives names to dimensions that have none in HDF5; fewer blocks are read if

@@ -257,6 +257,7 @@ int main(int argc, char** argv) {
                  "write the progress of the check to REPORT; if REPORT exists, continue the check "
                  "from there. The result is that of a single check")
       ->type_name("REPORT");
+  tool.expect_ranks();
   AgainstCommand against(tool);
   against.offer(app);
   SetCommand set(tool);

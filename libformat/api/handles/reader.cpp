@@ -430,6 +430,10 @@ Result<std::vector<BlockView>> Reader::try_find(std::string_view text,
       return Status(Code::kNotFound, state_->path(), kNoOffset, "",
                     joined_text("no block has ", name.kind_text(), " ", printable(name.text)));
   }
+  if (const std::string problem = expression.type_problem(finder.met()); !problem.empty())
+    return Status(Code::kUsage, state_->path(), kNoOffset, "", problem);
+  if (const std::string note = finder.unlike_note(); !note.empty() && options.on_warning)
+    options.on_warning(note);
   for (const std::string& warning : finder.warnings(state_->path())) {
     if (!options.on_warning)
       return Status(Code::kUnsupported, state_->path(), kNoOffset, "", warning);

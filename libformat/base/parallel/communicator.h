@@ -389,6 +389,8 @@ NMB_EXPORT std::optional<MpiLibrary> launched_by();
 // Returns how many processes the launcher started, according to the environment variables of this
 // process. Returns 0 if the number is unknown.
 NMB_EXPORT int launched_ranks();
+// Returns which of these processes this one is, from 0. Returns 0 if this is unknown.
+NMB_EXPORT int launched_rank();
 
 // Collective: returns a communicator of the ranks of *comm. `comm` points to an MPI_Comm of the MPI
 // library `library`. The function makes a duplicate of this MPI_Comm. If `comm` is nullptr,

@@ -115,6 +115,12 @@ int launched_ranks() {
   return launched;
 }
 
+int launched_rank() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"})
+    if (const int rank = number_of(variable); rank > 0) return rank;
+  return 0;
+}
+
 Result<std::unique_ptr<Transport>> open_mpi_transport(MpiLibrary library, const void* comm) {
   const LibraryNames names = names_of(library);
   NMB_TRY(check_no_other_mpi(names));

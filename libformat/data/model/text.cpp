@@ -1,5 +1,7 @@
 #include "model/text.h"
 
+#include <charconv>
+
 #include "model/utf8_split.h"
 
 namespace nmb {
@@ -53,6 +55,30 @@ std::string printable(std::string_view bytes) {
     else
       out += character;
   });
+  return out;
+}
+
+std::optional<std::string> bytes_of_printable(std::string_view text) {
+  constexpr std::string_view kLetters = "\\tnr", kMeanings = "\\\t\n\r";
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\\') {
+      out += text[at];
+      continue;
+    }
+    const char letter = ++at < text.size() ? text[at] : '\0';
+    unsigned byte = 0;
+    const char* const hex = text.data() + at + 1;
+    if (letter == 'x' && text.size() - at > 2 &&
+        std::from_chars(hex, hex + 2, byte, 16).ptr == hex + 2) {
+      out += static_cast<char>(byte);
+      at += 2;
+    } else if (const std::size_t which = kLetters.find(letter); which != kLetters.npos) {
+      out += kMeanings[which];
+    } else {
+      return std::nullopt;
+    }
+  }
   return out;
 }
 

@@ -1,4 +1,5 @@
 // Evaluates expressions for the blocks of a file (see BlockFinder in find/find.h).
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -157,11 +158,23 @@ void BlockFinder::begin(std::uint64_t order) {
   computed_.clear();
   order_ = order;
   needs_block_ = needs_values_ = has_read_values_ = has_uncounted_ = false;
+  std::ranges::fill(met_here_, FindExpression::Met());
 }
 
 BlockFinder::Evaluated BlockFinder::evaluate(Source source) {
   source_ = source;
-  return expression_.holds([this](std::size_t i) { return value(i); });
+  return expression_.holds([this](std::size_t i) { return value(i); }, &met_here_);
+}
+
+// Adds what the comparisons have met in the current block. is_open: nothing decided the result.
+void BlockFinder::note_met(bool is_open) {
+  bool has_unlike = false;
+  for (std::size_t i = 0; i < met_here_.size(); ++i) {
+    met_[i].alike |= met_here_[i].alike;
+    met_[i].unlike |= met_here_[i].unlike;
+    has_unlike |= met_here_[i].unlike;
+  }
+  unlike_ += is_open && has_unlike;
 }
 
 Result<bool> BlockFinder::holds(std::uint64_t order, Load load) {
@@ -173,8 +186,10 @@ Result<bool> BlockFinder::holds(std::uint64_t order, Load load) {
     NMB_ASSIGN(holds, evaluate(Source::kValues));
   } else if (!holds && needs_values_) {
     ++undecided_;
+    note_met(false);
     return false;
   }
+  note_met(!holds);
   if (!holds) uncounted_ += has_uncounted_;
   return holds.value_or(false);
 }
@@ -184,7 +199,9 @@ bool BlockFinder::may_hold(std::uint64_t order) {
   begin(order);
   const Evaluated holds = evaluate(Source::kTables);
   if (needs_block_ || !holds.ok()) return true;
-  return *holds ? **holds : needs_values_;
+  const bool may = *holds ? **holds : needs_values_;
+  if (!may) note_met(!*holds);
+  return may;
 }
 
 Status BlockFinder::for_each_match(
@@ -216,6 +233,12 @@ std::vector<std::string> BlockFinder::warnings(const std::string& file) const {
         "counted: they are neither numbers nor text, are stored in other files, are in chunks that "
         "NMB does not decode, or missing_value has several values"));
   return out;
+}
+
+std::string BlockFinder::unlike_note() const {
+  if (unlike_ == 0) return {};
+  return joined_text(unlike_, " of ", blocks_, unlike_ == 1 ? " blocks does" : " blocks do",
+                     " not match, because the expression compares a number with text there");
 }
 
 Status BlockFinder::load_block() {

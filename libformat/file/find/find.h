@@ -87,11 +87,21 @@ class FindExpression {
 
   // Returns all names in the expression, each once.
   const std::vector<FindName>& names() const { return names_; }
+  std::size_t parts() const { return nodes_.size(); }
+  // Which pairs of values a comparison has met.
+  struct Met {
+    bool alike = false;   // two numbers or two texts
+    bool unlike = false;  // a number and a text
+  };
   // Evaluates the expression. value(i) returns the value of names()[i], or nullopt if this value is
-  // missing. Returns nullopt if the result depends on a missing value, or on a number that is not
-  // known exactly. Errors: kUsage if a number is compared with text.
+  // missing. Returns nullopt if the result depends on a missing value, on a number that is not
+  // known exactly, or on a comparison of a number with text. *met: what each part of the expression
+  // has met; parts() elements.
   using ValueOf = std::function<Result<std::optional<FindValue>>(std::size_t)>;
-  NMB_EXPORT Result<std::optional<bool>> holds(const ValueOf& value) const;
+  NMB_EXPORT Result<std::optional<bool>> holds(const ValueOf& value, std::vector<Met>* met) const;
+  // Returns a text if a comparison has met a number beside a text, but no two values of the same
+  // kind. Otherwise, returns an empty text.
+  NMB_EXPORT std::string type_problem(const std::vector<Met>& met) const;
 
  private:
   friend class FindParser;
@@ -106,8 +116,10 @@ class FindExpression {
     Operand left, right;
     Comparison comparison = Comparison::kEqual;
   };
-  Result<std::optional<bool>> holds(const Node& node, const ValueOf& value) const;
-  Result<std::optional<bool>> compared(const Node& node, const ValueOf& value) const;
+  Result<std::optional<bool>> holds(std::size_t node, const ValueOf& value,
+                                    std::vector<Met>* met) const;
+  Result<std::optional<bool>> compared(std::size_t node, const ValueOf& value,
+                                       std::vector<Met>* met) const;
 
   std::vector<FindName> names_;
   std::vector<Node> nodes_;  // each node comes after its children
@@ -124,17 +136,19 @@ class BlockFinder {
         reader_(reader),
         options_(options),
         found_(expression.names().size()),
+        met_(expression.parts()),
+        met_here_(expression.parts()),
         counts_(expression.names().size()) {}
 
   // Reads the tags and statistics that the expression names, for all blocks at once, because the
   // file stores all rows of one name together. Call this function before the first block.
   NMB_EXPORT Status read_tables();
   // Returns whether the expression holds for a block. If the block lacks an attribute, a tag or a
-  // statistic on which the result depends, returns false. order: BlockEntry::order of the block.
+  // statistic on which the result depends, or if the result depends on a comparison of a number
+  // with text, returns false. order: BlockEntry::order of the block.
   // load: a function that reads the definitions of the block; it is called only if they are needed,
-  // and at most once. Values are read only if nothing else decides. Errors: those of `load`; kUsage
-  // if a number is compared with text; kUnsupported if an attribute is neither text nor one number;
-  // kDamaged and kIo for values.
+  // and at most once. Values are read only if nothing else decides. Errors: those of `load`;
+  // kUnsupported if an attribute is neither text nor one number; kDamaged and kIo for values.
   using Load = std::function<Result<std::shared_ptr<const Dataset>>()>;
   NMB_EXPORT Result<bool> holds(std::uint64_t order, Load load);
 
@@ -148,6 +162,11 @@ class BlockFinder {
 
   // Returns for each name of the expression whether at least one block has it.
   const std::vector<bool>& found() const { return found_; }
+  // Returns what each comparison of the expression has met in all blocks.
+  const std::vector<FindExpression::Met>& met() const { return met_; }
+  // Returns a note about blocks that cannot match because they have text where the expression needs
+  // a number, or a number where it needs text; empty if there are none.
+  NMB_EXPORT std::string unlike_note() const;
   // Returns the number of blocks for which the expression was evaluated.
   std::uint64_t blocks() const { return blocks_; }
   // Returns the number of blocks of which values were read.
@@ -174,6 +193,7 @@ class BlockFinder {
   Status read_statistics(const FindName& name);
   Status read_counts(std::size_t i);
   bool may_hold(std::uint64_t order);
+  void note_met(bool is_open);
   void begin(std::uint64_t order);
   Evaluated evaluate(Source source);
   Result<std::optional<FindValue>> value(std::size_t i);
@@ -208,6 +228,10 @@ class BlockFinder {
   std::uint64_t undecided_ = 0, uncounted_ = 0;
   // Statistics of the current block that were computed from its values.
   std::map<VarId, VariableStatistics> computed_;
+  std::vector<FindExpression::Met> met_;
+  std::vector<FindExpression::Met> met_here_;  // in the current block
+  std::uint64_t unlike_ =
+      0;  // number of blocks where a number beside a text leaves the result open
   std::vector<RowsOfVariable<FindNumber>> counts_;  // bounds, for each name of kind kCount
   std::map<std::string, RowsOfVariable<VariableStatistics>, std::less<>> statistics_;
   std::map<std::string, RowsOfVariable<FindValue>, std::less<>> results_;  // by FindName::text

@@ -7,6 +7,7 @@
 #include "find/comparison.h"
 #include "find/count_where.h"
 #include "find/find.h"
+#include "model/text.h"
 
 namespace nmb {
 
@@ -174,8 +175,31 @@ class FindParser {
       return {};
     }
     if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.') return parse_number(out);
+    NMB_TRY(refuse_function());
     return take_call("count") ? parse_condition(false, out) : parse_name(out);
   }
+  // Refuses max(VARIABLE) and the like, and says how statistics are written.
+  Status refuse_function() const {
+    for (const std::string_view name : kStatistics) {
+      std::string_view rest = text_.substr(at_);
+      if (!rest.starts_with(name)) continue;
+      rest.remove_prefix(name.size());
+      rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+      const std::size_t end = rest.find(')');
+      if (!rest.starts_with('(') || end == rest.npos) continue;
+      std::string_view variable = rest.substr(1, end - 1);
+      variable.remove_prefix(std::min(variable.find_first_not_of(' '), variable.size()));
+      variable = variable.substr(0, variable.find_last_not_of(' ') + 1);
+      const bool is_plain = std::ranges::all_of(variable, is_word) || variable.starts_with('`');
+      const std::string quote = is_plain ? "" : "`";
+      return Status(Code::kUsage, "expression: at " + std::to_string(at_) + ": found " +
+                                      std::string(name) + "(" + printable(variable) +
+                                      "), expected " + quote + printable(variable) + quote + "." +
+                                      std::string(name));
+    }
+    return {};
+  }
+  static constexpr std::string_view kStatistics[] = {"elements", "missing", "nan", "min", "max"};
   Status parse_number(FindExpression::Operand* out) {
     const std::string rest(text_.substr(at_, 64));
     char* end = nullptr;
@@ -213,7 +237,6 @@ class FindParser {
   }
   Status parse_name(FindExpression::Operand* out) {
     using NameKind = FindName::Kind;
-    constexpr std::string_view kStatistics[] = {"elements", "missing", "nan", "min", "max"};
     const std::size_t begin = at_;
     FindName name;
     NMB_TRY(parse_word(&name.name));
@@ -281,14 +304,17 @@ Result<FindExpression> FindExpression::parse(std::string_view text) {
   return FindParser(text).parse();
 }
 
-Result<std::optional<bool>> FindExpression::holds(const ValueOf& value) const {
-  return holds(nodes_.back(), value);
+Result<std::optional<bool>> FindExpression::holds(const ValueOf& value,
+                                                  std::vector<Met>* met) const {
+  return holds(nodes_.size() - 1, value, met);
 }
 
-Result<std::optional<bool>> FindExpression::holds(const Node& node, const ValueOf& value) const {
-  if (node.kind == Node::Kind::kCompare) return compared(node, value);
+Result<std::optional<bool>> FindExpression::holds(std::size_t number, const ValueOf& value,
+                                                  std::vector<Met>* met) const {
+  const Node& node = nodes_[number];
+  if (node.kind == Node::Kind::kCompare) return compared(number, value, met);
   if (node.kind == Node::Kind::kNot) {
-    NMB_ASSIGN(const std::optional<bool> inner, holds(nodes_[node.children[0]], value));
+    NMB_ASSIGN(const std::optional<bool> inner, holds(node.children[0], value, met));
     return inner ? std::optional(!*inner) : inner;
   }
   // Every child is evaluated, even if the first one decides the result, so that every name is
@@ -296,7 +322,7 @@ Result<std::optional<bool>> FindExpression::holds(const Node& node, const ValueO
   const bool decides = node.kind == Node::Kind::kOr;
   bool unknown = false, decided = false;
   for (const std::size_t child : node.children) {
-    NMB_ASSIGN(const std::optional<bool> part, holds(nodes_[child], value));
+    NMB_ASSIGN(const std::optional<bool> part, holds(child, value, met));
     unknown |= !part;
     decided |= part == decides;
   }
@@ -304,24 +330,34 @@ Result<std::optional<bool>> FindExpression::holds(const Node& node, const ValueO
   return unknown ? std::nullopt : std::optional(!decides);
 }
 
-Result<std::optional<bool>> FindExpression::compared(const Node& node, const ValueOf& value) const {
+Result<std::optional<bool>> FindExpression::compared(std::size_t part, const ValueOf& value,
+                                                     std::vector<Met>* met) const {
+  const Node& node = nodes_[part];
   const auto value_of = [&](const Operand& operand) -> Result<std::optional<FindValue>> {
     return operand.constant ? operand.constant : value(operand.name);
   };
   NMB_ASSIGN(const std::optional<FindValue> left, value_of(node.left));
   NMB_ASSIGN(const std::optional<FindValue> right, value_of(node.right));
   if (!left || !right) return std::optional<bool>();
-  if (left->index() != right->index()) {
-    const Operand& name = node.left.constant ? node.right : node.left;
-    return Status(Code::kUsage, "cannot compare a number with text" +
-                                    (name.constant ? "" : ": " + names_[name.name].text) +
-                                    "; compare two numbers or two texts");
-  }
+  const bool are_alike = left->index() == right->index();
+  ((*met)[part].*(are_alike ? &Met::alike : &Met::unlike)) = true;
+  if (!are_alike) return std::optional<bool>();
   const Comparison comparison = node.comparison;
   if (const auto* number = std::get_if<FindNumber>(&*left))
     return compare_numbers(comparison, *number, std::get<FindNumber>(*right));
   return std::optional(
       compare(comparison, std::get<std::string>(*left), std::get<std::string>(*right)));
+}
+
+std::string FindExpression::type_problem(const std::vector<Met>& met) const {
+  for (std::size_t i = 0; i < met.size(); ++i) {
+    if (!met[i].unlike || met[i].alike) continue;
+    const Operand& name = nodes_[i].left.constant ? nodes_[i].right : nodes_[i].left;
+    return "cannot compare a number with text" +
+           (name.constant ? "" : ": " + printable(names_[name.name].text)) +
+           "; compare two numbers or two texts";
+  }
+  return {};
 }
 
 const char* FindName::kind_text() const {

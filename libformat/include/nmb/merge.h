@@ -122,6 +122,11 @@ struct BlockChoice {
   // and, in each input, of the names. Only blocks whose number modulo `shards` is shard - 1 are
   // packed. shard: from 1 to `shards`.
   std::uint64_t shard = 1, shards = 1;
+  // The number of consecutive shards that are packed, beginning with `shard`.
+  std::uint64_t width = 1;
+  // If set, the number of a block is instead the XXH3-64 of its name with this seed. It does not
+  // depend on other blocks, on the order of the inputs, or on the other conditions.
+  std::optional<std::uint64_t> seed{};
 };
 
 // --- how blocks of the same name in several inputs are merged ---

@@ -253,7 +253,7 @@ class Reader {
   // || and !; text is in quotation marks. Names: TAG or a global attribute; VARIABLE@ATTRIBUTE;
   // VARIABLE.min, .max, .elements, .missing, .nan and .FUNCTION; any(COMPARISON), all(COMPARISON)
   // and count(COMPARISON) with the values of a variable (docs/guides/find.md). Errors: kUsage for
-  // wrong syntax, or a number compared with text; kNotFound if no block has a name in it;
+  // wrong syntax, or only numbers beside texts; kNotFound if no block has a name in it;
   // kUnsupported (see FindOptions::on_warning); those of reading. A number that a user gives must
   // be checked before it becomes part of an expression.
   std::vector<BlockView> find(std::string_view expression, const FindOptions& options = {}) const {

@@ -40,9 +40,11 @@ struct ExtractOptions : OutputOptions {
   // For HDF5 outputs: chunk lengths along named dimensions, for arrays of classic blocks. Along a
   // fixed dimension, the chunk length is limited to the dimension's length.
   std::vector<Compression::ChunkLength> chunk{};
-  // For HDF5 outputs that need not be netCDF-4: whether to omit the data sets of dimensions whose
-  // names netCDF made up (phony_dim_0).
+  // For HDF5 outputs: whether the output need not be netCDF-4, so that names may be longer.
   bool plain = false;
+  // For HDF5 outputs: whether netCDF made up the names phony_dim_N in classic blocks. Dimensions
+  // with these names then get no data sets.
+  bool made_up_names = false;
 
   // --- checks and callbacks ---
   bool check = true;  // Whether to read back and compare each write; an HDF5 file is compared after

@@ -66,8 +66,8 @@ std::vector<std::string> export_arguments(const ExtractOptions& options) {
   std::string chunk;
   for (const Compression::ChunkLength& asked : options.chunk)
     chunk += (chunk.empty() ? "" : ",") + asked.text();
-  return {std::to_string(options.deflate), flag(options.shuffle), flag(options.plain), chunk,
-          std::to_string(options.threads)};
+  return {std::to_string(options.deflate), flag(options.shuffle), flag(options.made_up_names),
+          chunk, std::to_string(options.threads)};
 }
 
 // Runs an nmb-hdf5 command, which writes the file `output`. `path` is the final name of `output`.
@@ -486,7 +486,7 @@ class ResultCheck {
       NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> source, blocks_.block(*entry));
       NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> group,
                  hdf5::decode_group(std::move(written), path));
-      NMB_TRY(netcdf_.add_classic(*group, *source, options_.plain));
+      NMB_TRY(netcdf_.add_classic(*group, *source, options_.made_up_names));
       return layout_ == Layout::kNew ? compare_classic(group, source) : Status();
     }
     ++groups_;

@@ -95,6 +95,18 @@ ExtractOptions extract_options(const PackOptions& options) {
   return extract;
 }
 
+// Returns whether names phony_dim_N of classic blocks in the merged file are made up: no input is a
+// file that contains them as names.
+Result<bool> has_made_up_names(const PackOptions& options) {
+  if (!options.hdf5->plain) return false;
+  for (const std::string& path : options.inputs) {
+    NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
+    NMB_ASSIGN(const FileKind kind, kind_of(*file));
+    if (kind != FileKind::kHdf5) return false;
+  }
+  return true;
+}
+
 // Returns a JSON object that identifies a run.
 std::string key_text(const std::string& resume_key) {
   return joined_text("{\"resume_key\":\"", sum_of(std::as_bytes(std::span(resume_key))), "\"}");
@@ -207,6 +219,7 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   return ranks.first([&]() -> Status {
     NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(between, reading));
     ExtractOptions convert = extract_options(options);
+    NMB_ASSIGN(convert.made_up_names, has_made_up_names(options));
     if (first.link_united)
       convert.links_unchanged = [&]() -> Status { return check_stamps(options.inputs, stamps); };
     if (options.on_merged)

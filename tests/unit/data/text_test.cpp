@@ -34,6 +34,16 @@ TEST(Printable, IsUnambiguous) {
     }
 }
 
+TEST(Printable, IsReadBack) {
+  for (int a = 0; a < 256; ++a)
+    for (int b = 0; b < 256; ++b) {
+      const std::string bytes{static_cast<char>(a), static_cast<char>(b)};
+      ASSERT_EQ(bytes_of_printable(printable(bytes)), bytes) << printable(bytes);
+    }
+  for (const char* const text : {"\\", "a\\b", "\\x", "\\x4", "\\xg0", "\\x-1", "\\0"})
+    EXPECT_EQ(bytes_of_printable(text), std::nullopt) << text;
+}
+
 TEST(JsonText, MapsBytesThatAreNoText) {
   EXPECT_EQ(json_text("\u00e9"), "\u00e9");
   EXPECT_EQ(json_text("\x80\xff"), "\uef80\uefff");

@@ -18,11 +18,15 @@ FindValue exact(long double number) { return FindNumber{number, number}; }
 std::string says(std::string_view text, const Values& values = {}) {
   const Result<FindExpression> expression = FindExpression::parse(text);
   if (!expression.ok()) return expression.status().message();
-  const auto holds = expression->holds([&](std::size_t i) -> Result<std::optional<FindValue>> {
-    const auto found = values.find(expression->names()[i].text);
-    return found == values.end() ? std::nullopt : std::optional(found->second);
-  });
+  std::vector<FindExpression::Met> met(expression->parts());
+  const auto holds = expression->holds(
+      [&](std::size_t i) -> Result<std::optional<FindValue>> {
+        const auto found = values.find(expression->names()[i].text);
+        return found == values.end() ? std::nullopt : std::optional(found->second);
+      },
+      &met);
   if (!holds.ok()) return holds.status().message();
+  if (const std::string problem = expression->type_problem(met); !problem.empty()) return problem;
   return !*holds ? "unknown" : **holds ? "true" : "false";
 }
 

@@ -43,6 +43,16 @@ TEST(NameSplitter, ReturnsAllCaptures) {
   EXPECT_EQ(*by.captures("a"), (Captures{"a", std::nullopt, std::nullopt, "", std::nullopt}));
 }
 
+TEST(NameSplitter, MatchesCharacters) {
+  NameSplitter two = splitter("^(..)_?");
+  EXPECT_EQ(divided(two, "\u00e91_t"), "\u00e91 | t");
+  EXPECT_EQ(divided(two, "\u65e5\u672c_t"), "\u65e5\u672c | t");
+  EXPECT_EQ(divided(two, "\u65e5\u672ct"), "\u65e5\u672c | t");
+  // No character matches a byte that is not UTF-8.
+  EXPECT_EQ(divided(two, "\xff\u00e91_t"), "no match");
+  EXPECT_EQ(NameSplitter::compile("(\\C)").status().code(), Code::kUsage);
+}
+
 TEST(NameSplitter, MatchesOncePerGroup) {
   NameSplitter by = splitter("^_grp_(r[0-9]+_evt[0-9]+)_");
   for (int group = 0; group < 10; ++group)

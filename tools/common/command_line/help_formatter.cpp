@@ -54,7 +54,8 @@ std::string table(const std::vector<Row>& rows, bool is_brief) {
       line += "\n" + std::string(indent, ' ');
     else
       line.resize(indent, ' ');
-    line += is_brief ? brief(row.text, kWidth - indent) : filled(row.text, indent);
+    line += is_brief ? filled(first_clause(row.text, kWidth - indent), indent)
+                     : filled(row.text, indent);
     out += line + "\n";
   }
   return out;

@@ -39,6 +39,15 @@ std::string brief(const std::string& text, std::size_t width) {
   return text.substr(0, text.rfind(' ', width - 4)) + " ...";
 }
 
+std::string first_clause(const std::string& text, std::size_t width) {
+  const std::string short_text = brief(text, width);
+  if (!short_text.ends_with(" ...")) return short_text;
+  std::size_t end = text.size();
+  for (const char* const mark : {"; ", ": ", ". ", " ("})
+    if (const std::size_t at = text.find(mark, kShortestClause); at < end) end = at;
+  return text.substr(0, end);
+}
+
 std::string usage_of(const CLI::App& command, const std::string& name) {
   std::string out = name + " [OPTIONS]";
   for (const CLI::Option* option : arguments_of(command)) {

@@ -17,6 +17,7 @@
 #include "common/options/memory_limit.h"
 #include "common/options/threads.h"
 #include "common/printing/units.h"
+#include "parallel/communicator.h"
 
 namespace nmb::tools {
 
@@ -92,6 +93,11 @@ Tool::Tool(const std::string& name, const HelpText& help)
   app_.set_help_all_flag("--help", "full help, with examples");
   app_.set_version_flag("--version", name + " " + NMB_VERSION, "the version");
   offer_common_options(app_);
+}
+
+void Tool::expect_ranks() {
+  is_silent_ = launched_ranks() > 1 && launched_rank() > 0;
+  diagnostics_.set_silent(is_silent_);
 }
 
 CLI::App& Tool::add_command(const std::string& name, const HelpText& help) {
@@ -220,13 +226,13 @@ bool Tool::parse(int argc, const char* const* argv) {
     app_.parse(std::move(reversed));
     refuse_empty_values(app_);
   } catch (const CLI::CallForHelp&) {
-    (void)out_.write(app_.help());
+    show_help(app_.help());
     return false;
   } catch (const CLI::CallForAllHelp&) {
-    (void)out_.write(app_.help("", CLI::AppFormatMode::All));
+    show_help(app_.help("", CLI::AppFormatMode::All));
     return false;
   } catch (const CLI::CallForVersion& version) {
-    (void)out_.write(std::string(version.what()) + "\n");
+    show_help(std::string(version.what()) + "\n");
     return false;
   } catch (const CLI::ParseError& error) {
     diagnostics_.error(Status(Code::kUsage, error.what()));
@@ -238,6 +244,10 @@ bool Tool::parse(int argc, const char* const* argv) {
   diagnostics_.set_strict(options_.strict);
   if (options_.pager) out_.use_pager();
   return true;
+}
+
+void Tool::show_help(const std::string& text) {
+  if (!is_silent_) (void)out_.write(text);
 }
 
 int Tool::finish() {

@@ -104,6 +104,10 @@ class Tool {
   // Adds --no-pager. Without it, long output for a terminal goes to the user's pager.
   void offer_pager(CLI::App& command);
 
+  // Call this if the tool runs on several ranks. In a job of several processes, only the first one
+  // then shows messages and help, also about wrong arguments.
+  void expect_ranks();
+
   // Parses the arguments, runs `body` and returns the exit code of the process. Writes the status
   // of `body` to standard error. The exit code is the worst of three codes: the code for the status
   // of `body`, the code for the messages in diagnostics(), and the code for a failed write to
@@ -124,6 +128,7 @@ class Tool {
   Status check_lists() const;
   // Returns whether `body` should run.
   bool parse(int argc, const char* const* argv);
+  void show_help(const std::string& text);
   int finish();
 
   std::string name_;
@@ -131,6 +136,7 @@ class Tool {
   CLI::App app_;
   CommonOptions options_;
   std::string default_command_;
+  bool is_silent_ = false;
   // The options for lists to which -0 applies, with the variables for their values.
   std::vector<std::pair<std::string, const std::string*>> lists_;
   Output out_;

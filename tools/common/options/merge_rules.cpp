@@ -78,15 +78,17 @@ void MergeRules::offer_mode(CLI::App& app) {
       "along a dimension. With --mode tiles, each input contains a part of a grid, and the "
       "domain_decomposition attributes of the "
       "input describe this part");
-  app.add_option("--block-name", options_->block_name,
-                 "names of blocks, from {stem}, {path}, {index} and {group} (default: {stem}; for "
-                 "inputs with groups, {stem}/{group}; for union, join and tiles, {group})")
+  app.add_option(
+         "--block-name", options_->block_name,
+         "names of blocks: a text with {stem}, {path}, {index} and {group} (default: {stem}; for "
+         "inputs with groups, {stem}/{group}; for union, join and tiles, and for blocks "
+         "selected from one NMB file, {group})")
       ->type_name("TEMPLATE");
 }
 
 void MergeRules::offer_agreement(CLI::App& app) {
   app.add_option("--along", join_.along,
-                 "join: the dimension along which values are concatenated (default: the record "
+                 "join: dimension along which values are concatenated (default: the record "
                  "dimension). If groups define dimensions of the same name, /GROUP/NAME means the "
                  "dimension of one group. axis:0 means the first dimension of each variable")
       ->type_name("DIM");
@@ -223,6 +225,12 @@ void report_unreadable(Tool& tool, const PackReport& report) {
 void report_conflicts(Tool& tool, const PackReport& report, std::size_t inputs) {
   for (const std::string& text : grouped(report.conflicts, inputs, kShownConflicts))
     tool.diagnostics().error(Status(Code::kConflict, text));
+  if (std::ranges::any_of(report.conflicts, [](const PackConflict& conflict) {
+        return conflict.kind == ConflictKind::kMissingVariable;
+      }))
+    tool.diagnostics().note(
+        "--mode join and --mode tiles can use fill values where a variable is missing: "
+        "--missing fill");
 }
 
 Json errors_json(const PackReport& report, const Status& status) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "wire/failure.h"
+
 namespace nmb::tools {
 
 // Returns "nmb", "cdf2", "nc4" or "hdf5", which are values of --to. Returns "classic" for .cdf (a
@@ -22,6 +24,14 @@ inline constexpr std::string_view kOutputEndings =
 inline std::string unknown_ending() {
   return "cannot determine the kind from the ending of the name; use --to, or end the name with " +
          std::string(kOutputEndings);
+}
+
+// Refuses "-", because no output is written to standard output.
+inline Status refuse_dash(const std::string& output) {
+  if (output != "-") return {};
+  return Status(Code::kUsage,
+                "found the output -, but no file is written to standard output; name a file (./- "
+                "for a file called -)");
 }
 
 }  // namespace nmb::tools

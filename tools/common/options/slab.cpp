@@ -24,8 +24,15 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
   return value;
 }
 
-Status wrong(std::string_view found, const std::string& expected) {
-  return Status(Code::kUsage, "--slab: found \"" + std::string(found) + "\", expected " + expected);
+// lengths: the shape of the variable.
+Status wrong(std::string_view found, const std::string& expected,
+             std::span<const std::uint64_t> lengths) {
+  std::string shape;
+  for (const std::uint64_t length : lengths)
+    shape += (shape.empty() ? "" : " x ") + std::to_string(length);
+  return Status(Code::kUsage,
+                "--slab: found \"" + std::string(found) + "\", expected " + expected +
+                    (shape.empty() ? "; the variable is a scalar" : "; the shape is " + shape));
 }
 
 }  // namespace
@@ -34,26 +41,28 @@ Result<Hyperslab> parse_slab(std::string_view text, std::span<const std::uint64_
   const std::vector<std::string_view> dimensions =
       text.empty() ? std::vector<std::string_view>() : parts_of(text, ',');
   if (dimensions.size() != lengths.size())
-    return wrong(text, "selections of " + std::to_string(lengths.size()) + " dimensions");
+    return wrong(text, "selections of " + std::to_string(lengths.size()) + " dimensions", lengths);
   Hyperslab slab;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     const std::vector<std::string_view> parts = parts_of(dimensions[i], ':');
     std::optional<std::uint64_t> values[3];
-    if (parts.size() > 3) return wrong(dimensions[i], "START:COUNT:STRIDE");
+    if (parts.size() > 3) return wrong(dimensions[i], "START:COUNT:STRIDE", lengths);
     for (std::size_t part = 0; part < parts.size(); ++part) {
       values[part] = number_of(parts[part]);
-      if (!values[part] && !parts[part].empty()) return wrong(dimensions[i], "START:COUNT:STRIDE");
+      if (!values[part] && !parts[part].empty())
+        return wrong(dimensions[i], "START:COUNT:STRIDE", lengths);
     }
     const std::uint64_t start = values[0].value_or(0);
     const std::uint64_t stride = values[2].value_or(1);
     const bool index = parts.size() == 1 && values[0];
-    if (stride == 0) return wrong(dimensions[i], "a stride of at least 1");
+    if (stride == 0) return wrong(dimensions[i], "a stride of at least 1", lengths);
     if (start > lengths[i] || (index && start == lengths[i]))
-      return wrong(dimensions[i], "a start below " + std::to_string(lengths[i]));
+      return wrong(dimensions[i], "a start below " + std::to_string(lengths[i]), lengths);
     const std::uint64_t rest = lengths[i] - start;
     const std::uint64_t most = rest / stride + (rest % stride != 0 ? 1 : 0);
     const std::uint64_t count = index ? 1 : values[1].value_or(most);
-    if (count > most) return wrong(dimensions[i], "a count of at most " + std::to_string(most));
+    if (count > most)
+      return wrong(dimensions[i], "a count of at most " + std::to_string(most), lengths);
     slab.start.push_back(start);
     slab.count.push_back(count);
     slab.stride.push_back(stride);

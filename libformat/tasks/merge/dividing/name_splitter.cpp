@@ -28,8 +28,10 @@ Result<NameSplitter> NameSplitter::compile(const std::string& expression) {
   auto compiled = std::make_unique<Compiled>();
   int error = 0;
   PCRE2_SIZE at = 0;
+  // Characters match as in NamePattern::regex().
+  constexpr std::uint32_t kOptions = PCRE2_NEVER_BACKSLASH_C | PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
   compiled->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(),
-                                 0, &error, &at, nullptr);
+                                 kOptions, &error, &at, nullptr);
   if (!compiled->code) {
     PCRE2_UCHAR text[256];
     pcre2_get_error_message(error, text, sizeof text);

@@ -1,5 +1,6 @@
 // NameSplitter: divides names such as "_grp_r1_x", which contain the name of a group, by a regular
-// expression with one capture.
+// expression with one capture. As in NamePattern, the expression has the syntax of PCRE2 with
+// UTF-8.
 #pragma once
 
 #include <cstdint>

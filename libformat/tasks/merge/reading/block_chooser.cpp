@@ -10,6 +10,7 @@
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "model/text.h"
+#include "wire/hash.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -19,7 +20,7 @@ namespace {
 // The largest number of missing blocks that a message names.
 constexpr std::uint64_t kMostNamed = 10;
 
-// Combines two texts of 0 and 1 of the same length.
+// Combines the bits of two texts of the same length.
 std::string either(std::string a, const std::string& b) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<char>(a[i] | b[i]);
   return a;
@@ -38,6 +39,7 @@ Result<BlockChooser> BlockChooser::make(const BlockChoice& choice) {
   if (choice.where) {
     NMB_ASSIGN(out.where_, FindExpression::parse(*choice.where));
     out.has_value_.assign(out.where_->names().size(), 0);
+    out.met_.assign(out.where_->parts(), 0);
   }
   out.restart(0);
   return out;
@@ -87,7 +89,12 @@ Status BlockChooser::begin(const FileReader* reader) {
 Result<bool> BlockChooser::wants(std::string_view name, std::uint64_t order,
                                  BlockFinder::Load load) {
   NMB_ASSIGN(bool holds, has_conditions(name, order, std::move(load)));
-  if (holds) holds = position_++ % choice_->shards == choice_->shard - 1;
+  if (holds) {
+    const std::uint64_t number =
+        choice_->seed ? XXH3_64bits_withSeed(name.data(), name.size(), *choice_->seed) : position_;
+    ++position_;
+    holds = number % choice_->shards - (choice_->shard - 1) < choice_->width;
+  }
   ++(holds ? chosen_ : left_out_);
   return holds;
 }
@@ -114,6 +121,10 @@ void BlockChooser::end(const std::string& file, std::vector<std::string>* warnin
     if (found[i]) has_value_[i] = 1;
     inputs_without_[i] += !found[i];
   }
+  for (std::size_t i = 0; i < met_.size(); ++i)
+    met_[i] = static_cast<char>(met_[i] | finder_->met()[i].alike | finder_->met()[i].unlike << 1);
+  if (const std::string note = finder_->unlike_note(); !note.empty())
+    warnings->push_back(file + ": " + note);
   looked_at_ += finder_->blocks();
   for (const std::string& warning : finder_->warnings(file))
     warnings->push_back(file + ": " + warning);
@@ -128,6 +139,7 @@ Status BlockChooser::check(Communicator& ranks, const std::string& output, Statu
   };
   NMB_ASSIGN(const std::string has_name, ranks.all_reduce(has_name_, either));
   NMB_ASSIGN(const std::string has_value, ranks.all_reduce(has_value_, either));
+  NMB_ASSIGN(const std::string met, ranks.all_reduce(met_, either));
   NMB_ASSIGN(const std::uint64_t looked_at, ranks.all_reduce(looked_at_, std::plus<>()));
   NMB_ASSIGN(const std::uint64_t chosen, ranks.all_reduce(chosen_, std::plus<>()));
   NMB_ASSIGN(report->not_chosen, ranks.all_reduce(left_out_, std::plus<>()));
@@ -144,6 +156,11 @@ Status BlockChooser::check(Communicator& ranks, const std::string& output, Statu
     report->warnings.push_back(joined_text(
         output, ": ", without, " of ", report->inputs, " inputs ", without == 1 ? "has" : "have",
         " no block with the statistic ", text, "; comparisons with it never hold there"));
+  }
+  if (where_) {
+    std::vector<FindExpression::Met> pairs;
+    for (const char bits : met) pairs.push_back({(bits & 1) != 0, (bits & 2) != 0});
+    if (const std::string problem = where_->type_problem(pairs); !problem.empty()) fail(problem);
   }
   if (chosen == 0) fail("no block was chosen");
   return {};

@@ -36,7 +36,7 @@ class BlockChooser {
   Result<bool> choose_classic(const Source& file, std::vector<std::string>* warnings);
 
   // Returns whether the choice depends on the inputs before the current input.
-  bool counts() const { return choice_->shards > 1; }
+  bool counts() const { return choice_->shards > 1 && !choice_->seed; }
   // Returns the number of blocks for which all conditions except the shard hold.
   std::uint64_t position() const { return position_; }
   // Sets the number of such blocks in all inputs before the next input, and forgets which blocks
@@ -64,6 +64,8 @@ class BlockChooser {
   std::optional<BlockFinder> finder_;  // of the current input
   // For each name in the expression: 1 if a block has it, else 0.
   std::string has_value_;
+  // FindExpression::Met of each part of the expression, in all blocks: 1 for alike, 2 for unlike.
+  std::string met_;
   // For each name in the expression: the number of inputs in which the expression was evaluated,
   // but no block has the name.
   std::vector<std::uint64_t> inputs_without_;

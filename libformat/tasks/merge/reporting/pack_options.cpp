@@ -36,7 +36,9 @@ Status check_choice(const BlockChoice& choice, bool divides) {
                              : choice.where    ? "BlockChoice::where"
                                                : "BlockChoice::shard";
   if (divides) return exclude(option, "MergeOptions::block_by");
-  if (choice.shard > 0 && choice.shard <= choice.shards) return {};
+  if (choice.shard > 0 && choice.shard <= choice.shards && choice.width > 0 &&
+      choice.width <= choice.shards - choice.shard + 1)
+    return {};
   return usage("found shard " + std::to_string(choice.shard) + " of " +
                std::to_string(choice.shards) + ", expected a number from 1 to " +
                std::to_string(choice.shards));

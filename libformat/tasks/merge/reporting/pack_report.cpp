@@ -86,7 +86,7 @@ Status verdict(const PackReport& report, const PackOptions& options) {
   const auto conflict = [&](std::size_t count, const char* thing, const char* more) {
     return Status(Code::kConflict, options.output, kNoOffset, "",
                   std::to_string(count) + " " + thing + (count == 1 ? "" : "s") + more +
-                      "; nothing was written");
+                      (options.output.empty() ? "" : "; nothing was written"));
   };
   if (!report.conflicts.empty()) return conflict(report.conflicts.size(), "conflict", "");
   const auto lost = static_cast<std::size_t>(std::ranges::count_if(
