@@ -61,6 +61,7 @@ nmcat in.nmb -o out.nmb --tag t=1 --tag-names (.)
 nmcat in.nmb -o out.nmb --blocks-from blocks
 nmcat in.nmb -o out.nmb --where VARIABLE.max>0
 nmcat in.nmb -o out.nmb --shard 1/1
+nmcat in.nmb -o out.nmb --shard 1/1 --seed 1
 nmcat in.nmb -o out.nmb --compress zstd --shuffle
 nmcat in.nmb -o out.nmb --compress deflate:1 --chunk x:16
 nmcat in.nmb -o out.nmb --metadata-codec none --no-provenance
@@ -220,7 +221,7 @@ FUNCTIONS = {
 # Exported functions that read no stored values of an NMB file: definitions, names, counts, bytes of other files.
 NO_VALUES_IN = {
     "classic.h": "text decode_classic_header layout_classic encode_classic_header encode_extended_body",
-    "communicator.h": "take give_back Message Communicator agree barrier broadcast exchange fail fail_together parcel_bytes send_copy receive"
+    "communicator.h": "launched_rank take give_back Message Communicator agree barrier broadcast exchange fail fail_together parcel_bytes send_copy receive"
     " of_first other_call make_thread_network run_thread_ranks launched_by launched_ranks open_mpi_ranks",
     "compare.h": "digest_text",
     "convert.h": "check_hdf5 check_references check_file_table",
@@ -233,7 +234,7 @@ NO_VALUES_IN = {
     "files.h": "open stamp_of adopt ~FileSource refresh has_writer read_at is_unallocated create_output check_new_output"
     " hidden_name resumable_name journal_name reopen_output attach_output open_output OutputSet add add_output check_input"
     " check_reference refuse_unknown unlink_temporary_files",
-    "find.h": "kind_text parse warnings",
+    "find.h": "kind_text parse warnings type_problem unlike_note",
     "hdf5.h": "open_hdf5",
     "hdf5_view.h": "left_out_word object lines for_each_left_out",
     "layout.h": "region_name layout_of",
@@ -243,11 +244,11 @@ NO_VALUES_IN = {
     "netcdf_view.h": "hides is_dimension_only netcdf_name find_netcdf_variable stored_as_no_coordinate add_dimension_lengths"
     " type type_losses",
     "path_move.h": "moved",
-    "file_reader.h": "open ~FileReader generation file_id file_length has_hdf5_view hdf5_view_generation hdf5_view_options piece_size"
+    "file_reader.h": "open ~FileReader may_have_extended_blocks generation file_id file_length has_hdf5_view hdf5_view_generation hdf5_view_options piece_size"
     " totals warnings file generation_check totals_of_subtree totals_of_prefix for_each_entry for_each_wanted_entry find"
     " global_id holes external_files has_statistics tag_counts later_additions kind_of refused_kind GetRequests"
     " ~GetRequests text lost_records",
-    "text.h": "printable json_text bytes_of_json_text",
+    "text.h": "printable json_text bytes_of_json_text bytes_of_printable",
     "values.h": "shape_of check_hyperslab element_count check_count for_each_run convert_from_external convert_to_external"
     " fill_value shown_fill_value default_fill_value FillPattern fill chunk_filters_text text object codec_choices set_codec"
     " set_chunk",

@@ -106,7 +106,7 @@ def check_captures(tools):
     expect(tools, expected, *files, *SPLIT, *rules, keep=True)
     tools.check(find(tools, "run == 40 && id > '2'") == ["part0/r40_sr1_evt3", "part1/r40_sr1_evt4"], "find")
     tools.run("nmcat", "out.nmb", "-o", "some.nmb", "--where", "run == 3 && name == 'r3_sr1_evt2@part0'")
-    tools.check(list(tags(tools, "some.nmb")) == ["out/part0/r3_sr1_evt2"], f"--where: {tags(tools, 'some.nmb')}")
+    tools.check(list(tags(tools, "some.nmb")) == ["part0/r3_sr1_evt2"], f"--where: {tags(tools, 'some.nmb')}")
     (tools.work / "out.nmb").unlink()
     # The part that all variables of a block must have.
     expect(tools, 1, *files, "--split-names", "^_grp_(r[0-9]+_sr1_evt[0-9]+)_(?=(x|y))",

@@ -208,8 +208,9 @@ class Packer : public MergeStep {
   // Records an error for a missing name, unless an error was recorded before.
   void note_missing(const std::string& what, Status* failure) const {
     if (failure->ok())
-      *failure = Status(Code::kNotFound, options_.output, kNoOffset, "",
-                        "no input has " + what + "; nothing was written");
+      *failure =
+          Status(Code::kNotFound, options_.output, kNoOffset, "",
+                 "no input has " + what + (options_.output.empty() ? "" : "; nothing was written"));
   }
 
   // Collective. Records an error if no rank has the object.
