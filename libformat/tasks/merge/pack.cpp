@@ -83,7 +83,7 @@ class TemporaryFile {
 
 ExtractOptions extract_options(const PackOptions& options) {
   ExtractOptions extract;
-  static_cast<OutputOptions&>(extract) = options.writer;
+  static_cast<OutputOptions&>(extract) = static_cast<const OutputOptions&>(options.writer);
   extract.plain = options.hdf5->plain;
   extract.check = options.hdf5->check;
   extract.on_losses = options.hdf5->on_losses;

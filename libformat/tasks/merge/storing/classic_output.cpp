@@ -108,7 +108,7 @@ Status ClassicOutput::write(const ReceivedFrom& from,
   if (options_.on_dataset)
     return ranks_.first([&] { return options_.on_dataset(only_, check_inputs); });
   ExtractOptions extract;
-  static_cast<OutputOptions&>(extract) = options_.writer;
+  static_cast<OutputOptions&>(extract) = static_cast<const OutputOptions&>(options_.writer);
   extract.check = options_.check;
   Result<ClassicContent> content = ClassicContent();
   if (ranks_.rank() == 0) content = classic_content(*only_, *options_.classic);
