@@ -250,7 +250,8 @@ Status pack(const PackOptions& options, PackReport* report, Communicator& ranks)
     settled.outputs = own;
   }
   if (!settled.sort_by.empty())
-    NMB_TRY(sort_by_values(ranks, settled.sort_by, settled.external, &settled.inputs));
+    NMB_TRY(sort_by_values(ranks, settled.sort_by, settled.external, settled.join().rebase_times,
+                           &settled.inputs));
   // If an input changes, ranks may see different sizes and times. Therefore all ranks use the key
   // that rank 0 computes.
   if (!settled.resume.empty()) {

@@ -19,6 +19,7 @@
 #include "sources/tiled_values.h"
 #include "sources/type_widening.h"
 #include "sources/value_message.h"
+#include "sources/value_rebasing.h"
 #include "superblock/settled_head.h"
 #include "support/programs.h"
 
@@ -105,6 +106,11 @@ class ValueSourceTest : public testing::Test {
         source_of(form::Converted{in_memory(external({-3, 4, 500}, Type::kShort)),
                                   widening({Type::kShort, Type::kInt})}),
         external({-3, 4, 500}, Type::kInt));
+    add("rebased",
+        source_of(
+            form::Converted{in_memory(external({-3, 4, 500}, Type::kShort)),
+                            rebasing({Type::kShort, 24, 24, 240, external({500}, Type::kShort)})}),
+        external({7, 14, 500}, Type::kShort));
     ValueConversion reverse{1, 1, true,
                             [](std::span<const std::byte> in, std::span<std::byte> out) {
                               for (std::size_t i = 0; i < out.size(); ++i) out[i] = ~in[i];

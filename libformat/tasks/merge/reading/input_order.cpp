@@ -14,31 +14,44 @@
 #include "merge/reading/input_reader.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "netcdf/calendar_time.h"
+#include "netcdf/selected_variables.h"
 #include "parallel/outbox.h"
 
 namespace nmb {
 
 namespace {
 
-// Returns the first value of a variable. Returns nullopt if the block has no such variable or if
-// the variable has no values.
-Result<std::optional<double>> first_value(const InputBlock& block, std::string_view name) {
+struct FirstValue {
+  bool is_known = false;          // whether the input has the variable
+  std::optional<double> value{};  // unset if the variable has no values
+  std::string units{}, calendar{};
+};
+
+FirstValue value_of(const Metadata& metadata, VarId id, std::optional<double> value) {
+  return {true, value, char_attribute(metadata, id, "units"),
+          char_attribute(metadata, id, "calendar")};
+}
+
+// Returns the first value of a variable.
+Result<FirstValue> first_value(const InputBlock& block, std::string_view name) {
   NMB_ASSIGN(const ClassicForm form, classic_form(block, std::make_shared<SourcePool>(1)));
-  const auto id = form.dataset.metadata.find_variable(name);
-  if (!id) return std::optional<double>();
+  const Metadata& metadata = form.dataset.metadata;
+  const auto id = metadata.find_variable(name);
+  if (!id) return FirstValue();
   NMB_ASSIGN(const VariableShape shape, form.dataset.shape(*id));
   Hyperslab slab;
   slab.start.assign(shape.lengths.size(), 0);
   slab.count.assign(shape.lengths.size(), 1);
   if (std::ranges::find(shape.lengths, std::uint64_t{0}) != shape.lengths.end())
-    return std::optional<double>();
+    return value_of(metadata, *id, std::nullopt);
   double value = 0;
   NMB_TRY(form.dataset.read(*id, slab, std::span(&value, 1)));
-  return std::optional(value);
+  return value_of(metadata, *id, value);
 }
 
-Result<double> value_in(std::size_t index, const std::string& path, const std::string& variable,
-                        ExternalPaths external) {
+Result<FirstValue> value_in(std::size_t index, const std::string& path, const std::string& variable,
+                            ExternalPaths external) {
   const SplitPath wanted = split_path(variable);
   NMB_ASSIGN(Source file, FileSource::open(path));
   std::vector<std::string> warnings;  // ignored, because warnings are reported when the input is
@@ -47,38 +60,66 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
   merge.external = external;
   merge.keep_statistics = false;
   InputReader reader({merge, kCachedBytesOfInput}, &warnings);
-  std::optional<double> found;
+  FirstValue found;
   NMB_TRY(reader.read(index, std::move(file), [&](InputBlock& block) -> Result<bool> {
     if (block.group != wanted.parent) return true;
     NMB_ASSIGN(found, first_value(block, wanted.name));
     return false;
   }));
-  if (found && !std::isnan(*found)) return *found;
+  if (found.is_known && !(found.value && std::isnan(*found.value))) return found;
   return Status(Code::kConflict, path, kNoOffset, "",
                 "found no value of " + in_quotes(variable) + " to sort by");
 }
 
-Result<std::vector<std::uint64_t>> order_of(const std::vector<std::string>& inputs,
-                                            const std::string& variable, ExternalPaths external) {
-  std::vector<double> values;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    Result<double> value = value_in(i, inputs[i], variable, external);
-    if (!value.ok()) return value.status().in_file(inputs[i]);
-    values.push_back(*value);
+// Converts times to the units of the first one. Does nothing if the values are not times or have
+// different calendars; then the inputs cannot be joined.
+void make_comparable(std::vector<FirstValue>* values) {
+  const FirstValue& first = values->front();
+  if (std::ranges::all_of(*values, [&](const FirstValue& v) { return v.units == first.units; }))
+    return;
+  const Result<CalendarTime> expected = CalendarTime::parse(first.units, first.calendar);
+  if (!expected.ok()) return;
+  std::vector<TimeShift> shifts;
+  for (const FirstValue& value : *values) {
+    const Result<CalendarTime> found = CalendarTime::parse(value.units, value.calendar);
+    const auto shift = found.ok() ? found->shift_to(*expected) : std::nullopt;
+    if (!shift) return;
+    shifts.push_back(*shift);
   }
+  for (std::size_t i = 0; i < values->size(); ++i)
+    if (std::optional<double>& value = (*values)[i].value)
+      value = static_cast<double>(
+          (static_cast<long double>(*value) * static_cast<long double>(shifts[i].from) +
+           static_cast<long double>(shifts[i].shift)) /
+          static_cast<long double>(shifts[i].to));
+}
+
+Result<std::vector<std::uint64_t>> order_of(const std::vector<std::string>& inputs,
+                                            const std::string& variable, ExternalPaths external,
+                                            bool by_date) {
+  std::vector<FirstValue> values;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Result<FirstValue> value = value_in(i, inputs[i], variable, external);
+    if (!value.ok()) return value.status().in_file(inputs[i]);
+    values.push_back(*std::move(value));
+  }
+  if (by_date && !values.empty()) make_comparable(&values);
   std::vector<std::uint64_t> order(inputs.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](std::uint64_t i) { return values[i]; });
+  // Inputs without values come last.
+  std::ranges::stable_sort(order, {}, [&](std::uint64_t i) {
+    return std::pair(!values[i].value, values[i].value.value_or(0));
+  });
   return order;
 }
 
 }  // namespace
 
 Status sort_by_values(Communicator& ranks, const std::string& variable, ExternalPaths external,
-                      std::vector<std::string>* inputs) {
+                      bool by_date, std::vector<std::string>* inputs) {
   std::pair<Status, std::vector<std::uint64_t>> order;
   if (ranks.rank() == 0) {
-    Result<std::vector<std::uint64_t>> found = order_of(*inputs, variable, external);
+    Result<std::vector<std::uint64_t>> found = order_of(*inputs, variable, external, by_date);
     order.first = found.status();
     if (found.ok()) order.second = *std::move(found);
   }

@@ -13,12 +13,13 @@
 namespace nmb {
 
 // Collective. Sorts `inputs` by the first value of a numeric variable in each input. Inputs with
-// equal values keep their order. variable: path of the block and name of the variable. external:
-// which other files may be opened if an NMB input stores values in them. All ranks return the same
-// errors: kConflict if an input has no such variable or the variable has no value, and errors in
-// reading the inputs.
+// equal values keep their order; inputs in which the variable has no values come last. variable:
+// path of the block and name of the variable. external: which other files may be opened if an NMB
+// input stores values in them. by_date: whether times that count from different days are compared
+// by their dates. All ranks return the same errors: kConflict if an input has no such variable or
+// its first value is NaN, and errors in reading the inputs.
 Status sort_by_values(Communicator& ranks, const std::string& variable, ExternalPaths external,
-                      std::vector<std::string>* inputs);
+                      bool by_date, std::vector<std::string>* inputs);
 
 // Finds files that are given more than once, even under different names. For each repetition,
 // returns the index of the first path to the file and the index of the repeated path. Files that

@@ -202,7 +202,7 @@ class ChunkPlanner {
       is_whole = is_whole && metadata.dimension(there.dimensions[i]).length == box.count[i];
     StoredType type{{box.type, types.is_swapped(there.type)}, extended_type(types, there.type), {}};
     if (!storage) {
-      if (!is_whole || string_length > 0 || box.type != own.type ||
+      if (!is_whole || string_length > 0 || box.type != own.type || box.is_rebased ||
           metadata.is_record_variable(*found))
         return;
       type.fill = fill_value(metadata_, variable);
@@ -225,7 +225,8 @@ class ChunkPlanner {
     if (string_length > 0) is_whole = make_characters(string_length, &chunking) && is_whole;
     if (std::holds_alternative<std::monostate>(united.storage))
       united.storage = widened(chunking, own.type, box.maps_fill);
-    if (!is_whole) return;
+    // Chunks of times that are rebased are made of the united values.
+    if (!is_whole || box.is_rebased) return;
     // Datasets that are divided into chunks in the same way share one object.
     if (part != united.parts.begin()) part->own = std::prev(part)->own;
     if (!part->own || *part->own != chunking)

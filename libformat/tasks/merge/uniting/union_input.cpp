@@ -40,7 +40,7 @@ Status visit_union_input(const InputBlock& block, const PackOptions& options,
                           options.joins() ? std::string(along_name(options)) : std::string()));
   NMB_ASSIGN(Source values, hold_small(form.dataset, form.values, budget));
   UnionInput united{DatasetUnion::member_of(form.dataset, std::move(values))};
-  if (options.on_mismatch() == Mismatch::kWiden)
+  if (options.on_mismatch() == Mismatch::kWiden || options.join().rebase_times)
     united.member.has_default_fill =
         is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;
   united.member.is_record_unused = form.is_record_unused;
