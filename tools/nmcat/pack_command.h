@@ -35,6 +35,7 @@ class PackCommand {
   Status take_choice();
   bool packs() const { return rules_.mode() == "pack"; }
   Status check_mode() const;
+  std::optional<BlockChoice>& choice();
   Status read_block_list();
   Status take_run();
   Status accept_losses(const FileReader& between, const Hdf5Losses& lost, PackReport* report);
