@@ -47,6 +47,7 @@ struct ConversionRecord {
   std::uint64_t without_original = 0;    // number of HDF5 files that the output does not
                                          // store whole
   std::uint64_t original_bytes = 0, stored_twice = 0;  // as in PackReport
+  std::uint64_t outside = 0;                           // PackReport::outside
   std::string view_note;                               // PackReport::view_note
   std::optional<std::uint64_t> bytes_in, bytes_out;
   std::optional<std::int64_t> modified_in, modified_out;  // ns since 1970

@@ -9,7 +9,7 @@ namespace nmb::tools {
 namespace {
 
 // Returns the parts of `text` between separators: N separators give N + 1 parts.
-std::vector<std::string_view> parts_of(std::string_view text, char separator) {
+std::vector<std::string_view> parts_of_slab(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t end; (end = text.find(separator)) != text.npos; text.remove_prefix(end + 1))
     parts.push_back(text.substr(0, end));
@@ -17,43 +17,50 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   return parts;
 }
 
-std::optional<std::uint64_t> number_of(std::string_view text) {
+std::optional<std::uint64_t> index_of(std::string_view text) {
   std::uint64_t value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
   return value;
 }
 
-Status wrong(std::string_view found, const std::string& expected) {
+Status wrong_slab(std::string_view found, const std::string& expected) {
   return Status(Code::kUsage, "--slab: found \"" + std::string(found) + "\", expected " + expected);
 }
 
 }  // namespace
 
+Result<SlabOfDimension> parse_slab(std::string_view text) {
+  const std::vector<std::string_view> parts = parts_of_slab(text, ':');
+  std::optional<std::uint64_t> values[3];
+  if (parts.size() > 3) return wrong_slab(text, "START:COUNT:STRIDE");
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    values[part] = index_of(parts[part]);
+    if (!values[part] && !parts[part].empty()) return wrong_slab(text, "START:COUNT:STRIDE");
+  }
+  SlabOfDimension out{values[0].value_or(0), values[1], values[2].value_or(1)};
+  if (parts.size() == 1 && values[0]) out.count = 1;
+  if (out.stride == 0) return wrong_slab(text, "a stride of at least 1");
+  return out;
+}
+
 Result<Hyperslab> parse_slab(std::string_view text, std::span<const std::uint64_t> lengths) {
   const std::vector<std::string_view> dimensions =
-      text.empty() ? std::vector<std::string_view>() : parts_of(text, ',');
+      text.empty() ? std::vector<std::string_view>() : parts_of_slab(text, ',');
   if (dimensions.size() != lengths.size())
-    return wrong(text, "selections of " + std::to_string(lengths.size()) + " dimensions");
+    return wrong_slab(text, "selections of " + std::to_string(lengths.size()) + " dimensions");
   Hyperslab slab;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    const std::vector<std::string_view> parts = parts_of(dimensions[i], ':');
-    std::optional<std::uint64_t> values[3];
-    if (parts.size() > 3) return wrong(dimensions[i], "START:COUNT:STRIDE");
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-      values[part] = number_of(parts[part]);
-      if (!values[part] && !parts[part].empty()) return wrong(dimensions[i], "START:COUNT:STRIDE");
-    }
-    const std::uint64_t start = values[0].value_or(0);
-    const std::uint64_t stride = values[2].value_or(1);
-    const bool index = parts.size() == 1 && values[0];
-    if (stride == 0) return wrong(dimensions[i], "a stride of at least 1");
+    NMB_ASSIGN(const SlabOfDimension one, parse_slab(dimensions[i]));
+    const auto [start, wanted, stride] = one;
+    const bool index = wanted && dimensions[i].find(':') == dimensions[i].npos;
     if (start > lengths[i] || (index && start == lengths[i]))
-      return wrong(dimensions[i], "a start below " + std::to_string(lengths[i]));
+      return wrong_slab(dimensions[i], "a start below " + std::to_string(lengths[i]));
     const std::uint64_t rest = lengths[i] - start;
     const std::uint64_t most = rest / stride + (rest % stride != 0 ? 1 : 0);
-    const std::uint64_t count = index ? 1 : values[1].value_or(most);
-    if (count > most) return wrong(dimensions[i], "a count of at most " + std::to_string(most));
+    const std::uint64_t count = wanted.value_or(most);
+    if (count > most)
+      return wrong_slab(dimensions[i], "a count of at most " + std::to_string(most));
     slab.start.push_back(start);
     slab.count.push_back(count);
     slab.stride.push_back(stride);

@@ -30,12 +30,16 @@ std::string compression_of(const PackOptions& options) {
   return !wanted.codec && wanted.shuffle ? "Storing::shuffle" : "MergeOptions::storing";
 }
 
+// Returns the name of an option that chooses blocks.
+std::string choice_of(const BlockChoice& choice) {
+  return choice.names      ? "BlockChoice::names"
+         : choice.excludes ? "BlockChoice::excludes"
+         : choice.where    ? "BlockChoice::where"
+                           : "BlockChoice::shard";
+}
+
 Status check_choice(const BlockChoice& choice, bool divides) {
-  const std::string option = choice.names      ? "BlockChoice::names"
-                             : choice.excludes ? "BlockChoice::excludes"
-                             : choice.where    ? "BlockChoice::where"
-                                               : "BlockChoice::shard";
-  if (divides) return exclude(option, "MergeOptions::block_by");
+  if (divides) return exclude(choice_of(choice), "MergeOptions::block_by");
   if (choice.shard > 0 && choice.shard <= choice.shards) return {};
   return usage("found shard " + std::to_string(choice.shard) + " of " +
                std::to_string(choice.shards) + ", expected a number from 1 to " +
@@ -66,6 +70,19 @@ Status check_join(const Join& join) {
                "; a path begins with /: " + in_quotes("/" + join.along));
 }
 
+Status check_subset(const PackOptions& options) {
+  const std::string subset = "PackOptions::subset";
+  if (options.has_tiles()) return exclude(subset, "MergeOptions::mode tiles");
+  if (options.block_by.by != BlockRule::By::kGroup)
+    return exclude(subset, "MergeOptions::block_by");
+  if (!options.tags.empty()) return exclude(subset, "MergeOptions::tags");
+  const Pack& pack = options.pack();
+  if (pack.append) return exclude(subset, "Pack::append");
+  if (pack.link) return exclude(subset, "Pack::link");
+  if (pack.choice) return exclude(subset, choice_of(*pack.choice));
+  return {};
+}
+
 // Checks that the kind of the output supports the options.
 Status check_kind(const PackOptions& options) {
   const auto needs = [&](const std::string& option, const std::string& kinds) {
@@ -73,7 +90,7 @@ Status check_kind(const PackOptions& options) {
                  kind_word(options));
   };
   const Pack* const pack = std::get_if<Pack>(&options.mode);
-  if (options.classic && pack)
+  if (options.classic && pack && !options.subset)
     return needs("MergeOptions::mode pack", "nc4, hdf5 or nmb, which can hold groups");
   if (options.classic && options.compression)
     return usage(
@@ -103,6 +120,7 @@ Status check_options(const PackOptions& options) {
     return usage("MergeOptions::tag_names needs MergeOptions::tags");
   if (!options.resume.empty() && options.writer.dry_run)
     return exclude("MergeOptions::resume", "MergeOptions::dry_run");
+  if (options.subset) NMB_TRY(check_subset(options));
   if (const auto* const join = std::get_if<Join>(&options.mode)) return check_join(*join);
   const auto* const pack = std::get_if<Pack>(&options.mode);
   return pack ? check_pack(*pack, options) : Status();

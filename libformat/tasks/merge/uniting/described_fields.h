@@ -38,8 +38,9 @@ template <class Fields>
 void fields(Fields& all, UnionInput& block) {
   DatasetUnion::Member& member = block.member;
   all(member.begins, member.record_size, member.records, member.has_default_fill,
-      member.is_record_unused, member.growing, member.empty, member.strings, block.levels,
-      block.losses, block.lost_fill_values);
+      member.is_record_unused, member.growing, member.empty, member.strings, member.selected,
+      block.levels, block.losses, block.lost_fill_values, block.is_outside, block.has_wanted,
+      block.used);
 }
 
 // The rows are not sent. Only a flag is sent, which says whether there are rows.

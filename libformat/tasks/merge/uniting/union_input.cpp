@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 #include "merge/reading/classic_form.h"
@@ -31,15 +32,69 @@ InputFacts facts_of(const InputBlock& block, const PackOptions& options) {
   return facts;
 }
 
+namespace {
+
+// Removes losses of objects that a subset does not have. If only some variables are wanted, links
+// and named datatypes are not wanted.
+void keep_losses_of(const Dataset& subset, const SubsetRules& rules, std::vector<Loss>* losses) {
+  if (rules.variables.empty()) return;
+  constexpr std::string_view kVariable = "variable \"", kAttribute = "attribute \"";
+  const auto is_wanted = [&](std::string_view name) {
+    return subset.metadata.find_variable(name) ||
+           std::ranges::any_of(rules.variables, [&](const SubsetRules::Variables& one) {
+             const Result<bool> matches = one.matches(name);
+             return matches.ok() && *matches;
+           });
+  };
+  std::erase_if(*losses, [&](const Loss& loss) {
+    std::string_view object = loss.object;
+    if (object.starts_with(kVariable)) {
+      object.remove_prefix(kVariable.size());
+      return !is_wanted(object.substr(0, object.rfind('"')));
+    }
+    if (object.starts_with(kAttribute)) {
+      object.remove_prefix(kAttribute.size());
+      return !object.starts_with(':') && !is_wanted(object.substr(0, object.find(':')));
+    }
+    return !object.starts_with("dimension ");
+  });
+}
+
+// Keeps those dimensions of a list that the subset has, with their new numbers.
+void renumber(const std::vector<DimId>& of_subset, std::vector<DimId>* dimensions) {
+  std::vector<DimId> kept;
+  for (const DimId d : *dimensions)
+    if (const auto found = std::ranges::find(of_subset, d); found != of_subset.end())
+      kept.push_back(static_cast<DimId>(found - of_subset.begin()));
+  *dimensions = std::move(kept);
+}
+
+}  // namespace
+
 Status visit_union_input(const InputBlock& block, const PackOptions& options,
                          std::shared_ptr<SourcePool> views, std::uint64_t* budget,
+                         DimensionSelections* selections,
                          const std::function<Status(const UnionInput&)>& visit) {
   // A join needs the same record dimension in all inputs.
   NMB_ASSIGN(ClassicForm form,
              classic_form(block, std::move(views),
                           options.joins() ? std::string(along_name(options)) : std::string()));
-  NMB_ASSIGN(Source values, hold_small(form.dataset, form.values, budget));
-  UnionInput united{DatasetUnion::member_of(form.dataset, std::move(values))};
+  DatasetSubset subset;
+  if (options.subset) {
+    NMB_ASSIGN(subset, subset_of(form.dataset, form.values, *options.subset,
+                                 {block.group, form.levels, *selections}));
+    if (subset.is_outside) {
+      const Metadata none;
+      UnionInput outside{{none, {}}};
+      outside.is_outside = true;
+      outside.used = std::move(subset.used);
+      return visit(outside);
+    }
+  }
+  const Dataset& dataset = options.subset ? subset.dataset : form.dataset;
+  NMB_ASSIGN(Source values,
+             hold_small(dataset, options.subset ? dataset.extent : form.values, budget));
+  UnionInput united{DatasetUnion::member_of(dataset, std::move(values))};
   if (options.on_mismatch() == Mismatch::kWiden)
     united.member.has_default_fill =
         is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;
@@ -59,6 +114,21 @@ Status visit_union_input(const InputBlock& block, const PackOptions& options,
     std::ranges::sort(kept, std::greater<>());
     for (const std::size_t loss : kept)
       form.losses.erase(form.losses.begin() + static_cast<std::ptrdiff_t>(loss));
+  }
+  if (options.subset) {
+    renumber(subset.dimensions, &united.member.growing);
+    united.levels.clear();
+    for (const DimId d : subset.dimensions) united.levels.push_back(form.levels[d]);
+    std::erase_if(form.strings, [&](const ClassicView::Strings& strings) {
+      return !dataset.metadata.find_variable(strings.variable);
+    });
+    std::erase_if(form.lost_fill_values, [&](const std::string& variable) {
+      return !dataset.metadata.find_variable(variable);
+    });
+    keep_losses_of(dataset, *options.subset, &form.losses);
+    united.member.selected = std::move(subset.selected);
+    united.has_wanted = subset.has_wanted;
+    united.used = std::move(subset.used);
   }
   // Other classic datasets cannot have strings of fixed length.
   if (keeps_chunks(options)) united.member.strings = std::move(form.strings);
