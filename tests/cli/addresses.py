@@ -191,7 +191,7 @@ def check_old_netcdf4(tools, netcdf):
         expected = subprocess.run(["ncdump", "-h", "old.nc"], cwd=tools.work, capture_output=True, check=True).stdout.decode()
         found = text(tools.run("nminspect", "header", "old.nc"))
         tools.check(found == expected, f"header: {found}, expected {expected}")
-    # What ls lists is what count counts.
+    # count returns the number of lines that ls prints.
     tools.run("nmcat", "old.nc", "-o", "X.nmb", "--block-name", "X/{group}")
     classic(netcdf, tools.work / "c.nc", ["a", "b"])
     tools.run("nmcat", "c.nc", "-o", "X.nmb", "--append", "--block-name", "X/c")

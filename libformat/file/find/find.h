@@ -230,8 +230,8 @@ class BlockFinder {
   std::map<VarId, VariableStatistics> computed_;
   std::vector<FindExpression::Met> met_;
   std::vector<FindExpression::Met> met_here_;  // in the current block
-  std::uint64_t unlike_ =
-      0;  // number of blocks where a number beside a text leaves the result open
+  // Number of blocks where a number beside a text leaves the result open.
+  std::uint64_t unlike_ = 0;
   std::vector<RowsOfVariable<FindNumber>> counts_;  // bounds, for each name of kind kCount
   std::map<std::string, RowsOfVariable<VariableStatistics>, std::less<>> statistics_;
   std::map<std::string, RowsOfVariable<FindValue>, std::less<>> results_;  // by FindName::text

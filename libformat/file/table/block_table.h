@@ -88,7 +88,8 @@ class BlockTable {
   const ByteSource& file_;
   const FarSource* far_;
   const Place place_;
-  // What all pages of the table have in common; position, length and level are set for each page.
+  // The properties that all pages of the table share. Each page sets its position, length and
+  // level.
   const PageExpectation expectation_;
   const std::uint64_t next_order_;
   mutable PageCache cache_;

@@ -135,7 +135,7 @@ struct BlockChoice {
 // Attributes that determine the meaning of values must have the same value: units, units_metadata,
 // calendar, leap_year, leap_month, month_lengths, _FillValue, missing_value, valid_*, scale_factor,
 // add_offset, _Unsigned, _Encoding, dtype, compress, axis, positive, standard_name, cell_methods
-// and flag_*. Of other attributes the first value is kept.
+// and flag_*. If another attribute differs, the output has its first value.
 
 // Blocks are not merged; the same name in two inputs is a conflict.
 struct Pack {

@@ -52,6 +52,8 @@ struct FindOptions {
   unsigned threads = 1;  // number of threads that read values
   // Called with a sentence about blocks for which the expression cannot be decided. The result then
   // leaves these blocks out. If on_warning is not set, they make find() fail with kUnsupported.
+  // Also called with the number of blocks that do not match because a number would be compared with
+  // text; without on_warning, such a block does not match, like a block without the name.
   std::function<void(const std::string&)> on_warning{};
 };
 
