@@ -847,6 +847,18 @@ def compounds(work):
             out["v"] = numpy.zeros(2, dtype=[("id", "i4"), ("e", "f8")])
 
 
+def other_compounds(work):
+    compounds(work)
+    with h5py.File(work / "b.nc", "w") as out:
+        out["v"] = numpy.zeros(2, dtype=[("id", "i4"), ("energy", "f8")])
+
+
+def references(work):
+    for name in "ab":
+        with h5py.File(work / f"{name}.nc", "w") as out:
+            out["v"] = numpy.array([out.ref], h5py.ref_dtype)
+
+
 def many(work):
     make(work / "a.nc")
     whole = (work / "a.nc").read_bytes()
@@ -953,8 +965,12 @@ ROWS = {
         ["ncks", "-O", "--fix_rec_dmn", "time", "b.nc", "b.nc"], cwd=work, check=True) if shutil.which("ncks") else None),
     "no dimension to join along": Row(JOIN + " --along nothing", 1, "dimension nothing: found no block with this dimension"),
     "a group that one file lacks": Row(JOIN, 1, "missing block evt1", files=two_groups),
-    "a compound type": Row(JOIN + " --along axis:0", 1, "one of CDF-5 (blocks are divided and united as classic netCDF): a.nc, and the same in 1 more of 2",
-                           files=compounds),
+    "a compound type": Row(JOIN + " --along axis:0", 0, "", files=compounds),
+    "a compound type with other fields": Row(
+        JOIN + " --along axis:0", 1, "type v: found compound{id, energy}, expected compound{id, e}", files=other_compounds),
+    "a reference": Row(JOIN + " --along axis:0", 1,
+                       "one of CDF-5 (blocks are divided and united as classic netCDF): a.nc, and the same in 1 more of 2",
+                       files=references),
     "a group below the root in which no variable has `domain_decomposition`": Row(
         TILES, 1, "decomposition g: found no attribute domain_decomposition", files=tiles_with_groups),
     "a tile that no file has": Row(TILES, 1, "missing tile x 3 to 4",

@@ -8,6 +8,7 @@
 #include "dump/json_text.h"
 #include "model/heap_value.h"
 #include "model/text.h"
+#include "netcdf/classic_type.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -170,6 +171,16 @@ Status ExtendedText::put(Type type, const std::byte* value) {
       out_.put('}');
       return {};
     }
+    case TypeClass::kFloat:
+      if (const std::optional<ClassicType> number = classic_type(types_, type)) {
+        std::array<std::byte, 8> external;
+        const std::size_t size = number->value_bytes();
+        ClassicValues(types_, type, *number).convert(bytes, std::span(external).first(size));
+        put_number(number->type, external.data(), false, size);
+        return {};
+      }
+      put_bits(bytes);
+      return {};
     default:
       put_bits(bytes);
       return {};

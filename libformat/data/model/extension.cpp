@@ -3,6 +3,7 @@
 #include "model/extension.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "wire/bytes.h"
@@ -122,6 +123,52 @@ Result<Type> TypeTable::add(ExtendedType type) {
   traits_.push_back(traits);
   types_.push_back(std::move(type));
   return static_cast<Type>(kFirst + types_.size() - 1);
+}
+
+namespace {
+
+// Copies types from one table to another.
+class TypeCopier {
+ public:
+  TypeCopier(const TypeTable& from, TypeTable::Names names, TypeTable* to)
+      : from_(from), names_(names), to_(*to) {
+    for (std::size_t i = 0; i < to_.size(); ++i)
+      known_.emplace(encode_type(to_[i]), static_cast<Type>(TypeTable::kFirst + i));
+  }
+
+  // The depth of the recursion is limited, as the depth of types is.
+  Result<Type> copy(Type type) {
+    if (!TypeTable::is_extended(type)) return type;
+    if (const auto made = made_.find(type); made != made_.end()) return made->second;
+    ExtendedType own = from_.at(type);
+    if (names_ == TypeTable::Names::kDropped) own.name.clear();
+    NMB_ASSIGN(own.base, copy(own.base));
+    for (ExtendedType::Field& field : own.fields) NMB_ASSIGN(field.type, copy(field.type));
+    const auto [place, is_new] = known_.try_emplace(encode_type(own), Type{});
+    if (is_new) NMB_ASSIGN(place->second, to_.add(std::move(own)));
+    made_.emplace(type, place->second);
+    return place->second;
+  }
+
+ private:
+  const TypeTable& from_;
+  const TypeTable::Names names_;
+  TypeTable& to_;
+  std::map<std::vector<std::byte>, Type> known_;  // types of `to`, by their encoding
+  std::map<Type, Type> made_;
+};
+
+}  // namespace
+
+Result<Type> TypeTable::add_from(const TypeTable& other, Type type) {
+  return TypeCopier(other, Names::kKept, this).copy(type);
+}
+
+TypeTable TypeTable::only(Type type, Names names) const {
+  TypeTable out;
+  // This cannot fail, because this table has the same types.
+  (void)TypeCopier(*this, names, &out).copy(type).ok();
+  return out;
 }
 
 std::optional<Type> TypeTable::classic(Type type) const {

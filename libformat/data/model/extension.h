@@ -117,6 +117,17 @@ class TypeTable {
   // Adds a type and returns its code. Errors: kDamaged if the type is invalid (with a message, but
   // without rule and offset); kLimit if there are too many types.
   NMB_EXPORT Result<Type> add(ExtendedType type);
+  // Adds a type of another table, with the types that it contains, and returns its code. Types that
+  // this table already has are not added again. Errors: kLimit.
+  NMB_EXPORT Result<Type> add_from(const TypeTable& other, Type type);
+  // Returns a table that has only the block's own type `type` and the types that it contains.
+  // `type` is the last one. The tables of two types are equal if the types are equal. names:
+  // whether the types keep their names.
+  enum class Names : std::uint8_t { kKept, kDropped };
+  NMB_EXPORT TypeTable only(Type type, Names names = Names::kKept) const;
+  // Returns the code of the last type. There must be a type.
+  Type last() const { return static_cast<Type>(kFirst + types_.size() - 1); }
+  bool operator==(const TypeTable& other) const { return types_ == other.types_; }
   // Returns the name of a type for messages and listings: "int", "string(12)", "compound{x, y}".
   NMB_EXPORT std::string text(Type type) const;
   // Returns the classic type that differs from `type` only in the byte order of the values. Returns

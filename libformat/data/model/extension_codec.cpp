@@ -79,6 +79,10 @@ void put_type(const ExtendedType& t, ItemsOut* out) {
   out->pad();
 }
 
+void put_types(const TypeTable& types, ItemsOut* out) {
+  for (std::size_t i = 0; i < types.size(); ++i) put_type(types[i], out);
+}
+
 void put_storage(const Storage& s, ItemsOut* out) {
   out->put(static_cast<std::uint32_t>(s.variable), s.kind,
            static_cast<std::uint16_t>(s.chunk.size()), s.region_length);
@@ -279,13 +283,23 @@ std::vector<std::byte> encode_type(const ExtendedType& type) {
   return bytes;
 }
 
+void append_types(const TypeTable& types, std::vector<std::byte>* out) {
+  ItemsOut to(out);
+  put_types(types, &to);
+}
+
+Result<TypeTable> decode_types(std::span<const std::byte> bytes) {
+  ItemsIn in(bytes, 0);
+  TypeTable types;
+  take_types(&in, &types);
+  if (!in.ok()) return in.status();
+  return types;
+}
+
 void append_sections(const Extension& extension, std::vector<std::byte>* out) {
   if (extension.types.size() > 0)
     append_section(kTypesSection, kCriticalForReading | kCriticalForWriting, out,
-                   [&](ItemsOut* to) {
-                     for (std::size_t i = 0; i < extension.types.size(); ++i)
-                       put_type(extension.types[i], to);
-                   });
+                   [&](ItemsOut* to) { put_types(extension.types, to); });
   if (!extension.unlimited.empty())
     append_section(kDimensionsSection, kCriticalForReading | kCriticalForWriting, out,
                    [&](ItemsOut* to) {

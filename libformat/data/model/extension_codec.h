@@ -20,6 +20,10 @@ void append_sections(const Extension& extension, std::vector<std::byte>* out);
 // critical section of an unknown type.
 Result<Extension> decode_sections(std::span<const std::byte> bytes);
 
+// Encode and decode the payload of a types section.
+void append_types(const TypeTable& types, std::vector<std::byte>* out);
+Result<TypeTable> decode_types(std::span<const std::byte> bytes);
+
 // Encode and decode the filters in a payload.
 inline constexpr std::uint64_t kMostFilters = 32;
 void put_filters(const std::vector<Filter>& filters, ItemsOut* out);

@@ -24,4 +24,42 @@ Result<std::vector<std::byte>> HeapValue::read(const ByteSource& region, std::ui
   return out;
 }
 
+namespace {
+
+constexpr std::size_t kMostPlaces = 4096;
+
+bool add_places(const TypeTable& types, Type type, std::uint64_t offset,
+                std::vector<HeapPlace>* places) {
+  if (!types.needs_heap(type)) return true;
+  const ExtendedType& own = types.at(type);
+  switch (own.type_class) {
+    case TypeClass::kString:
+      places->push_back({offset, 1});
+      return places->size() <= kMostPlaces;
+    case TypeClass::kVlen:
+      places->push_back({offset, types.value_size(own.base)});
+      return !types.needs_heap(own.base) && places->size() <= kMostPlaces;
+    case TypeClass::kArray: {
+      const std::uint64_t size = types.value_size(own.base);
+      for (std::uint64_t at = 0; at < own.size; at += size)
+        if (!add_places(types, own.base, offset + at, places)) return false;
+      return true;
+    }
+    case TypeClass::kCompound:
+      for (const ExtendedType::Field& field : own.fields)
+        if (!add_places(types, field.type, offset + field.offset, places)) return false;
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<HeapPlace>> heap_places(const TypeTable& types, Type type) {
+  std::vector<HeapPlace> places;
+  if (!add_places(types, type, 0, &places)) return std::nullopt;
+  return places;
+}
+
 }  // namespace nmb

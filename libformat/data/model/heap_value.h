@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "model/extension.h"
 #include "wire/bytes.h"
 #include "wire/endian.h"
 
@@ -27,5 +29,16 @@ struct HeapValue {
   Result<std::vector<std::byte>> read(const ByteSource& region, std::uint64_t size,
                                       std::uint64_t* left) const;
 };
+
+// A part of a value that is a value of variable length. Its elements have `element_bytes` bytes
+// each.
+struct HeapPlace {
+  std::uint64_t offset = 0;  // from the start of the value
+  std::uint64_t element_bytes = 1;
+};
+
+// Returns the parts of a value of `type` that refer to a heap. Returns nullopt if a value contains
+// references, if elements refer to a heap too, or if there are more than 4,096 such parts.
+std::optional<std::vector<HeapPlace>> heap_places(const TypeTable& types, Type type);
 
 }  // namespace nmb

@@ -14,6 +14,7 @@
 #include "netcdf/held_types.h"
 #include "netcdf/laid_dataset.h"
 #include "netcdf/netcdf_view.h"
+#include "netcdf/own_attribute.h"
 #include "netcdf/shared_dimensions.h"
 #include "sources/tiled_values.h"
 #include "sources/value_source.h"
@@ -72,14 +73,16 @@ class Properties {
 class ClassicMaker {
  public:
   ClassicMaker(std::shared_ptr<const Dataset> dataset, Kind target, const DimensionLengths* lengths,
-               std::optional<std::int64_t> first_made_up, std::string_view record)
+               std::optional<std::int64_t> first_made_up, std::string_view record,
+               OwnTypes own_types)
       : dataset_(std::move(dataset)),
         from_(dataset_->metadata),
         types_(from_.extension()->types),
         target_(target),
         view_(netcdf_view(*dataset_, lengths, first_made_up)),
         cache_(std::make_shared<ChunkCache>(kCache)),
-        wanted_record_(record) {
+        wanted_record_(record),
+        keeps_types_(own_types == OwnTypes::kKept) {
     to_.check_names_at_once();
   }
 
@@ -118,6 +121,9 @@ class ClassicMaker {
     Source values;                       // the values as one array in external form
     std::vector<std::uint64_t> lengths;  // lengths of `values` without the dimension of characters
     std::vector<std::byte> fill;         // value of elements outside the array `values`
+    // The region of values of variable length, and the offset of the bytes to which they refer.
+    Source region{};
+    std::uint64_t heap = 0;
   };
 
   void lose(std::string object, std::string text) {
@@ -131,10 +137,19 @@ class ClassicMaker {
       if (p.number == Number::kUserBlock)
         lose("group", joined_text("found a user block of ", p.bytes.size(), " bytes; left out"));
       if (p.number == Number::kComment) lose("group", "found a comment; left out");
+      if (keeps_types_ && types_.has(p.type) && TypeTable::is_extended(p.type) &&
+          (p.number == Number::kTypeAttributes || p.number == Number::kTypeComment))
+        lose("type " + in_quotes(types_.at(p.type).name),
+             p.number == Number::kTypeComment ? "found a comment of a named datatype; left out"
+                                              : "found attributes of a named datatype; left out");
       if (p.number != Number::kLinks) continue;
       for (const hdf5::Link& link : p.links) {
         const std::string object = "link " + in_quotes(link.name);
-        if (link.kind == hdf5::LinkKind::kType)
+        const auto named = static_cast<Type>(link.number);
+        if (link.kind == hdf5::LinkKind::kType && keeps_types_ && TypeTable::is_extended(named) &&
+            types_.has(named) && !has_reference(named))
+          out_.named_types.push_back(types_.only(named));
+        else if (link.kind == hdf5::LinkKind::kType)
           lose("type " + in_quotes(link.name), "found a named datatype; left out");
         else if (link.kind == hdf5::LinkKind::kSoft || link.kind == hdf5::LinkKind::kHard)
           lose(object, joined_text("found a ", link.kind == hdf5::LinkKind::kSoft ? "soft" : "hard",
@@ -147,9 +162,23 @@ class ClassicMaker {
     }
   }
 
+  bool has_reference(Type type) const {
+    const TypeTable parts = types_.only(type);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (parts[i].type_class == TypeClass::kReference) return true;
+    return false;
+  }
+
+  // Returns whether values of a type are kept as bytes.
+  bool is_kept(Type type) const {
+    return keeps_types_ && !types_.classic(type) &&
+           (!types_.needs_heap(type) || heap_places(types_, type));
+  }
+
   // Returns the CDF-5 type to which a type is converted. If there is none, records a loss and
   // returns nullopt; the object is then left out.
   std::optional<ClassicType> choose_type(const std::string& object, Type type) {
+    if (is_kept(type)) return ClassicType{Type::kChar, types_.value_size(type), false};
     if (const std::optional<ClassicType> classic = classic_type(types_, type)) return classic;
     lose(object, unfit(type) + "; left out");
     return std::nullopt;
@@ -192,9 +221,37 @@ class ClassicMaker {
     lose_type(object, v.type, *type);
     lose_more(shown, space);
     NMB_ASSIGN(Source values, plain_array(*array, v, *type));
-    chosen_.push_back({&shown, *type, source_of(form::Named{std::move(values), object}),
-                       array->shape.lengths, fill_of(shown.id, v.type, *type)});
+    Chosen chosen{&shown, *type, source_of(form::Named{std::move(values), object}),
+                  array->shape.lengths, fill_of(shown.id, v.type, *type)};
+    if (types_.needs_heap(v.type) && array->region) {
+      const Storage* const storage = from_.extension()->storage_of(shown.id);
+      // In a region of kind 1, the heap follows the array. Otherwise all values are the fill value,
+      // which comes first in the region.
+      chosen.region = array->region;
+      chosen.heap =
+          std::min(storage->kind == StorageKind::kHeap ? from_.array_bytes(shown.id).value_or(0)
+                                                       : types_.value_size(v.type),
+                   array->region->size());
+      if (is_longer(shown, chosen.lengths) && is_filled(chosen.fill)) {
+        lose(object,
+             "found fewer values than its unlimited dimension has, and a fill value of "
+             "variable length; left out");
+        return {};
+      }
+    }
+    chosen_.push_back(std::move(chosen));
     return {};
+  }
+
+  // Returns whether a dimension of a variable is longer than its array.
+  bool is_longer(const NetcdfView::Variable& shown,
+                 const std::vector<std::uint64_t>& lengths) const {
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      if (view_.dimensions[shown.dimensions[i]].length != lengths[i]) return true;
+    return false;
+  }
+  static bool is_filled(std::span<const std::byte> fill) {
+    return std::ranges::any_of(fill, [](std::byte b) { return b != std::byte{0}; });
   }
 
   // Records the losses of a variable that do not concern its values.
@@ -213,12 +270,23 @@ class ClassicMaker {
   Result<Source> plain_array(const ValueArray& array, const Variable& v,
                              const ClassicType& type) const {
     Source source = array.source;
+    // The values of variable length lie before the bytes to which they refer.
+    if (array.region && types_.needs_heap(v.type) && source == array.region) {
+      const std::uint64_t bytes = std::min(array_bytes(array), source->size());
+      return run_of(std::move(source), 0, bytes);
+    }
     if (array.shape.record_size > 0 || source == dataset_->extent) {
       NMB_ASSIGN(source, variable_array(source, array.shape, "variable " + in_quotes(v.name)));
     }
     if (!type.is_changed) return source;
     return Source(source_of(
         form::Converted{std::move(source), ClassicValues(types_, v.type, type).conversion()}));
+  }
+
+  static std::uint64_t array_bytes(const ValueArray& array) {
+    std::uint64_t bytes = array.shape.element_size;
+    for (const std::uint64_t length : array.shape.lengths) bytes *= length;
+    return bytes;
   }
 
   // Returns the value that netCDF-C shows for missing elements of a variable that is shorter than
@@ -305,8 +373,8 @@ class ClassicMaker {
       return {};
     }
     if (chosen.type.characters > 0) {
-      const ExtendedType& strings = types_.at(from_.variable(shown.id).type);
-      out_.strings.push_back({shown.name, strings.size, strings.padding, strings.character_set});
+      out_.own.push_back({shown.name, types_.only(from_.variable(shown.id).type), chosen.fill});
+      own_.push_back(&chosen);
       NMB_ASSIGN(const DimId characters, dimension_of_characters(chosen.type.characters));
       dimensions.push_back(characters);
     }
@@ -322,7 +390,9 @@ class ClassicMaker {
   Result<DimId> dimension_of_characters(std::uint64_t length) {
     if (const auto found = of_characters_.find(length); found != of_characters_.end())
       return found->second;
-    const std::string base = joined_text("string", length);
+    // A dimension of the input does not have a name like the second one.
+    const std::string base =
+        keeps_types_ ? joined_text("bytes of a value: ", length) : joined_text("string", length);
     std::string name = base;
     for (unsigned n = 2; to_.find_dimension(name); ++n) name = joined_text(base, "_", n);
     NMB_ASSIGN(const DimId id, to_.def_dim(name, length));
@@ -347,6 +417,13 @@ class ClassicMaker {
     if (!is_classic_name(attribute.name)) {
       lose(object, std::string(kNameLost));
       return {};
+    }
+    if (const auto kept = keep_attribute(from, attribute, object)) {
+      NMB_TRY(*kept);
+      lose_shape(from, number, attribute, object);
+      NMB_ASSIGN(const std::vector<std::byte> encoded, encode_own(types_, attribute));
+      out_.own_attributes.push_back({to, std::string(attribute.name)});
+      return to_.def_att(to, attribute.name, Type::kChar, encoded);
     }
     const TypeClass type_class = TypeTable::is_extended(attribute.type)
                                      ? types_.at(attribute.type).type_class
@@ -375,6 +452,26 @@ class ClassicMaker {
       ClassicValues(types_, attribute.type, type).convert(attribute.values, values);
     }
     return to_.def_att(to, attribute.name, type.type, values);
+  }
+
+  // Returns a status if the attribute keeps its type, and nullopt if it gets a classic type. A
+  // single string becomes characters, unless the owner has the same type, or characters differ from
+  // it.
+  std::optional<Status> keep_attribute(VarId from, const Attribute& attribute,
+                                       const std::string& object) const {
+    if (!is_kept(attribute.type)) return std::nullopt;
+    const ExtendedType& own = types_.at(attribute.type);
+    if (own.type_class != TypeClass::kString || attribute.count > 1) return Status();
+    if (from != kGlobal && types_.only(attribute.type) == types_.only(from_.variable(from).type))
+      return Status();
+    if (!own.variable_length || attribute.count == 0) return std::nullopt;
+    const HeapValue value = HeapValue::load(attribute.values.data());
+    if (value.is_null()) return Status();
+    std::uint64_t left = attribute.values.size();
+    const auto text = value.read(MemorySource(attribute.values), 1, &left);
+    if (!text.ok()) return text.status().of_object(object);
+    if (std::ranges::count(*text, std::byte{0}) > 0) return Status();
+    return std::nullopt;
   }
 
   void lose_shape(VarId from, std::uint32_t number, const Attribute& attribute,
@@ -424,7 +521,30 @@ class ClassicMaker {
       values->add(to_, v, std::move(source), 0, to_.slice_bytes(v).value_or(0));
     }
     out_.dataset = laid_dataset(dataset_, std::move(to_), layout, records, std::move(values));
+    add_heaps();
     return {};
+  }
+
+  // Appends the bytes to which values of variable length refer to the extent.
+  void add_heaps() {
+    form::Spliced all{
+        {out_.dataset->extent}, {}, out_.dataset->extent->size(), out_.dataset->extent->name()};
+    all.runs.push_back({0, all.bytes, 0, 0});
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+      const Chosen& chosen = *own_[i];
+      if (!chosen.region) continue;
+      const std::uint64_t length = chosen.region->size() - chosen.heap;
+      out_.own[i].heap = {all.bytes, length, chosen.heap};
+      if (length == 0) continue;
+      all.runs.push_back(
+          {all.bytes, length, chosen.heap, static_cast<std::uint32_t>(all.sources.size())});
+      all.sources.push_back(chosen.region);
+      all.bytes += length;
+    }
+    if (all.sources.size() == 1) return;
+    Dataset with_heaps = *out_.dataset;
+    with_heaps.extent = source_of(std::move(all));
+    out_.dataset = dataset_keeping(std::move(out_.dataset), std::move(with_heaps));
   }
 
   const std::shared_ptr<const Dataset> dataset_;
@@ -434,9 +554,11 @@ class ClassicMaker {
   const NetcdfView view_;
   const std::shared_ptr<ChunkCache> cache_;
   const std::string_view wanted_record_;
+  const bool keeps_types_;
   std::optional<Properties> properties_;
   std::vector<Chosen> chosen_;
   std::vector<const Chosen*> written_;     // the variables of the output, in order
+  std::vector<const Chosen*> own_;         // the variables of out_.own
   std::optional<std::uint32_t> record_;    // the view's dimension that becomes the record dimension
   std::vector<std::optional<DimId>> ids_;  // output dimension for each dimension of the view
   std::map<std::uint64_t, DimId> of_characters_;
@@ -455,8 +577,8 @@ Loss lost_type(std::string object, Type type, Kind target) {
 Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind target,
                                   const DimensionLengths* lengths,
                                   std::optional<std::int64_t> first_made_up,
-                                  std::string_view record) {
-  ClassicMaker maker(std::move(dataset), target, lengths, first_made_up, record);
+                                  std::string_view record, OwnTypes own_types) {
+  ClassicMaker maker(std::move(dataset), target, lengths, first_made_up, record, own_types);
   NMB_ASSIGN(ClassicView all, maker.make());
   NMB_ASSIGN(ClassicView view, with_types_of(all.dataset, target, maker.unheld()));
   const std::vector<VarId> origins = maker.origins();
@@ -468,20 +590,13 @@ Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind t
   view.losses.insert(view.losses.begin(), std::make_move_iterator(all.losses.begin()),
                      std::make_move_iterator(all.losses.end()));
   view.lost_fill_values = std::move(all.lost_fill_values);
-  view.strings = std::move(all.strings);
+  view.own = std::move(all.own);
+  view.own_attributes = std::move(all.own_attributes);
+  view.named_types = std::move(all.named_types);
   return view;
 }
 
 }  // namespace
-
-ExtendedType ClassicView::Strings::type() const {
-  ExtendedType type;
-  type.type_class = TypeClass::kString;
-  type.size = length;
-  type.padding = padding;
-  type.character_set = character_set;
-  return type;
-}
 
 std::vector<Loss> type_losses(const Metadata& metadata, Kind target) {
   std::vector<Loss> losses;
@@ -506,15 +621,15 @@ std::vector<Loss> type_losses(const Metadata& metadata, Kind target) {
 
 Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
                                  const DimensionLengths* lengths,
-                                 std::optional<std::int64_t> first_made_up,
-                                 std::string_view record) {
+                                 std::optional<std::int64_t> first_made_up, std::string_view record,
+                                 OwnTypes own_types) {
   if (has_classic_values(dataset->metadata))
     return with_types_of(as_classic(std::move(dataset)), target);
   const std::string file = dataset->extent->name();
   const bool is_file = dataset->name == file;
   const std::string block = is_file ? "" : "block " + in_quotes(dataset->name) + ": ";
   Result<ClassicView> view =
-      view_of_types(std::move(dataset), target, lengths, first_made_up, record);
+      view_of_types(std::move(dataset), target, lengths, first_made_up, record, own_types);
   if (view.ok()) return view;
   const Status& status = view.status();
   return Status(status.code(), file, status.offset(), status.rule(), block + status.message());

@@ -17,6 +17,7 @@
 #include "model/dataset.h"
 #include "model/extension.h"
 #include "model/metadata.h"
+#include "sources/late_values.h"
 #include "wire/block_entry.h"
 #include "wire/failure.h"
 #include "wire/kinds.h"
@@ -200,16 +201,39 @@ struct ClassicView {
   // variable had a fill value that is not netCDF's default and is not in an attribute. No values
   // differ, but later writes to the classic dataset fill unwritten values with another value.
   std::vector<std::string> lost_fill_values;
-  // Variables of strings of fixed length. In the classic dataset, they have single characters and
-  // one more dimension. This is a loss if the dataset is not written as a classic file.
-  struct Strings {
+  // A variable whose type a classic dataset lacks. In the classic dataset, the bytes of its values
+  // are characters along one more dimension. With OwnTypes::kLost, only variables of strings of
+  // fixed length are in the classic dataset; this is a loss if it is not written as a classic file.
+  struct OwnValues {
     std::string variable;
-    std::uint64_t length = 0;  // number of bytes in a string
-    StringPadding padding{};
-    CharacterSet character_set{};
-    NMB_EXPORT ExtendedType type() const;
+    TypeTable types;              // the type of the variable is the last one
+    std::vector<std::byte> fill;  // one value, which elements have that were never written
+    // The bytes to which values of variable length refer. The extent of the classic dataset has
+    // them after the values of all variables.
+    struct Heap {
+      std::uint64_t begin = 0, length = 0;  // in the extent
+      std::uint64_t offset = 0;             // in the values, offsets begin with this number
+    };
+    Heap heap{};
+
+    const ExtendedType& type() const { return types.at(types.last()); }
+    bool has_heap() const { return types.needs_heap(types.last()); }
+    bool has_same_type(const OwnValues& other) const {
+      return types.only(types.last(), TypeTable::Names::kDropped) ==
+             other.types.only(other.types.last(), TypeTable::Names::kDropped);
+    }
   };
-  std::vector<Strings> strings;
+  std::vector<OwnValues> own{};
+  // With OwnTypes::kKept: the attributes whose type a classic dataset lacks. In the classic
+  // dataset, they are the characters that encode_own() makes.
+  struct OwnAttribute {
+    VarId owner = kGlobal;  // in the classic dataset
+    std::string name;
+    bool operator==(const OwnAttribute&) const = default;
+  };
+  std::vector<OwnAttribute> own_attributes{};
+  // With OwnTypes::kKept: the named datatypes of the group.
+  std::vector<TypeTable> named_types{};
 };
 
 // Returns the variables and attributes of a classic dataset whose types are not types of `target`.
@@ -234,6 +258,7 @@ NMB_EXPORT std::vector<Loss> type_losses(const Metadata& metadata, Kind target);
 NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
                                             const DimensionLengths* lengths = nullptr,
                                             std::optional<std::int64_t> first_made_up = {},
-                                            std::string_view record = {});
+                                            std::string_view record = {},
+                                            OwnTypes own_types = OwnTypes::kLost);
 
 }  // namespace nmb

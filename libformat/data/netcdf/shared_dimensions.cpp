@@ -24,25 +24,18 @@ bool begins_with_mark(std::span<const std::byte> section) {
              static_cast<std::uint16_t>(Property::Number::kDimensionsAbove);
 }
 
-// Returns whether all types are strings of fixed length, or types of CDF-5 in any byte order.
-bool has_classic_types(const TypeTable& types) {
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    const ExtendedType& type = types[i];
-    const bool is_string = type.type_class == TypeClass::kString && !type.variable_length;
-    if (!type.name.empty() ||
-        (!is_string &&
-         !types.classic(static_cast<Type>(TypeTable::kFirst + static_cast<std::uint32_t>(i)))))
-      return false;
-  }
-  return true;
+bool has_reference(const TypeTable& types) {
+  for (std::size_t i = 0; i < types.size(); ++i)
+    if (types[i].type_class == TypeClass::kReference) return true;
+  return false;
 }
 
 // Returns the result of levels_above(), or nullopt if a block of kind 6 is not a classic dataset.
 std::optional<std::vector<std::uint32_t>> levels_of_classic(const Metadata& metadata) {
   const Extension* const extension = metadata.extension().get();
-  if (!extension || !begins_with_mark(extension->hdf5) || !has_classic_types(extension->types) ||
+  if (!extension || !begins_with_mark(extension->hdf5) || has_reference(extension->types) ||
       std::ranges::any_of(extension->storage, [](const Storage& storage) {
-        return storage.kind != StorageKind::kChunked;
+        return storage.kind == StorageKind::kNone;
       }))
     return std::nullopt;
   const Result<std::vector<Property>> properties = hdf5::decode_properties(extension->hdf5);

@@ -71,12 +71,17 @@ struct StoredOrigin {
   std::uint64_t sum = 0;  // checksum of the block's entry
 };
 
+// Whether a block that becomes a classic dataset keeps the values of types that a classic dataset
+// lacks (ClassicView::OwnValues).
+enum class OwnTypes : std::uint8_t { kLost, kKept };
+
 // The values of a block of kind 6, converted to a classic dataset.
 struct ViewOrigin {
   std::string block;
   Source body, extent;  // extent is nullptr if the block has no values
   std::shared_ptr<const DimensionLengths> lengths;
   std::string record;  // see classic_view()
+  OwnTypes own_types = OwnTypes::kLost;
 };
 
 // Where another rank opens the same values. std::monostate: no other rank can open them.

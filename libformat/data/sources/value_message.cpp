@@ -67,6 +67,10 @@ void fields(Fields& all, form::Converted& converted) {
   all(converted.conversion, converted.source);
 }
 template <class Fields>
+void fields(Fields& all, form::Moved& moved) {
+  all(moved.value_bytes, moved.places, moved.heap, moved.heap_bytes, moved.new_heap, moved.source);
+}
+template <class Fields>
 void fields(Fields& all, form::Named& named) {
   all(named.object, named.source);
 }
@@ -131,7 +135,7 @@ template <class Fields>
 void fields(Fields& all, ViewOrigin& origin) {
   all(origin.block);
   all.whole(origin.body);
-  all(origin.lengths, origin.record, origin.extent);
+  all(origin.lengths, origin.record, origin.own_types, origin.extent);
 }
 template <class Fields>
 void fields(Fields& all, LateForm& form) {

@@ -8,6 +8,7 @@
 #include "sources/laid_values.h"
 #include "sources/partition_key.h"
 #include "sources/tiled_values.h"
+#include "wire/endian.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -181,6 +182,43 @@ Status Converted::read_at(std::uint64_t at, std::span<std::byte> out) const {
   return {};
 }
 
+Status Moved::read_at(std::uint64_t at, std::span<std::byte> out) const {
+  const auto move = [&](std::span<std::byte> values) -> Status {
+    for (std::size_t from = 0; from < values.size(); from += value_bytes)
+      for (const HeapPlace& place : places) {
+        std::byte* const value = values.data() + from + place.offset;
+        const HeapValue found = HeapValue::load(value);
+        if (found.is_null()) continue;
+        const std::uint64_t begin = found.offset - heap;
+        if (found.offset < heap || begin > heap_bytes ||
+            found.count > (heap_bytes - begin) / place.element_bytes)
+          return Status(
+              Code::kDamaged, name(), kNoOffset, "R-XV-1",
+              joined_text("found a value of ", found.count, " elements at offset ", found.offset,
+                          "; expected a place in the ", heap_bytes, " bytes after the array"));
+        store_le(value + sizeof found.count, new_heap + begin);
+      }
+    return {};
+  };
+  while (!out.empty()) {
+    const std::uint64_t within = at % value_bytes;
+    std::size_t part = out.size() / value_bytes * value_bytes;
+    if (within == 0 && part > 0) {
+      NMB_TRY(source->read_at(at, out.first(part)));
+      NMB_TRY(move(out.first(part)));
+    } else {
+      std::vector<std::byte> value(value_bytes);
+      part = std::min<std::size_t>(out.size(), value_bytes - within);
+      NMB_TRY(source->read_at(at - within, value));
+      NMB_TRY(move(value));
+      std::copy_n(value.begin() + static_cast<std::ptrdiff_t>(within), part, out.begin());
+    }
+    at += part;
+    out = out.subspan(part);
+  }
+  return {};
+}
+
 Status Held::read_at(std::uint64_t at, std::span<std::byte> out) const {
   auto piece = pieces.upper_bound(at);
   if (piece != pieces.begin()) {
@@ -337,8 +375,8 @@ class Shortener {
     return Source(source_of(std::make_shared<const TiledValues>(tiled->shortened(wanted_))));
   }
   // Sources of these forms are always sent whole.
-  template <OneOf<form::Bytes, form::Repeated, form::Strided, form::Converted, form::Named,
-                  form::Called, form::Numbered, std::shared_ptr<const LateValues>>
+  template <OneOf<form::Bytes, form::Repeated, form::Strided, form::Converted, form::Moved,
+                  form::Named, form::Called, form::Numbered, std::shared_ptr<const LateValues>>
                 Kind>
   Result<Source> operator()(const Kind&) const {
     return Source();

@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/heap_value.h"
 #include "model/values.h"
 #include "sources/late_values.h"
 #include "wire/bytes.h"
@@ -155,6 +156,20 @@ struct Converted {
   Status read_at(std::uint64_t at, std::span<std::byte> out) const;
 };
 
+// An array of values of variable length, or of values that contain such parts, whose heap is
+// elsewhere: the offsets in the values are changed.
+struct Moved {
+  Source source;
+  std::uint64_t value_bytes = 0;
+  std::vector<HeapPlace> places;
+  // The heap in the region that the source belongs to, and its offset in the new region.
+  std::uint64_t heap = 0, heap_bytes = 0, new_heap = 0;
+
+  std::uint64_t size() const { return source->size(); }
+  const std::string& name() const { return source->name(); }
+  Status read_at(std::uint64_t at, std::span<std::byte> out) const;
+};
+
 // A source whose error messages begin with the name of an object.
 struct Named {
   Source source;
@@ -214,9 +229,9 @@ struct Numbered {
 
 using SourceForm =
     std::variant<form::Slice, form::Bytes, form::Repeated, form::Spliced, form::Strided,
-                 form::Converted, form::Named, form::Held, form::Called, form::Numbered,
-                 std::shared_ptr<const LaidValues>, std::shared_ptr<const TiledValues>,
-                 std::shared_ptr<const LateValues>>;
+                 form::Converted, form::Moved, form::Named, form::Held, form::Called,
+                 form::Numbered, std::shared_ptr<const LaidValues>,
+                 std::shared_ptr<const TiledValues>, std::shared_ptr<const LateValues>>;
 
 class ValueSource final : public ByteSource {
  public:

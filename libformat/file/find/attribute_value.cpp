@@ -8,6 +8,7 @@
 
 #include "dump/dump.h"
 #include "model/values.h"
+#include "netcdf/classic_type.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -19,8 +20,18 @@ Result<TagValue> attribute_value(const Metadata& metadata, const Attribute& attr
   std::optional<Type> type = attribute.type;
   if (TypeTable::is_extended(*type)) {
     const TypeTable& types = metadata.extension()->types;
-    if (types.is_swapped(*type)) std::ranges::reverse(value);
-    type = types.classic(*type);
+    const auto number = types.at(*type).type_class == TypeClass::kFloat && attribute.count == 1
+                            ? classic_type(types, *type)
+                            : std::nullopt;
+    if (number) {
+      std::vector<std::byte> converted(number->value_bytes());
+      ClassicValues(types, *type, *number).convert(value, converted);
+      value = std::move(converted);
+      type = number->type;
+    } else {
+      if (types.is_swapped(*type)) std::ranges::reverse(value);
+      type = types.classic(*type);
+    }
   }
   if (!type || type == Type::kChar || attribute.count != 1)
     return Status(Code::kUnsupported,

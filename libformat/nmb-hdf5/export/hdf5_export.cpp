@@ -123,7 +123,10 @@ class Hdf5Export {
       }
     NMB_ASSIGN(DimensionScales scales,
                DimensionScales::make(*source, group.get(), form_.dimensions(), &shared_uses_));
-    if (source->is_classic()) NMB_TRY(scales.make_scales());
+    if (source->is_classic()) {
+      NMB_TRY(link_types_of(*source));
+      NMB_TRY(scales.make_scales());
+    }
     for (VarId variable = 0; variable < linked.size(); ++variable) {
       if (linked[variable]) continue;
       Link link;
@@ -217,16 +220,30 @@ class Hdf5Export {
 
   // Links each named datatype at its path if no link of the hdf5 section leads to it.
   Status link_types() {
-    for (const auto& [path, type] : maker_.named()) {
-      if (path.starts_with('/')) continue;  // the type had no link in its HDF5 file
-      if (H5Lexists(maker_.file(), path.c_str(), H5P_DEFAULT) > 0) continue;
-      H5Eclear2(H5E_DEFAULT);
-      NMB_ASSIGN(const Handle lcpl, check_handle(H5Pcreate(H5P_LINK_CREATE), "properties"));
-      NMB_TRY(check_hdf5(H5Pset_create_intermediate_group(lcpl.get(), 1), "properties"));
-      NMB_TRY(check_hdf5(H5Olink(type.get(), maker_.file(), path.c_str(), lcpl.get(), H5P_DEFAULT),
-                         object_text("named datatype", path)));
+    for (const auto& [path, type] : maker_.named()) NMB_TRY(link_type(path, type.get()));
+    return {};
+  }
+
+  // Links the named datatypes of a classic dataset. netCDF-C leaves out a variable whose type is
+  // linked after it.
+  Status link_types_of(ExportSource& source) {
+    const TypeTable& types = source.types().table();
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      if (types[i].name.empty()) continue;
+      NMB_ASSIGN(const hid_t type, source.types().stored(static_cast<Type>(TypeTable::kFirst + i)));
+      NMB_TRY(link_type(path_of(types[i]), type));
     }
     return {};
+  }
+
+  Status link_type(const std::string& path, hid_t type) {
+    if (path.starts_with('/')) return {};  // the type had no link in its HDF5 file
+    if (H5Lexists(maker_.file(), path.c_str(), H5P_DEFAULT) > 0) return {};
+    H5Eclear2(H5E_DEFAULT);
+    NMB_ASSIGN(const Handle lcpl, check_handle(H5Pcreate(H5P_LINK_CREATE), "properties"));
+    NMB_TRY(check_hdf5(H5Pset_create_intermediate_group(lcpl.get(), 1), "properties"));
+    return check_hdf5(H5Olink(type, maker_.file(), path.c_str(), lcpl.get(), H5P_DEFAULT),
+                      object_text("named datatype", path));
   }
 
   Status write_attributes_later(const PendingObjects& later) {

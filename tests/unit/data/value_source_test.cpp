@@ -21,6 +21,7 @@
 #include "sources/value_message.h"
 #include "superblock/settled_head.h"
 #include "support/programs.h"
+#include "wire/endian.h"
 
 namespace nmb {
 namespace {
@@ -105,6 +106,16 @@ class ValueSourceTest : public testing::Test {
         source_of(form::Converted{in_memory(external({-3, 4, 500}, Type::kShort)),
                                   widening({Type::kShort, Type::kInt})}),
         external({-3, 4, 500}, Type::kInt));
+    // Two values of variable length and a null value; their heap moves from offset 48 to 100.
+    const auto heap_values = [](const std::vector<std::uint64_t>& numbers) {
+      ByteVector out(numbers.size() * 8);
+      for (std::size_t i = 0; i < numbers.size(); ++i) store_le(out.data() + i * 8, numbers[i]);
+      return out;
+    };
+    add("moved",
+        source_of(
+            form::Moved{in_memory(heap_values({3, 50, 0, 0, 2, 48})), 16, {{0, 2}}, 48, 8, 100}),
+        heap_values({3, 102, 0, 0, 2, 100}));
     ValueConversion reverse{1, 1, true,
                             [](std::span<const std::byte> in, std::span<std::byte> out) {
                               for (std::size_t i = 0; i < out.size(); ++i) out[i] = ~in[i];

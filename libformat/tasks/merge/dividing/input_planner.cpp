@@ -193,7 +193,7 @@ Status InputPlanner::take_whole(InputBlock& block, const std::string& group) {
 
 Result<ClassicForm> InputPlanner::form_of(const InputBlock& block) const {
   NMB_ASSIGN(ClassicForm form, classic_form(block, views_));
-  if (options_.classic) form.strings.clear();
+  if (options_.classic) form.own.clear();
   return form;
 }
 

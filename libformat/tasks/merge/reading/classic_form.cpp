@@ -41,23 +41,25 @@ bool is_record_unused(const InputBlock& block, const Dataset& dataset, const std
 
 }  // namespace
 
-Result<Source> open_view(std::shared_ptr<const Dataset> block, const DimensionLengths* lengths,
-                         std::string_view record) {
+Result<Source> open_view(std::shared_ptr<const Dataset> block, const ViewOrigin& how) {
   auto both = std::make_shared<OpenView>();
   both->block = std::move(block);
-  NMB_ASSIGN(ClassicView view, classic_view(both->block, Kind::kCdf5, lengths, {}, record));
+  NMB_ASSIGN(ClassicView view, classic_view(both->block, Kind::kCdf5, how.lengths.get(), {},
+                                            how.record, how.own_types));
   both->view = std::move(view.dataset);
   const ByteSource* const extent = both->view->extent.get();
   return Source(std::move(both), extent);
 }
 
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool,
-                                 const std::string& record) {
+                                 const std::string& record, OwnTypes own_types) {
   if (has_classic_values(block.dataset.metadata)) {
     std::vector<std::uint32_t> levels = levels_above(block.dataset.metadata);
     levels.resize(block.dataset.metadata.dimension_count());
     return ClassicForm{block.dataset,
                        block.values,
+                       {},
+                       {},
                        {},
                        {},
                        {},
@@ -71,14 +73,17 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
   NMB_ASSIGN(std::shared_ptr<const Dataset> opened, block.open());
   const auto paths = paths_of(*opened);
   const std::string name = opened->name;
-  NMB_ASSIGN(ClassicView view,
-             classic_view(std::move(opened), Kind::kCdf5, block.lengths.get(), {}, record));
-  const auto open = [open = block.open, lengths = block.lengths, record]() -> Result<Source> {
+  NMB_ASSIGN(ClassicView view, classic_view(std::move(opened), Kind::kCdf5, block.lengths.get(), {},
+                                            record, own_types));
+  ViewOrigin origin{block.dataset.name, block.packed.body, block.values, block.lengths, record,
+                    own_types};
+  // The view has the dimensions of the file, and does not need the values of the origin.
+  ViewOrigin how{{}, {}, {}, block.lengths, record, own_types};
+  const auto open = [open = block.open, how = std::move(how)]() -> Result<Source> {
     NMB_ASSIGN(std::shared_ptr<const Dataset> again, open());
-    return open_view(std::move(again), lengths.get(), record);
+    return open_view(std::move(again), how);
   };
   const ByteSource& extent = *view.dataset->extent;
-  ViewOrigin origin{block.dataset.name, block.packed.body, block.values, block.lengths, record};
   // The view takes much memory while it is open.
   Source values = source_of(
       late_values({extent.name(), extent.size(), false, std::move(origin)}, open, std::move(pool)));
@@ -104,7 +109,9 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
                      std::move(view.empty_dimensions),
                      std::move(view.left_out),
                      std::move(view.lost_fill_values),
-                     std::move(view.strings),
+                     std::move(view.own),
+                     std::move(view.own_attributes),
+                     std::move(view.named_types),
                      std::move(view.dataset),
                      std::move(levels),
                      is_unused};
@@ -116,9 +123,9 @@ std::vector<Loss> losses_of(const InputBlock& block, const ClassicForm& form,
   const std::string group = block.group.empty() ? "" : "group /" + block.group + ": ";
   std::vector<Loss> losses;
   std::vector<Loss> all = form.losses;
-  for (const ClassicView::Strings& strings : form.strings)
-    all.push_back({"variable " + in_quotes(strings.variable),
-                   "found strings of " + std::to_string(strings.length) +
+  for (const ClassicView::OwnValues& own : form.own)
+    all.push_back({"variable " + in_quotes(own.variable),
+                   "found strings of " + std::to_string(own.type().size) +
                        " bytes, expected single characters or numbers"});
   for (const Loss& loss : all) {
     std::string found = loss.text.substr(loss.text.starts_with(kFound) ? kFound.size() : 0);

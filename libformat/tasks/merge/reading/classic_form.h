@@ -22,7 +22,9 @@ struct ClassicForm {
   std::vector<ClassicView::EmptyDimension> empty_dimensions;
   std::vector<VarId> left_out;                // variables of the block that `dataset` does not have
   std::vector<std::string> lost_fill_values;  // see ClassicView::lost_fill_values
-  std::vector<ClassicView::Strings> strings;
+  std::vector<ClassicView::OwnValues> own;
+  std::vector<ClassicView::OwnAttribute> own_attributes;
+  std::vector<TypeTable> named_types;
   std::shared_ptr<const Dataset> view;  // the converted dataset of a block of kind 6
   // For each dimension of `dataset`: the number of levels from the block up to the group that
   // defines the dimension. 0 means that the block itself defines the dimension.
@@ -33,14 +35,14 @@ struct ClassicForm {
 };
 
 // Converts a block. A block of kind 6 is opened again through `pool` when its values are read.
-// record: see classic_view(). Errors: kDamaged, kLimit.
+// record, own_types: see classic_view(). Errors: kDamaged, kLimit.
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool,
-                                 const std::string& record = {});
+                                 const std::string& record = {},
+                                 OwnTypes own_types = OwnTypes::kLost);
 
-// Returns the values of a block of kind 6 as the extent of the converted dataset. record: see
-// classic_view(). Errors: kDamaged, kLimit.
-Result<Source> open_view(std::shared_ptr<const Dataset> block, const DimensionLengths* lengths,
-                         std::string_view record);
+// Returns the values of a block of kind 6 as the extent of the converted dataset. how: how the
+// block was converted. Errors: kDamaged, kLimit.
+Result<Source> open_view(std::shared_ptr<const Dataset> block, const ViewOrigin& how);
 
 // Returns the losses of a block that becomes classic, although the output is not a classic file.
 // why: the reason for which the block becomes classic.

@@ -16,22 +16,6 @@ namespace nmb {
 
 namespace {
 
-// Returns whether two types differ only in their names.
-bool is_same(const TypeTable& a, Type one, const TypeTable& b, Type other) {
-  if (!TypeTable::is_extended(one) || !TypeTable::is_extended(other)) return one == other;
-  ExtendedType first = a.at(one), second = b.at(other);
-  if (first.fields.size() != second.fields.size() || !is_same(a, first.base, b, second.base))
-    return false;
-  // The numbers of types differ between blocks.
-  second.base = first.base;
-  for (std::size_t i = 0; i < first.fields.size(); ++i) {
-    if (!is_same(a, first.fields[i].type, b, second.fields[i].type)) return false;
-    second.fields[i].type = first.fields[i].type;
-  }
-  second.name = first.name;
-  return first == second;
-}
-
 // Returns whether a block has a named datatype that differs at most in its name from a type of
 // `user`. netCDF-C finds the name of a type in this way.
 bool names_type_of(const LoadedBlock& block, const LoadedBlock& user) {
@@ -40,9 +24,14 @@ bool names_type_of(const LoadedBlock& block, const LoadedBlock& user) {
   const auto code = [](std::size_t number) {
     return static_cast<Type>(TypeTable::kFirst + static_cast<std::uint32_t>(number));
   };
-  for (std::size_t i = 0; i < types.size(); ++i)
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i].name.empty()) continue;
+    const TypeTable named = types.only(code(i), TypeTable::Names::kDropped);
     for (std::size_t k = 0; k < used.size(); ++k)
-      if (!types[i].name.empty() && is_same(types, code(i), used, code(k))) return true;
+      if (used[k].type_class == types[i].type_class &&
+          named == used.only(code(k), TypeTable::Names::kDropped))
+        return true;
+  }
   return false;
 }
 

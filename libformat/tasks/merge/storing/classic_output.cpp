@@ -30,7 +30,7 @@ bool ClassicOutput::is_first(const OutputName& name) {
 Status ClassicOutput::take_whole(const OutputName& name, InputBlock& block) {
   if (!is_first(name)) return {};
   NMB_ASSIGN(ClassicForm form, classic_form(block, views_));
-  form.strings.clear();
+  form.own.clear();
   report_losses(block, form, conflicts_);
   auto only = std::make_shared<Dataset>(form.dataset);
   only->extent = or_empty(form.values, *file_);

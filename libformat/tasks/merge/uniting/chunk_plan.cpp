@@ -66,29 +66,24 @@ Chunking chunking_of(const Storage& storage, StoredType type,
   return out;
 }
 
-// Returns the number of bytes in a string of fixed length. Returns 0 for other types, and for
-// strings of 1 byte, which are characters.
-std::uint64_t length_of_strings(const TypeTable& types, Type type) {
-  if (!TypeTable::is_extended(type)) return 0;
-  const ExtendedType& own = types.at(type);
-  const bool is_string = own.type_class == TypeClass::kString && !own.variable_length;
-  return is_string && own.size > 1 ? own.size : 0;
-}
-
-// Turns the chunking of strings into the chunking of their characters. The stored bytes of chunks
-// are the same in both. length: the number of bytes in a string. Returns whether all bytes of the
-// fill value are the same; if they differ, the fill value becomes a NUL character.
-bool make_characters(std::uint64_t length, Chunking* chunking) {
+// Turns the chunking of values of another type into the chunking of their bytes. The stored bytes
+// of chunks are the same in both. The fill value stays a whole value. length: the number of bytes
+// in a value.
+void make_characters(std::uint64_t length, Chunking* chunking) {
   chunking->type.extended.reset();
   chunking->chunk.push_back(length);
   for (Filter& filter : chunking->filters)
     if (filter.id == kShuffle && filter.parameters.empty())
       filter.parameters = {static_cast<std::uint32_t>(length)};
-  std::vector<std::byte>& fill = chunking->type.fill;
-  const std::byte first = fill.front();
-  const bool is_uniform = std::ranges::count(fill, first) == std::ssize(fill);
-  fill.assign(1, is_uniform ? first : std::byte{0});
-  return is_uniform;
+}
+
+// Returns the creation properties of a variable.
+hdf5::Creation creation_of(std::span<const Property> properties, VarId variable) {
+  for (const Property& p : properties)
+    if (p.owner == variable && p.attribute == hdf5::kNoAttribute &&
+        p.number == Property::Number::kCreation)
+      return p.creation;
+  return {};
 }
 
 // Returns the chunking of a variable whose values get another type. type: the new type.
@@ -139,7 +134,7 @@ class ChunkPlanner {
     for (std::uint32_t member = 0; member < values.size(); ++member)
       NMB_TRY(look_at(member, values[member]));
     for (UnitedVariable& variable : plan_.variables) find_plain(&variable);
-    const bool is_needed = united_.has_strings() || (keeps_byte_order && has_swapped_array());
+    const bool is_needed = united_.has_own_types() || (keeps_byte_order && has_swapped_array());
     if (!is_forced && !has_chunks() && !is_needed) return kNoChunks;
     for (VarId v = 0; v < metadata_.variable_count(); ++v) choose(v);
     if (!united_.has_growing() && !has_chunks() && !is_needed) return kNoChunks;
@@ -186,14 +181,15 @@ class ChunkPlanner {
     const std::optional<VarId> found = find_netcdf_variable(metadata, own.name);
     if (!found) return;
     const Storage* const storage = metadata.extension()->storage_of(*found);
-    if (storage && storage->kind != StorageKind::kChunked) return;
     const Variable there = metadata.variable(*found);
     const TypeTable& types = metadata.extension()->types;
-    // The union shows strings of n bytes as characters with one more dimension of length n.
-    const std::uint64_t string_length = length_of_strings(types, there.type);
+    if (is_heap(variable, types, there.type)) return look_at_heap(&united, *found, properties);
+    if (storage && storage->kind != StorageKind::kChunked) return;
+    // The union shows the bytes of other types along one more dimension.
+    const std::uint64_t own_length = united_.own_of(variable) ? types.value_size(there.type) : 0;
     const DatasetUnion::Box& box = part->box;
-    if (string_length > 0
-            ? box.count.size() != there.dimensions.size() + 1 || box.count.back() != string_length
+    if (own_length > 0
+            ? box.count.size() != there.dimensions.size() + 1 || box.count.back() != own_length
             : box.count.size() != there.dimensions.size() || types.classic(there.type) != box.type)
       return;
     // If a variable is shorter than its dimensions, its last chunks lack values.
@@ -202,7 +198,7 @@ class ChunkPlanner {
       is_whole = is_whole && metadata.dimension(there.dimensions[i]).length == box.count[i];
     StoredType type{{box.type, types.is_swapped(there.type)}, extended_type(types, there.type), {}};
     if (!storage) {
-      if (!is_whole || string_length > 0 || box.type != own.type ||
+      if (!is_whole || own_length > 0 || box.type != own.type ||
           metadata.is_record_variable(*found))
         return;
       type.fill = fill_value(metadata_, variable);
@@ -221,8 +217,7 @@ class ChunkPlanner {
     if (!check_filters(storage->filters).ok()) return;
     type.fill = unstored_value(properties, *found, types.value_size(there.type));
     Chunking chunking = chunking_of(*storage, std::move(type), properties);
-    // If a fill value has different bytes, no character equals it. Then all values are written.
-    if (string_length > 0) is_whole = make_characters(string_length, &chunking) && is_whole;
+    if (own_length > 0) make_characters(own_length, &chunking);
     if (std::holds_alternative<std::monostate>(united.storage))
       united.storage = widened(chunking, own.type, box.maps_fill);
     if (!is_whole) return;
@@ -230,6 +225,18 @@ class ChunkPlanner {
     if (part != united.parts.begin()) part->own = std::prev(part)->own;
     if (!part->own || *part->own != chunking)
       part->own = std::make_shared<const Chunking>(std::move(chunking));
+  }
+
+  // Returns whether a variable has values of variable length, and the type of a dataset too.
+  bool is_heap(VarId variable, const TypeTable& types, Type type) const {
+    const ClassicView::OwnValues* const own = united_.own_of(variable);
+    return own && own->has_heap() && types.needs_heap(type);
+  }
+
+  static void look_at_heap(UnitedVariable* united, VarId there,
+                           std::span<const Property> properties) {
+    if (std::holds_alternative<std::monostate>(united->storage))
+      united->storage = HeapStorage{creation_of(properties, there)};
   }
 
   // Arrays without chunks keep their byte order if the united variable is these arrays, one after
@@ -264,20 +271,24 @@ class ChunkPlanner {
     const std::optional<VarId> found = find_netcdf_variable(metadata, own.name);
     if (!found || !std::holds_alternative<std::monostate>(united.storage)) return;
     const Storage* const storage = metadata.extension()->storage_of(*found);
-    if (!storage || storage->kind != StorageKind::kChunked) return;
     const Variable there = metadata.variable(*found);
     const TypeTable& types = metadata.extension()->types;
-    const std::uint64_t string_length = length_of_strings(types, there.type);
-    const bool has_type =
-        string_length > 0 ? own.type == Type::kChar : types.classic(there.type) == own.type;
+    if (is_heap(variable, types, there.type)) return look_at_heap(&united, *found, properties);
+    if (!storage || storage->kind != StorageKind::kChunked) return;
+    const ClassicView::OwnValues* const own_values = united_.own_of(variable);
+    const std::uint64_t own_length = own_values ? own_values->type().size : 0;
+    const bool has_type = own_values
+                              ? TypeTable::is_extended(there.type) &&
+                                    own_values->has_same_type({{}, types.only(there.type), {}})
+                              : types.classic(there.type) == own.type;
     if (!has_type || storage->chunk.size() != there.dimensions.size() ||
-        own.dimensions.size() != there.dimensions.size() + (string_length > 0 ? 1 : 0) ||
+        own.dimensions.size() != there.dimensions.size() + (own_values ? 1 : 0) ||
         !check_filters(storage->filters).ok())
       return;
     StoredType type{{own.type, types.is_swapped(there.type)}, extended_type(types, there.type), {}};
     type.fill = unstored_value(properties, *found, types.value_size(there.type));
     Chunking chunking = chunking_of(*storage, std::move(type), properties);
-    if (string_length > 0) make_characters(string_length, &chunking);
+    if (own_values) make_characters(own_length, &chunking);
     united.storage = std::move(chunking);
   }
 
@@ -289,11 +300,12 @@ class ChunkPlanner {
     UnitedVariable& united = plan_.variables[variable];
     const std::vector<std::optional<std::size_t>> asked = asked_lengths(v);
     const bool is_asked_for = std::ranges::any_of(asked, [](const auto& a) { return !!a; });
-    const ClassicView::Strings* const strings = united_.strings_of(variable);
-    if (strings && v.dimensions.size() == 1) return;  // one string
+    const ClassicView::OwnValues* const own = united_.own_of(variable);
+    if (own && own->has_heap()) return choose_heap(v, &united);
+    if (own && v.dimensions.size() == 1) return;  // a single value
     const std::uint64_t value_size = type_size(v.type);
-    // Filters see whole strings.
-    const std::uint64_t filtered_size = strings ? strings->length : value_size;
+    // Filters see whole values.
+    const std::uint64_t filtered_size = own ? own->type().size : value_size;
     std::uint64_t bytes = value_size;
     for (const std::uint64_t n : united.lengths) bytes *= n;
     const bool is_growing = std::ranges::any_of(v.dimensions, [&](DimId d) { return grows(d); });
@@ -313,7 +325,8 @@ class ChunkPlanner {
       if (!is_growing && (!is_coded || (!is_asked_for && filters.empty()))) return;
       const auto* const plain = std::get_if<PlainArray>(&united.storage);
       StoredType type =
-          plain ? plain->type : StoredType{{v.type}, {}, fill_value(metadata_, variable)};
+          plain ? plain->type
+                : StoredType{{v.type}, {}, own ? own->fill : fill_value(metadata_, variable)};
       chunking = &united.storage.emplace<Chunking>(
           Chunking{std::move(type), usual_chunk(united.lengths, value_size)});
       for (std::uint64_t& n : chunking->chunk) n = std::max<std::uint64_t>(n, 1);
@@ -332,14 +345,38 @@ class ChunkPlanner {
       }
       chunk = std::min(chunk, most);
     }
-    // A chunk has whole strings.
-    if (strings) chunking->chunk.back() = strings->length;
+    // A chunk has whole values.
+    if (own) chunking->chunk.back() = own->type().size;
     const bool keeps_level = is_coded && compression_->codec;
     for (ChunkedPart& part : united.parts)
       part.is_alike = part.own && are_alike(*part.own, *chunking) &&
                       (!keeps_level || part.own->filters == chunking->filters);
     if (is_coded && compression_->codec && is_plugin(word_of(*compression_->codec)))
       plan_.wanted.needs_plugin = true;
+  }
+
+  // HDF5 needs chunks for a variable that may grow. If it cannot grow, its chunks must not be
+  // longer than its dimensions.
+  void choose_heap(const Variable& v, UnitedVariable* united) const {
+    if (!std::holds_alternative<HeapStorage>(united->storage)) united->storage = HeapStorage{};
+    hdf5::Creation& creation = std::get<HeapStorage>(united->storage).creation;
+    const std::size_t rank = v.dimensions.size() - 1;
+    bool is_growing = false;
+    for (std::size_t i = 0; i < rank; ++i) is_growing |= grows(v.dimensions[i]);
+    if (creation.layout != hdf5::Layout::kChunked || creation.chunk.size() != rank) {
+      creation.layout = is_growing ? hdf5::Layout::kChunked : hdf5::Layout::kContiguous;
+      creation.allocation = is_growing ? hdf5::Allocation::kIncremental : hdf5::Allocation::kLate;
+      creation.filters.clear();
+      creation.chunk.clear();
+      if (!is_growing) return;
+      creation.chunk =
+          usual_chunk({united->lengths.begin(), united->lengths.end() - 1}, TypeTable::kHeapValue);
+    }
+    for (std::size_t i = 0; i < rank; ++i) {
+      std::uint64_t& chunk = creation.chunk[i];
+      if (!grows(v.dimensions[i])) chunk = std::min(chunk, united->lengths[i]);
+      chunk = std::max<std::uint64_t>(chunk, 1);
+    }
   }
 
   bool grows(DimId dimension) const {

@@ -65,11 +65,17 @@ struct ChunkedPart {
   bool is_marked = false;  // whether some of the part's chunks cannot be decoded
 };
 
+// The properties of a data set with values of variable length, which have no stored chunks. The
+// chunk lengths and filters are those of the first dataset.
+struct HeapStorage {
+  hdf5::Creation creation;
+};
+
 struct UnitedVariable {
   std::vector<std::uint64_t> lengths;  // by dimension, slowest first
   std::vector<ChunkedPart> parts;
   // std::monostate: an array of CDF-5, as in the united dataset.
-  std::variant<std::monostate, PlainArray, Chunking> storage{};
+  std::variant<std::monostate, PlainArray, Chunking, HeapStorage> storage{};
 };
 
 struct ChunkPlan {

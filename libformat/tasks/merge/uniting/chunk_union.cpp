@@ -48,6 +48,7 @@ class ChunkUniter {
     const std::string name = name_for_damage();
     std::vector<Source> sources = std::move(plan_.extents);
     sources.insert(sources.end(), {all_.extent, spool_});
+    sources.insert(sources.end(), arrays_.begin(), arrays_.end());
     // No source may be nullptr. Therefore the spool file replaces sources without values.
     std::ranges::replace(sources, Source(), Source(spool_));
     out.extent = source_of(form::Spliced{std::move(sources), runs_.take(), end_, name});
@@ -91,18 +92,20 @@ class ChunkUniter {
       extension->unlimited.push_back({d, false});
     }
     hdf5::append_property(dimensions_above(levels), &extension->hdf5);
-    NMB_TRY(define_attributes(kGlobal));
+    for (const TypeTable& named : united_.named_types())
+      NMB_TRY(extension->types.add_from(named, named.last()).status());
+    NMB_TRY(define_attributes(kGlobal, &extension->types));
     for (VarId v = 0; v < from_.variable_count(); ++v) NMB_TRY(define_variable(v, *extension));
     return to_.settle_names();
   }
 
-  // Returns the dimensions that only count the characters of strings. The block has whole strings.
+  // Returns the dimensions that only count the bytes of values. The block has whole values.
   std::vector<bool> dimensions_of_characters() const {
     std::vector<bool> of_characters(from_.dimension_count()), is_used(from_.dimension_count());
     for (VarId v = 0; v < from_.variable_count(); ++v) {
       const Variable variable = from_.variable(v);
       std::span<const DimId> dimensions = variable.dimensions;
-      if (united_.strings_of(v)) {
+      if (united_.own_of(v)) {
         of_characters[dimensions.back()] = true;
         dimensions = dimensions.first(dimensions.size() - 1);
       }
@@ -123,15 +126,17 @@ class ChunkUniter {
     if (is_extended) NMB_ASSIGN(type, number_of(*stored->extended, &extension.types));
     std::vector<DimId> dimensions;
     for (const DimId d : variable.dimensions) dimensions.push_back(ids_[d]);
-    const ClassicView::Strings* const strings = united_.strings_of(id);
-    if (strings) {
+    const ClassicView::OwnValues* const own = united_.own_of(id);
+    if (own) {
       dimensions.pop_back();
-      NMB_ASSIGN(type, number_of(strings->type(), &extension.types));
+      NMB_ASSIGN(type, extension.types.add_from(own->types, own->types.last()));
     }
-    const std::uint64_t begin = chunking ? region_begin(end_) : end_;
+    const bool has_heap = own && own->has_heap();
+    const std::uint64_t begin = chunking || has_heap ? region_begin(end_) : end_;
     NMB_TRY(to_.def_var(variable.name, type, dimensions).status());
     to_.set_begin(id, begin);
-    NMB_TRY(define_attributes(id));
+    NMB_TRY(define_attributes(id, &extension.types));
+    if (has_heap) return store_heap(id, *own, begin, extension);
 
     std::uint64_t length = from_.slice_bytes(id).value_or(0);
     if (chunking) {
@@ -140,7 +145,7 @@ class ChunkUniter {
       length = *region;
       extension.storage.push_back(
           {id, StorageKind::kChunked, length, chunking->chunk, chunking->filters});
-      if (strings) extension.storage.back().chunk.pop_back();
+      if (own) extension.storage.back().chunk.pop_back();
     } else if (length > 0) {
       std::uint64_t at = begin;
       for (const PlainArray::MemberRun& run :
@@ -152,14 +157,14 @@ class ChunkUniter {
         runs_.add({begin, length, from_.begin(id) - all_.layout.header_length, united_values_});
     }
     end_ = begin + length;
-    if (!chunking && (!is_extended || length == 0)) return {};
+    const bool has_own_fill =
+        own && std::ranges::any_of(own->fill, [](std::byte b) { return b != std::byte{0}; });
+    if (!chunking && !has_own_fill && (!is_extended || length == 0)) return {};
     Property p;
     p.number = Property::Number::kCreation;
     p.owner = id;
     p.creation.fill_state = hdf5::FillState::kUser;
-    p.creation.fill_value = stored->fill;
-    // All characters of the fill value are the same.
-    if (strings) p.creation.fill_value.resize(strings->length, stored->fill.front());
+    p.creation.fill_value = stored ? stored->fill : own->fill;
     if (chunking) {
       p.creation.layout = hdf5::Layout::kChunked;
       p.creation.allocation = chunking->allocation;
@@ -175,6 +180,28 @@ class ChunkUniter {
     return {};
   }
 
+  // Stores values of variable length: their array, then the bytes to which they refer.
+  Status store_heap(VarId id, const ClassicView::OwnValues& own, std::uint64_t begin,
+                    Extension& extension) {
+    NMB_ASSIGN(const Source array, contiguous_array(all_, id, {}, nullptr));
+    const std::uint64_t bytes = own.heap.offset;
+    if (bytes > 0)
+      runs_.add({begin, bytes, 0, static_cast<std::uint32_t>(united_values_ + 2 + arrays_.size())});
+    if (own.heap.length > 0)
+      runs_.add({begin + bytes, own.heap.length, own.heap.begin, united_values_});
+    arrays_.push_back(array);
+    end_ = begin + bytes + own.heap.length;
+    extension.storage.push_back({id, StorageKind::kHeap, bytes + own.heap.length, {}, {}});
+    const auto* const stored = std::get_if<HeapStorage>(&plan_.variables[id].storage);
+    if (!stored || stored->creation == hdf5::Creation()) return {};
+    Property p;
+    p.number = Property::Number::kCreation;
+    p.owner = id;
+    p.creation = stored->creation;
+    hdf5::append_property(p, &extension.hdf5);
+    return {};
+  }
+
   // Returns the number of a type, which is added if `types` lacks it.
   static Result<Type> number_of(const ExtendedType& type, TypeTable* types) {
     for (std::size_t i = 0; i < types->size(); ++i)
@@ -183,8 +210,13 @@ class ChunkUniter {
     return types->add(type);
   }
 
-  Status define_attributes(VarId owner) {
-    return from_.try_each_attribute(owner, [&](const Attribute& attribute) {
+  Status define_attributes(VarId owner, TypeTable* types) {
+    return from_.try_each_attribute(owner, [&](const Attribute& attribute) -> Status {
+      if (united_.is_own(owner, attribute.name)) {
+        NMB_ASSIGN(const OwnAttributeValues own, decode_own(attribute.values));
+        NMB_ASSIGN(const Type type, types->add_from(own.types, own.types.last()));
+        return to_.def_extended_att(owner, attribute.name, type, own.count, own.values);
+      }
       return to_.def_att(owner, attribute.name, attribute.type, attribute.values);
     });
   }
@@ -270,11 +302,13 @@ class ChunkUniter {
   const CodingRules& coding_;
   const std::shared_ptr<SpoolFile> spool_;
   ChunkPlan plan_;
-  // The sources of the united extent are plan_.extents, all_.extent and *spool_, in this order.
+  // The sources of the united extent are plan_.extents, all_.extent, *spool_ and arrays_, in this
+  // order.
   const std::uint32_t united_values_;  // index of all_.extent
   Metadata to_;
-  std::vector<DimId> ids_;  // for each dimension of the union: its number in the block
-  std::uint64_t end_ = 0;   // length of the extent so far
+  std::vector<DimId> ids_;      // for each dimension of the union: its number in the block
+  std::uint64_t end_ = 0;       // length of the extent so far
+  std::vector<Source> arrays_;  // of values of variable length; they follow the other sources
   ChunkRuns runs_;
 };
 

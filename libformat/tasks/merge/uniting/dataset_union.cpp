@@ -9,10 +9,12 @@
 #include "dump/value_text.h"
 #include "merge/uniting/value_comparison.h"
 #include "model/attribute_differences.h"
+#include "model/heap_value.h"
 #include "model/name_rules.h"
 #include "sources/laid_values.h"
 #include "sources/value_source.h"
 #include "wire/checked.h"
+#include "wire/endian.h"
 
 namespace nmb {
 
@@ -37,32 +39,20 @@ bool has_type_of_variable(std::string_view attribute) {
   return std::ranges::find(kNames, attribute) != kNames.end();
 }
 
-// Returns the values of two different attributes as texts: first the found value, then the expected
-// value. A missing attribute is nullptr.
-std::pair<std::string, std::string> difference(const Attribute* found, const Attribute* expected) {
-  if (!found) return {kNoneText, value_text(*expected)};
-  if (!expected) return {value_text(*found), kNoneText};
-  if (found->type != expected->type) return {typed_text(*found), typed_text(*expected)};
-  ValueDifference texts = value_difference(*found, *expected);
-  return {std::move(texts.found) + texts.remark, std::move(texts.expected)};
-}
-
-// Returns the strings that a variable of a dataset has. nullptr if it has none.
-const ClassicView::Strings* strings_in(const DatasetUnion::Member& member, std::string_view name) {
-  const auto found = std::ranges::find(member.strings, name, &ClassicView::Strings::variable);
-  return found == member.strings.end() ? nullptr : &*found;
-}
-
-// Returns a text that differs for different types of strings; an empty text for nullptr.
-std::string strings_text(const ClassicView::Strings* strings) {
-  if (!strings) return {};
+// Returns the name of a variable's type. own: see DatasetUnion::Member::own_of().
+std::string type_text(const ClassicView::OwnValues* own, Type type) {
+  if (!own) return std::string(type_name(type));
+  const ExtendedType& strings = own->type();
+  if (strings.type_class != TypeClass::kString) return own->types.text(own->types.last());
   constexpr std::array<std::string_view, 3> kPaddings{"null-terminated", "null-padded",
                                                       "space-padded"};
-  const auto padding = static_cast<std::size_t>(strings->padding);
-  return "strings of " + std::to_string(strings->length) + " bytes (" +
-         std::string(padding < kPaddings.size() ? kPaddings[padding] : "unknown padding") +
-         (strings->character_set == CharacterSet::kUtf8 ? ", UTF-8)" : ", ASCII)");
+  return (strings.variable_length ? "strings of variable length ("
+                                  : "strings of " + std::to_string(strings.size) + " bytes (") +
+         std::string(kPaddings[static_cast<std::size_t>(strings.padding)]) +
+         (strings.character_set == CharacterSet::kUtf8 ? ", UTF-8)" : ", ASCII)");
 }
+
+constexpr const char* kFillValue = "_FillValue";
 
 }  // namespace
 
@@ -96,8 +86,9 @@ Status DatasetUnion::add(const Member& member) {
     if (std::ranges::find(empty_, name) == empty_.end()) empty_.push_back(name);
   DimIds ids;
   NMB_TRY(add_dimensions(member, &ids));
-  if (here() == 0 || attributes_agree(member.metadata, kGlobal, kGlobal, false))
-    NMB_TRY(unite_attributes(member.metadata, kGlobal, kGlobal));
+  add_named_types(member);
+  if (here() == 0 || attributes_agree(member, kGlobal, kGlobal, false))
+    NMB_TRY(unite_attributes(member, kGlobal, kGlobal));
   NMB_TRY(add_variables(member, ids));
   if (rules_.complete && here() > 0) report_missing(variables);
   return {};
@@ -183,7 +174,9 @@ std::vector<bool> DatasetUnion::along_of(const Member& member) const {
     add(metadata.find_dimension(rules_.dimension));
   if (rules_.along == Along::kFirstAxis)
     for (VarId v = 0; v < metadata.variable_count(); ++v)
-      if (const auto dimensions = metadata.variable(v).dimensions; !dimensions.empty())
+      // The last dimension of a variable with a type of its own is the bytes of a value.
+      if (const auto dimensions = metadata.variable(v).dimensions;
+          dimensions.size() > (member.own_of(v) ? 1 : 0))
         add(dimensions.front());
   return along;
 }
@@ -287,6 +280,21 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
     ids->push_back(id);
   }
   return {};
+}
+
+// Adds the named datatypes of a dataset.
+void DatasetUnion::add_named_types(const Member& member) {
+  for (const TypeTable& types : member.named_types) {
+    const std::string& name = types.at(types.last()).name;
+    const auto known = std::ranges::find_if(
+        named_types_, [&](const TypeTable& one) { return one.at(one.last()).name == name; });
+    if (known == named_types_.end())
+      named_types_.push_back(types);
+    else if (types.only(types.last(), TypeTable::Names::kDropped) !=
+             known->only(known->last(), TypeTable::Names::kDropped))
+      conflict(ConflictKind::kType, name, "another definition of the named datatype",
+               "the one of the first file", 0);
+  }
 }
 
 // Adds a new dimension. Returns nullopt if its name is illegal.
@@ -402,6 +410,37 @@ bool DatasetUnion::is_same(const Attribute& found, const Attribute& expected) co
              widened_values(expected.values, expected.type, *wide);
 }
 
+bool DatasetUnion::is_same(const Member& member, VarId local, VarId known, const Attribute& found,
+                           const Attribute& expected) const {
+  const bool is_own_here = member.is_own(local, found.name);
+  if (is_own_here != is_own(known, expected.name)) return false;
+  return is_own_here ? is_same_own(found.values, expected.values) : is_same(found, expected);
+}
+
+// Returns the values of two different attributes as texts: first the found value, then the expected
+// value. A missing attribute is nullptr.
+std::pair<std::string, std::string> DatasetUnion::difference(const Member& member, VarId local,
+                                                             VarId known, const Attribute* found,
+                                                             const Attribute* expected) const {
+  const bool is_own_here = found && member.is_own(local, found->name);
+  const bool is_own_there = expected && is_own(known, expected->name);
+  const auto text = [](const Attribute* attribute, bool is_own) {
+    if (!attribute) return std::string(kNoneText);
+    return is_own ? own_text(attribute->values) : value_text(*attribute);
+  };
+  std::pair<std::string, std::string> texts{text(found, is_own_here), text(expected, is_own_there)};
+  if (!found || !expected) return texts;
+  if (is_own_here || is_own_there) {
+    if (texts.first == texts.second)
+      texts = {own_type_text(is_own_here ? found : nullptr) + " " + texts.first,
+               own_type_text(is_own_there ? expected : nullptr) + " " + texts.second};
+    return texts;
+  }
+  if (found->type != expected->type) return {typed_text(*found), typed_text(*expected)};
+  ValueDifference values = value_difference(*found, *expected);
+  return {std::move(values.found) + values.remark, std::move(values.expected)};
+}
+
 // Adds an attribute of a variable whose type may have been widened.
 Status DatasetUnion::add_attribute(VarId known, Type of_variable, const Attribute& attribute) {
   const Type type = known == kGlobal ? attribute.type : all_.metadata.variable(known).type;
@@ -416,14 +455,16 @@ bool DatasetUnion::is_strict(std::string_view attribute) const {
   return rules_.equal_attributes != EqualAttributes::kOfMeaning || tells_meaning(attribute);
 }
 
-bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId known,
-                                    bool may_skip) {
+bool DatasetUnion::attributes_agree(const Member& member, VarId local, VarId known, bool may_skip) {
+  const Metadata& metadata = member.metadata;
   bool agree = true;
   const auto counts = [&](std::string_view name) {
     return is_strict(name) && !is_dropped(known, name);
   };
-  for_each_difference(metadata, local, all_.metadata, known, counts,
-                      std::bind_front(&DatasetUnion::is_same, this),
+  const auto same = [&](const Attribute& found, const Attribute& expected) {
+    return is_same(member, local, known, found, expected);
+  };
+  for_each_difference(metadata, local, all_.metadata, known, counts, same,
                       [&](const Attribute* found, const Attribute* expected) {
                         // A dataset may have global attributes that other datasets do not have.
                         if (known == kGlobal && !(found && expected) &&
@@ -432,7 +473,7 @@ bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId
                         // A variable that is left out is reported only once.
                         if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
                         const std::string_view name = (found ? found : expected)->name;
-                        auto [is, was] = difference(found, expected);
+                        auto [is, was] = difference(member, local, known, found, expected);
                         mismatch(may_skip, ConflictKind::kAttribute, object_of(known, name),
                                  std::move(is), std::move(was), first_of(known, name));
                       });
@@ -440,28 +481,34 @@ bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId
 }
 
 // Adds the new attributes of a dataset. Attributes that only some datasets have are kept too.
-Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, VarId known) {
+Status DatasetUnion::unite_attributes(const Member& member, VarId local, VarId known) {
+  const Metadata& metadata = member.metadata;
   Status status;
   const auto counts = [&](std::string_view name) { return !is_dropped(known, name); };
-  for_each_difference(
-      metadata, local, all_.metadata, known, counts, std::bind_front(&DatasetUnion::is_same, this),
-      [&](const Attribute* found, const Attribute* expected) {
-        if (!status.ok()) return;
-        const std::string_view name = (found ? found : expected)->name;
-        const std::string object = object_of(known, name);
-        if (expected || here() > 0) {
-          auto [is, was] = difference(found, expected);
-          tell(What::kDiffers, ConflictKind::kAttribute, object, std::move(is), std::move(was),
-               first_of(known, name), here());
-        }
-        if (expected) return;
-        const Type of_variable = local == kGlobal ? found->type : metadata.variable(local).type;
-        status = add_attribute(known, of_variable, *found);
-        if (status.ok())
-          attribute_members_.emplace(object, here());
-        else
-          status = clash(ConflictKind::kAttributeName, object, status, here());
-      });
+  const auto same = [&](const Attribute& found, const Attribute& expected) {
+    return is_same(member, local, known, found, expected);
+  };
+  for_each_difference(metadata, local, all_.metadata, known, counts, same,
+                      [&](const Attribute* found, const Attribute* expected) {
+                        if (!status.ok()) return;
+                        const std::string_view name = (found ? found : expected)->name;
+                        const std::string object = object_of(known, name);
+                        if (expected || here() > 0) {
+                          auto [is, was] = difference(member, local, known, found, expected);
+                          tell(What::kDiffers, ConflictKind::kAttribute, object, std::move(is),
+                               std::move(was), first_of(known, name), here());
+                        }
+                        if (expected) return;
+                        const Type of_variable =
+                            local == kGlobal ? found->type : metadata.variable(local).type;
+                        status = add_attribute(known, of_variable, *found);
+                        if (status.ok()) {
+                          attribute_members_.emplace(object, here());
+                          if (member.is_own(local, name)) own_attributes_.emplace(known, name);
+                        } else {
+                          status = clash(ConflictKind::kAttributeName, object, status, here());
+                        }
+                      });
   return status;
 }
 
@@ -524,17 +571,26 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
   const Result<VarId> id = all_.metadata.def_var(found.name, found.type, dimensions);
   if (!id.ok()) return clash(ConflictKind::kVariableName, found.name, id.status(), here());
   placed_.push_back({std::move(axes), here(), type_bit(found.type), {}});
-  if (const ClassicView::Strings* const strings = strings_in(member, found.name))
-    strings_.emplace(*id, *strings);
-  add_place(*id, {here(), from.is_record_variable(local), found.type, member.begins[local]});
+  if (const ClassicView::OwnValues* const own = member.own_of(local)) own_.emplace(*id, *own);
+  add_place(*id, values_here(member, local));
   return from.try_each_attribute(local, [&](const Attribute& attribute) -> Status {
     if (is_dropped(local, attribute.name)) return {};
     const Status added =
         all_.metadata.def_att(*id, attribute.name, attribute.type, attribute.values);
+    if (added.ok() && member.is_own(local, attribute.name))
+      own_attributes_.emplace(*id, attribute.name);
     return added.ok()
                ? added
                : clash(ConflictKind::kAttributeName, object_of(*id, attribute.name), added, here());
   });
+}
+
+// Returns the place of a variable's values in the last dataset.
+DatasetUnion::DatasetValues DatasetUnion::values_here(const Member& member, VarId local) const {
+  DatasetValues values{here(), member.metadata.is_record_variable(local),
+                       member.metadata.variable(local).type, member.begins[local]};
+  if (const ClassicView::OwnValues* const own = member.own_of(local)) values.heap = own->heap;
+  return values;
 }
 
 // Returns whether the variable can be widened. There must be a type that holds the values of all
@@ -556,13 +612,13 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
   const Variable found = member.metadata.variable(local), expected = all_.metadata.variable(known);
   const bool may_skip = placed_[known].axes.empty() || rules_.fills;
   const std::uint32_t first = placed_[known].places.front().member;
-  const std::string strings = strings_text(strings_in(member, found.name));
-  const std::string expected_strings = strings_text(strings_of(known));
-  if (strings != expected_strings) {
-    mismatch(may_skip, ConflictKind::kType, found.name,
-             strings.empty() ? std::string(type_name(found.type)) : strings,
-             expected_strings.empty() ? std::string(type_name(expected.type)) : expected_strings,
-             first);
+  const ClassicView::OwnValues* const own = member.own_of(local);
+  const ClassicView::OwnValues* const known_own = own_of(known);
+  if (!own != !known_own || (own && !own->has_same_type(*known_own))) {
+    const std::string before = type_text(known_own, expected.type);
+    std::string now = type_text(own, found.type);
+    if (now == before) now += ", defined in another way";
+    mismatch(may_skip, ConflictKind::kType, found.name, std::move(now), before, first);
     return false;
   }
   if (found.type != expected.type && !can_widen(member, local, known)) {
@@ -573,6 +629,7 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
   if (!std::ranges::equal(dimensions, expected.dimensions)) {
     const auto text = [&](std::span<const DimId> shape) {
       std::string names;
+      if (own) shape = shape.first(shape.size() - 1);
       for (const DimId id : shape)
         names.append(names.empty() ? "" : ", ").append(all_.metadata.dimension(id).name);
       return "(" + names + ")";
@@ -587,7 +644,7 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
         first);
     return false;
   }
-  return attributes_agree(member.metadata, local, known, may_skip);
+  return attributes_agree(member, local, known, may_skip);
 }
 
 Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId known,
@@ -603,10 +660,9 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
       tell(What::kShared, ConflictKind::kValues, found.name, "values that are not compared",
            "the values of the first file", same->member, here());
   } else {
-    add_place(known, {here(), member.metadata.is_record_variable(local), found.type,
-                      member.begins[local]});
+    add_place(known, values_here(member, local));
   }
-  return unite_attributes(member.metadata, local, known);
+  return unite_attributes(member, local, known);
 }
 
 // Widens the variable to a type that also holds the values of `found`, and reports this.
@@ -627,11 +683,11 @@ Status DatasetUnion::widen(VarId known, const Variable& found) {
   return {};
 }
 
-// Returns a variable's values in one dataset as an array of the united variable's type. Sets *slice
-// to the number of bytes in a record. If the variable has no records, sets *slice to the number of
-// bytes in all values.
-Source DatasetUnion::array_of(VarId variable, const DatasetValues& place,
-                              std::uint64_t* slice) const {
+// Returns a variable's values in one dataset as an array. Sets *slice to the number of bytes that a
+// record has in the united variable's type. If the variable has no records, sets *slice to the
+// number of bytes in all values.
+Source DatasetUnion::stored_array(VarId variable, const DatasetValues& place,
+                                  std::uint64_t* slice) const {
   const Variable found = all_.metadata.variable(variable);
   const Added& member = members_[place.member];
   std::uint64_t values = 1, records = 0;
@@ -645,12 +701,24 @@ Source DatasetUnion::array_of(VarId variable, const DatasetValues& place,
   }
   *slice = values * type_size(found.type);
   const std::uint64_t bytes = values * type_size(place.type);
-  Source array =
-      place.is_record && bytes > 0
-          ? source_of(form::Strided{member.values,
-                                    {{place.begin, member.record_size, 0, bytes, bytes, records}},
-                                    records * bytes})
-          : run_of(member.values, place.begin, bytes);
+  return place.is_record && bytes > 0
+             ? source_of(
+                   form::Strided{member.values,
+                                 {{place.begin, member.record_size, 0, bytes, bytes, records}},
+                                 records * bytes})
+             : run_of(member.values, place.begin, bytes);
+}
+
+// Returns the values of stored_array() in the united variable's type. Values of variable length
+// refer to the heap of the united values.
+Source DatasetUnion::array_of(VarId variable, const DatasetValues& place,
+                              std::uint64_t* slice) const {
+  const Variable found = all_.metadata.variable(variable);
+  Source array = stored_array(variable, place, slice);
+  if (const ClassicView::OwnValues* const own = own_of(variable); own && own->has_heap())
+    return source_of(form::Moved{std::move(array), own->type().size,
+                                 *heap_places(own->types, own->types.last()), place.heap.offset,
+                                 place.heap.length, place.new_heap});
   if (place.type == found.type) return array;
   return source_of(form::Converted{
       std::move(array),
@@ -683,7 +751,10 @@ Source DatasetUnion::values_of(VarId variable, const DatasetValues& place, std::
   const Added& member = members_[place.member];
   *offset = place.begin;
   *step = member.record_size;
-  if (place.type == all_.metadata.variable(variable).type || !member.values) return member.values;
+  const ClassicView::OwnValues* const own = own_of(variable);
+  if (!member.values ||
+      (place.type == all_.metadata.variable(variable).type && !(own && own->has_heap())))
+    return member.values;
   *offset = 0;
   return array_of(variable, place, step);
 }
@@ -711,8 +782,9 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
   if (!length || (placed_[known].axes.empty() && length != all_.metadata.slice_bytes(known)) ||
       (is_record && slices != all_.records) || is_known_same(member, local, known))
     return {};
-  const DatasetValues own{here(), member.metadata.is_record_variable(local), type,
-                          member.begins[local]};
+  const DatasetValues own = values_here(member, local);
+  const ClassicView::OwnValues* const own_type = own_of(known);
+  if (own_type && own_type->has_heap()) return compare_own(known, own, first, 0);
   ByteSlices theirs{}, ours{};
   const Source before = values_of(known, first, &theirs.begin, &theirs.step);
   const Source values = values_of(known, own, &ours.begin, &ours.step);
@@ -724,13 +796,37 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
       placed_[known].same.push_back(here());
     return {};
   }
+  if (own_type) return compare_own(known, own, first, differs->element / own_type->type().size);
+  const auto [found, expected] = difference_text(*differs, variable.type, ranges_here(known));
+  mismatch(true, ConflictKind::kValues, variable.name, found, expected, first.member);
+  return {};
+}
+
+// Returns the range of indexes that the last dataset has along each dimension of a variable.
+std::vector<IndexRange> DatasetUnion::ranges_here(VarId known) const {
   std::vector<IndexRange> ranges;
-  for (const DimId id : variable.dimensions)
+  for (const DimId id : all_.metadata.variable(known).dimensions)
     ranges.push_back(joined_[id].is
                          ? IndexRange{joined_[id].firsts[here()], joined_[id].counts[here()]}
                          : IndexRange{0, length_of(id)});
-  const auto [found, expected] = difference_text(*differs, variable.type, ranges);
-  mismatch(true, ConflictKind::kValues, variable.name, found, expected, first.member);
+  return ranges;
+}
+
+// Compares values of the variable's own type, from element number `from` on.
+Status DatasetUnion::compare_own(VarId known, const DatasetValues& own, const DatasetValues& first,
+                                 std::uint64_t from) {
+  const ClassicView::OwnValues& type = own_.at(known);
+  const auto values_in = [&](const DatasetValues& place) {
+    std::uint64_t slice;
+    return OwnArray{stored_array(known, place, &slice), members_[place.member].values, place.heap};
+  };
+  NMB_ASSIGN(const auto differs,
+             first_difference(values_in(own), values_in(first), type.types, from));
+  if (!differs) return {};
+  std::vector<IndexRange> ranges = ranges_here(known);
+  ranges.pop_back();
+  mismatch(true, ConflictKind::kValues, all_.metadata.variable(known).name,
+           differs->found + place_text(differs->element, ranges), differs->expected, first.member);
   return {};
 }
 
@@ -876,7 +972,8 @@ void DatasetUnion::add_gap(std::string_view dimension, std::uint32_t before, std
 
 std::optional<VarId> DatasetUnion::joined_column(std::string_view name) const {
   const auto id = all_.metadata.find_variable(name);
-  if (!id || is_tiled() || placed_[*id].axes != std::vector<std::uint32_t>{0}) return std::nullopt;
+  if (!id || is_tiled() || own_.contains(*id) || placed_[*id].axes != std::vector<std::uint32_t>{0})
+    return std::nullopt;
   for (const DimId d : all_.metadata.variable(*id).dimensions.subspan(1))
     if (length_of(d) != 1) return std::nullopt;
   return id;
@@ -945,9 +1042,83 @@ Result<Dataset> DatasetUnion::take(const std::string& name) {
       !checked_add(bytes, all_.layout.record_begin, &bytes))
     return Status(Code::kLimit, "all groups together have more than 2^64 bytes of values");
   auto values = std::make_shared<LaidValues>(laid_values(all_.layout, all_.records, name));
+  place_heaps();
   for (VarId v = 0; v < placed_.size(); ++v) lay(v, values.get());
-  all_.extent = source_of(std::move(values));
+  all_.extent = with_heaps(source_of(std::move(values)));
   return std::move(all_);
+}
+
+// Returns the _FillValue of a variable if it has the variable's own type.
+std::optional<OwnAttributeValues> DatasetUnion::fill_attribute(VarId variable) const {
+  const auto attribute = all_.metadata.find_attribute(variable, kFillValue);
+  if (!attribute || !is_own(variable, kFillValue)) return std::nullopt;
+  Result<OwnAttributeValues> decoded = decode_own(attribute->values);
+  constexpr auto kDropped = TypeTable::Names::kDropped;
+  const TypeTable& types = own_.at(variable).types;
+  if (!decoded.ok() || decoded->count != 1 ||
+      decoded->types.only(decoded->types.last(), kDropped) != types.only(types.last(), kDropped))
+    return std::nullopt;
+  return *std::move(decoded);
+}
+
+// Returns one value, which a variable of its own type has where no dataset has values. After
+// place_heaps(), it refers to the heap of the united values.
+std::vector<std::byte> DatasetUnion::own_fill_of(VarId variable) const {
+  const ClassicView::OwnValues& own = own_.at(variable);
+  const std::uint64_t size = own.type().size;
+  const auto stated = fill_attribute(variable);
+  // A null value has no elements.
+  if (!stated) return own.has_heap() ? std::vector<std::byte>(size) : own.fill;
+  std::vector<std::byte> fill(stated->values.begin(),
+                              stated->values.begin() + static_cast<std::ptrdiff_t>(size));
+  const auto places = heap_places(own.types, own.types.last());
+  for (const HeapPlace& place : *places)
+    if (const auto value = HeapValue::load(fill.data() + place.offset); !value.is_null())
+      store_le(fill.data() + place.offset + 8, own.heap.offset + (value.offset - size));
+  return fill;
+}
+
+// Decides where the united values have the bytes to which values of variable length refer: after
+// the array, first those of the fill value, then those of each dataset.
+void DatasetUnion::place_heaps() {
+  for (auto& [variable, own] : own_) {
+    if (!own.has_heap()) continue;
+    std::uint64_t end = 1;
+    for (const DimId id : all_.metadata.variable(variable).dimensions)
+      end *= all_.metadata.record_dimension() == id ? all_.records : length_of(id);
+    own.heap.offset = end;
+    if (const auto fill = fill_attribute(variable)) end += fill->values.size() - own.type().size;
+    for (DatasetValues& place : placed_[variable].places) {
+      place.new_heap = end;
+      end += place.heap.length;
+    }
+    own.heap.length = end - own.heap.offset;
+  }
+}
+
+// Appends the heaps to the values of all variables.
+Source DatasetUnion::with_heaps(Source laid) {
+  const std::uint64_t size = laid->size();
+  form::Spliced all{{laid}, {{0, size, 0, 0}}, size, laid->name()};
+  const auto add = [&](Source source, std::uint64_t from, std::uint64_t length) {
+    if (length == 0) return;
+    all.runs.push_back({all.bytes, length, from, static_cast<std::uint32_t>(all.sources.size())});
+    all.sources.push_back(std::move(source));
+    all.bytes += length;
+  };
+  for (auto& [variable, own] : own_) {
+    if (!own.has_heap()) continue;
+    own.heap.begin = all.bytes;
+    if (const auto fill = fill_attribute(variable)) {
+      const auto first = fill->values.begin() + static_cast<std::ptrdiff_t>(own.type().size);
+      std::vector<std::byte> heap(first, fill->values.end());
+      const std::uint64_t length = heap.size();
+      add(owned_bytes(std::move(heap), "fill values"), 0, length);
+    }
+    for (const DatasetValues& place : placed_[variable].places)
+      add(members_[place.member].values, place.heap.begin, place.heap.length);
+  }
+  return all.sources.size() == 1 ? laid : source_of(std::move(all));
 }
 
 std::vector<DatasetUnion::Box> DatasetUnion::boxes(const Dataset& all, VarId variable) const {

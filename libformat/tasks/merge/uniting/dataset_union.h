@@ -11,18 +11,22 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "merge/reporting/merge.h"
 #include "merge/uniting/coordinate_order.h"
 #include "merge/uniting/decomposition.h"
 #include "merge/uniting/tile_cover.h"
+#include "merge/uniting/value_comparison.h"
 #include "model/dataset.h"
 #include "model/metadata.h"
 #include "netcdf/netcdf_view.h"
+#include "netcdf/own_attribute.h"
 #include "sources/type_widening.h"
 #include "sources/value_source.h"
 #include "wire/failure.h"
@@ -127,9 +131,23 @@ class DatasetUnion {
     // kNobody if no such dataset is known. The list is empty if no values were compared before. The
     // list must be empty for tiles and if types are widened.
     std::vector<std::uint32_t> same_as{};
-    // Variables whose values are strings in the input, and characters in the classic dataset. The
-    // last dimension of such a variable is the characters of a string.
-    std::vector<ClassicView::Strings> strings{};
+    // Variables and attributes that have other types in the input, and characters in the classic
+    // dataset. The last dimension of such a variable is the bytes of a value.
+    std::vector<ClassicView::OwnValues> own{};
+    std::vector<ClassicView::OwnAttribute> own_attributes{};
+    std::vector<TypeTable> named_types{};
+
+    // Returns the own values of a variable, or nullptr if it has a classic type.
+    const ClassicView::OwnValues* own_of(VarId variable) const {
+      const auto found = std::ranges::find(own, metadata.variable(variable).name,
+                                           &ClassicView::OwnValues::variable);
+      return found == own.end() ? nullptr : &*found;
+    }
+    bool is_own(VarId owner, std::string_view attribute) const {
+      return std::ranges::any_of(own_attributes, [&](const ClassicView::OwnAttribute& one) {
+        return one.owner == owner && one.name == attribute;
+      });
+    }
   };
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
   static Member member_of(const Dataset& dataset, Source values);
@@ -154,12 +172,22 @@ class DatasetUnion {
   // Returns the variable with this name if it is joined along its first dimension and has one value
   // for each index of this dimension.
   std::optional<VarId> joined_column(std::string_view name) const;
-  // Returns the strings that a variable of characters has in all datasets. nullptr if it has none.
-  const ClassicView::Strings* strings_of(VarId variable) const {
-    const auto known = strings_.find(variable);
-    return known == strings_.end() ? nullptr : &known->second;
+  // Returns the type and the fill value that a variable of characters has in all datasets. nullptr
+  // if it has none but characters. After take(), `heap` says where the united dataset has the bytes
+  // to which values of variable length refer.
+  const ClassicView::OwnValues* own_of(VarId variable) const {
+    const auto known = own_.find(variable);
+    return known == own_.end() ? nullptr : &known->second;
   }
-  bool has_strings() const { return !strings_.empty(); }
+  // Returns whether an attribute of characters is the result of encode_own().
+  bool is_own(VarId owner, std::string_view attribute) const {
+    return own_attributes_.contains({owner, std::string(attribute)});
+  }
+  const std::vector<TypeTable>& named_types() const { return named_types_; }
+  // Returns whether there are types that a classic dataset lacks.
+  bool has_own_types() const {
+    return !own_.empty() || !own_attributes_.empty() || !named_types_.empty();
+  }
   Type type_of(VarId variable) const { return all_.metadata.variable(variable).type; }
   // Returns a variable's values in one dataset, without gaps, and sets *count to the number of
   // values. variable: a result of joined_column(). Returns nullptr if the dataset does not have the
@@ -244,6 +272,8 @@ class DatasetUnion {
     Type type;
     std::uint64_t begin;
     std::uint32_t box = 0;  // box number of a tile
+    ClassicView::OwnValues::Heap heap{};
+    std::uint64_t new_heap = 0;  // offset of the heap in the united values; set by take()
   };
   struct Placed {
     std::vector<std::uint32_t> axes;  // positions of the dimensions that are divided among datasets
@@ -292,12 +322,27 @@ class DatasetUnion {
   Status widen(VarId known, const Variable& found);
   Status add_attribute(VarId known, Type of_variable, const Attribute& attribute);
   bool is_same(const Attribute& found, const Attribute& expected) const;
+  bool is_same(const Member& member, VarId local, VarId known, const Attribute& found,
+               const Attribute& expected) const;
+  std::pair<std::string, std::string> difference(const Member& member, VarId local, VarId known,
+                                                 const Attribute* found,
+                                                 const Attribute* expected) const;
+  Source stored_array(VarId variable, const DatasetValues& place, std::uint64_t* slice) const;
   Source array_of(VarId variable, const DatasetValues& place, std::uint64_t* slice) const;
+  DatasetValues values_here(const Member& member, VarId local) const;
+  std::optional<OwnAttributeValues> fill_attribute(VarId variable) const;
+  std::vector<std::byte> own_fill_of(VarId variable) const;
+  void add_named_types(const Member& member);
+  Status compare_own(VarId known, const DatasetValues& own, const DatasetValues& first,
+                     std::uint64_t from);
+  std::vector<IndexRange> ranges_here(VarId known) const;
+  void place_heaps();
+  Source with_heaps(Source laid);
   Source values_of(VarId variable, const DatasetValues& place, std::uint64_t* offset,
                    std::uint64_t* step) const;
   // Returns whether the attributes of two objects allow the union of these objects.
-  bool attributes_agree(const Metadata& metadata, VarId local, VarId known, bool may_skip);
-  Status unite_attributes(const Metadata& metadata, VarId local, VarId known);
+  bool attributes_agree(const Member& member, VarId local, VarId known, bool may_skip);
+  Status unite_attributes(const Member& member, VarId local, VarId known);
   bool is_strict(std::string_view attribute) const;
   bool is_dropped(VarId owner, std::string_view attribute) const {
     return (rules_.drops_parts && tells_part(owner == kGlobal, attribute)) ||
@@ -348,11 +393,13 @@ class DatasetUnion {
   Dataset all_;
   bool is_record_used_ = false;  // whether one of the datasets so far uses the record dimension
   std::vector<Added> members_;
-  std::vector<Joined> joined_;                     // for each dimension
-  std::vector<bool> grows_;                        // for each dimension; see grows()
-  std::vector<std::string> empty_;                 // see empty()
-  std::vector<Placed> placed_;                     // for each variable
-  std::map<VarId, ClassicView::Strings> strings_;  // see strings_of()
+  std::vector<Joined> joined_;                   // for each dimension
+  std::vector<bool> grows_;                      // for each dimension; see grows()
+  std::vector<std::string> empty_;               // see empty()
+  std::vector<Placed> placed_;                   // for each variable
+  std::map<VarId, ClassicView::OwnValues> own_;  // see own_of()
+  std::set<std::pair<VarId, std::string>> own_attributes_;
+  std::vector<TypeTable> named_types_;
   std::map<VarId, std::vector<Source>> columns_;  // variables from add_column(), with the values in
                                                   // each dataset
   std::map<std::vector<DimId>, Tiling> tilings_;  // tiles, by the dimensions of their variables

@@ -67,6 +67,7 @@ const DatasetUnion::DatasetValues* DatasetUnion::place_here(VarId variable) {
 // Returns the values of a variable where no input has values. If the variable has no _FillValue,
 // missing_value is used.
 Source DatasetUnion::fill_of(VarId variable) const {
+  if (own_.contains(variable)) return source_of(form::Repeated{own_fill_of(variable)});
   const Type type = all_.metadata.variable(variable).type;
   if (!all_.metadata.find_attribute(variable, "_FillValue"))
     if (const auto missing = all_.metadata.find_attribute(variable, "missing_value");
@@ -82,9 +83,11 @@ std::shared_ptr<const TiledValues> DatasetUnion::tiled_values(VarId variable, st
   const Placed& placed = placed_[variable];
   const Tiling& tiling = tilings_.at(dimension_ids(variable));
   std::vector<Tile> tiles;
-  for (const DatasetValues& place : std::span(placed.places).first(count))
-    tiles.push_back({members_[place.member].values, place.begin,
-                     place.is_record ? members_[place.member].record_size : 0, place.box});
+  for (const DatasetValues& place : std::span(placed.places).first(count)) {
+    std::uint64_t offset, step;
+    Source values = values_of(variable, place, &offset, &step);
+    tiles.push_back({std::move(values), offset, place.is_record ? step : 0, place.box});
+  }
   if (last_wins) std::rotate(tiles.rbegin(), tiles.rbegin() + 1, tiles.rend());
   return std::make_shared<const TiledValues>(
       TiledValues{tiling.boxes, type_size(all_.metadata.variable(variable).type), std::move(tiles),
@@ -158,8 +161,15 @@ Status DatasetUnion::check_tiles(bool with_values) {
     for (const DatasetValues& place : placed.places) boxes.push_back(place.box);
     NMB_ASSIGN(const TileCover cover, cover_of(*tilings_.at(dimension_ids(variable)).boxes, boxes));
     placed.has_gaps = !cover.gaps.empty();
+    const ClassicView::OwnValues* const own = own_of(variable);
     for (const std::uint32_t box : cover.overlapping)
-      if (rules_.equal_values)
+      if (rules_.equal_values && own && own->has_heap())
+        tell(UnionNote::What::kConflict, ConflictKind::kValues,
+             all_.metadata.variable(variable).name,
+             "values of variable length in tiles that overlap",
+             "tiles that do not overlap, or Tiles::first_values", placed.places.front().member,
+             placed.places[placed.place_of_box[box]].member);
+      else if (rules_.equal_values)
         NMB_TRY(compare_tiles(variable, placed.place_of_box[box]));
       else
         tell(UnionNote::What::kShared, ConflictKind::kValues, all_.metadata.variable(variable).name,

@@ -7,6 +7,7 @@
 #include "merge/reading/input_extras.h"
 #include "merge/reading/merge_sink.h"
 #include "merge/uniting/union_input.h"
+#include "model/extension_codec.h"
 #include "netcdf/netcdf_view.h"
 #include "parallel/message_fields.h"
 #include "table/kept_rows.h"
@@ -29,8 +30,27 @@ void fields(Fields& all, InputFacts& facts) {
 }
 
 template <class Fields>
-void fields(Fields& all, ClassicView::Strings& strings) {
-  all(strings.variable, strings.length, strings.padding, strings.character_set);
+void fields(Fields& all, TypeTable& types) {
+  std::vector<std::byte> bytes;
+  if constexpr (!Fields::kReceives) append_types(types, &bytes);
+  all(bytes);
+  if constexpr (Fields::kReceives) {
+    Result<TypeTable> decoded = decode_types(bytes);
+    if (decoded.ok())
+      types = *std::move(decoded);
+    else
+      all.fail();
+  }
+}
+
+template <class Fields>
+void fields(Fields& all, ClassicView::OwnValues& own) {
+  all(own.variable, own.types, own.fill, own.heap);
+}
+
+template <class Fields>
+void fields(Fields& all, ClassicView::OwnAttribute& attribute) {
+  all(attribute.owner, attribute.name);
 }
 
 // All fields except the definitions, the values and Member::same_as.
@@ -38,8 +58,8 @@ template <class Fields>
 void fields(Fields& all, UnionInput& block) {
   DatasetUnion::Member& member = block.member;
   all(member.begins, member.record_size, member.records, member.has_default_fill,
-      member.is_record_unused, member.growing, member.empty, member.strings, block.levels,
-      block.losses, block.lost_fill_values);
+      member.is_record_unused, member.growing, member.empty, member.own, member.own_attributes,
+      member.named_types, block.levels, block.losses, block.lost_fill_values);
 }
 
 // The rows are not sent. Only a flag is sent, which says whether there are rows.

@@ -31,6 +31,8 @@ bool FirstValues::is_compared(const DatasetUnion::Member& member, VarId variable
   if (!member.values || options_.first_values() || options_.on_mismatch() == Mismatch::kWiden)
     return false;
   const Metadata& metadata = member.metadata;
+  // Equal values of variable length may have different offsets.
+  if (const auto* const own = member.own_of(variable); own && own->has_heap()) return false;
   const auto dimensions = metadata.variable(variable).dimensions;
   if (std::holds_alternative<Union>(options_.mode) || dimensions.empty()) return true;
   if (options_.has_tiles())

@@ -56,7 +56,7 @@ LateFunction::Open open_view_again(const LateForm& form) {
   return [view = std::get<ViewOrigin>(form.origin), name = form.name]() -> Result<Source> {
     NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block,
                hdf5::decode_group(view.block, *view.body, view.extent, name));
-    return open_view(std::move(block), view.lengths.get(), view.record);
+    return open_view(std::move(block), view);
   };
 }
 

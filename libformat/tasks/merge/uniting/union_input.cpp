@@ -37,7 +37,8 @@ Status visit_union_input(const InputBlock& block, const PackOptions& options,
   // A join needs the same record dimension in all inputs.
   NMB_ASSIGN(ClassicForm form,
              classic_form(block, std::move(views),
-                          options.joins() ? std::string(along_name(options)) : std::string()));
+                          options.joins() ? std::string(along_name(options)) : std::string(),
+                          keeps_chunks(options) ? OwnTypes::kKept : OwnTypes::kLost));
   NMB_ASSIGN(Source values, hold_small(form.dataset, form.values, budget));
   UnionInput united{DatasetUnion::member_of(form.dataset, std::move(values))};
   if (options.on_mismatch() == Mismatch::kWiden)
@@ -60,9 +61,13 @@ Status visit_union_input(const InputBlock& block, const PackOptions& options,
     for (const std::size_t loss : kept)
       form.losses.erase(form.losses.begin() + static_cast<std::ptrdiff_t>(loss));
   }
-  // Other classic datasets cannot have strings of fixed length.
-  if (keeps_chunks(options)) united.member.strings = std::move(form.strings);
-  if (options.classic || keeps_chunks(options)) form.strings.clear();
+  if (keeps_chunks(options)) {
+    united.member.own = std::move(form.own);
+    united.member.own_attributes = std::move(form.own_attributes);
+    united.member.named_types = std::move(form.named_types);
+  }
+  // Classic files have characters in place of strings of fixed length.
+  if (options.classic || keeps_chunks(options)) form.own.clear();
   united.losses = losses_of(block, form);
   united.lost_fill_values = form.lost_fill_values;
   return visit(united);
