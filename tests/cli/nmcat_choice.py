@@ -102,7 +102,7 @@ def check_conditions(tools):
     for shard in ("0/3", "4/3", "1", "1/", "1/x", "/2", "-1/2", "1/2/3"):
         expect(tools, 2, *one, "--shard", shard, says=f"found --shard {shard}, expected K/N with K from 1 to N")
     for option in (["--shard", "1/2"], ["--where", "run == 1"], ["--exclude", "x"]):
-        expect(tools, 2, *one[:1], *option, "--mode", "union", says=f"{option[0]} needs --mode pack; the mode is union")
+        expect(tools, 2, "all.nmb", "day0.nc", *option, "--mode", "union", says=f"{option[0]} needs a single input in modes other than pack")
         expect(tools, 2, *one[:1], *option, "--split-names", "(x)", says=f"{option[0]} and --split-names exclude each other")
 
 

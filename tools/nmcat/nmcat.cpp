@@ -12,7 +12,8 @@ int main(int argc, char** argv) {
        "--mode union, blocks of the same name are united. With --mode join, blocks of the same "
        "name are united, and their values are concatenated along a dimension. With --mode tiles, "
        "each input contains a part of a grid, and OUT contains the whole grid; attributes of each "
-       "input describe its part.\n"
+       "input describe its part. In these three modes, each block of a single NMB file counts as "
+       "an input; join orders the blocks by time.\n"
        "With --mode pack, an OUT of kind nmb also contains a byte-for-byte copy of each HDF5 and "
        "netCDF-4 input. nmconvert --original writes such a copy to a file. Values that lie in a "
        "copy of an input are stored only in this copy.\n"
@@ -36,6 +37,8 @@ int main(int argc, char** argv) {
        "  nmcat all.nmb -o part.nmb --where 'run == 4952' --block-name '{group}'\n"
        "                                               # some blocks, copied without decoding\n"
        "  nmcat --mode join run_*.nc -o run.nmb        # time steps, along the record dimension\n"
+       "  nmcat --mode join all.nmb -o run.nmb --where 'site == 2' # blocks of an archive, by "
+       "time\n"
        "  nmcat --mode tiles ocean.nc.???? -o ocean.nc # a model's output, one part per process\n"
        "  mpiexec -n 16 nmcat --files-from list -o all.nmb # with MPI",
        {"-o", "--to", "--mode", "--block-name", "--split-names", "--along", "--compress", "--link",

@@ -64,7 +64,9 @@ void PackCommand::offer_files(CLI::App& app) {
   offer_word(
       app, "--to", &to_, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
       "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; for .nc, "
-      "nc4 with --mode pack and cdf5 with any other mode; for a name without an ending, nmb)");
+      "the kind of the inputs: classic if all of them are classic files or blocks that came from "
+      "classic files, otherwise nc4; nc4 with --mode pack, because blocks become groups; for a "
+      "name without an ending, nmb)");
   rules_.offer_mode(app);
 }
 
@@ -87,21 +89,22 @@ void PackCommand::offer_tags(CLI::App& app) {
 
 void PackCommand::offer_choice_of_blocks(CLI::App& app) {
   tool_.offer_list(app, "--blocks-from", &blocks_from_,
-                   "pack: take only the blocks that FILE lists (-: standard input), as nminspect "
+                   "take only the blocks that FILE lists (-: standard input), as nminspect "
                    "ls and find list them (with \\xHH, and \\\\ for a backslash; with -0, names as "
                    "they are); a classic input is one block with the name {stem}. Only "
                    "blocks that meet all of --blocks-from, --exclude, --where and --shard are "
-                   "taken");
+                   "taken. With union, join and tiles, there must be one INPUT, an NMB file; "
+                   "each of its blocks counts as an input");
   app.add_option("--exclude", excluded_,
-                 "pack: leave out blocks whose names match GLOB (see nminspect ls); the option may "
+                 "leave out blocks whose names match GLOB (see nminspect ls); the option may "
                  "be repeated")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   app.add_option("--where", where_,
-                 "pack: take only blocks that match EXPR, an expression of nminspect find")
+                 "take only blocks that match EXPR, an expression of nminspect find")
       ->type_name("EXPR");
   app.add_option("--shard", shard_,
-                 "pack: take part K of N. The blocks that meet all other conditions are dealt out "
+                 "take part K of N. The blocks that meet all other conditions are dealt out "
                  "in turn to the N parts, in the order of the inputs and, in each input, of the "
                  "names: part 1 gets blocks 1, N+1, 2N+1, ... The N parts have no block in common; "
                  "together, they have all blocks. Sets with names and shares are also possible: "
@@ -217,9 +220,11 @@ Status PackCommand::take_output() {
     const std::string_view kind = kind_by_ending(options_.output);
     if (kind.empty() && has_ending(options_.output))
       return Status(Code::kUsage, options_.output, kNoOffset, "", unknown_ending());
-    // With mode pack, blocks become groups, and classic netCDF has no groups.
+    // With mode pack, blocks become groups, and classic netCDF has no groups. In the other modes,
+    // pack() determines the kind from the inputs.
+    options_.kind_of_inputs = kind == "netcdf";
     if (kind == "netcdf")
-      to_ = packs() ? "nc4" : "cdf5";
+      to_ = packs() ? "nc4" : "netcdf";
     else if (kind == "classic")
       to_ = "cdf5";
     else
@@ -273,11 +278,16 @@ Json PackCommand::decisive_options() const {
       "--hint", "--no-sync",     "--report",   "--no-lock", "--strict",     "--json",
       "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",        "--progress",
       "--to",   "--no-progress", "--external", "--mem",     "--blocks-from"};
+  // The order of several inputs is that of their names.
+  const auto orders_blocks = [&](const CLI::Option& option) {
+    return option.check_lname("sort") && !packs() && options_.inputs.size() == 1;
+  };
   Json json = Json::object();
   for (const CLI::Option* option : tool_.app().get_options()) {
-    if (option->count() == 0 || std::ranges::any_of(kOthers, [&](std::string_view name) {
+    if (option->count() == 0 ||
+        (!orders_blocks(*option) && std::ranges::any_of(kOthers, [&](std::string_view name) {
           return option->check_name(std::string(name));
-        }))
+        })))
       continue;
     const std::vector<std::string> values = option->results();
     json[option->get_lnames().front()] = option->get_expected_max() == 0 ? Json(true)
@@ -307,7 +317,11 @@ std::string PackCommand::provenance(const std::vector<PackSource>& sources) cons
     for (const std::string& text : source.provenance) nested += text.size();
   Json inputs = Json::array();
   std::uint64_t left_out = 0, bytes = 0;
-  for (const PackSource& source : sources) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const PackSource& source = sources[i];
+    // Blocks that count as inputs have one file.
+    if (i > 0 && source.path == sources.front().path && !packs() && options_.inputs.size() == 1)
+      continue;
     const std::filesystem::path path = source.path;
     Json input{{"name", json_text(path.filename().string())}, {"bytes", source.bytes}};
     bytes += source.bytes;
@@ -353,12 +367,16 @@ Status PackCommand::gather_inputs() {
 // Checks that options of mode pack are given only with this mode.
 Status PackCommand::check_mode() const {
   if (packs()) return {};
-  for (const char* option :
-       {"--append", "--replace", "--blocks-from", "--exclude", "--where", "--shard", "--link"})
+  for (const char* option : {"--append", "--replace", "--link"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("{} needs --mode pack; the mode is {}", option, rules_.mode()));
   return {};
+}
+
+std::optional<BlockChoice>& PackCommand::choice() {
+  return std::visit(
+      [](auto& rules) -> auto& { return rules.choice; }, options_.mode);
 }
 
 Status PackCommand::read_block_list() {
@@ -386,7 +404,7 @@ Status PackCommand::read_block_list() {
   for (const std::string& name : names) all.append(name).push_back('\0');
   NMB_ASSIGN(const Sha256 digest, sha256(MemorySource(std::as_bytes(std::span(all)))));
   block_list_ = fmt::format("{} names, SHA-256 {}", names.size(), digest_text(digest));
-  std::get<Pack>(options_.mode).choice->names = std::move(names);
+  choice()->names = std::move(names);
   if (resume_) options_.resume = resume_text();
   return {};
 }
@@ -397,7 +415,7 @@ Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   NMB_TRY(ranks.first([&] { return gather_inputs(); }));
   NMB_TRY(send_names(ranks, &options_.inputs));
   if (blocks_from_.empty()) return {};
-  std::optional<std::vector<std::string>>& blocks = std::get<Pack>(options_.mode).choice->names;
+  std::optional<std::vector<std::string>>& blocks = choice()->names;
   if (!blocks) blocks.emplace();
   return send_names(ranks, &*blocks);
 }
@@ -544,20 +562,20 @@ Status take_shard(const std::string& text, BlockChoice* choice) {
 }  // namespace
 
 // Sets the conditions for blocks, except the list of --blocks-from, which only the first process
-// reads.
+// reads. Called after the mode is set.
 Status PackCommand::take_choice() {
   const CLI::App& app = tool_.app();
-  BlockChoice choice;
+  BlockChoice wanted;
   if (blocks_from_ == "-" && tool_.options().files_from == "-")
     return Status(Code::kUsage,
                   "--files-from and --blocks-from cannot both read from standard input");
-  if (app.count("--where") > 0) choice.where = where_;
+  if (app.count("--where") > 0) wanted.where = where_;
   if (!excluded_.empty()) {
     std::vector<NamePattern> patterns;
     for (const std::string& glob : excluded_) {
       NMB_ASSIGN(patterns.emplace_back(), NamePattern::glob(name_from_user(glob)));
     }
-    choice.excludes = [patterns = std::move(patterns)](std::string_view block) -> Result<bool> {
+    wanted.excludes = [patterns = std::move(patterns)](std::string_view block) -> Result<bool> {
       for (const NamePattern& pattern : patterns) {
         NMB_ASSIGN(const bool matches, pattern.matches(block));
         if (matches) return true;
@@ -565,13 +583,13 @@ Status PackCommand::take_choice() {
       return false;
     };
   }
-  if (app.count("--shard") > 0) NMB_TRY(take_shard(shard_, &choice));
+  if (app.count("--shard") > 0) NMB_TRY(take_shard(shard_, &wanted));
   if (app.count("--seed") > 0) {
     if (shard_.empty()) return Status(Code::kUsage, "--seed needs --shard");
-    choice.seed = seed_;
+    wanted.seed = seed_;
   }
-  if (!blocks_from_.empty() || choice.where || choice.excludes || !shard_.empty())
-    pack_.choice = std::move(choice);
+  if (!blocks_from_.empty() || wanted.where || wanted.excludes || !shard_.empty())
+    choice() = std::move(wanted);
   return {};
 }
 
@@ -633,8 +651,8 @@ Status PackCommand::execute() {
     return Status(Code::kUsage, "--no-history needs --mode join");
   NMB_TRY(take_output());
   NMB_TRY(take_storage());
-  NMB_TRY(take_choice());
   NMB_TRY(take_run());
+  NMB_TRY(take_choice());
   if (launched_ranks() <= 1) NMB_TRY(gather_inputs());
   PackReport report;
   bool tells = true;
@@ -644,7 +662,7 @@ Status PackCommand::execute() {
 
 // Returns whether the run selects blocks from one NMB file. They then keep their names.
 Result<bool> PackCommand::selects_from_one_archive(const PackOptions& options) const {
-  if (!packs() || !pack_.choice || options.inputs.size() != 1 || !options.block_name.empty())
+  if (!packs() || !options_.choice() || options.inputs.size() != 1 || !options.block_name.empty())
     return false;
   NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(options.inputs.front()));
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
@@ -785,13 +803,17 @@ void PackCommand::tell(const PackReport& report) {
           stored_twice_text(options_.output, report.stored_twice, report.original_bytes))
     diagnostics.note(*text);
   if (report.decompressed > 0)
-    diagnostics.note(fmt::format(
-        "{}: the values of {} are compressed in the inputs, but not in OUT, because {}",
-        options_.output, counted(report.decompressed, "variable"),
-        options_.classic ? "a classic netCDF file cannot have compressed values; to keep chunks "
-                           "and compression, give OUT the ending .nc4 or use --to nc4"
-                         : "an HDF5 view cannot show compressed values; to keep chunks and "
-                           "compression, leave out --hdf5-view"));
+    diagnostics.note(
+        fmt::format("{}: the values of {} are compressed in the inputs, but not in OUT, because {}",
+                    options_.output, counted(report.decompressed, "variable"),
+                    options_.classic || report.classic
+                        ? "a classic netCDF file cannot have compressed values; to keep chunks "
+                          "and compression, give OUT the ending .nc4 or use --to nc4"
+                        : "an HDF5 view cannot show compressed values; to keep chunks and "
+                          "compression, leave out --hdf5-view"));
+  note_archive(tool_, report, options_.inputs);
+  if (!report.kind_note.empty())
+    diagnostics.note(options_.output + " is " + report.kind_note + "; --to chooses another kind");
   report_unreadable(tool_, report);
   std::vector<std::pair<std::string, std::string>> of_output;
   for (const std::string& loss : losses_) of_output.emplace_back(options_.output, loss);
@@ -826,7 +848,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"decompressed", report.decompressed},
                {"stored_twice", report.stored_twice}});
   if (pack_.replace) json["replaced"] = report.replaced;
-  if (pack_.choice) json["not_chosen"] = report.not_chosen;
+  if (options_.choice()) json["not_chosen"] = report.not_chosen;
   if (!options_.tags.empty()) {
     json["replaced_tags"] = report.replaced_tags;
     json["without_tag"] = Json::object();

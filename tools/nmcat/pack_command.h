@@ -35,6 +35,7 @@ class PackCommand {
   Status take_choice();
   bool packs() const { return rules_.mode() == "pack"; }
   Status check_mode() const;
+  std::optional<BlockChoice>& choice();
   Status read_block_list();
   std::string why_nothing_is_stored() const;
   Result<bool> selects_from_one_archive(const PackOptions& options) const;

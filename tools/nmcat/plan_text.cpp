@@ -77,7 +77,9 @@ Json plan_json(const PackOptions& options, const PackReport& report) {
   json["inputs"] = Json::array();
   for (std::size_t i = 0; i < plan.blocks_of_input.size(); ++i)
     json["inputs"].push_back(
-        {{"file", json_text(options.inputs[i])}, {"blocks", plan.blocks_of_input[i]}});
+        {{"file",
+          json_text(report.archive_inputs.empty() ? options.inputs[i] : report.archive_inputs[i])},
+         {"blocks", plan.blocks_of_input[i]}});
   return json;
 }
 

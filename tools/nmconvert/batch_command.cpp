@@ -17,17 +17,18 @@
 
 #include "common/options/file_list.h"
 #include "common/options/ranks.h"
-#include "common/printing/natural_order.h"
 #include "common/printing/progress.h"
 #include "common/printing/report_file.h"
 #include "common/printing/units.h"
 #include "convert/convert.h"
 #include "files/files.h"
+#include "nmconvert/block_files.h"
 #include "nmconvert/conversion_report.h"
 #include "nmconvert/file_workers.h"
 #include "nmconvert/output_names.h"
 #include "nmconvert/rank_shares.h"
 #include "nmconvert/resume_proofs.h"
+#include "wire/natural_order.h"
 
 namespace nmb::tools {
 
@@ -93,11 +94,19 @@ class Batch {
   // Determines which conversions must be done. Called on rank 0 only, before anything is written.
   Status prepare() {
     const CommonOptions& common = tool_.options();
-    NMB_ASSIGN(std::vector<std::string> inputs,
-               read_file_list(common.files_from, common.nul_separated));
-    if (arguments_.sort == "name") std::stable_sort(inputs.begin(), inputs.end(), natural_less);
-    NMB_ASSIGN(std::vector<Conversion> conversions,
-               plan_conversions(inputs, arguments_.folder, arguments_.to, arguments_.block));
+    std::vector<Conversion> conversions;
+    std::vector<std::uint64_t> lengths;
+    if (arguments_.input.empty()) {
+      NMB_ASSIGN(std::vector<std::string> inputs,
+                 read_file_list(common.files_from, common.nul_separated));
+      if (arguments_.sort == "name") std::stable_sort(inputs.begin(), inputs.end(), natural_less);
+      NMB_ASSIGN(conversions,
+                 plan_conversions(inputs, arguments_.folder, arguments_.to, arguments_.block));
+      for (const Conversion& conversion : conversions)
+        lengths.push_back(length_of(conversion.input));
+    } else {
+      NMB_TRY(plan_blocks(&conversions, &lengths));
+    }
     NMB_TRY(check_files(conversions));
     const bool replaces = options_.overwrite;
     if (replaces || !arguments_.resume) NMB_TRY(check_references_of(conversions, replaces));
@@ -121,10 +130,33 @@ class Batch {
     }
     files_.reserve(conversions.size());
     for (std::size_t i = 0; i < conversions.size(); ++i)
-      files_.push_back(
-          {i, length_of(conversions[i].input), std::move(conversions[i]), std::move(proofs[i])});
+      files_.push_back({i, lengths[i], std::move(conversions[i]), std::move(proofs[i])});
     count_ = files_.size();
     for (const FileShare& file : files_) total_bytes_ += file.length;
+    lengths_ = std::move(lengths);
+    return {};
+  }
+
+  // Plans one conversion for each block of the NMB file.
+  Status plan_blocks(std::vector<Conversion>* conversions,
+                     std::vector<std::uint64_t>* lengths) const {
+    const std::string& input = arguments_.input;
+    NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(input));
+    NMB_ASSIGN(const FileKind kind, kind_of(*file));
+    if (kind != FileKind::kNmb)
+      return Status(
+          Code::kUsage, input, kNoOffset, "",
+          "--extract needs an NMB input; this is a " + std::string(kind_name(kind)) + " file");
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+               FileReader::open(file, {.external = options_.external}));
+    NMB_ASSIGN(std::vector<BlockFile> blocks,
+               files_of_blocks(*reader, *arguments_.block, arguments_.folder,
+                               arguments_.to == "hdf5" ? ".h5" : ".nc"));
+    for (BlockFile& block : blocks) {
+      conversions->push_back(
+          {input, std::move(block.output), arguments_.to, std::move(block.block)});
+      lengths->push_back(block.bytes);
+    }
     return {};
   }
 
@@ -158,6 +190,7 @@ class Batch {
     std::map<std::size_t, Status> refused;  // errors; the key is the index of the input
     const auto check = [&] {
       for (std::size_t i; (i = next++) < conversions.size();) {
+        if (i > 0 && conversions[i].input == arguments_.input) continue;
         Result<std::unique_ptr<FileSource>> opened = FileSource::open(conversions[i].input);
         // If an input cannot be opened, this error is reported when the input is converted.
         if (!opened.ok()) continue;
@@ -239,7 +272,7 @@ class Batch {
         record.outcome == Outcome::kDone || record.outcome == Outcome::kFailed;
     if (report_ && new_in_report && report_status_.ok())
       report_status_ = report_->append(record_json(record).dump(-1, ' ', true));
-    done_bytes_ += record.bytes_in.value_or(0);
+    done_bytes_ += arguments_.input.empty() ? record.bytes_in.value_or(0) : lengths_[at];
     untold_.emplace(at, std::move(record));
     while (!untold_.empty() && untold_.begin()->first == next_told_) report_first();
     (void)tool_.out().flush();
@@ -252,7 +285,9 @@ class Batch {
     progress_.finish();
     ++counts_[static_cast<std::size_t>(record.outcome)];
     if (record.outcome == Outcome::kDone) {
-      bytes_in_ += record.bytes_in.value_or(0);
+      // All blocks have the same input.
+      const bool is_known = record.of.input == arguments_.input && bytes_in_ > 0;
+      bytes_in_ += is_known ? 0 : record.bytes_in.value_or(0);
       bytes_out_ += record.bytes_out.value_or(0);
     }
     const bool interrupted = record.outcome == Outcome::kInterrupted;
@@ -300,6 +335,7 @@ class Batch {
 
   // on rank 0
   std::vector<FileShare> files_;
+  std::vector<std::uint64_t> lengths_;  // of the files
   std::unique_ptr<ReportFile> report_;
   Status report_status_;
   ConversionReport telling_;

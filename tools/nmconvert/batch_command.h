@@ -1,4 +1,5 @@
-// nmconvert --files-from: converts many files on threads or on the processes of an MPI job.
+// nmconvert --out-dir: converts many files, or many blocks of an NMB file, on threads or on the
+// processes of an MPI job.
 #pragma once
 
 #include <optional>
@@ -10,6 +11,8 @@
 namespace nmb::tools {
 
 struct BatchArguments {
+  // INPUT, if each of its blocks that `block` matches becomes a file; empty for --files-from.
+  std::string input;
   std::string folder;                // --out-dir
   std::string to;                    // --to
   std::optional<std::string> block;  // --extract
@@ -21,9 +24,10 @@ struct BatchArguments {
   bool resume = false;  // --resume
 };
 
-// Converts all files of the list (tool.options().files_from), continues after failures, and shows
-// the results in the order of the list. The report has them in the order in which the conversions
-// were finished, so that it contains every finished conversion even if the run is killed.
+// Converts all files of the list (tool.options().files_from), or all blocks, continues after
+// failures, and shows the results in the order of the list. The report has them in the order in
+// which the conversions were finished, so that it contains every finished conversion even if the
+// run is killed.
 Status run_batch(Tool& tool, const BatchArguments& arguments, const ConversionOptions& options);
 
 }  // namespace nmb::tools

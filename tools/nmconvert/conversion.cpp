@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "client/hdf5.h"
+#include "common/options/output_kind.h"
 #include "common/options/statistics_option.h"
 #include "common/printing/units.h"
 #include "convert/convert.h"
@@ -46,6 +47,7 @@ class Converter {
         ranks_(ranks),
         threads_(threads),
         record_(*record),
+        to_(record->of.to),
         notes_(options, record) {}
 
   Status run() {
@@ -56,7 +58,8 @@ class Converter {
     NMB_TRY(options_.outputs->check_input(what.input, "input"));
     NMB_ASSIGN(const FileKind kind, kind_of(*file_));
     if (kind == FileKind::kUnknown) return refused_kind(*file_, kind);
-    if (kind == FileKind::kHdf5 && what.to.empty() && !options_.cmip7)
+    if (kind == FileKind::kHdf5 && may_be_hdf5()) to_ = "nc4";
+    if (kind == FileKind::kHdf5 && to_.empty() && !options_.cmip7)
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
                     "the ending of OUTPUT does not determine its kind for an HDF5 input; use --to "
                     "with nc4, hdf5, cdf1, cdf2 or cdf5");
@@ -69,13 +72,13 @@ class Converter {
     compare_ = options_.accept_equal && !options_.overwrite &&
                fs::is_regular_file(fs::symlink_status(what.output, none));
     if (options_.cmip7) return to_cmip7();
-    if (what.to == "nmb") return to_nmb(kind);
+    if (to_ == "nmb") return to_nmb(kind);
     if (kind == FileKind::kNmb) return from_nmb();
     if (what.block)
       return Status(
           Code::kUsage, file_->name(), kNoOffset, "",
           "--extract needs an NMB input; this is a " + std::string(kind_name(kind)) + " file");
-    if (what.to == "hdf5" || what.to == "nc4") return through_nmb();
+    if (to_ == "hdf5" || to_ == "nc4") return through_nmb();
     return kind == FileKind::kHdf5 ? from_hdf5() : from_classic();
   }
 
@@ -98,7 +101,7 @@ class Converter {
 
   // Refuses options that have no effect for the kinds of input and output.
   Status check_options(FileKind kind) const {
-    const std::string& to = record_.of.to;
+    const std::string& to = to_;
     const auto usage = [&](const std::string& options, const char* needed) {
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
                     options + needed + "; the kind of the input is " +
@@ -187,7 +190,7 @@ class Converter {
     PackReport report;
     bool is_packed = false;
     Hdf5Output& hdf5 = options.hdf5.emplace();
-    hdf5.plain = record_.of.to == "hdf5";
+    hdf5.plain = to_ == "hdf5";
     hdf5.check = options_.check;
     hdf5.source = record_.of.input;
     hdf5.on_losses = [&](const FileReader& between, const Hdf5Losses& lost) -> Status {
@@ -221,7 +224,7 @@ class Converter {
 
   Status to_hdf5(const FileReader& reader) {
     ExtractOptions options = extract_options();
-    options.plain = record_.of.to == "hdf5";
+    options.plain = to_ == "hdf5";
     options.on_losses = [this](const FileReader&, const Hdf5Losses& lost) {
       return notes_.accept_losses(lost);
     };
@@ -266,7 +269,8 @@ class Converter {
     if (!record_.of.block)
       NMB_TRY(ranks_.first([&] { return notes_.warn_of_what_stays(*reader); }));
     NMB_TRY(ranks_.agree(notes_.check_warnings()));
-    const bool to_hdf5_file = wants_hdf5(*reader);
+    NMB_TRY(ranks_.agree(settle_kind(*reader)));
+    const bool to_hdf5_file = wants_hdf5();
     if (to_hdf5_file && !record_.of.block)
       return options_.compression ? through_nmb() : to_hdf5(*reader);
     if (pattern_) return through_nmb();
@@ -304,7 +308,8 @@ class Converter {
       block = first;
       return {};
     }
-    if (record_.of.to != "nc4" && record_.of.to != "hdf5")
+    if (may_be_hdf5()) make_groups(count);
+    if (to_ != "nc4" && to_ != "hdf5")
       return Status(Code::kConflict, file_->name(), kNoOffset, "",
                     std::to_string(count) + " blocks match \"" + printable(*block) +
                         "\", but a classic file holds one block; use --to nc4 or --to hdf5 to "
@@ -433,8 +438,8 @@ class Converter {
       NMB_TRY(ranks_.agree(numbers.add(*group)));
     }
     dimensions.first_made_up = numbers.first().at("");
-    return to_classic(blocks->front(), classic_kind(record_.of.to).value_or(Kind::kCdf5),
-                      std::move(losses), dimensions);
+    return to_classic(blocks->front(), classic_kind(to_).value_or(Kind::kCdf5), std::move(losses),
+                      dimensions);
   }
 
   Status from_classic() {
@@ -442,25 +447,43 @@ class Converter {
     for (const HeaderRemark& remark : dataset->remarks)
       if (remark.rule == "R-CH-6") notes_.warn(remark.text());
     NMB_TRY(notes_.check_warnings());
-    const Kind kind = classic_kind(record_.of.to).value_or(dataset->kind());
+    const Kind kind = classic_kind(to_).value_or(dataset->kind());
     return to_classic(std::move(dataset), kind, {});
   }
 
-  // Returns true if the output must be an HDF5 file. HDF5 may be required by --to, by the ending of
-  // the output, or by blocks that came from HDF5. Such blocks require HDF5 only if the ending names
-  // no other kind.
-  bool wants_hdf5(const FileReader& reader) const {
-    const Conversion& what = record_.of;
-    if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
-    // If no kind is given, a single block is written in its classic kind.
-    if (what.block) return false;
-    const Result<std::optional<BlockEntry>> root = reader.find("");
-    return root.ok() && is_extended(*root);
+  // Returns whether the ending .nc leaves the kind of the output to the input.
+  bool may_be_hdf5() const { return to_.empty() && kind_by_ending(record_.of.output) == "netcdf"; }
+
+  // Makes the output a netCDF-4 file, because several blocks become groups.
+  void make_groups(std::uint64_t blocks) {
+    to_ = "nc4";
+    record_.kind_note = record_.of.output + " is a netCDF-4 file, because " +
+                        std::to_string(blocks) + " blocks become groups; --to chooses another kind";
   }
+
+  // If the kind of the output follows from the input, sets to_ for blocks that cannot become a
+  // classic file, and for blocks that came from HDF5.
+  Status settle_kind(const FileReader& reader) {
+    if (!to_.empty()) return {};
+    if (record_.of.block && !may_be_hdf5()) return {};
+    const std::string wanted = record_.of.block.value_or("");
+    NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(wanted));
+    if (is_extended(entry)) to_ = "nc4";
+    if (record_.of.block || !to_.empty() || !may_be_hdf5()) return {};
+    const std::uint64_t blocks = reader.totals().blocks;
+    if (blocks > 1) make_groups(blocks);
+    return reader.for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
+      if (blocks == 1 && is_extended(other)) to_ = "nc4";
+      return false;
+    });
+  }
+
+  // Returns true if the output must be an HDF5 file.
+  bool wants_hdf5() const { return to_ == "hdf5" || to_ == "nc4"; }
 
   ExtractOptions extract_options() {
     ExtractOptions options;
-    options.kind = classic_kind(record_.of.to);
+    options.kind = classic_kind(to_);
     static_cast<OutputOptions&>(options) = output_options();
     options.check = options_.check;
     return options;
@@ -470,6 +493,7 @@ class Converter {
   Communicator& ranks_;
   const unsigned threads_;
   ConversionRecord& record_;
+  std::string to_;  // the kind of the output, as in Conversion; nc4 if the input requires it
   ConversionNotes notes_;
   std::shared_ptr<const FileSource> file_;
   std::function<Status(const ByteSource& now)>

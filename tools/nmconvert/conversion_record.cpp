@@ -95,6 +95,7 @@ void fields(Fields& all, ConversionRecord& record) {
   all("original_bytes", record.original_bytes);
   all("stored_twice", record.stored_twice);
   all("view_note", record.view_note);
+  all("kind_note", record.kind_note);
   all("warnings", record.warnings);
   all("not_written", record.not_written);
   all("conflicts", record.conflicts);

@@ -1,7 +1,9 @@
 #include "nmconvert/convert_command.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <initializer_list>
+#include <system_error>
 #include <vector>
 
 #include "common/command_line/interrupt.h"
@@ -16,6 +18,7 @@
 #include "convert/convert.h"
 #include "files/files.h"
 #include "model/text.h"
+#include "nmconvert/block_files.h"
 #include "nmconvert/conversion_report.h"
 #include "nmconvert/series_command.h"
 #include "reader/file_reader.h"
@@ -48,14 +51,16 @@ void ConvertCommand::offer_files(CLI::App& app) {
   offer_word(
       app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
       "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of "
-      "OUTPUT; for .nc, the kind of a classic INPUT or, if INPUT is an NMB file, the kind of "
-      "the file from which it was made; with --files-from, nmb, or .nc for inputs that end in "
-      ".nmb)");
-  app.add_option("--extract", batch_.block,
-                 "write only the blocks of an NMB input that match; --to or the ending of OUTPUT "
-                 "determines the kind. .nc without --to means the classic kind of the block, and "
-                 "CDF-5 if the block came from HDF5. If a glob matches several blocks, each block "
-                 "becomes a group of OUTPUT (only with --to nc4 or hdf5)")
+      "OUTPUT; for .nc, the kind of a classic INPUT or, if INPUT is an NMB file, of its block: "
+      "nc4 for an HDF5 INPUT, for blocks that came from HDF5, and for several blocks, which become "
+      "groups; with --files-from, nmb, or .nc for inputs that end in .nmb)");
+  app.add_option(
+         "--extract", batch_.block,
+         "write only the blocks of an NMB input that match; --to or the ending of OUTPUT "
+         "determines the kind. If a glob matches several blocks, each block becomes a "
+         "group of OUTPUT, which must be netCDF-4 or HDF5. With --out-dir DIR in place of "
+         "OUTPUT, each block becomes a file DIR/BLOCK.nc (.h5 with --to hdf5); blocks below "
+         "a group go with the group")
       ->type_name("GLOB");
   app.add_option(
          "--original", original_,
@@ -63,7 +68,8 @@ void ConvertCommand::offer_files(CLI::App& app) {
          "netCDF-4 "
          "files are stored whole by default, and the block of a classic file contains the whole "
          "file. BLOCK may also be the path of a stored file; the command \"nminspect files\" lists "
-         "these paths")
+         "these paths. With --out-dir DIR in place of OUTPUT, BLOCK may be a glob; each file that "
+         "matches is written to its path below DIR, and the file of a classic block to DIR/BLOCK.nc")
       ->type_name("BLOCK");
   app.add_option(
          "--block-by", block_by_,
@@ -124,11 +130,13 @@ void ConvertCommand::offer_storage(CLI::App& app) {
 void ConvertCommand::offer_list(CLI::App& app) {
   tool_.offer_file_list(app);
   app.add_option("--out-dir", batch_.folder,
-                 "folder for the outputs of a list: sub/a.nc becomes DIR/sub/a.nmb")
+                 "folder for the outputs of a list: sub/a.nc becomes DIR/sub/a.nmb. Also the "
+                 "folder for the files of --extract, --original and --one-file-per-variable")
       ->type_name("DIR");
   app.add_flag("--one-file-per-variable", by_variable_,
-               "join the files of the list along their record dimension, and write each variable "
-               "with its coordinates to its own file in --out-dir");
+               "join the files of the list, or the blocks of the NMB file INPUT in the order of "
+               "time, along their record dimension, and write each variable with its coordinates "
+               "to its own file in --out-dir");
   app.add_option("--name", series_name_,
                  "with --one-file-per-variable: pattern for the name of an output; {first} and "
                  "{last} stand for the first and the last time (default: "
@@ -170,6 +178,19 @@ Status ConvertCommand::check_arguments() const {
     if (tool_.app().count(option) > 0 && !by_variable_)
       return usage(std::string(option) + " needs --one-file-per-variable");
   if (by_variable_) NMB_TRY(check_series());
+  const bool takes_input = by_variable_ || writes_blocks();
+  if (takes_input && !output_.empty())
+    return usage("OUTPUT \"" + output_ + "\" and --out-dir exclude each other");
+  if (takes_input && batch_.folder.empty()) return usage("--one-file-per-variable needs --out-dir");
+  if (writes_blocks() && common.files_from.empty()) {
+    if (tool_.app().count("--sort") > 0) return usage("--sort needs --files-from");
+    if (common.json) return usage("--json and --out-dir exclude each other; use --jsonl");
+    if (digest_ != RecordedDigests::kNone)
+      return usage("--digest and --extract with --out-dir exclude each other");
+    if (batch_.resume && batch_.report.empty()) return usage("--resume needs --report");
+    return {};
+  }
+  if (by_variable_ && common.files_from.empty()) return {};
   if (common.files_from.empty()) {
     if (output_.empty())
       return usage(std::string(input_.empty() ? "INPUT" : "OUTPUT") +
@@ -188,8 +209,8 @@ Status ConvertCommand::check_arguments() const {
 
 Status ConvertCommand::check_series() const {
   const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
-  if (tool_.options().files_from.empty())
-    return usage("--one-file-per-variable needs --files-from");
+  if (tool_.options().files_from.empty() && input_.empty())
+    return usage("--one-file-per-variable needs --files-from, or an NMB file as INPUT");
   if (batch_.to == "nmb" || batch_.to == "hdf5")
     return usage(
         "--one-file-per-variable writes netCDF files; use --to with cdf1, cdf2, cdf5 or nc4");
@@ -292,13 +313,14 @@ Status ConvertCommand::give_back(const ConversionOptions& options) {
         std::ranges::none_of(
             std::initializer_list<const char*>{"original", "INPUT", "OUTPUT", "output", "force",
                                                "no-sync", "external", "strict", "color", "quiet",
-                                               "no-progress", "mpi", "mem"},
+                                               "out-dir", "no-progress", "mpi", "mem"},
             [&](const char* name) {
               return option->check_name(name) || option->check_lname(name);
             }))
       return Status(Code::kUsage, "--original and " + option->get_name() + " exclude each other");
-  if (input_.empty() || output_.empty())
-    return Status(Code::kUsage, "--original needs INPUT and -o OUTPUT");
+  const bool writes_all = !batch_.folder.empty();
+  if (input_.empty() || output_.empty() != writes_all)
+    return Status(Code::kUsage, "--original needs INPUT and either -o OUTPUT or --out-dir DIR");
   NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(input_));
   NMB_TRY(options.outputs->check_input(input_, "input"));
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
@@ -307,17 +329,54 @@ Status ConvertCommand::give_back(const ConversionOptions& options) {
   NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
              FileReader::open(file, {.external = options.external}));
   NMB_TRY(check_references(*options.outputs, *reader));
+  if (writes_all) return give_back_all(*reader, options);
   NMB_ASSIGN(const std::optional<OriginalFile> original, find_original(*reader, *original_));
-  if (!original) return give_back_block(*reader, options);
-  return write_back(options,
+  if (!original) return give_back_block(*reader, *original_, output_, options);
+  return write_back(output_, options,
                     [&](const auto& sink) { return reader->give_back(original->number, sink); });
 }
 
-// Writes OUTPUT from the bytes that `give` passes to its argument.
+// Writes the original files that match to --out-dir. Nothing is written if one of them cannot be
+// written because it exists.
+Status ConvertCommand::give_back_all(const FileReader& reader, ConversionOptions options) {
+  NMB_ASSIGN(const std::vector<BlockFile> files,
+             files_of_originals(reader, *original_, batch_.folder));
+  const auto outputs = std::make_shared<OutputSet>();
+  for (const BlockFile& file : files) {
+    NMB_TRY(outputs->add(file.output, "output"));
+    std::error_code none;
+    if (!options.overwrite && std::filesystem::exists(file.output, none))
+      return Status(Code::kExists, file.output, kNoOffset, "", "the file exists");
+  }
+  options.outputs = outputs;
+  NMB_TRY(outputs->check_input(input_, "input"));
+  NMB_TRY(check_references(*outputs, reader));
+  std::uint64_t bytes = 0;
+  for (const BlockFile& file : files) {
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::path(file.output).parent_path();
+    std::filesystem::create_directories(folder, error);
+    if (error)
+      return Status(Code::kIo, folder.string(), kNoOffset, "",
+                    "cannot make the folder: " + error.message());
+    NMB_TRY(file.original ? write_back(file.output, options,
+                                       [&](const auto& sink) {
+                                         return reader.give_back(file.original->number, sink);
+                                       })
+                          : give_back_block(reader, file.block, file.output, options));
+    bytes += file.bytes;
+  }
+  tool_.diagnostics().note(counted(files.size(), "file") + " in " + batch_.folder + ", " +
+                           human_bytes(bytes));
+  return {};
+}
+
+// Writes a file from the bytes that `give` passes to its argument.
 template <class Give>
-Status ConvertCommand::write_back(const ConversionOptions& options, const Give& give) {
+Status ConvertCommand::write_back(const std::string& output, const ConversionOptions& options,
+                                  const Give& give) {
   NMB_ASSIGN(const std::unique_ptr<OutputFile> out,
-             create_output(output_, {.overwrite = options.overwrite, .sync = options.sync}));
+             create_output(output, {.overwrite = options.overwrite, .sync = options.sync}));
   std::uint64_t at = 0;
   NMB_TRY(give([&](std::span<const std::byte> bytes) -> Status {
     if (options.cancel && options.cancel->load()) return Status(Code::kIo, "interrupted");
@@ -329,21 +388,24 @@ Status ConvertCommand::write_back(const ConversionOptions& options, const Give& 
 }
 
 // Writes the classic file that became a block. The block contains the whole file.
-Status ConvertCommand::give_back_block(const FileReader& reader, const ConversionOptions& options) {
-  NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(*original_));
+Status ConvertCommand::give_back_block(const FileReader& reader, const std::string& block,
+                                       const std::string& output,
+                                       const ConversionOptions& options) {
+  NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(block));
   if (!entry)
     return Status(Code::kNotFound, input_, kNoOffset, "",
-                  "found no original and no block \"" + printable(*original_) +
+                  "found no original and no block \"" + printable(block) +
                       "\"; nminspect files lists the originals");
   if (entry->kind == static_cast<std::uint16_t>(Kind::kExtended))
     return Status(Code::kNotFound, input_, kNoOffset, "",
-                  "found no original of block \"" + printable(*original_) +
+                  "found no original of block \"" + printable(block) +
                       "\", which came from HDF5; use --extract to write a new file from the block");
   if (entry->file_digests.has_xxh3() && entry->growth == 0)
-    return write_back(options, [&](const auto& sink) { return reader.give_back(*entry, sink); });
+    return write_back(output, options,
+                      [&](const auto& sink) { return reader.give_back(*entry, sink); });
   Communicator alone;
   const ConversionRecord record = convert(
-      {input_, output_, "", original_, batch_.block_by, batch_.statistics, {}}, options, alone, 1);
+      {input_, output, "", block, batch_.block_by, batch_.statistics, {}}, options, alone, 1);
   for (const std::string& warning : record.warnings) tool_.diagnostics().warning("", warning);
   for (const std::string& text : record.not_written) tool_.diagnostics().loss("", text);
   return record.status;
@@ -384,7 +446,7 @@ Status ConvertCommand::execute() {
   if (original_) {
     if (original_->starts_with('/')) original_->erase(0, 1);
     const auto outputs = std::make_shared<OutputSet>();
-    NMB_TRY(outputs->add_output(output_, false));
+    if (!output_.empty()) NMB_TRY(outputs->add_output(output_, false));
     options.outputs = outputs;
     return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks,
                         [&](Communicator& ranks, unsigned) {
@@ -392,12 +454,14 @@ Status ConvertCommand::execute() {
                         });
   }
   if (by_variable_)
-    return run_series(
-        tool_,
-        {batch_.folder, batch_.to, batch_.sort, series_name_, no_history_, keep_tracking_id_},
-        options);
-  return tool_.options().files_from.empty() ? execute_one(options)
-                                            : run_batch(tool_, batch_, options);
+    return run_series(tool_,
+                      {input_, batch_.folder, batch_.to, batch_.sort, series_name_, no_history_,
+                       keep_tracking_id_},
+                      options);
+  if (writes_blocks()) batch_.input = input_;
+  return tool_.options().files_from.empty() && batch_.input.empty()
+             ? execute_one(options)
+             : run_batch(tool_, batch_, options);
 }
 
 Status ConvertCommand::execute_one(const ConversionOptions& options) {

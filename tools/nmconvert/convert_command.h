@@ -26,12 +26,16 @@ class ConvertCommand {
   Status check_layout() const;
   Status check_series() const;
   Status execute_one(const ConversionOptions& options);
+  // Whether INPUT becomes several files in the folder of --out-dir.
+  bool writes_blocks() const { return batch_.block && !batch_.folder.empty() && !input_.empty(); }
   Status add_view();
-  // These two functions write the file that --original names. Both are called on one rank only.
+  // These functions write the files that --original names. They are called on one rank only.
   Status give_back(const ConversionOptions& options);
+  Status give_back_all(const FileReader& reader, ConversionOptions options);
   template <class Give>
-  Status write_back(const ConversionOptions& options, const Give& give);
-  Status give_back_block(const FileReader& reader, const ConversionOptions& options);
+  Status write_back(const std::string& output, const ConversionOptions& options, const Give& give);
+  Status give_back_block(const FileReader& reader, const std::string& block,
+                         const std::string& output, const ConversionOptions& options);
   std::string deciding_options() const;
 
   Tool& tool_;

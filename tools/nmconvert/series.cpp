@@ -68,6 +68,9 @@ class SeriesWriter {
     PackOptions join;
     join.inputs = options_.inputs;
     join.output = staging_.path("joined");
+    join.divides_archives = true;
+    join.sorts_blocks_by_name = options_.sorts_blocks_by_name;
+    join.external = options_.external;
     join.block_name = "{group}";
     join.strict = options_.strict;
     join.mode = Join{.history = options_.history,

@@ -18,8 +18,12 @@
 namespace nmb::tools {
 
 struct SeriesOptions {
-  std::vector<std::string> inputs;  // paths of the inputs, in the order of their times
-  std::string folder;               // an existing folder, for the outputs
+  // Paths of the inputs, in the order of their times. The blocks of NMB files are joined; the
+  // blocks of all NMB files are ordered by time.
+  std::vector<std::string> inputs;
+  bool sorts_blocks_by_name = false;  // as in PackOptions
+  ExternalPaths external = ExternalPaths::kNone;
+  std::string folder;  // an existing folder, for the outputs
   // Pattern for the name of an output, without '/'. {variable} stands for the name of the variable,
   // {first} and {last} for its first and last time as YYYYMMDD. Hours, minutes and seconds follow
   // if a day has several times. For variables without the time dimension, {first} and {last} are

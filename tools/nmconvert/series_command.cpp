@@ -9,16 +9,18 @@
 #include <vector>
 
 #include "common/options/file_list.h"
+#include "common/options/merge_rules.h"
 #include "common/options/output_kind.h"
 #include "common/options/ranks.h"
 #include "common/printing/history_line.h"
 #include "common/printing/json_document.h"
-#include "common/printing/natural_order.h"
 #include "common/printing/not_written.h"
 #include "common/printing/units.h"
 #include "files/files.h"
+#include "merge/input_kinds.h"
 #include "nmconvert/series.h"
 #include "reader/file_reader.h"
+#include "wire/natural_order.h"
 
 namespace nmb::tools {
 
@@ -56,7 +58,7 @@ class NewFolders {
 };
 
 // Sets the kind of the outputs: the value of --to, or the kind that the ending of --name means, or
-// else the kind of the first input.
+// else the kind of the inputs.
 Status set_kind(const SeriesArguments& arguments, SeriesOptions* options) {
   static const std::map<std::string_view, Kind> kKinds{
       {"cdf1", Kind::kCdf1}, {"cdf2", Kind::kCdf2}, {"cdf5", Kind::kCdf5}};
@@ -71,18 +73,15 @@ Status set_kind(const SeriesArguments& arguments, SeriesOptions* options) {
     options->classic = known->second;
     return {};
   }
-  NMB_ASSIGN(const std::unique_ptr<FileSource> first, FileSource::open(options->inputs.front()));
-  NMB_ASSIGN(const FileKind kind, kind_of(*first));
-  if (kind == FileKind::kUnknown) return refused_kind(*first, kind);
-  if (kind == FileKind::kHdf5 && to != "classic") return {};
-  if (kind == FileKind::kHdf5)
-    return Status(Code::kUsage, first->name(), kNoOffset, "",
-                  "the ending of --name does not determine the kind of the outputs for a netCDF-4 "
-                  "input; use --to with cdf1, cdf2, cdf5 or nc4");
-  options->classic = kind == FileKind::kCdf1   ? Kind::kCdf1
-                     : kind == FileKind::kCdf2 ? Kind::kCdf2
-                                               : Kind::kCdf5;
-  return {};
+  PackOptions all;
+  all.inputs = options->inputs;
+  all.external = options->external;
+  NMB_ASSIGN(const InputKinds kinds, kinds_of_inputs(all));
+  options->classic = kinds.output();
+  if (!kinds.hdf5 || to != "classic") return {};
+  return Status(Code::kUsage, options->inputs[*kinds.hdf5], kNoOffset, "",
+                "the ending of --name does not determine the kind of the outputs for a netCDF-4 "
+                "input; use --to with cdf1, cdf2, cdf5 or nc4");
 }
 
 // Returns the options that affect the bytes of the outputs.
@@ -111,7 +110,12 @@ Status make_series(Tool& tool, const SeriesArguments& arguments, const Conversio
                    unsigned threads) {
   const CommonOptions& common = tool.options();
   SeriesOptions options;
-  NMB_ASSIGN(options.inputs, read_file_list(common.files_from, common.nul_separated));
+  if (arguments.input.empty())
+    NMB_ASSIGN(options.inputs, read_file_list(common.files_from, common.nul_separated));
+  else
+    options.inputs = {arguments.input};
+  options.external = given.external;
+  options.sorts_blocks_by_name = arguments.sort == "name";
   if (options.inputs.empty()) return Status(Code::kUsage, "the list of inputs is empty");
   if (arguments.sort == "name")
     std::stable_sort(options.inputs.begin(), options.inputs.end(), natural_less);
@@ -136,6 +140,7 @@ Status make_series(Tool& tool, const SeriesArguments& arguments, const Conversio
   std::vector<SeriesFile> files;
   const Status status = write_series(options, &report, &files);
   tell(tool, report);
+  note_archive(tool, report, options.inputs);
   // tell() has already reported each input that cannot be used.
   if (!report.unreadable.empty()) return {};
   NMB_TRY(status);
@@ -152,8 +157,10 @@ Status make_series(Tool& tool, const SeriesArguments& arguments, const Conversio
     line["bytes_out"] = file.bytes;
     NMB_TRY(write_json(tool.out(), line, JsonLayout::kLine));
   }
-  tool.diagnostics().note(std::to_string(options.inputs.size()) + " files to " +
-                          std::to_string(files.size()) + " of one variable each, " +
+  const std::size_t blocks = report.archive_inputs.size();
+  tool.diagnostics().note((blocks > 0 ? std::to_string(blocks) + " blocks"
+                                      : std::to_string(options.inputs.size()) + " files") +
+                          " to " + std::to_string(files.size()) + " of one variable each, " +
                           human_bytes(bytes));
   return {};
 }

@@ -1,10 +1,10 @@
 #include "nminspect/ls_command.h"
 
 #include "common/printing/json_document.h"
-#include "common/printing/natural_order.h"
 #include "model/text.h"
 #include "nminspect/ls_rows.h"
 #include "nminspect/ordered_rows.h"
+#include "wire/natural_order.h"
 
 namespace nmb::tools {
 namespace {

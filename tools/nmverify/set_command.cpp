@@ -54,6 +54,7 @@ Status SetCommand::run(std::vector<std::string> files) {
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
   for (const PackLoss& loss : report.losses) diagnostics.loss(loss.path, loss.line());
   rules_.report_differing(report, diagnostics);
+  note_archive(tool_, report, options_.inputs);
   report_unreadable(tool_, report);
   report_conflicts(tool_, report, options_.inputs.size());
   NMB_TRY(write_result(report, status));
@@ -105,7 +106,8 @@ Status SetCommand::write_result(const PackReport& report, const Status& status) 
   }
   if (!status.ok() || tool_.options().quiet) return {};
   return tool_.out().write(
-      fmt::format("{} can be merged: {}, {}, {} in all\n", counted(report.inputs, "file"),
+      fmt::format("{} can be merged: {}, {}, {} in all\n",
+                  counted(report.inputs, report.archive_inputs.empty() ? "file" : "block"),
                   counted(totals.blocks, "block"), counted(totals.variables, "object"),
                   human_bytes(report.bytes_in)));
 }

@@ -103,12 +103,15 @@ struct TagRule {
   NMB_EXPORT static Result<TagRule> parse(std::string_view text);
 };
 
-// Which blocks of the inputs are packed. A block is packed if all conditions hold for it. The name
+// Which blocks of the inputs are taken. A block is packed if all conditions hold for it. The name
 // of a block is its name in the NMB input, the name of the group in the HDF5 input, or the name of
 // the classic file without folder and ending. A block below a packed block is packed only if the
 // conditions hold for it too. A packed block may use dimensions and datatypes of groups above it.
 // Such groups are packed with their attributes, datatypes and dimension scales (coordinates), but
 // without their other variables. Links and references to objects that are not packed are left out.
+//
+// In the modes other than Pack, there must be one input, an NMB file, whose blocks count as inputs
+// (see below). The conditions must also hold for a block below such a block.
 struct BlockChoice {
   // If set, only blocks with these names. A name that no input has is an error.
   std::optional<std::vector<std::string>> names{};
@@ -136,6 +139,12 @@ struct BlockChoice {
 // calendar, leap_year, leap_month, month_lengths, _FillValue, missing_value, valid_*, scale_factor,
 // add_offset, _Unsigned, _Encoding, dtype, compress, axis, positive, standard_name, cell_methods
 // and flag_*. If another attribute differs, the output has its first value.
+//
+// If the only input is an NMB file, each of its blocks counts as an input: the block becomes the
+// root block, and the blocks below a group go with it. If the root block of the NMB file is a
+// group, the whole file counts as one input. Join orders these inputs by time: by the first value
+// of the coordinate variable of the joined dimension in each of them, or by name if no block has
+// this variable. Blocks without values come last.
 
 // Blocks are not merged; the same name in two inputs is a conflict.
 struct Pack {
@@ -180,6 +189,7 @@ struct Union {
   Mismatch on_mismatch = Mismatch::kConflict;
   // Whether values are taken from the first input that has them, without comparing them.
   bool first_values = false;
+  std::optional<BlockChoice> choice{};  // which blocks of the only input count as inputs
 };
 
 // Blocks with the same objects become one block; values are concatenated along a dimension.
@@ -208,7 +218,8 @@ struct Join {
   // Whether missing values are replaced with fill values. Values are missing if an input lacks a
   // variable or block.
   bool fill_missing = false;
-  bool monotonic = false;  // whether a coordinate that is not monotonic is a conflict
+  bool monotonic = false;               // whether a coordinate that is not monotonic is a conflict
+  std::optional<BlockChoice> choice{};  // as in Union
 };
 
 // Blocks with the same objects become one block; each input has one tile of the values, which its
@@ -219,7 +230,8 @@ struct Tiles {
   // Whether values that are not divided into tiles are taken from the first input without comparing
   // them.
   bool first_values = false;
-  bool fill_missing = false;  // as in Join; also fills elements that no tile has
+  bool fill_missing = false;            // as in Join; also fills elements that no tile has
+  std::optional<BlockChoice> choice{};  // as in Union
 };
 
 using MergeMode = std::variant<Pack, Union, Join, Tiles>;

@@ -18,6 +18,8 @@
 #include "files/files.h"
 #include "files/journaled_output.h"
 #include "files/temporary_names.h"
+#include "merge/dividing/archive_inputs.h"
+#include "merge/input_kinds.h"
 #include "merge/packer.h"
 #include "merge/reading/input_order.h"
 #include "merge/reporting/merge.h"
@@ -34,7 +36,11 @@ namespace {
 // changes while it is read, the run fails.
 std::string resume_key(const PackOptions& options) {
   std::string key = options.resume;
-  for (const std::string& path : options.inputs) {
+  for (const std::vector<std::string>& blocks : options.input_blocks)
+    for (const std::string& name : blocks) key += '\0' + name;
+  for (std::size_t i = 0; i < options.inputs.size(); ++i) {
+    if (!options.is_first_of_file(i)) continue;
+    const std::string& path = options.inputs[i];
     struct stat about {};
     const bool is_there = ::stat(path.c_str(), &about) == 0;
     key += '\0' + path + '\0';
@@ -117,8 +123,9 @@ Status describe_finished(const PackOptions& options, const FileReader& between,
                          PackReport* report) {
   report->totals = between.totals();
   report->inputs = options.inputs.size();
-  for (const std::string& path : options.inputs) {
-    NMB_ASSIGN(const FileStamp stamp, FileSource::stamp_of(path));
+  for (std::size_t i = 0; i < options.inputs.size(); ++i) {
+    if (!options.is_first_of_file(i)) continue;
+    NMB_ASSIGN(const FileStamp stamp, FileSource::stamp_of(options.inputs[i]));
     report->bytes_in += stamp.size;
   }
   report->warnings.push_back(options.output +
@@ -262,8 +269,10 @@ Status pack(const PackOptions& options, PackReport* report, Communicator& ranks)
     NMB_TRY(ranks.agree(add_outputs(settled, own.get())));
     settled.outputs = own;
   }
-  if (!settled.sort_by.empty())
-    NMB_TRY(sort_by_values(ranks, settled.sort_by, settled.external, &settled.inputs));
+  NMB_TRY(divide_archives(ranks, &settled, report));
+  NMB_TRY(order_inputs(ranks, &settled, report));
+  NMB_TRY(settle_kind(ranks, &settled, report));
+  if (settled.classic) NMB_TRY(check_options(settled));
   // If an input changes, ranks may see different sizes and times. Therefore all ranks use the key
   // that rank 0 computes.
   if (!settled.resume.empty()) {

@@ -481,7 +481,10 @@ class Packer : public MergeStep {
 }  // namespace
 
 Status merge_inputs(const PackOptions& options, PackReport* report, Communicator& ranks) {
-  ConflictList conflicts(options.inputs);
+  if (!options.input_blocks.empty())
+    for (std::size_t i = 0; i < options.inputs.size(); ++i)
+      report->archive_inputs.push_back(options.input_name(i));
+  ConflictList conflicts(report->archive_inputs.empty() ? options.inputs : report->archive_inputs);
   return Packer({options, ranks, conflicts, *report}).run();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <new>
 
 #include "convert/convert.h"
@@ -43,6 +44,7 @@ Status RankInputs::prepare() {
 // a warning in the other modes.
 void RankInputs::report_repeated() {
   for (const auto& [first, second] : repeated_files(options_.inputs)) {
+    if (options_.blocks_of(first) || options_.blocks_of(second)) continue;
     if (options_.has_tiles())
       conflicts_.add_at({second, 0}, ConflictKind::kInput, "/", first, second,
                         "the same file twice", "each file once");
@@ -57,8 +59,9 @@ Status RankInputs::check_outputs() const {
   for (const std::string& input : options_.inputs) NMB_TRY(outputs.check_input(input, "input"));
   const bool begins_anew = !options_.resume.empty() && !JournaledOutput::has_notes(options_.output);
   if (!options_.materialise && !begins_anew) return {};
-  for (const std::string& input : options_.inputs) {
-    const auto file = PooledFile::open(input, from_.files);
+  for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
+    if (!options_.is_first_of_file(i)) continue;
+    const auto file = PooledFile::open(options_.inputs[i], from_.files);
     // Problems of an input are reported when it is planned.
     if (!file.ok()) continue;
     const Status status = check_references(outputs, *file);
@@ -148,8 +151,11 @@ bool RankInputs::open_and_plan(std::size_t index, MergeSink& sink, InputOutcome*
   }
   // The file stays open until its kind is known. Otherwise an NMB file to which another process
   // appends would count as changed when it is opened again.
+  const bool is_open =
+      options_.blocks_of(index) && !files_.empty() && files_.back()->name() == path;
   Result<std::shared_ptr<PooledFile>> file =
-      PooledFile::open_and_keep(from_.files, [path] { return FileSource::open(path); });
+      is_open ? files_.back()
+              : PooledFile::open_and_keep(from_.files, [path] { return FileSource::open(path); });
   if (!file.ok()) {
     input->status = file.status();
     return true;
@@ -158,14 +164,14 @@ bool RankInputs::open_and_plan(std::size_t index, MergeSink& sink, InputOutcome*
     const Result<FileKind> kind = kind_of(**file);
     if (kind.ok() && !is_classic(*kind)) return false;
   }
-  files_.push_back(*file);
+  if (!is_open) files_.push_back(*file);
   plan_source(std::move(*file), sink, input);
   return true;
 }
 
 void RankInputs::plan_source(Source source, MergeSink& sink, InputOutcome* input) {
   input->is_opened = true;
-  input->size = source->size();
+  input->size = options_.is_first_of_file(input->index) ? source->size() : 0;
   try {
     input->status = planner_->plan(input->index, std::move(source), sink);
   } catch (const std::bad_alloc&) {
@@ -198,10 +204,18 @@ Status RankInputs::settle(InputOutcome input) {
   report_.bytes_in += input.size;
   if (stops(input.status)) return input.status;
   if (!input.status.ok()) {
-    report_.unreadable.push_back(input.status.in_file(options_.inputs[input.index]));
+    report_.unreadable.push_back(input.status.in_file(conflicts_.input(input.index)));
     return {};
   }
   report_.sources.push_back({input.index, {}, input.size, std::move(input.extras.provenance)});
+  // The losses of all blocks of a file are reported together.
+  if (!options_.is_first_of_file(input.index) && !extras_.empty()) {
+    InputExtras& all = extras_.back().second;
+    all.tagged += input.extras.tagged;
+    all.counted += input.extras.counted;
+    std::ranges::move(input.extras.losses, std::back_inserter(all.losses));
+    return {};
+  }
   if (input.extras.rows || !input.extras.losses.empty())
     extras_.emplace_back(input.index, std::move(input.extras));
   return {};

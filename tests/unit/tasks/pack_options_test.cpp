@@ -78,6 +78,19 @@ TEST(PackOptions, OfModePackDoNotGoTogether) {
             "other files");
 }
 
+TEST(PackOptions, ChooseBlocksOfASingleInputInOtherModes) {
+  const auto choose = [](PackOptions& o) {
+    o.mode = Join{.choice = BlockChoice{.where = "a > 1"}};
+  };
+  EXPECT_EQ(refused([&](PackOptions& o) {
+              choose(o), o.inputs = {"a.nmb", "b.nmb"};
+            }),
+            "BlockChoice::where needs a single input in modes other than pack, because the blocks "
+            "of this input are merged; merge the inputs with MergeOptions::mode pack first");
+  EXPECT_EQ(refused([](PackOptions& o) { o.mode = Tiles{.choice = BlockChoice{.shards = 0}}; }),
+            "found shard 1 of 0, expected a number from 1 to 0");
+}
+
 TEST(PackOptions, AreSpelledByTheTools) {
   const std::string text =
       refused([](PackOptions& o) { std::get<Pack>(o.mode).link = true, o.compression.emplace(); });

@@ -9,12 +9,12 @@
 #include "common/command_line/exit_code.h"
 #include "common/options/file_list.h"
 #include "common/printing/diagnostics.h"
-#include "common/printing/natural_order.h"
 #include "common/printing/output.h"
 #include "common/printing/units.h"
 #include "handles/input_file.h"
 #include "nminspect/ordered_rows.h"
 #include "support/programs.h"
+#include "wire/natural_order.h"
 
 namespace nmb::tools {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "common/options/file_list.h"
-#include "common/printing/natural_order.h"
 #include "model/text.h"
+#include "wire/natural_order.h"
 
 namespace nmb::tools {
 
@@ -22,8 +22,10 @@ constexpr std::size_t kShownConflicts = 10;
 
 // Returns the texts of conflicts; one that occurs in several inputs has one text. At most
 // `shown_of_kind` conflicts of each kind are shown.
-std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts, std::size_t inputs,
+std::vector<std::string> grouped(const PackReport& report,
+                                 const std::vector<PackConflict>& conflicts, std::size_t inputs,
                                  std::size_t shown_of_kind) {
+  const bool is_archive = !report.archive_inputs.empty();
   struct Group {
     const PackConflict* first;
     std::size_t count;
@@ -43,7 +45,10 @@ std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts, std
   for (const auto& [first, count] : groups) {
     if (++shown[conflict_name(first->kind)] > shown_of_kind) continue;
     std::string text = first->text();
-    if (count > 1) text += fmt::format(", and the same in {} more of {} files", count - 1, inputs);
+    if (count > 1)
+      text += fmt::format(", and the same in {} more of {} {}", count - 1,
+                          is_archive ? report.archive_inputs.size() : inputs,
+                          is_archive ? "blocks" : "files");
     texts.push_back(std::move(text));
   }
   for (const auto& [kind, count] : shown)
@@ -159,6 +164,7 @@ Status MergeRules::take(const CLI::App& app) {
     join_.strict_attributes = strict;
     options_->mode = join_;
   }
+  options_->sorts_blocks_by_name = sort_ == "name";
   constexpr std::string_view kValues = "values:";
   if (sort_.starts_with(kValues) && sort_.size() > kValues.size())
     options_->sort_by = sort_.substr(kValues.size());
@@ -193,7 +199,9 @@ void MergeRules::offer_blocks(CLI::App& app) {
                  "order of inputs: given (default), name or values:VAR. With --sort given, inputs "
                  "have the order of the command line. With --sort name, inputs are sorted by name, "
                  "and numbers in names are in numeric order. With --sort values:VAR, inputs are "
-                 "sorted by the first value of variable VAR")
+                 "sorted by the first value of variable VAR. Blocks of a single NMB file that are "
+                 "joined are by default in the order of time, that is of the first value of the "
+                 "coordinate of the joined dimension")
       ->type_name("ORDER");
 }
 
@@ -211,7 +219,7 @@ Status MergeRules::gather_inputs(const CommonOptions& common) {
 void MergeRules::report_differing(const PackReport& report, Diagnostics& diagnostics) const {
   if (atts_ != "list") return;
   for (const std::string& text :
-       grouped(report.differing, options_->inputs.size(), report.differing.size()))
+       grouped(report, report.differing, options_->inputs.size(), report.differing.size()))
     diagnostics.warning("", text);
 }
 
@@ -222,8 +230,19 @@ void report_unreadable(Tool& tool, const PackReport& report) {
     tool.note_memory_limit();
 }
 
+void note_archive(Tool& tool, const PackReport& report, const std::vector<std::string>& inputs) {
+  const std::size_t blocks = report.archive_inputs.size();
+  if (blocks == 0 && !report.archive_note.empty())
+    tool.diagnostics().note(inputs.front() + ": " + with_option_names(report.archive_note));
+  if (blocks == 0) return;
+  tool.diagnostics().note(
+      fmt::format("{}: {} as an input, {}", inputs.front(),
+                  blocks == 1 ? "1 block counts" : fmt::format("each of {} blocks counts", blocks),
+                  report.archive_note));
+}
+
 void report_conflicts(Tool& tool, const PackReport& report, std::size_t inputs) {
-  for (const std::string& text : grouped(report.conflicts, inputs, kShownConflicts))
+  for (const std::string& text : grouped(report, report.conflicts, inputs, kShownConflicts))
     tool.diagnostics().error(Status(Code::kConflict, text));
   if (std::ranges::any_of(report.conflicts, [](const PackConflict& conflict) {
         return conflict.kind == ConflictKind::kMissingVariable;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "common/command_line/tool.h"
 #include "common/printing/json_document.h"
@@ -44,6 +45,8 @@ class MergeRules {
 
 // Shows the inputs that could not be read.
 void report_unreadable(Tool& tool, const PackReport& report);
+// If the blocks of an NMB file counted as inputs, says so and names their order.
+void note_archive(Tool& tool, const PackReport& report, const std::vector<std::string>& inputs);
 // Shows the conflicts; one that occurs in several inputs is shown once. `inputs` is the number of
 // inputs.
 void report_conflicts(Tool& tool, const PackReport& report, std::size_t inputs);

@@ -12,11 +12,14 @@
 
 #include "files/spool_file.h"
 #include "merge/reading/input_options.h"
+#include "merge/reading/input_originals.h"
 #include "merge/reading/value_origin.h"
 #include "model/classic.h"
 #include "model/dataset.h"
 #include "model/metadata.h"
+#include "reader/file_reader.h"
 #include "sources/value_source.h"
+#include "table/kept_rows.h"
 #include "wire/failure.h"
 #include "wire/memory_budget.h"
 
@@ -46,6 +49,14 @@ struct InputCounts {
   bool has_divided = false;            // whether a block was divided
 };
 
+// An NMB file whose blocks count as inputs. It stays open from one of these inputs to the next.
+struct OpenArchive {
+  Source file;
+  std::shared_ptr<const FileReader> reader;
+  std::shared_ptr<const KeptRows> rows;
+  std::shared_ptr<InputOriginals> originals;
+};
+
 struct InputContext {
   InputOptions options;
   std::vector<std::string>& warnings;
@@ -54,6 +65,7 @@ struct InputContext {
   std::uint64_t held_budget = memory_budget(kHeldBytes);  // bytes left for headers of inputs
   std::shared_ptr<SpoolFile> moved{};                     // values in which paths were changed
   InputCounts counts{};
+  std::optional<OpenArchive> archive{};
 
   // Returns whether a header is kept in memory until it is written. If so, subtracts its length
   // from held_budget.

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "files/files.h"
@@ -14,79 +15,219 @@
 #include "merge/reading/input_reader.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "netcdf/calendar_time.h"
+#include "netcdf/selected_variables.h"
 #include "parallel/outbox.h"
 
 namespace nmb {
 
 namespace {
 
-// Returns the first value of a variable. Returns nullopt if the block has no such variable or if
-// the variable has no values.
-Result<std::optional<double>> first_value(const InputBlock& block, std::string_view name) {
-  NMB_ASSIGN(const ClassicForm form, classic_form(block, std::make_shared<SourcePool>(1)));
-  const auto id = form.dataset.metadata.find_variable(name);
-  if (!id) return std::optional<double>();
-  NMB_ASSIGN(const VariableShape shape, form.dataset.shape(*id));
+// Returns the first value of a variable. Returns nullopt if the variable has no values.
+Result<std::optional<double>> first_value(const Dataset& dataset, VarId id) {
+  NMB_ASSIGN(const VariableShape shape, dataset.shape(id));
   Hyperslab slab;
   slab.start.assign(shape.lengths.size(), 0);
   slab.count.assign(shape.lengths.size(), 1);
   if (std::ranges::find(shape.lengths, std::uint64_t{0}) != shape.lengths.end())
     return std::optional<double>();
   double value = 0;
-  NMB_TRY(form.dataset.read(*id, slab, std::span(&value, 1)));
+  NMB_TRY(dataset.read(id, slab, std::span(&value, 1)));
   return std::optional(value);
 }
 
-Result<double> value_in(std::size_t index, const std::string& path, const std::string& variable,
-                        ExternalPaths external) {
-  const SplitPath wanted = split_path(variable);
-  NMB_ASSIGN(Source file, FileSource::open(path));
-  std::vector<std::string> warnings;  // ignored, because warnings are reported when the input is
-                                      // planned
-  PackOptions merge;
-  merge.external = external;
-  merge.keep_statistics = false;
-  InputReader reader({merge, kCachedBytesOfInput}, &warnings);
-  std::optional<double> found;
-  NMB_TRY(reader.read(index, std::move(file), [&](InputBlock& block) -> Result<bool> {
-    if (block.group != wanted.parent) return true;
-    NMB_ASSIGN(found, first_value(block, wanted.name));
-    return false;
-  }));
-  if (found && !std::isnan(*found)) return *found;
-  return Status(Code::kConflict, path, kNoOffset, "",
-                "found no value of " + in_quotes(variable) + " to sort by");
+// The first value of a coordinate in an input.
+struct FirstCoordinate {
+  double value = 0;
+  std::string units, calendar;
+
+  bool has_units_of(const FirstCoordinate& other) const {
+    return units == other.units && calendar == other.calendar;
+  }
+};
+
+using Order = std::vector<std::uint64_t>;  // positions in the list of inputs
+
+// Finds the order of inputs. Warnings are ignored, because they are reported when the inputs are
+// planned.
+class InputOrder {
+ public:
+  explicit InputOrder(const PackOptions& options) : options_(options), merge_(merge_of(options)) {}
+
+  Result<Order> by_values() {
+    const SplitPath wanted = split_path(options_.sort_by);
+    std::vector<double> values;
+    for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
+      const Result<double> value = value_in(i, wanted);
+      if (!value.ok()) return value.status().in_file(options_.input_name(i));
+      values.push_back(*value);
+    }
+    return sorted([&](std::uint64_t a, std::uint64_t b) { return values[a] < values[b]; });
+  }
+
+  Order unchanged() const {
+    return sorted([](std::uint64_t, std::uint64_t) { return false; });
+  }
+
+  // By the coordinate of the joined dimension. *dimension gets its name. Returns nullopt if no
+  // input has the coordinate.
+  Result<std::optional<Order>> by_coordinate(std::string* dimension) {
+    std::vector<std::optional<FirstCoordinate>> firsts;
+    for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
+      Result<std::optional<FirstCoordinate>> first = coordinate_in(i, dimension);
+      // The error is reported when the input is planned.
+      firsts.push_back(first.ok() ? *std::move(first) : std::nullopt);
+    }
+    if (std::ranges::none_of(firsts, [](const auto& first) { return first.has_value(); }))
+      return std::optional<Order>();
+    if (has_units_of_one(firsts) || !set_dates(&firsts))
+      return std::optional(sorted([&](std::uint64_t a, std::uint64_t b) {
+        return firsts[a] && (!firsts[b] || firsts[a]->value < firsts[b]->value);
+      }));
+    return std::optional(sorted([&](std::uint64_t a, std::uint64_t b) {
+      return firsts[a] && (!firsts[b] || dates_[a] < dates_[b]);
+    }));
+  }
+
+ private:
+  using DateFields = std::tuple<std::int64_t, int, int, int, int, int>;
+
+  static PackOptions merge_of(const PackOptions& options) {
+    PackOptions merge;
+    merge.inputs = options.inputs;
+    merge.input_blocks = options.input_blocks;
+    merge.external = options.external;
+    merge.keep_statistics = false;
+    return merge;
+  }
+
+  template <class Less>
+  Order sorted(const Less& less) const {
+    Order order(options_.inputs.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, less);
+    return order;
+  }
+
+  Status read(std::size_t index, const VisitBlock& visit) {
+    const std::string& path = options_.inputs[index];
+    if (!file_ || file_->name() != path) NMB_ASSIGN(file_, FileSource::open(path));
+    return reader_.read(index, file_, visit);
+  }
+
+  Result<double> value_in(std::size_t index, const SplitPath& wanted) {
+    std::optional<double> found;
+    NMB_TRY(read(index, [&](InputBlock& block) -> Result<bool> {
+      if (block.group != wanted.parent) return true;
+      NMB_ASSIGN(const ClassicForm form, classic_form(block, std::make_shared<SourcePool>(1)));
+      if (const auto id = form.dataset.metadata.find_variable(wanted.name))
+        NMB_ASSIGN(found, first_value(form.dataset, *id));
+      return false;
+    }));
+    if (found && !std::isnan(*found)) return *found;
+    return Status(Code::kConflict, options_.input_name(index), kNoOffset, "",
+                  "found no value of " + in_quotes(options_.sort_by) + " to sort by");
+  }
+
+  // Returns nullopt if the input has no coordinate of the joined dimension, or no value of it.
+  Result<std::optional<FirstCoordinate>> coordinate_in(std::size_t index, std::string* dimension) {
+    const std::string& along = options_.join().along;
+    const SplitPath wanted = split_path(along);
+    std::optional<FirstCoordinate> found;
+    NMB_TRY(read(index, [&](InputBlock& block) -> Result<bool> {
+      if (along.starts_with('/') && block.group != without_slash(wanted.parent)) return true;
+      NMB_ASSIGN(const ClassicForm form,
+                 classic_form(block, std::make_shared<SourcePool>(1), std::string(wanted.name)));
+      const Metadata& metadata = form.dataset.metadata;
+      const std::optional<DimId> id =
+          along.empty() ? metadata.record_dimension() : metadata.find_dimension(wanted.name);
+      if (!id) return true;
+      const std::string_view name = metadata.dimension(*id).name;
+      *dimension = name;
+      const std::optional<VarId> variable = metadata.find_variable(name);
+      if (!variable) return true;
+      NMB_ASSIGN(const std::optional<double> value, first_value(form.dataset, *variable));
+      if (value && !std::isnan(*value))
+        found = {*value, char_attribute(metadata, *variable, "units"),
+                 char_attribute(metadata, *variable, "calendar")};
+      return !found;
+    }));
+    return found;
+  }
+
+  static bool has_units_of_one(const std::vector<std::optional<FirstCoordinate>>& firsts) {
+    const auto one = std::ranges::find_if(firsts, [](const auto& f) { return f.has_value(); });
+    return std::ranges::all_of(firsts, [&](const auto& f) { return !f || f->has_units_of(**one); });
+  }
+
+  // Sets dates_. Returns false if some coordinates have no dates.
+  bool set_dates(std::vector<std::optional<FirstCoordinate>>* firsts) {
+    for (const std::optional<FirstCoordinate>& first : *firsts) {
+      DateFields& fields = dates_.emplace_back();
+      if (!first) continue;
+      const Result<CalendarTime> time = CalendarTime::parse(first->units, first->calendar);
+      const Result<Date> date = time.ok() ? time->date(first->value) : time.status();
+      if (!date.ok()) return false;
+      fields = {date->year, date->month, date->day, date->hour, date->minute, date->second};
+    }
+    return true;
+  }
+
+  const PackOptions& options_;
+  const PackOptions merge_;
+  std::vector<std::string> warnings_;
+  InputReader reader_{{merge_, kCachedBytesOfInput}, &warnings_};
+  Source file_;
+  std::vector<DateFields> dates_;
+};
+
+// Returns the order of the inputs. Sets *note if blocks count as inputs.
+Result<Order> order_of(const PackOptions& options, std::string* note) {
+  constexpr std::string_view kFirstAxis = "axis:0";
+  InputOrder order(options);
+  if (!options.sort_by.empty()) {
+    *note = "in the order of " + in_quotes(options.sort_by);
+    return order.by_values();
+  }
+  *note = "in the order of their names";
+  if (!options.joins() || options.sorts_blocks_by_name || options.join().along == kFirstAxis)
+    return order.unchanged();
+  std::string dimension = "the joined dimension";
+  NMB_ASSIGN(std::optional<Order> found, order.by_coordinate(&dimension));
+  if (!found) {
+    *note += ", because they have no coordinate variable of " + dimension;
+    return order.unchanged();
+  }
+  *note = "in the order of " + dimension;
+  return *std::move(found);
 }
 
-Result<std::vector<std::uint64_t>> order_of(const std::vector<std::string>& inputs,
-                                            const std::string& variable, ExternalPaths external) {
-  std::vector<double> values;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    Result<double> value = value_in(i, inputs[i], variable, external);
-    if (!value.ok()) return value.status().in_file(inputs[i]);
-    values.push_back(*value);
-  }
-  std::vector<std::uint64_t> order(inputs.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](std::uint64_t i) { return values[i]; });
-  return order;
+template <class T>
+std::vector<T> in_order(const Order& order, std::vector<T> values) {
+  std::vector<T> out;
+  out.reserve(order.size());
+  for (const std::uint64_t i : order) out.push_back(std::move(values[i]));
+  return out;
 }
 
 }  // namespace
 
-Status sort_by_values(Communicator& ranks, const std::string& variable, ExternalPaths external,
-                      std::vector<std::string>* inputs) {
-  std::pair<Status, std::vector<std::uint64_t>> order;
+Status order_inputs(Communicator& ranks, PackOptions* options, PackReport* report) {
+  const bool is_divided = !options->input_blocks.empty();
+  if (options->sort_by.empty() && !is_divided) return {};
+  std::pair<Status, Order> order;
+  std::string note;
   if (ranks.rank() == 0) {
-    Result<std::vector<std::uint64_t>> found = order_of(*inputs, variable, external);
+    Result<Order> found = order_of(*options, &note);
     order.first = found.status();
     if (found.ok()) order.second = *std::move(found);
   }
   NMB_TRY(broadcast_fields(ranks, 0, &order));
   NMB_TRY(order.first);
-  std::vector<std::string> sorted;
-  for (const std::uint64_t i : order.second) sorted.push_back((*inputs)[i]);
-  *inputs = std::move(sorted);
+  options->inputs = in_order(order.second, std::move(options->inputs));
+  if (!is_divided) return {};
+  options->input_blocks = in_order(order.second, std::move(options->input_blocks));
+  report->archive_note = note;
   return {};
 }
 

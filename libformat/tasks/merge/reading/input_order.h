@@ -1,4 +1,4 @@
-// Sorts inputs by a value in each input, and finds inputs that are given twice.
+// Orders inputs by a value in each input, and finds inputs that are given twice.
 #pragma once
 
 #include <cstddef>
@@ -6,19 +6,18 @@
 #include <utility>
 #include <vector>
 
-#include "model/external_files.h"
+#include "merge/reporting/merge.h"
 #include "parallel/communicator.h"
 #include "wire/failure.h"
 
 namespace nmb {
 
-// Collective. Sorts `inputs` by the first value of a numeric variable in each input. Inputs with
-// equal values keep their order. variable: path of the block and name of the variable. external:
-// which other files may be opened if an NMB input stores values in them. All ranks return the same
-// errors: kConflict if an input has no such variable or the variable has no value, and errors in
-// reading the inputs.
-Status sort_by_values(Communicator& ranks, const std::string& variable, ExternalPaths external,
-                      std::vector<std::string>* inputs);
+// Collective. Orders the inputs by the first value of PackOptions::sort_by in each of them, or, if
+// blocks of NMB files count as inputs, as nmb/merge.h says. Inputs that are equal in this order
+// keep their order. Sets report->archive_note on rank 0. All ranks return the same errors:
+// kConflict if an input has no variable PackOptions::sort_by or the variable has no value, and
+// errors in reading the inputs.
+Status order_inputs(Communicator& ranks, PackOptions* options, PackReport* report);
 
 // Finds files that are given more than once, even under different names. For each repetition,
 // returns the index of the first path to the file and the index of the repeated path. Files that

@@ -43,7 +43,7 @@ class InputSelection {
   // Returns whether a block is a group. Blocks that came from HDF5 are groups. A group without
   // content of its own is stored as a classic block; blocks below this block show that it is a
   // group.
-  static Result<bool> is_group(const hdf5::NamedBlocks& blocks, const BlockEntry& entry);
+  NMB_EXPORT static Result<bool> is_group(const hdf5::NamedBlocks& blocks, const BlockEntry& entry);
 
   Result<Use> use_of(std::string_view block) const;
   Groups groups() const { return below_; }

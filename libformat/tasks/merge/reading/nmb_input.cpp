@@ -12,7 +12,9 @@
 #include "merge/reading/late_extent.h"
 #include "merge/reading/sample_counts.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "reader/extent_pieces.h"
+#include "sources/value_message.h"
 #include "sources/value_source.h"
 #include "table/kept_rows.h"
 #include "verify/verify.h"
@@ -27,10 +29,27 @@ Result<std::shared_ptr<const Dataset>> dataset_of(const FileReader& reader,
   return std::shared_ptr<const Dataset>(std::move(block));
 }
 
-FileBlocks file_blocks(const std::shared_ptr<const FileReader>& reader) {
+using VisitEntry = std::function<Result<bool>(const BlockEntry&)>;
+
+// blocks: names of the visited blocks; nullptr for all blocks.
+Status for_each_entry(const FileReader& reader, std::string_view prefix,
+                      const std::vector<std::string>* blocks, const VisitEntry& visit) {
+  if (!blocks) return reader.for_each_entry(prefix, visit);
+  for (const std::string& name : *blocks) {
+    if (!name.starts_with(prefix)) continue;
+    NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(name));
+    if (!entry) return file_changed(reader.file().name());
+    NMB_ASSIGN(const bool goes_on, visit(*entry));
+    if (!goes_on) break;
+  }
+  return {};
+}
+
+FileBlocks file_blocks(const std::shared_ptr<const FileReader>& reader,
+                       const std::vector<std::string>* blocks) {
   return {[reader](std::string_view name) { return reader->find(name); },
-          [reader](std::string_view prefix, const auto& visit) {
-            return reader->for_each_entry(prefix, visit);
+          [reader, blocks](std::string_view prefix, const auto& visit) {
+            return for_each_entry(*reader, prefix, blocks, visit);
           },
           [reader](const BlockEntry& entry) { return dataset_of(*reader, entry); }};
 }
@@ -42,6 +61,7 @@ NmbInput::NmbInput(InputContext& context, std::size_t index, Source file)
       options_(context.options),
       index_(index),
       file_(std::move(file)),
+      blocks_(options_.merge.blocks_of(index)),
       changes_(context, file_->name()),
       damage_(file_->name()) {}
 
@@ -52,8 +72,9 @@ Status NmbInput::choose() {
 
 Result<InputExtras> NmbInput::read(const VisitBlock& visit) {
   NMB_TRY(open());
-  if (options_.merge.provenance) NMB_TRY(read_provenance());
-  NMB_TRY(read_rows());
+  is_first_ = options_.merge.is_first_of_file(index_);
+  if (options_.merge.provenance && is_first_) NMB_TRY(read_provenance());
+  NMB_TRY(blocks_ ? share_archive() : read_rows());
   NMB_TRY(options_.merge.only_block ? read_only_block(visit) : read_blocks(visit));
   damage_.tell(&extras_.losses, &context_.warnings);
   return std::move(extras_);
@@ -66,18 +87,25 @@ Status NmbInput::read_blocks(const VisitBlock& visit) {
     NMB_ASSIGN(chosen, choose_blocks());
     NMB_TRY(changes_.select(*reader_, chosen));
   }
-  NMB_ASSIGN(originals_, InputOriginals::find(*reader_, chosen, options_.originals,
-                                              options_.merge.source.lost_originals));
-  context_.counts.whole_files += originals_.chosen();
-  context_.counts.parted_originals += originals_.parted();
-  if (options_.made_up_names) dimensions_.emplace(file_blocks(reader_));
+  if (!blocks_) {
+    NMB_ASSIGN(*originals_, InputOriginals::find(*reader_, chosen, options_.originals,
+                                                 options_.merge.source.lost_originals));
+    context_.counts.whole_files += originals_->chosen();
+    context_.counts.parted_originals += originals_->parted();
+  }
+  if (options_.made_up_names) dimensions_.emplace(file_blocks(reader_, blocks_));
   if (options_.survey) NMB_TRY(survey());
   if (options_.merge.wants_block) NMB_TRY(changes_.select(*reader_, options_.merge.wants_block));
   NMB_TRY(visit_blocks(chosen, visit));
-  return options_.merge.wants_block ? Status() : find_losses();
+  return options_.merge.wants_block || !is_first_ ? Status() : find_losses();
 }
 
+// Opens the file, or takes it from the previous input.
 Status NmbInput::open() {
+  if (blocks_ && context_.archive && context_.archive->file == file_) {
+    reader_ = context_.archive->reader;
+    return {};
+  }
   NMB_ASSIGN(reader_, FileReader::open(file_, {.cache_bytes = options_.cache_bytes,
                                                .external = options_.merge.external}));
   NMB_TRY(check_nothing_pending(*reader_));
@@ -108,6 +136,21 @@ Status NmbInput::read_provenance() {
   if (std::erase_if(extras_.provenance,
                     [](const std::string& text) { return text.size() > kMostProvenance; }) > 0)
     lose("the text of a run has more than " + std::to_string(kMostProvenance) + " bytes");
+  return {};
+}
+
+// Takes the rows and originals of the file from the previous input, or finds them for this input
+// and all later ones.
+Status NmbInput::share_archive() {
+  std::optional<OpenArchive>& archive = context_.archive;
+  if (!archive || archive->file != file_) {
+    archive.reset();
+    NMB_TRY(read_rows());
+    NMB_ASSIGN(*originals_, InputOriginals::find(*reader_, {}, false, {}));
+    archive = OpenArchive{file_, reader_, extras_.rows, originals_};
+  }
+  extras_.rows = archive->rows;
+  originals_ = archive->originals;
   return {};
 }
 
@@ -148,7 +191,7 @@ Result<std::vector<bool>> NmbInput::choose_blocks() {
 Status NmbInput::note_lengths() {
   std::uint64_t count = 0;
   auto lengths = std::make_shared<DimensionLengths>();
-  NMB_TRY(reader_->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+  NMB_TRY(for_each_entry(*reader_, "", blocks_, [&](const BlockEntry& entry) -> Result<bool> {
     if (!is_from_hdf5(entry)) return true;
     NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader_->block(entry));
     add_dimension_lengths(*block, lengths.get());
@@ -183,7 +226,7 @@ Status NmbInput::survey() {
 // Visits the selected or chosen blocks. chosen: empty if all blocks are chosen.
 Status NmbInput::visit_blocks(const std::vector<bool>& chosen, const VisitBlock& visit) {
   auto wanted = chosen.begin();
-  return reader_->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+  return for_each_entry(*reader_, "", blocks_, [&](const BlockEntry& entry) -> Result<bool> {
     bool is_wanted = chosen.empty() || *wanted++;
     if (changes_.is_selection()) NMB_ASSIGN(is_wanted, changes_.is_selected(entry.name));
     return is_wanted ? read_entry(entry, visit) : Result(true);
@@ -197,7 +240,7 @@ Status NmbInput::find_losses() {
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader_->external_files());
   std::uint32_t number = 0;
   for (const ExternalFile& file : files)
-    if (++number; needs_originals && originals_.has_block(number))
+    if (++number; needs_originals && originals_->has_block(number))
       extras_.losses.push_back(
           {0,
            {},
@@ -246,7 +289,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
   InputBlock block(*loaded);
   NMB_TRY(describe(*source, &block));
   block.is_placed = moves || changes_.is_surveyed();
-  block.originals = originals_.take(entry.order);
+  block.originals = originals_->take(entry.order);
   count_objects(*loaded, &block.packed);
   block.packed.names = Metadata::Names::kAsFound;
   block.packed.body = std::move(body);
@@ -284,7 +327,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
 // original and the output does not keep it. Each copy reports damaged chunks.
 Status NmbInput::note_undecoded(const LoadedBlock& block) {
   if (!options_.lists_undecoded) return {};
-  const std::optional<bool> keeps = originals_.keeps_file_of(block.entry);
+  const std::optional<bool> keeps = originals_->keeps_file_of(block.entry);
   NMB_ASSIGN(const std::vector<hdf5::Undecoded> found, hdf5::undecoded_variables(block));
   for (const hdf5::Undecoded& one : found) {
     const std::string variable = "variable " + in_quotes("/" + one.path);
@@ -311,7 +354,7 @@ Status NmbInput::note_undecoded(const LoadedBlock& block) {
 // definitions.
 Status NmbInput::forget_originals(const LoadedBlock& block, MovedContent* moved) {
   if (!options_.lists_undecoded || !block.metadata.extension() ||
-      originals_.keeps_file_of(block.entry) == true)
+      originals_->keeps_file_of(block.entry) == true)
     return {};
   NMB_ASSIGN(const std::vector<hdf5::Undecoded> found, hdf5::undecoded_variables(block));
   if (std::ranges::all_of(found, &hdf5::Undecoded::is_lost)) return {};
@@ -365,9 +408,12 @@ Result<Source> NmbInput::body_of(const BlockEntry& entry) {
 // Sets the fields that describe the block. The block still has its original name here, because
 // `lengths_` contains original names.
 Status NmbInput::describe(const LoadedBlock& source, InputBlock* block) {
-  if (!becomes_root_) block->group = source.entry.name;
+  if (blocks_)
+    block->group = without_slash(source.entry.name.substr(blocks_->front().size()));
+  else if (!becomes_root_)
+    block->group = source.entry.name;
   block->is_group = true;
-  block->blocks = reader_->totals().blocks;
+  block->blocks = blocks_ ? blocks_->size() : reader_->totals().blocks;
   block->samples = source.entry.samples;
   block->lengths = lengths_;
   if (dimensions_) {
@@ -385,9 +431,9 @@ Status NmbInput::add_stored_values(const BlockEntry& entry, InputBlock* block) {
   if (!entry.hole) block->packed.extent = block->values;
   if (options_.origins)
     block->packed.origin = context_.origin(index_, sum_of_entry(entry), entry.name);
-  if (options_.originals && !originals_.kept().empty()) {
+  if (options_.originals && !originals_->kept().empty()) {
     NMB_ASSIGN(std::optional<ValuesInOriginal> places,
-               values_in_original(*reader_, entry, originals_.kept()));
+               values_in_original(*reader_, entry, originals_->kept()));
     if (places)
       block->links =
           linked_to_original(*std::move(places), block->values, options_.merge.writer.piece_size);

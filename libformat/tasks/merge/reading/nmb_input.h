@@ -34,6 +34,7 @@ class NmbInput {
  private:
   Status open();
   Status read_provenance();
+  Status share_archive();
   Status read_rows();
   Status read_blocks(const VisitBlock& visit);
   Status read_only_block(const VisitBlock& visit);
@@ -57,12 +58,15 @@ class NmbInput {
   InputOptions& options_;
   const std::size_t index_;
   const Source file_;
+  // The blocks that are read (PackOptions::input_blocks); nullptr if these are all blocks.
+  const std::vector<std::string>* const blocks_;
   std::shared_ptr<const FileReader> reader_;
   InputExtras extras_;
   InputChanges changes_;
+  bool is_first_ = true;       // see PackOptions::is_first_of_file()
   bool is_surveying_ = false;  // blocks are passed to InputOptions::survey
   DamageReport damage_;
-  InputOriginals originals_;
+  std::shared_ptr<InputOriginals> originals_ = std::make_shared<InputOriginals>();
   std::shared_ptr<const DimensionLengths> lengths_;  // set if requested
   std::optional<FileDimensionsReader> dimensions_;   // set if made-up names are needed
   // Whether the block of PackOptions::only_block is a classic dataset. Such a dataset is read

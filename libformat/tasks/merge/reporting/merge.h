@@ -2,6 +2,7 @@
 // according to PackOptions::block_by.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -93,6 +94,10 @@ struct PackOptions {
   // output is converted from a temporary NMB file beside it; the other options apply to this file.
   // The HDF5 library compresses classic blocks; it can use only deflate.
   std::optional<Hdf5Output> hdf5{};
+  // For union, join and tiles, with `hdf5`: whether the output is a classic file if no input is or
+  // was an HDF5 or netCDF-4 file. The output then has the highest kind of the inputs, or a higher
+  // kind if it needs one.
+  bool kind_of_inputs = false;
   // Whether whole files are stored. FileReader::give_back() returns stored files. An absolute path
   // is recorded without its folders.
   Originals originals = Originals::kNone;
@@ -104,6 +109,12 @@ struct PackOptions {
   bool materialise = false;
 
   // --- how blocks are made ---
+  // For modes other than Pack: whether the blocks of each NMB input count as inputs (nmb/merge.h).
+  // If false, they do if there is a single input.
+  bool divides_archives = false;
+  // Whether blocks that count as inputs are ordered by their names, even if a join could order them
+  // by time. Numbers in names are in numeric order.
+  bool sorts_blocks_by_name = false;
   // Pattern for names of blocks, with the fields {stem}, {path}, {index} and {group}. If empty, the
   // pattern is {stem} for classic files, {stem}/{group} for inputs with groups, and {group} for
   // the other modes.
@@ -168,6 +179,10 @@ struct PackOptions {
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
 
   // --- what only callers inside the library set ---
+  // What pack() sets if blocks of NMB files count as inputs. For each of `inputs`: the names of the
+  // blocks of this input. The first block becomes the root block; the others lie below it. If there
+  // are no names, the input is the whole file.
+  std::vector<std::vector<std::string>> input_blocks{};
   // With Pack: if set, only this block of each NMB input is packed. A classic block becomes the
   // root block. A block from HDF5 keeps its name, because its references contain paths. The blocks
   // below this block are packed too. The block may use dimensions of groups above it. These groups
@@ -213,8 +228,24 @@ struct PackOptions {
   }
   const Pack& pack() const { return rules<Pack>(); }
   const Join& join() const { return rules<Join>(); }
+  // Returns the blocks of input `index` (see input_blocks), or nullptr if it is a whole file.
+  const std::vector<std::string>* blocks_of(std::size_t index) const {
+    return index < input_blocks.size() && !input_blocks[index].empty() ? &input_blocks[index]
+                                                                       : nullptr;
+  }
+  // Returns the name of an input for messages.
+  NMB_EXPORT std::string input_name(std::size_t index) const;
+  // Returns false if an earlier input has blocks of the same file.
+  bool is_first_of_file(std::size_t index) const {
+    return !blocks_of(index) || std::find(inputs.begin(), inputs.end(), inputs[index]) ==
+                                    inputs.begin() + static_cast<std::ptrdiff_t>(index);
+  }
 
   // Rules that several modes have.
+  const std::optional<BlockChoice>& choice() const {
+    return std::visit(
+        [](const auto& rules) -> const auto& { return rules.choice; }, mode);
+  }
   bool strict_attributes() const {
     return rules<Union>().strict_attributes || join().strict_attributes ||
            rules<Tiles>().strict_attributes;
@@ -390,6 +421,14 @@ struct PackReport {
   std::vector<Status> unreadable;     // inputs that cannot be used
   std::vector<std::string> warnings;
   std::vector<PackSource> sources;  // usable inputs, in the order in which they are merged
+  // If blocks of NMB files count as inputs: the names of all inputs in messages, in their order, and
+  // a text: "in the order of time". Without names: why an NMB file counts as one input of a join.
+  std::vector<std::string> archive_inputs;
+  std::string archive_note;
+  std::optional<Kind> classic{};  // with kind_of_inputs: the kind of a classic output
+  // With kind_of_inputs, if the output has not the kind of all inputs: its kind and the reason, for
+  // example "a CDF-2 file, because ...".
+  std::string kind_note{};
   std::uint64_t inputs = 0;
   std::uint64_t replaced = 0;                // with `replace`: number of replaced blocks
   std::uint64_t bytes_in = 0;                // size of all inputs

@@ -30,12 +30,17 @@ std::string compression_of(const PackOptions& options) {
   return !wanted.codec && wanted.shuffle ? "Storing::shuffle" : "MergeOptions::storing";
 }
 
-Status check_choice(const BlockChoice& choice, bool divides) {
+Status check_choice(const BlockChoice& choice, const PackOptions& options) {
   const std::string option = choice.names      ? "BlockChoice::names"
                              : choice.excludes ? "BlockChoice::excludes"
                              : choice.where    ? "BlockChoice::where"
                                                : "BlockChoice::shard";
-  if (divides) return exclude(option, "MergeOptions::block_by");
+  if (options.packs() && options.block_by.by != BlockRule::By::kGroup)
+    return exclude(option, "MergeOptions::block_by");
+  if (!options.packs() && options.inputs.size() > 1 && options.input_blocks.empty())
+    return usage(option +
+                 " needs a single input in modes other than pack, because the blocks of this "
+                 "input are merged; merge the inputs with MergeOptions::mode pack first");
   if (choice.shard > 0 && choice.shard <= choice.shards && choice.width > 0 &&
       choice.width <= choice.shards - choice.shard + 1)
     return {};
@@ -51,7 +56,6 @@ Status check_pack(const Pack& pack, const PackOptions& options) {
     return exclude("Pack::append", "MergeOptions::replace");
   if (pack.append && !options.resume.empty())
     return exclude("Pack::append", "MergeOptions::resume");
-  if (pack.choice) NMB_TRY(check_choice(*pack.choice, divides));
   if (!pack.link) return {};
   if (divides) return exclude("Pack::link", "MergeOptions::block_by");
   if (options.compression) return exclude("Pack::link", compression_of(options));
@@ -105,6 +109,7 @@ Status check_options(const PackOptions& options) {
     return usage("MergeOptions::tag_names needs MergeOptions::tags");
   if (!options.resume.empty() && options.writer.dry_run)
     return exclude("MergeOptions::resume", "MergeOptions::dry_run");
+  if (options.choice()) NMB_TRY(check_choice(*options.choice(), options));
   if (const auto* const join = std::get_if<Join>(&options.mode)) return check_join(*join);
   const auto* const pack = std::get_if<Pack>(&options.mode);
   return pack ? check_pack(*pack, options) : Status();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "model/name_rules.h"
 #include "parallel/outbox.h"
 
 namespace nmb {
@@ -71,6 +72,11 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
   std::ranges::stable_sort(report->losses, {}, &PackLoss::input);
   for (FoundConflict& found : conflicts) report->conflicts.push_back(std::move(found.conflict));
   return {};
+}
+
+std::string PackOptions::input_name(std::size_t index) const {
+  const std::vector<std::string>* const blocks = blocks_of(index);
+  return blocks ? inputs[index] + ": block " + in_quotes(blocks->front()) : inputs[index];
 }
 
 bool stores_originals(const PackOptions& options) {

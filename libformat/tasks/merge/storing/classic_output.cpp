@@ -5,6 +5,7 @@
 
 #include "files/files.h"
 #include "merge/reading/classic_form.h"
+#include "model/classic.h"
 #include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
 #include "sources/value_source.h"
@@ -16,6 +17,12 @@ namespace {
 Source or_empty(Source values, const ByteSource& file) {
   if (values) return values;
   return owned_bytes(std::vector<std::byte>(), file.name());
+}
+
+bool can_hold(Kind kind, const Dataset& dataset) {
+  Metadata metadata = dataset.metadata;
+  return layout_classic(metadata, kind).ok() &&
+         (kind == Kind::kCdf5 || dataset.records < ~std::uint32_t{0});
 }
 
 }  // namespace
@@ -49,9 +56,22 @@ Status ClassicOutput::take_part(const OutputName& name, InputPart part) {
   return {};
 }
 
+void ClassicOutput::choose_kind() {
+  for (const Kind higher : {Kind::kCdf2, Kind::kCdf5}) {
+    if (type_losses(only_->metadata, kind_).empty() && can_hold(kind_, *only_)) break;
+    kind_ = std::max(kind_, higher);
+  }
+  if (kind_ == *options_.classic) return;
+  report_.classic = kind_;
+  const auto word = [](Kind kind) { return "CDF-" + std::to_string(static_cast<int>(kind)); };
+  report_.kind_note = "a " + word(kind_) + " file, because it does not fit into " +
+                      word(*options_.classic) + ", the kind of the inputs";
+}
+
 void ClassicOutput::check() {
+  if (only_ && options_.kind_of_inputs) choose_kind();
   if (only_)
-    for (const Loss& loss : type_losses(only_->metadata, *options_.classic)) {
+    for (const Loss& loss : type_losses(only_->metadata, kind_)) {
       // "found type ubyte, expected one of CDF-2; use ..."
       constexpr std::string_view kFound = "found ", kExpected = ", expected ";
       std::string_view found = std::string_view(loss.text).substr(0, loss.text.rfind(';'));
@@ -111,7 +131,7 @@ Status ClassicOutput::write(const ReceivedFrom& from,
   static_cast<OutputOptions&>(extract) = static_cast<const OutputOptions&>(options_.writer);
   extract.check = options_.check;
   Result<ClassicContent> content = ClassicContent();
-  if (ranks_.rank() == 0) content = classic_content(*only_, *options_.classic);
+  if (ranks_.rank() == 0) content = classic_content(*only_, kind_);
   NMB_TRY(ranks_.first([&] { return content.status(); }));
   struct Lengths {
     std::uint64_t header = 0, values = 0;
@@ -129,7 +149,7 @@ Status ClassicOutput::write(const ReceivedFrom& from,
 }
 
 Status ClassicOutput::describe_plan(PackPlan* plan) const {
-  NMB_ASSIGN(const ClassicContent content, classic_content(*only_, *options_.classic));
+  NMB_ASSIGN(const ClassicContent content, classic_content(*only_, kind_));
   count();
   plan->metadata_bytes = content.header.size();
   report_.value_bytes = content.values->size();

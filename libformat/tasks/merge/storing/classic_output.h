@@ -18,13 +18,14 @@ class ClassicOutput final : public MergeSink, public MergeStep {
  public:
   // PackOptions::classic must be set.
   ClassicOutput(const MergeStep& step, std::shared_ptr<SourcePool> views)
-      : MergeStep(step), views_(std::move(views)) {}
+      : MergeStep(step), views_(std::move(views)), kind_(*options_.classic) {}
 
   void begin_input(Source file) override { file_ = std::move(file); }
   Status take_whole(const OutputName& name, InputBlock& block) override;
   Status take_part(const OutputName& name, InputPart part) override;
 
-  // Reports a conflict unless there is exactly one block.
+  // Reports a conflict unless there is exactly one block. With PackOptions::kind_of_inputs, chooses
+  // a kind that can hold the block.
   void check();
   // Collective. Rank 0 has the block and sends the other ranks descriptions of the values that they
   // write. check_inputs: called by rank 0 before the file is published. from: how the other ranks
@@ -36,6 +37,7 @@ class ClassicOutput final : public MergeSink, public MergeStep {
 
  private:
   bool is_first(const OutputName& name);
+  void choose_kind();
   Result<std::vector<ClassicFile::Values>> deal(const ReceivedFrom& from, Source values,
                                                 std::uint64_t length) const;
   void count() const;
@@ -47,6 +49,7 @@ class ClassicOutput final : public MergeSink, public MergeStep {
   OutputName name_;        // of the only block
   std::size_t input_ = 0;  // the first input that has the block
   std::shared_ptr<const Dataset> only_;
+  Kind kind_;  // valid on rank 0
 };
 
 }  // namespace nmb

@@ -7,6 +7,7 @@
 #include "merge/reading/classic_form.h"
 #include "merge/reading/held_values.h"
 #include "merge/uniting/decomposition.h"
+#include "model/name_rules.h"
 #include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
 
@@ -31,6 +32,24 @@ InputFacts facts_of(const InputBlock& block, const PackOptions& options) {
   return facts;
 }
 
+namespace {
+
+// Checks that the input contains the groups that define the dimensions of a block. A block of an
+// NMB file that counts as an input may use dimensions of groups above it.
+Status check_levels(const InputBlock& block, const UnionInput& united) {
+  const auto depth = block.group.empty() ? 0 : 1 + std::ranges::count(block.group, '/');
+  for (DimId d = 0; d < united.levels.size(); ++d)
+    if (united.levels[d] > depth)
+      return Status(Code::kUnsupported,
+                    "dimension " + in_quotes(united.member.metadata.dimension(d).name) +
+                        " of block " + in_quotes(block.dataset.name) +
+                        " belongs to a group above the block; choose this group, with which the "
+                        "blocks below it are taken");
+  return {};
+}
+
+}  // namespace
+
 Status visit_union_input(const InputBlock& block, const PackOptions& options,
                          std::shared_ptr<SourcePool> views, std::uint64_t* budget,
                          const std::function<Status(const UnionInput&)>& visit) {
@@ -46,6 +65,7 @@ Status visit_union_input(const InputBlock& block, const PackOptions& options,
         is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;
   united.member.is_record_unused = form.is_record_unused;
   united.levels = form.levels;
+  NMB_TRY(check_levels(block, united));
   // A block with chunks may have several dimensions that grow, at any position.
   if (keeps_chunks(options)) {
     std::vector<std::size_t> kept;  // indexes of losses that this block does not have

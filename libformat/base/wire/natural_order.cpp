@@ -1,8 +1,8 @@
-#include "common/printing/natural_order.h"
+#include "wire/natural_order.h"
 
 #include <cstddef>
 
-namespace nmb::tools {
+namespace nmb {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
@@ -39,4 +39,4 @@ bool natural_less(std::string_view a, std::string_view b) {
   return a < b;
 }
 
-}  // namespace nmb::tools
+}  // namespace nmb

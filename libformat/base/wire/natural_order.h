@@ -3,11 +3,13 @@
 
 #include <string_view>
 
-namespace nmb::tools {
+#include "nmb/status.h"
+
+namespace nmb {
 
 // Returns whether `a` comes before `b`. Runs of digits are compared by value, and other bytes as
 // unsigned numbers. If two names are equal in natural order (f1, f01), all their bytes are
 // compared.
-bool natural_less(std::string_view a, std::string_view b);
+NMB_EXPORT bool natural_less(std::string_view a, std::string_view b);
 
-}  // namespace nmb::tools
+}  // namespace nmb
