@@ -48,6 +48,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool), rules_(&options_) {
   rules_.offer_blocks(app);
   offer_tags(app);
   offer_choice_of_blocks(app);
+  subset_.offer(app);
   offer_storage(app);
   offer_run(app);
   tool.offer_file_list(app);
@@ -493,6 +494,7 @@ Status PackCommand::take_storage() {
   options_.writer.statistics = statistics_level(statistics_);
   options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
   NMB_ASSIGN(options_.compression, compression_.parse());
+  NMB_ASSIGN(options_.subset, subset_.parse());
   options_.external = tool_.options().external;
   if (pack_.link && tool_.app().count("--external") == 0)
     options_.external = ExternalPaths::kBeneath;
@@ -676,7 +678,7 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
   // Except with mode pack, inputs share blocks, so one rank plans all blocks. In a single process,
   // the threads of this rank move the values.
-  const std::size_t parts = packs() ? options_.inputs.size() : 1;
+  const std::size_t parts = packs() && !options_.subset ? options_.inputs.size() : 1;
   if (options_.hdf5)
     options_.hdf5->on_losses = [&](const FileReader& between, const Hdf5Losses& lost) {
       return accept_losses(between, lost, report);
@@ -778,6 +780,7 @@ void PackCommand::tell(const PackReport& report) {
     if (report.without_tag[i] > 0) diagnostics.note(without_tag_text(i, report.without_tag[i]));
   if (report.replaced_tags > 0)
     diagnostics.note("--tag replaced " + counted(report.replaced_tags, "tag") + " of the inputs");
+  if (report.outside > 0) diagnostics.note(outside_text(options_.output, report.outside));
   rules_.report_differing(report, diagnostics);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));

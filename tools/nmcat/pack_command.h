@@ -12,6 +12,7 @@
 #include "common/options/compression_option.h"
 #include "common/options/hdf5_view_option.h"
 #include "common/options/merge_rules.h"
+#include "common/options/subset_option.h"
 #include "common/printing/json_document.h"
 #include "merge/reporting/merge.h"
 #include "parallel/communicator.h"
@@ -72,6 +73,7 @@ class PackCommand {
   std::uint64_t seed_ = 0;
   std::vector<std::string> excluded_;
   std::string to_, statistics_ = "none";
+  SubsetTexts subset_;
   CompressionTexts compression_;
   ViewChoice view_;
   std::vector<std::string> hints_;

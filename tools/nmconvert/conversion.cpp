@@ -39,6 +39,10 @@ std::optional<Kind> classic_kind(const std::string& to) {
   return it == kKinds.end() ? std::nullopt : std::optional(it->second);
 }
 
+std::string classic_word(Kind kind) {
+  return kind == Kind::kCdf1 ? "cdf1" : kind == Kind::kCdf2 ? "cdf2" : "cdf5";
+}
+
 class Converter {
  public:
   Converter(const ConversionOptions& options, Communicator& ranks, unsigned threads,
@@ -72,12 +76,10 @@ class Converter {
     compare_ = options_.accept_equal && !options_.overwrite &&
                fs::is_regular_file(fs::symlink_status(what.output, none));
     if (options_.cmip7) return to_cmip7();
+    if (options_.subset) return write_subset(kind);
     if (to_ == "nmb") return to_nmb(kind);
     if (kind == FileKind::kNmb) return from_nmb();
-    if (what.block)
-      return Status(
-          Code::kUsage, file_->name(), kNoOffset, "",
-          "--extract needs an NMB input; this is a " + std::string(kind_name(kind)) + " file");
+    if (what.block) return refused_extract(kind);
     if (to_ == "hdf5" || to_ == "nc4") return through_nmb();
     return kind == FileKind::kHdf5 ? from_hdf5() : from_classic();
   }
@@ -216,6 +218,39 @@ class Converter {
                       "them, or convert the whole file");
   }
 
+  // Writes the part of the input that options_.subset describes.
+  Status write_subset(FileKind kind) {
+    if (kind == FileKind::kNmb) {
+      NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
+                 FileReader::open(
+                     file_, {.cache_bytes = options_.cache_bytes, .external = options_.external}));
+      NMB_TRY(ranks_.agree(find_blocks(*reader)));
+      NMB_TRY(ranks_.agree(settle_kind(*reader)));
+      if (to_.empty()) {
+        NMB_ASSIGN(const BlockEntry entry, chosen_block(*reader));
+        to_ = classic_word(static_cast<Kind>(entry.kind));
+      }
+    } else if (record_.of.block) {
+      return refused_extract(kind);
+    } else if (to_.empty()) {
+      to_ = kind == FileKind::kCdf1 ? "cdf1" : kind == FileKind::kCdf2 ? "cdf2" : "cdf5";
+    }
+    if (to_ == "nmb") return to_nmb(kind);
+    if (wants_hdf5()) return through_nmb();
+    PackOptions options = pack_options();
+    options.classic = classic_kind(to_);
+    PackReport report;
+    const Status written = pack(options, &report, ranks_);
+    notes_.take_report(&report);
+    return written;
+  }
+
+  Status refused_extract(FileKind kind) const {
+    return Status(
+        Code::kUsage, file_->name(), kNoOffset, "",
+        "--extract needs an NMB input; this is a " + std::string(kind_name(kind)) + " file");
+  }
+
   Status to_cmip7() {
     NMB_TRY(ranks_.first([&] { return check_references(*options_.outputs, file_); }));
     return write_cmip7(file_, record_.of.output, {extract_options()}, ranks_,
@@ -243,6 +278,7 @@ class Converter {
     else
       options.only_block = record_.of.block;
     options.block_by.keep_unmatched = true;
+    options.subset = options_.subset;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
     options.external = options_.external;

@@ -11,6 +11,7 @@
 #include "merge/reporting/merge.h"
 #include "model/external_files.h"
 #include "model/values.h"
+#include "netcdf/subset.h"
 #include "nmconvert/conversion_record.h"
 #include "parallel/communicator.h"
 #include "writer/file_writer.h"
@@ -27,7 +28,8 @@ struct ConversionOptions : OutputOptions {
   bool folders = false;                              // makes missing folders of the output
   // An existing output is not an error if it equals the result of the conversion byte for byte.
   bool accept_equal = false;
-  BlockRule block_by{};  // parsed from Conversion::block_by
+  std::optional<SubsetRules> subset{};  // which part of the input is written
+  BlockRule block_by{};                 // parsed from Conversion::block_by
   std::optional<Compression> compression;
   bool cmip7 = false;        // gives a netCDF-4 output the chunks and filters of CMIP7
   bool materialise = false;  // copies the values of an HDF5 input that are stored in other files

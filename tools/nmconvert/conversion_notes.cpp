@@ -60,6 +60,7 @@ void ConversionNotes::take_report(PackReport* report) {
   record_.without_original = report->without_original;
   record_.original_bytes = report->original_bytes;
   record_.stored_twice = report->stored_twice;
+  record_.outside = report->outside;
   record_.view_note = report->view_note;
   for (const PackConflict& conflict : std::exchange(report->conflicts, {}))
     record_.conflicts.push_back(conflict.text());

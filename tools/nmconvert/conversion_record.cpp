@@ -94,6 +94,7 @@ void fields(Fields& all, ConversionRecord& record) {
   all("without_original", record.without_original);
   all("original_bytes", record.original_bytes);
   all("stored_twice", record.stored_twice);
+  all("outside", record.outside);
   all("view_note", record.view_note);
   all("kind_note", record.kind_note);
   all("warnings", record.warnings);

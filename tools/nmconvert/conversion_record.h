@@ -47,6 +47,7 @@ struct ConversionRecord {
   std::uint64_t without_original = 0;    // number of HDF5 files that the output does not
                                          // store whole
   std::uint64_t original_bytes = 0, stored_twice = 0;  // as in PackReport
+  std::uint64_t outside = 0;                           // PackReport::outside
   std::string view_note;                               // PackReport::view_note
   std::string kind_note;  // why the output has not the kind of its blocks; else empty
   std::optional<std::uint64_t> bytes_in, bytes_out;

@@ -74,6 +74,8 @@ void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
           stored_twice_text(record.of.output, record.stored_twice, record.original_bytes))
     tool_.diagnostics().note(*text);
   if (!record.kind_note.empty()) tool_.diagnostics().note(record.kind_note);
+  if (record.outside > 0 && !failure)
+    tool_.diagnostics().note(outside_text(record.of.output, record.outside));
   // One note is enough for many files.
   if (!record.view_note.empty() && !std::exchange(noted_view_, true))
     tool_.diagnostics().note(record.of.output + ": " + record.view_note);

@@ -82,6 +82,7 @@ void ConvertCommand::offer_files(CLI::App& app) {
                  "blocks of an NMB output by content: dim:NAME makes one block for each index "
                  "along a dimension; key:ATT makes one block for each value of an attribute")
       ->type_name("RULE");
+  subset_.offer(app);
 }
 
 void ConvertCommand::offer_storage(CLI::App& app) {
@@ -171,6 +172,7 @@ Status ConvertCommand::check_arguments() const {
   const CommonOptions& common = tool_.options();
   NMB_TRY(check_block_by());
   NMB_TRY(check_layout());
+  NMB_TRY(check_subset());
   if (common.json && common.jsonl) return usage("--json and --jsonl exclude each other");
   if (batch_.block && batch_.to == "nmb")
     return usage("--extract writes a classic, netCDF-4 or HDF5 file; OUTPUT is an NMB file");
@@ -232,6 +234,20 @@ Status ConvertCommand::check_layout() const {
   return {};
 }
 
+Status ConvertCommand::check_subset() const {
+  for (const char* subset : kSubsetOptions) {
+    if (tool_.app().count(subset) == 0) continue;
+    if (by_variable_)
+      return Status(Code::kUsage,
+                    "--one-file-per-variable and " + std::string(subset) +
+                        " exclude each other; first join the subset with nmcat --mode join");
+    for (const char* option : {"--layout", "--block-by", "--regroup", "--repack", "--lossy"})
+      if (tool_.app().count(option) > 0)
+        return Status(Code::kUsage, std::string(subset) + " and " + option + " exclude each other");
+  }
+  return {};
+}
+
 Status ConvertCommand::check_block_by() const {
   const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
   const bool divides = tool_.app().count("--block-by") > 0;
@@ -260,6 +276,9 @@ std::string ConvertCommand::deciding_options() const {
     out += (out.empty() ? "" : " ") + std::string(name);
     if (option.get_items_expected_max() > 0) out += "=" + option.as<std::string>();
   }
+  for (const char* const name : kSubsetOptions)
+    for (const std::string& text : tool_.app().get_option(name)->results())
+      out += (out.empty() ? "" : " ") + std::string(name) + "=" + text;
   // The digests in the report show whether --digest sha256 was given.
   if (digest_ == RecordedDigests::kXxh3)
     out += (out.empty() ? "" : " ") + std::string("--digest=xxh128");
@@ -434,6 +453,7 @@ Status ConvertCommand::execute() {
   options.digest = digest_ == RecordedDigests::kSha256;
   options.digests = digest_;
   NMB_ASSIGN(options.compression, compression_.parse());
+  NMB_ASSIGN(options.subset, subset_.parse());
   options.cmip7 = layout_ == "cmip7";
   options.materialise = materialise_;
   options.repack = repack_;

@@ -6,6 +6,7 @@
 
 #include "common/command_line/tool.h"
 #include "common/options/compression_option.h"
+#include "common/options/subset_option.h"
 #include "nmconvert/batch_command.h"
 #include "nmconvert/conversion.h"
 
@@ -24,6 +25,7 @@ class ConvertCommand {
   Status check_arguments() const;
   Status check_block_by() const;
   Status check_layout() const;
+  Status check_subset() const;
   Status check_series() const;
   Status execute_one(const ConversionOptions& options);
   // Whether INPUT becomes several files in the folder of --out-dir.
@@ -42,6 +44,7 @@ class ConvertCommand {
   std::string input_, output_, output_option_, layout_, block_by_, regroup_, add_hdf5_view_,
       series_name_;
   std::optional<std::string> original_;
+  SubsetTexts subset_;
   CompressionTexts compression_;
   ViewChoice view_;
   BatchArguments batch_;

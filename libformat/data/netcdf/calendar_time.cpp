@@ -212,7 +212,12 @@ std::optional<std::int64_t> zone(Scanner& in) {
 }
 
 // Returns the microseconds since day 0 of the calendar, or nullopt if the text is not a date.
-std::optional<std::int64_t> reference(Calendar calendar, std::string_view text) {
+// *parts_given: receives the number of parts that the text has, from 1 (only a year) to 6 (with
+// seconds).
+std::optional<std::int64_t> reference(Calendar calendar, std::string_view text,
+                                      int* parts_given = nullptr) {
+  int ignored = 0;
+  int& given = parts_given ? *parts_given : ignored;
   Scanner in(text);
   in.skip_spaces();
   const bool is_negative = in.take('-');
@@ -220,11 +225,13 @@ std::optional<std::int64_t> reference(Calendar calendar, std::string_view text) 
   const auto year = in.number();
   if (!year || *year > kMostYear) return {};
   std::int64_t month = 1, day = 1, parts[3] = {0, 0, 0}, fraction = 0;
+  given = 1;
   for (std::int64_t* const part : {&month, &day}) {
     if (!in.take('-')) break;
     const auto found = in.number();
     if (!found) return {};
     *part = *found;
+    ++given;
   }
   const std::int64_t y = is_negative ? -*year : *year;
   if (month < 1 || month > 12 || day < 1 ||
@@ -240,6 +247,7 @@ std::optional<std::int64_t> reference(Calendar calendar, std::string_view text) 
     if (!found && i > 0) return {};
     if (!found) break;
     parts[i] = *found;
+    ++given;
     if (i == 2 && in.take('.')) fraction = in.fraction();
   }
   if (parts[0] > 24 || parts[1] > 59 || parts[2] > 60) return {};
@@ -314,6 +322,49 @@ Result<Date> CalendarTime::date(double value) const {
     return Status(Code::kUnsupported,
                   joined_text("time ", std::to_string(value), " is in year ",
                               std::to_string(out.year), ", which is not supported"));
+  return out;
+}
+
+Result<std::int64_t> CalendarTime::microseconds(double value) const {
+  const long double time =
+      static_cast<long double>(value) * static_cast<long double>(microseconds_) +
+      static_cast<long double>(start_);
+  constexpr long double kMost = 9e18L;
+  if (!std::isfinite(value) || std::fabs(time) > kMost)
+    return Status(Code::kUnsupported, joined_text("time ", std::to_string(value), " has no date"));
+  const std::int64_t whole = std::llround(time), second = floor_div(whole + 500, kSecond) * kSecond;
+  return second > whole ? second : whole;
+}
+
+Result<CalendarTime::Span> CalendarTime::span(std::string_view date) const {
+  const auto refused = [&](std::string_view why) {
+    return Status(Code::kUsage, joined_text("found \"", date, "\", ", why));
+  };
+  constexpr std::string_view kDigits = "0123456789";
+  const bool has_year = date.size() >= 4 && date.find_first_not_of(kDigits) >= 4 &&
+                        (date.size() == 4 || date[4] == '-');
+  if (!has_year)
+    return refused("expected a date as YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS");
+  int parts = 0;
+  const auto begin = reference(calendar_, date, &parts);
+  if (!begin) return refused("which is not a date of the calendar of the file");
+  Span out{*begin, 0};
+  constexpr std::int64_t kLengths[] = {kDay, kHour, kMinute, kSecond};
+  if (parts > 2) {
+    out.end = out.begin + kLengths[parts - 3];
+    return out;
+  }
+  const auto number = [&](std::size_t at, std::size_t count) {
+    std::int64_t value = 0;
+    std::from_chars(date.data() + at, date.data() + std::min(at + count, date.size()), value);
+    return value;
+  };
+  std::int64_t year = number(0, 4), month = parts == 2 ? number(5, 2) + 1 : 13;
+  if (month == 13) {
+    month = 1;
+    ++year;
+  }
+  out.end = day_number(calendar_, year, static_cast<int>(month), 1) * kDaySeconds * kSecond;
   return out;
 }
 

@@ -33,6 +33,20 @@ class CalendarTime {
   // 0 or 1.
   NMB_EXPORT Result<Date> date(double value) const;
 
+  // Returns a time in microseconds since day 0 of the calendar. A time less than half a millisecond
+  // before a second counts as this second. Errors: kUnsupported for values that are not finite or
+  // too large.
+  NMB_EXPORT Result<std::int64_t> microseconds(double value) const;
+
+  // The time that a text means, from `begin` to `end`, which is not included; both as
+  // microseconds() returns them. "1990" means the whole year, "1990-03-01T12" a whole hour.
+  struct Span {
+    std::int64_t begin = 0, end = 0;
+  };
+  // Parses YYYY[-MM[-DD[THH[:MM[:SS]]]]]. Errors (with a message only): kUsage for other texts and
+  // for dates that the calendar does not have.
+  NMB_EXPORT Result<Span> span(std::string_view date) const;
+
  private:
   Calendar calendar_ = Calendar::kStandard;
   std::int64_t start_ = 0;         // in microseconds since day 0 of the calendar

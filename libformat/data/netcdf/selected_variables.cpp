@@ -1,6 +1,8 @@
 #include "netcdf/selected_variables.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -8,6 +10,7 @@
 
 #include "hdf5_types/hdf5_section.h"
 #include "model/extension.h"
+#include "model/name_rules.h"
 #include "model/naming_attributes.h"
 
 namespace nmb {
@@ -106,49 +109,80 @@ Result<VarId> time_coordinate(const Dataset& dataset) {
 }
 
 Result<std::vector<double>> time_values(const Dataset& dataset, VarId time) {
+  NMB_ASSIGN(const VariableShape shape, dataset.shape(time));
+  Hyperslab all;
+  all.start.assign(shape.lengths.size(), 0);
+  all.count = shape.lengths;
+  NMB_ASSIGN(std::vector<double> values, coordinate_values(dataset, time, all));
+  const auto missing = std::ranges::find_if(values, [](double v) { return std::isnan(v); });
+  if (missing != values.end())
+    return Status(Code::kUnsupported, "the time is missing at index " +
+                                          std::to_string(missing - values.begin()) +
+                                          "; it has no date");
+  return values;
+}
+
+Result<std::vector<double>> coordinate_values(const Dataset& dataset, VarId coordinate,
+                                              const Hyperslab& slab) {
   const Metadata& metadata = dataset.metadata;
-  const Type type = metadata.variable(time).type;
-  if (metadata.find_attribute(time, "_Unsigned"))
-    return Status(Code::kUnsupported, "attribute _Unsigned of the time is not supported");
-  NMB_ASSIGN(const std::vector<double> scales, number_attribute(metadata, time, "scale_factor"));
-  NMB_ASSIGN(const std::vector<double> offsets, number_attribute(metadata, time, "add_offset"));
-  if (scales.size() > 1 || offsets.size() > 1)
+  const Type type = metadata.variable(coordinate).type;
+  const std::string name = in_quotes(metadata.variable(coordinate).name);
+  if (type == Type::kChar)
+    return Status(Code::kUnsupported, "the values of coordinate " + name + " are not numbers");
+  if (metadata.find_attribute(coordinate, "_Unsigned"))
     return Status(Code::kUnsupported,
-                  "scale_factor or add_offset of the time has several values; expected one");
-  NMB_ASSIGN(std::vector<double> missing, number_attribute(metadata, time, "_FillValue"));
-  NMB_ASSIGN(const std::vector<double> others, number_attribute(metadata, time, "missing_value"));
+                  "attribute _Unsigned of coordinate " + name + " is not supported");
+  NMB_ASSIGN(const std::vector<double> scales,
+             number_attribute(metadata, coordinate, "scale_factor"));
+  NMB_ASSIGN(const std::vector<double> offsets,
+             number_attribute(metadata, coordinate, "add_offset"));
+  if (scales.size() > 1 || offsets.size() > 1)
+    return Status(Code::kUnsupported, "scale_factor or add_offset of coordinate " + name +
+                                          " has several values; expected one");
+  NMB_ASSIGN(std::vector<double> missing, number_attribute(metadata, coordinate, "_FillValue"));
+  NMB_ASSIGN(const std::vector<double> others,
+             number_attribute(metadata, coordinate, "missing_value"));
   // As in statistics, all values of one-byte types are valid by default.
   if (missing.empty() && type_size(type) > 1)
     missing.push_back(number_of(type, default_fill_value(type)));
   missing.insert(missing.end(), others.begin(), others.end());
-  NMB_ASSIGN(std::vector<double> values, dataset.read_all<double>(time));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (std::ranges::find(missing, values[i]) != missing.end())
-      return Status(Code::kUnsupported,
-                    "the time is missing at index " + std::to_string(i) + "; it has no date");
-    if (!scales.empty()) values[i] *= scales.front();
-    if (!offsets.empty()) values[i] += offsets.front();
+  std::vector<double> values(element_count(slab));
+  NMB_TRY(dataset.read(coordinate, slab, values));
+  for (double& value : values) {
+    if (std::ranges::find(missing, value) != missing.end())
+      value = std::numeric_limits<double>::quiet_NaN();
+    if (!scales.empty()) value *= scales.front();
+    if (!offsets.empty()) value += offsets.front();
   }
   return values;
+}
+
+std::vector<std::vector<VarId>> needed_variables(const Metadata& metadata) {
+  std::vector<std::vector<VarId>> needed(metadata.variable_count());
+  for (VarId v = 0; v < needed.size(); ++v) {
+    for (const NamingAttribute& one : kNamingAttributes)
+      for_each_named(metadata, v, one.name, [&](VarId named) { needed[v].push_back(named); });
+    for (const DimId d : metadata.variable(v).dimensions)
+      if (const auto coordinate = metadata.find_variable(metadata.dimension(d).name))
+        needed[v].push_back(*coordinate);
+  }
+  return needed;
 }
 
 Result<std::vector<SeriesVariables>> series_variables(const Dataset& dataset) {
   const Metadata& metadata = dataset.metadata;
   const VarId count = metadata.variable_count();
-  std::vector<std::vector<VarId>> names(count);
+  const std::vector<std::vector<VarId>> names = needed_variables(metadata);
   std::vector<bool> is_support(count);
   for (VarId v = 0; v < count; ++v) {
     for (const NamingAttribute& one : kNamingAttributes)
       for_each_named(metadata, v, one.name, [&](VarId named) {
-        names[v].push_back(named);
         if (named != v && (one.is_support || !metadata.is_record_variable(named)))
           is_support[named] = true;
       });
     for (const DimId d : metadata.variable(v).dimensions)
-      if (const auto coordinate = metadata.find_variable(metadata.dimension(d).name)) {
-        names[v].push_back(*coordinate);
+      if (const auto coordinate = metadata.find_variable(metadata.dimension(d).name))
         is_support[*coordinate] = true;
-      }
   }
   std::vector<SeriesVariables> out;
   std::vector<bool> is_taken(count);

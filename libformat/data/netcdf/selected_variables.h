@@ -26,6 +26,10 @@ struct SeriesVariables {
 // Errors: kDamaged.
 NMB_EXPORT Result<std::vector<SeriesVariables>> series_variables(const Dataset& dataset);
 
+// Returns for each variable the variables that it needs: the coordinates of its dimensions, and all
+// variables that its attributes name (CF and UGRID conventions). The lists are not transitive.
+std::vector<std::vector<VarId>> needed_variables(const Metadata& metadata);
+
 // Returns the coordinate of the record dimension. Errors (with a message only): kNotFound if there
 // is none.
 NMB_EXPORT Result<VarId> time_coordinate(const Dataset& dataset);
@@ -41,6 +45,12 @@ NMB_EXPORT Result<std::vector<double>> time_values(const Dataset& dataset, VarId
 // must be true for the definitions of `dataset`.
 NMB_EXPORT Result<Dataset> selected_variables(const Dataset& dataset,
                                               std::span<const VarId> variables);
+
+// Returns the values of a coordinate with scale_factor and add_offset applied. Missing values are
+// NaN. slab: the values to read. Errors (with a message only): kUnsupported for _Unsigned, and if
+// the values or one of these attributes are not numbers. Other errors: those of Dataset::read().
+NMB_EXPORT Result<std::vector<double>> coordinate_values(const Dataset& dataset, VarId coordinate,
+                                                         const Hyperslab& slab);
 
 // Returns the text of an attribute; empty if it does not exist or is not of type char.
 NMB_EXPORT std::string char_attribute(const Metadata& metadata, VarId owner, std::string_view name);

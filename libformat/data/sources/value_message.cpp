@@ -8,6 +8,7 @@
 #include "parallel/message_fields.h"
 #include "sources/laid_values.h"
 #include "sources/partition_key.h"
+#include "sources/selected_values.h"
 #include "sources/tiled_values.h"
 #include "sources/type_widening.h"
 #include "sources/value_source.h"
@@ -110,6 +111,14 @@ template <class Fields>
 void fields(Fields& all, LaidValues& laid) {
   all(laid.text, laid.bytes, laid.record_begin, laid.record_size, laid.in_record, laid.fixed,
       laid.record);
+}
+template <class Fields>
+void fields(Fields& all, SelectedValues::Axis& axis) {
+  all(axis.step, axis.runs);
+}
+template <class Fields>
+void fields(Fields& all, SelectedValues& selected) {
+  all(selected.begin, selected.value_size, selected.axes, selected.source);
 }
 template <class Fields>
 void fields(Fields& all, TileBoxes& boxes) {

@@ -7,6 +7,7 @@
 #include "files/spool_file.h"
 #include "sources/laid_values.h"
 #include "sources/partition_key.h"
+#include "sources/selected_values.h"
 #include "sources/tiled_values.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
@@ -376,7 +377,8 @@ class Shortener {
   }
   // Sources of these forms are always sent whole.
   template <OneOf<form::Bytes, form::Repeated, form::Strided, form::Converted, form::Moved,
-                  form::Named, form::Called, form::Numbered, std::shared_ptr<const LateValues>>
+                  form::Named, form::Called, form::Numbered, std::shared_ptr<const SelectedValues>,
+                  std::shared_ptr<const LateValues>>
                 Kind>
   Result<Source> operator()(const Kind&) const {
     return Source();

@@ -89,7 +89,6 @@ void GatheredChunk::fill_all() {
 }
 
 Result<std::uint64_t> GatheredChunk::add(const BoxInChunks& box) {
-  const Lengths& lengths = box.grid.lengths();
   const Lengths& part = box.grid.chunk();
   const std::size_t rank = part.size();
   const std::uint64_t size = grid_.value_size();
@@ -100,20 +99,22 @@ Result<std::uint64_t> GatheredChunk::add(const BoxInChunks& box) {
   std::uint64_t values = 1;
   for (std::size_t i = 0; i < rank; ++i) {
     low[i] = std::max(first_[i], box.first[i]);
-    high[i] = std::min(first_[i] + count_[i], box.first[i] + lengths[i]);
+    high[i] = std::min(first_[i] + count_[i], box.first[i] + box.count_at(i));
     if (low[i] >= high[i]) return std::uint64_t{0};
     values *= high[i] - low[i];
-    first_part[i] = (low[i] - box.first[i]) / part[i];
-    end_part[i] = chunks_along(high[i] - box.first[i], part[i]);
+    first_part[i] = box.stored_index(i, low[i]) / part[i];
+    end_part[i] = chunks_along(box.stored_index(i, high[i]), part[i]);
   }
   Lengths from(rank), to(rank), count(rank);
   NMB_TRY(for_each_index(first_part, end_part, [&](const Lengths& place) -> Status {
     for (std::size_t i = 0; i < rank; ++i) {
-      const std::uint64_t begin = box.first[i] + place[i] * part[i];
-      const std::uint64_t first = std::max(begin, low[i]);
+      // `begin`, `first` and `end` are indexes of the stored array.
+      const std::uint64_t begin = place[i] * part[i];
+      const std::uint64_t first = std::max(begin, box.stored_index(i, low[i]));
+      const std::uint64_t end = std::min(begin + part[i], box.stored_index(i, high[i]));
       from[i] = first - begin;
-      to[i] = first - first_[i];
-      count[i] = std::min(begin + part[i], high[i]) - first;
+      to[i] = low[i] - first_[i] + (first - box.stored_index(i, low[i]));
+      count[i] = end - first;
     }
     NMB_ASSIGN(const ChunkCache::Chunk chunk, chunk_of(box, box.grid.number_at(place)));
     if (chunk->empty() && std::ranges::equal(box.fill, fill_)) return {};

@@ -19,10 +19,16 @@
 
 namespace nmb {
 
-// An array that is stored in chunks and fills a box, possibly all, of a larger array.
+// An array that is stored in chunks, all or a part of which fills a box, possibly all, of a larger
+// array.
 struct BoxInChunks {
   ChunkGrid::Lengths first{};  // index of the first value of the box in the larger array
-  ChunkGrid grid{};            // the chunks of the box
+  ChunkGrid grid{};            // the chunks of the stored array
+  // The part of the stored array that fills the box. Not set: the whole array.
+  struct Part {
+    ChunkGrid::Lengths first, count;
+  };
+  std::optional<Part> part{};
   // Value of chunks that were never written, in the form of the larger array.
   std::vector<std::byte> fill{};
   std::shared_ptr<const ChunkTable> table{};
@@ -36,6 +42,12 @@ struct BoxInChunks {
   // chunks.
   std::shared_ptr<ChunkCache> cache{};
   std::uint64_t array = 0;  // number of this box in the cache
+
+  std::uint64_t count_at(std::size_t i) const { return part ? part->count[i] : grid.lengths()[i]; }
+  // Returns the index in the stored array of the value with index `index` in the larger array.
+  std::uint64_t stored_index(std::size_t i, std::uint64_t index) const {
+    return index - first[i] + (part ? part->first[i] : 0);
+  }
 };
 
 class GatheredChunk {

@@ -85,7 +85,7 @@ Result<InputKinds> kinds_of_inputs(const PackOptions& options) {
 
 Status settle_kind(Communicator& ranks, PackOptions* options, PackReport* report) {
   if (!options->kind_of_inputs) return {};
-  if (options->packs()) {
+  if (!options->unites()) {
     if (ranks.rank() == 0 && is_classic_file(options->inputs.front()))
       report->kind_note =
           "a netCDF-4 file, because blocks become groups, which a classic file cannot have";

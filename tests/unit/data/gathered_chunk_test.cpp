@@ -46,13 +46,21 @@ class Case {
   ChunkGrid grid() { return grid(lengths_); }
 
   // Stores a part of the array, from index `from` to `to` of the first dimension. Some chunks are
-  // left out.
+  // left out. The stored array may have more indexes, which are not part of the box.
   BoxInChunks box(std::uint64_t from, std::uint64_t to) {
     BoxInChunks out;
     out.first.assign(lengths_.size(), 0);
     out.first[0] = from;
     Lengths lengths = lengths_;
+    std::uint64_t low = from;
     lengths[0] = to - from;
+    if (between(0, 1) > 0) {
+      low = between(0, from);
+      const std::uint64_t high = between(to, lengths_[0]);
+      out.part.emplace(BoxInChunks::Part{Lengths(lengths_.size(), 0), lengths});
+      out.part->first[0] = from - low;
+      lengths[0] = high - low;
+    }
     out.grid = grid(std::move(lengths));
     out.fill = bytes_of(kUnwritten);
     const std::uint64_t count = out.grid.count();
@@ -67,8 +75,9 @@ class Case {
       }
       visit(out.grid, n, [&](const Lengths& index, bool is_inside) {
         Lengths whole(index);
-        whole[0] += from;
-        if (!is_written && is_inside) unwritten_.push_back(value_at(lengths_, whole));
+        whole[0] += low;
+        const bool is_in_box = is_inside && whole[0] >= from && whole[0] < to;
+        if (!is_written && is_in_box) unwritten_.push_back(value_at(lengths_, whole));
         if (!is_written) return;
         const std::vector<std::byte> value = bytes_of(is_inside ? value_at(lengths_, whole) : 77);
         region.insert(region.end(), value.begin(), value.end());

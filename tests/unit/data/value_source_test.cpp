@@ -16,6 +16,7 @@
 #include "model/values.h"
 #include "sources/laid_values.h"
 #include "sources/partition_key.h"
+#include "sources/selected_values.h"
 #include "sources/tiled_values.h"
 #include "sources/type_widening.h"
 #include "sources/value_message.h"
@@ -101,6 +102,15 @@ class ValueSourceTest : public testing::Test {
         joined({part(2, 2), zero, part(12, 2), zero, part(22, 2), zero}));
     add("records", *variable_array(file(b), {{5, 3}, 1, 4, 10}, "v"),
         joined({part(4, 3), part(14, 3), part(24, 3), part(34, 3), part(44, 3)}));
+    // An array of 4 times 5 values of 2 bytes: rows 3, 1 and 2, columns 4, 0 and 1.
+    add("selected",
+        source_of(std::make_shared<const SelectedValues>(
+            SelectedValues{file(b), 3, 2, {{10, {{3, 1}, {1, 2}}}, {2, {{4, 1}, {0, 2}}}}})),
+        joined({part(41, 2), part(33, 4), part(21, 2), part(13, 4), part(31, 2), part(23, 4)}));
+    add("selected with strides",
+        source_of(std::make_shared<const SelectedValues>(
+            SelectedValues{file(b), 0, 2, {{20, {{0, 2, 2}}}, {2, {{1, 3, 3}}}}})),
+        joined({part(2, 2), part(8, 2), part(14, 2), part(42, 2), part(48, 2), part(54, 2)}));
     add("no records", *variable_array(file(b), {{5, 3}, 2, 4, 0}, "v"), part(4, 30));
     add("widened",
         source_of(form::Converted{in_memory(external({-3, 4, 500}, Type::kShort)),

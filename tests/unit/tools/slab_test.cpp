@@ -45,5 +45,23 @@ TEST(Slab, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(parse_slab("0", Numbers{}).ok());
 }
 
+void expect_one(std::string_view text, std::uint64_t start, std::optional<std::uint64_t> count,
+                std::uint64_t stride) {
+  const Result<SlabOfDimension> slab = parse_slab(text);
+  ASSERT_TRUE(slab.ok()) << text << ": " << slab.status().text();
+  EXPECT_EQ(slab->start, start) << text;
+  EXPECT_EQ(slab->count, count) << text;
+  EXPECT_EQ(slab->stride, stride) << text;
+}
+
+TEST(Slab, OfOneDimension) {
+  expect_one("3", 3, 1, 1);
+  expect_one("3:", 3, std::nullopt, 1);
+  expect_one(":7:2", 0, 7, 2);
+  expect_one("", 0, std::nullopt, 1);
+  EXPECT_FALSE(parse_slab("1:2:0").ok());
+  EXPECT_FALSE(parse_slab("1:2:3:4").ok());
+}
+
 }  // namespace
 }  // namespace nmb::tools

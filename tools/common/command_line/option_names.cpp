@@ -40,6 +40,7 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
     {"Pack::replace", "--replace"},
     {"PackOptions::classic", "--to cdf5"},
     {"PackOptions::inputs", "files or use --files-from"},
+    {"PackOptions::subset", "--variables, --slab, --time or --box"},
     {"PackOptions::unique_groups", "--unique"},
     {"PieceCodec::kDeflate", "--compress deflate"},
     {"Storing::chunk", "--chunk"},

@@ -1,6 +1,8 @@
 // Parses hyperslabs as users write them (--slab).
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -15,6 +17,16 @@ namespace nmb::tools {
 // of each dimension. Errors: kUsage for any other text, a wrong number of dimensions, a STRIDE of
 // 0, or a START or COUNT beyond the end.
 Result<Hyperslab> parse_slab(std::string_view text, std::span<const std::uint64_t> lengths);
+
+// The selection of one dimension. Without `count`, up to the end.
+struct SlabOfDimension {
+  std::uint64_t start = 0;
+  std::optional<std::uint64_t> count{};
+  std::uint64_t stride = 1;
+};
+
+// Parses one selection "START:COUNT:STRIDE". Errors: kUsage.
+Result<SlabOfDimension> parse_slab(std::string_view text);
 
 Hyperslab whole_slab(std::span<const std::uint64_t> lengths);
 

@@ -70,6 +70,11 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
   return lines;
 }
 
+std::string outside_text(const std::string& file, std::uint64_t blocks) {
+  return fmt::format("{}: left out {} without values in the limits of the subset", file,
+                     counted(blocks, "block"));
+}
+
 void report_losses(const std::vector<std::pair<std::string, std::string>>& lines, bool accepted,
                    Diagnostics& diagnostics) {
   constexpr std::size_t kShown = 10;

@@ -33,6 +33,9 @@ std::string no_place_for_addition(const std::string& addition, const std::string
 std::vector<std::pair<std::string, std::string>> not_written_lines(
     const std::vector<PackLoss>& losses);
 
+// Returns a note about blocks that are left out of a subset (PackReport::outside).
+std::string outside_text(const std::string& file, std::uint64_t blocks);
+
 // Shows messages about lost content, as losses if they are accepted, otherwise as errors. A message
 // consists of the path of a file and a text. If many objects lose the same content, shows only 10
 // of them and how many others there are.

@@ -148,7 +148,7 @@ Result<DividedInputs> divide_all(const PackOptions& options, PackReport* report)
 }  // namespace
 
 Status divide_archives(Communicator& ranks, PackOptions* options, PackReport* report) {
-  if (options->packs() || options->source.bytes) return {};
+  if (!options->unites() || options->source.bytes) return {};
   if (options->inputs.size() > 1 && !options->divides_archives) return {};
   DividedInputs divided;
   if (ranks.rank() == 0) {

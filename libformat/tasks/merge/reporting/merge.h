@@ -19,6 +19,7 @@
 #include "model/dataset.h"
 #include "model/external_files.h"
 #include "model/values.h"
+#include "netcdf/subset.h"
 #include "nmb/merge.h"
 #include "parallel/communicator.h"
 #include "reader/file_reader.h"
@@ -140,6 +141,12 @@ struct PackOptions {
   // variable in each input. The report has the same order. If empty, the order of `inputs` is kept.
   std::string sort_by{};
 
+  // The part of each block that is merged; nullopt if blocks are merged whole. Each input is subset
+  // before it is merged. In mode Pack too, blocks then become classic datasets, and originals and
+  // tags are not kept. A rule (SubsetRules::used) that has an effect on no block is an error.
+  // Blocks without values in the limits of the rules are left out.
+  std::optional<SubsetRules> subset{};
+
   // --- how blocks are stored ---
   // How values are stored (model/values.h). If nullopt, values that are coded in an NMB input stay
   // coded in the same way. If a compression is given, blocks from HDF5 get newly coded chunks.
@@ -183,12 +190,12 @@ struct PackOptions {
   // blocks of this input. The first block becomes the root block; the others lie below it. If there
   // are no names, the input is the whole file.
   std::vector<std::vector<std::string>> input_blocks{};
-  // With Pack: if set, only this block of each NMB input is packed. A classic block becomes the
-  // root block. A block from HDF5 keeps its name, because its references contain paths. The blocks
-  // below this block are packed too. The block may use dimensions of groups above it. These groups
-  // are packed with their attributes, datatypes and dimension scales (coordinates), but without
-  // their other variables. Errors: kNotFound if an input does not have the block; kUnsupported if
-  // an input is not an NMB file.
+  // With Pack or a subset: if set, only this block of each NMB input is taken. A classic block
+  // becomes the root block. A block from HDF5 keeps its name, because its references contain paths.
+  // The blocks below this block are packed too. The block may use dimensions of groups above it.
+  // These groups are packed with their attributes, datatypes and dimension scales (coordinates),
+  // but without their other variables. Errors: kNotFound if an input does not have the block;
+  // kUnsupported if an input is not an NMB file.
   std::optional<std::string> only_block{};
   // With Pack: if set, a block of an NMB input is packed only if this function returns true for its
   // name. If the block is a group, the blocks below it are packed too. Groups above are packed as
@@ -215,7 +222,10 @@ struct PackOptions {
                        const ExtractOptions& options)>
       on_merged{};
 
-  bool packs() const { return std::holds_alternative<Pack>(mode); }
+  // Returns whether blocks are copied as they are.
+  bool packs() const { return std::holds_alternative<Pack>(mode) && !subset; }
+  // Returns whether blocks of the same name in several inputs become one block.
+  bool unites() const { return !std::holds_alternative<Pack>(mode); }
   bool joins() const { return std::holds_alternative<Join>(mode); }
   bool has_tiles() const { return std::holds_alternative<Tiles>(mode); }
 
@@ -461,6 +471,9 @@ struct PackReport {
   // Number of united variables that are compressed in the inputs, but not in the output. This
   // happens if the output is a classic file or has an HDF5 view.
   std::uint64_t decompressed = 0;
+  // With `subset`: the number of blocks that are left out, because they have no values in its
+  // limits.
+  std::uint64_t outside = 0;
   std::uint64_t bytes_out = 0;  // for a dry run: FilePlan::file_length
   Totals totals;
   std::optional<PackPlan> plan;  // set by a dry run that did not fail

@@ -30,14 +30,19 @@ std::string compression_of(const PackOptions& options) {
   return !wanted.codec && wanted.shuffle ? "Storing::shuffle" : "MergeOptions::storing";
 }
 
+// Returns the name of an option that chooses blocks.
+std::string choice_of(const BlockChoice& choice) {
+  return choice.names      ? "BlockChoice::names"
+         : choice.excludes ? "BlockChoice::excludes"
+         : choice.where    ? "BlockChoice::where"
+                           : "BlockChoice::shard";
+}
+
 Status check_choice(const BlockChoice& choice, const PackOptions& options) {
-  const std::string option = choice.names      ? "BlockChoice::names"
-                             : choice.excludes ? "BlockChoice::excludes"
-                             : choice.where    ? "BlockChoice::where"
-                                               : "BlockChoice::shard";
-  if (options.packs() && options.block_by.by != BlockRule::By::kGroup)
+  const std::string option = choice_of(choice);
+  if (!options.unites() && options.block_by.by != BlockRule::By::kGroup)
     return exclude(option, "MergeOptions::block_by");
-  if (!options.packs() && options.inputs.size() > 1 && options.input_blocks.empty())
+  if (options.unites() && options.inputs.size() > 1 && options.input_blocks.empty())
     return usage(option +
                  " needs a single input in modes other than pack, because the blocks of this "
                  "input are merged; merge the inputs with MergeOptions::mode pack first");
@@ -72,6 +77,19 @@ Status check_join(const Join& join) {
                "; a path begins with /: " + in_quotes("/" + join.along));
 }
 
+Status check_subset(const PackOptions& options) {
+  const std::string subset = "PackOptions::subset";
+  if (options.has_tiles()) return exclude(subset, "MergeOptions::mode tiles");
+  if (options.block_by.by != BlockRule::By::kGroup)
+    return exclude(subset, "MergeOptions::block_by");
+  if (!options.tags.empty()) return exclude(subset, "MergeOptions::tags");
+  const Pack& pack = options.pack();
+  if (pack.append) return exclude(subset, "Pack::append");
+  if (pack.link) return exclude(subset, "Pack::link");
+  if (pack.choice) return exclude(subset, choice_of(*pack.choice));
+  return {};
+}
+
 // Checks that the kind of the output supports the options.
 Status check_kind(const PackOptions& options) {
   const auto needs = [&](const std::string& option, const std::string& kinds) {
@@ -79,7 +97,7 @@ Status check_kind(const PackOptions& options) {
                  kind_word(options));
   };
   const Pack* const pack = std::get_if<Pack>(&options.mode);
-  if (options.classic && pack)
+  if (options.classic && pack && !options.subset)
     return needs("MergeOptions::mode pack", "nc4, hdf5 or nmb, which can hold groups");
   if (options.classic && options.compression)
     return usage(
@@ -109,6 +127,7 @@ Status check_options(const PackOptions& options) {
     return usage("MergeOptions::tag_names needs MergeOptions::tags");
   if (!options.resume.empty() && options.writer.dry_run)
     return exclude("MergeOptions::resume", "MergeOptions::dry_run");
+  if (options.subset) NMB_TRY(check_subset(options));
   if (options.choice()) NMB_TRY(check_choice(*options.choice(), options));
   if (const auto* const join = std::get_if<Join>(&options.mode)) return check_join(*join);
   const auto* const pack = std::get_if<Pack>(&options.mode);

@@ -28,13 +28,19 @@ void fields(Fields& all, CodedChunk& chunk) {
   all(chunk.bytes, chunk.mask);
 }
 
+template <class Fields>
+void fields(Fields& all, BoxInChunks::Part& part) {
+  all(part.first, part.count);
+}
+
 namespace {
 
 // The stored chunks of a box. In a message, the region follows: a table with one row for each of
 // these chunks, and their stored bytes.
 struct StoredPart {
-  ChunkGrid::Lengths first;    // index of the first value of the box in the united array
-  ChunkGrid::Lengths lengths;  // lengths of the box
+  ChunkGrid::Lengths first;  // index of the first value of the box in the united array
+  std::optional<BoxInChunks::Part> part;
+  ChunkGrid::Lengths lengths;  // lengths of the stored array
   ChunkGrid::Lengths chunk;    // lengths of a chunk
   ChunkJobForm form;
   std::vector<Filter> filters;
@@ -44,7 +50,8 @@ struct StoredPart {
 
 template <class Fields>
 void fields(Fields& all, StoredPart& part) {
-  all(part.first, part.lengths, part.chunk, part.form, part.filters, part.fill, part.numbers);
+  all(part.first, part.part, part.lengths, part.chunk, part.form, part.filters, part.fill,
+      part.numbers);
 }
 
 // A chunk that a rank must encode.
@@ -104,6 +111,7 @@ class ChunkJob {
                              const std::shared_ptr<ChunkCache>& cache) const {
     BoxInChunks box;
     box.first = std::move(part.first);
+    box.part = std::move(part.part);
     NMB_ASSIGN(box.grid, ChunkGrid::make(part.lengths, part.chunk, array_.form.size()));
     box.fill = std::move(part.fill);
     Storage storage;
@@ -171,9 +179,9 @@ Status ChunkJobMaker::take_from(const BoxInChunks& box, const ChunkJobForm& form
   const ChunkGrid::Lengths& chunk = box.grid.chunk();
   ChunkGrid::Lengths low(first.size()), high(first.size());  // in chunks of the box
   for (std::size_t i = 0; i < first.size(); ++i) {
-    low[i] = (std::max(first[i], box.first[i]) - box.first[i]) / chunk[i];
-    high[i] =
-        chunks_along(std::min(first[i] + count[i] - box.first[i], box.grid.lengths()[i]), chunk[i]);
+    low[i] = box.stored_index(i, std::max(first[i], box.first[i])) / chunk[i];
+    const std::uint64_t end = std::min(first[i] + count[i], box.first[i] + box.count_at(i));
+    high[i] = chunks_along(box.stored_index(i, end), chunk[i]);
   }
   return for_each_index(low, high, [&](const ChunkGrid::Lengths& at) -> Status {
     const std::uint64_t number = box.grid.number_at(at);
@@ -197,9 +205,9 @@ Result<std::vector<std::byte>> ChunkJobMaker::finish(
   out(array_);
   out(std::uint64_t{parts_.size()});
   for (const auto& [box, form, rows] : parts_) {
-    StoredPart part{box->first, box->grid.lengths(),   box->grid.chunk(),
-                    form,       box->table->filters(), box->fill,
-                    {}};
+    StoredPart part{box->first,        box->part, box->grid.lengths(),
+                    box->grid.chunk(), form,      box->table->filters(),
+                    box->fill,         {}};
     std::uint64_t length = rows.size() * ChunkRow::kLength, end = length;
     for (const auto& [number, row] : rows) {
       part.numbers.push_back(number);

@@ -22,8 +22,10 @@ Result<BoxInChunks> box_of(const ChunkedPart& part, const Chunking& chunking, co
                            const Source& extent, const std::shared_ptr<ChunkCache>& cache) {
   BoxInChunks box;
   box.first = part.box.first;
-  NMB_ASSIGN(box.grid, ChunkGrid::make(part.box.count, part.own ? part.own->chunk : grid.chunk(),
-                                       grid.value_size()));
+  box.part = part.stored;
+  NMB_ASSIGN(box.grid,
+             ChunkGrid::make(part.own && part.stored ? part.stored_lengths : part.box.count,
+                             part.own ? part.own->chunk : grid.chunk(), grid.value_size()));
   if (!part.own) return box;
   const ArrayForm& own = part.own->type.form;
   const auto convert = [from = own, to = chunking.type.form,
@@ -68,8 +70,7 @@ class RowReader {
 
 bool overlap(const BoxInChunks& a, const BoxInChunks& b) {
   for (std::size_t i = 0; i < a.first.size(); ++i)
-    if (a.first[i] + a.grid.lengths()[i] <= b.first[i] ||
-        b.first[i] + b.grid.lengths()[i] <= a.first[i])
+    if (a.first[i] + a.count_at(i) <= b.first[i] || b.first[i] + b.count_at(i) <= a.first[i])
       return false;
   return true;
 }
@@ -90,7 +91,7 @@ std::span<const PartUse> ChunkOrigins::parts_of(std::uint64_t chunk, const Chunk
       if (overlap(box, boxes[other.part])) return {};
     std::uint64_t shared = 1;
     for (std::size_t i = 0; i < first.size(); ++i)
-      shared *= std::min(first[i] + count[i], box.first[i] + box.grid.lengths()[i]) -
+      shared *= std::min(first[i] + count[i], box.first[i] + box.count_at(i)) -
                 std::max(first[i], box.first[i]);
     missing -= shared;
   }
@@ -118,22 +119,28 @@ Result<ChunkOrigins> find_origins(const UnitedVariable& variable, const Chunking
     for (std::size_t i = 0; i < rank; ++i) {
       low[i] = box.first[i] / chunk[i];
       high[i] = chunks_along(box.first[i] + count[i], chunk[i]);
-      may_copy = may_copy && box.first[i] % chunk[i] == 0;
+      may_copy = may_copy && box.first[i] % chunk[i] == 0 &&
+                 box.stored_index(i, box.first[i]) % chunk[i] == 0;
     }
     RowReader rows(box);
-    std::uint64_t visited = 0;
     NMB_TRY(for_each_index(low, high, [&](const Lengths& at) -> Status {
       const std::uint64_t number = grid.number_at(at);
-      const std::uint64_t own = visited++;  // number of the part's chunk, if `may_copy` is true
       // Where parts overlap, the values of the first part are used.
       if (out.copied[number]) return {};
       // The part must have all values of the chunk, except values beyond the end of the united
-      // array.
+      // array. There, the stored chunk must not have values of the stored array: they would show
+      // up if the united array grew.
       bool is_copied = may_copy && !is_used[number];
-      for (std::size_t i = 0; is_copied && i < rank; ++i)
-        is_copied = std::min((at[i] + 1) * chunk[i], grid.lengths()[i]) <= box.first[i] + count[i];
+      for (std::size_t i = 0; is_copied && i < rank; ++i) {
+        const std::uint64_t end = (at[i] + 1) * chunk[i], part_end = box.first[i] + count[i];
+        is_copied = std::min(end, grid.lengths()[i]) <= part_end &&
+                    (end <= part_end || box.stored_index(i, part_end) == box.grid.lengths()[i]);
+      }
       if (is_copied) {
-        NMB_ASSIGN(const ChunkRow row, rows.row(own));
+        Lengths own(rank);
+        for (std::size_t i = 0; i < rank; ++i)
+          own[i] = box.stored_index(i, at[i] * chunk[i]) / chunk[i];
+        NMB_ASSIGN(const ChunkRow row, rows.row(box.grid.number_at(own)));
         out.copied[number] = {part.box.member, row.filter_mask, part.region_begin + row.offset,
                               row.stored_length};
       } else {

@@ -6,7 +6,9 @@
 
 #include "client/decode_group.h"
 #include "netcdf/netcdf_view.h"
+#include "sources/laid_values.h"
 #include "sources/late_values.h"
+#include "sources/selected_values.h"
 #include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_grid.h"
@@ -19,10 +21,29 @@ namespace {
 
 using hdf5::Property;
 
+// Returns the late values from which a subset selects its values, or nullptr.
+const LateValues* view_below(const ByteSource* source) {
+  if (const auto* held = form_of<form::Held>(source)) return view_below(held->base.get());
+  if (const auto* selected = form_of<std::shared_ptr<const SelectedValues>>(source))
+    return view_below((*selected)->source.get());
+  // The first source has the values; the others have bytes to which the values refer.
+  if (const auto* spliced = form_of<form::Spliced>(source))
+    return view_below(spliced->sources.front().get());
+  const auto* const laid = form_of<std::shared_ptr<const LaidValues>>(source);
+  if (!laid) return view_in(source);
+  for (const auto* slices : {&(*laid)->fixed, &(*laid)->record})
+    for (const LaidSlice& slice : *slices)
+      for (const LaidPart& part : slice.parts)
+        if (const LateValues* view = view_below(part.source.get())) return view;
+  return nullptr;
+}
+
 // Returns the block of kind 6 that supplies the values of a dataset. Returns nullptr if the values
 // have another source.
-Result<std::shared_ptr<const LoadedBlock>> block_of(const Source& values) {
-  const LateValues* const view = view_in(values.get());
+Result<std::shared_ptr<const LoadedBlock>> block_of(const DatasetUnion& united,
+                                                    std::uint32_t member, const Source& values) {
+  const LateValues* const view =
+      united.selected_of(member) ? view_below(values.get()) : view_in(values.get());
   if (!view) return std::shared_ptr<const LoadedBlock>();
   const auto origin = std::get<ViewOrigin>(view->opener().origin());
   return hdf5::decode_group(origin.block, *origin.body, origin.extent, view->name());
@@ -160,7 +181,7 @@ class ChunkPlanner {
 
   Status look_at(std::uint32_t member, const Source& values) {
     Source& extent = plan_.extents.emplace_back();
-    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, block_of(values));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, block_of(united_, member, values));
     if (!block) return {};
     NMB_ASSIGN(const std::vector<Property> properties,
                hdf5::decode_properties(block->metadata.extension()->hdf5));
@@ -192,19 +213,29 @@ class ChunkPlanner {
             ? box.count.size() != there.dimensions.size() + 1 || box.count.back() != own_length
             : box.count.size() != there.dimensions.size() || types.classic(there.type) != box.type)
       return;
-    // If a variable is shorter than its dimensions, its last chunks lack values.
+    // Whether the block stores all values of the part, in the same order. If a variable is shorter
+    // than its dimensions, its last chunks lack values.
     bool is_whole = true;
-    for (std::size_t i = 0; i < there.dimensions.size(); ++i)
-      is_whole = is_whole && metadata.dimension(there.dimensions[i]).length == box.count[i];
+    const std::vector<IndexRuns>* selected = nullptr;
+    if (const SelectedIndexes* all = united_.selected_of(member)) {
+      const auto known = all->find(std::string(own.name));
+      if (known == all->end()) return;
+      selected = &known->second;
+      is_whole = take_part(*selected, metadata, there, &*part);
+    } else {
+      for (std::size_t i = 0; i < there.dimensions.size(); ++i)
+        is_whole = is_whole && metadata.dimension(there.dimensions[i]).length == box.count[i];
+    }
     StoredType type{{box.type, types.is_swapped(there.type)}, extended_type(types, there.type), {}};
     if (!storage) {
-      if (!is_whole || own_length > 0 || box.type != own.type ||
+      if ((!is_whole && !selected) || own_length > 0 || box.type != own.type ||
           metadata.is_record_variable(*found))
         return;
-      type.fill = fill_value(metadata_, variable);
-      type.form.swap(&type.fill);
       part->region_begin = metadata.begin(*found) - block.layout.header_length;
       part->region_length = metadata.array_bytes(*found).value_or(0);
+      if (selected && !select_plain(*selected, block, there, &*part)) return;
+      type.fill = fill_value(metadata_, variable);
+      type.form.swap(&type.fill);
       part->plain = std::move(type);
       return;
     }
@@ -239,9 +270,56 @@ class ChunkPlanner {
       united->storage = HeapStorage{creation_of(properties, there)};
   }
 
+  // For a variable of a subset: describes which part of the stored array `part` is. Returns false
+  // if the indexes are not one range in each dimension, or if the array lacks some of them.
+  static bool take_part(const std::vector<IndexRuns>& selected, const Metadata& metadata,
+                        const Variable& there, ChunkedPart* part) {
+    BoxInChunks::Part stored;
+    bool is_all = true;
+    // A string has one more dimension in `selected`, its characters, which are all selected.
+    for (std::size_t i = 0; i < selected.size(); ++i) {
+      const bool is_characters = i >= there.dimensions.size();
+      const std::uint64_t length =
+          is_characters ? part->box.count[i] : metadata.dimension(there.dimensions[i]).length;
+      if (selected[i].size() != 1 || selected[i][0].stride != 1) return false;
+      const auto [first, count, stride] = selected[i][0];
+      if (first + count > length) return false;
+      is_all = is_all && count == length;
+      stored.first.push_back(first);
+      stored.count.push_back(count);
+      part->stored_lengths.push_back(length);
+    }
+    if (!is_all) part->stored = std::move(stored);
+    return true;
+  }
+
+  // For an array without chunks of which a subset has a part: sets part->plain_values. Returns
+  // false if the array lacks some of the indexes.
+  static bool select_plain(const std::vector<IndexRuns>& selected, const LoadedBlock& block,
+                           const Variable& there, ChunkedPart* part) {
+    SelectedValues values{block.extent,
+                          part->region_begin,
+                          block.metadata.extension()->types.value_size(there.type),
+                          {}};
+    std::uint64_t step = values.value_size;
+    values.axes.resize(selected.size());
+    for (std::size_t i = selected.size(); i-- > 0;) {
+      const std::uint64_t length = block.metadata.dimension(there.dimensions[i]).length;
+      for (const IndexRun& run : selected[i])
+        if (run.first + (run.count - 1) * run.stride >= length) return false;
+      values.axes[i] = {step, selected[i]};
+      step *= length;
+    }
+    part->region_begin = 0;
+    part->region_length = values.size();
+    if (part->region_length > 0)
+      part->plain_values = source_of(std::make_shared<const SelectedValues>(std::move(values)));
+    return true;
+  }
+
   // Arrays without chunks keep their byte order if the united variable is these arrays, one after
   // the other: each dataset has all values along all dimensions but the first.
-  static void find_plain(UnitedVariable* variable) {
+  void find_plain(UnitedVariable* variable) {
     if (!std::holds_alternative<std::monostate>(variable->storage) || variable->parts.empty())
       return;
     PlainArray plain;
@@ -258,6 +336,11 @@ class ChunkPlanner {
     if (variable->lengths.empty() ? plain.runs.size() != 1 : end != variable->lengths.front())
       return;
     plain.type = *variable->parts.front().plain;
+    for (std::size_t i = 0; i < plain.runs.size(); ++i)
+      if (const Source& values = variable->parts[i].plain_values) {
+        plain.runs[i].member = static_cast<std::uint32_t>(plan_.extents.size());
+        plan_.extents.push_back(values);
+      }
     variable->storage = std::move(plain);
   }
 
@@ -415,7 +498,7 @@ Result<std::optional<ChunkPlan>> plan_chunks(const DatasetUnion& united, const D
 
 Result<std::size_t> count_compressed(const DatasetUnion& united, const Dataset& all) {
   const std::vector<Source> values = united.values();
-  NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, block_of(values.front()));
+  NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, block_of(united, 0, values.front()));
   if (!block) return std::size_t{0};
   const auto& storage = block->metadata.extension()->storage;
   return static_cast<std::size_t>(std::ranges::count_if(storage, [&](const Storage& one) {

@@ -17,6 +17,7 @@
 #include "model/extension.h"
 #include "model/values.h"
 #include "sources/value_source.h"
+#include "values/gathered_chunk.h"
 #include "wire/failure.h"
 
 namespace nmb {
@@ -45,8 +46,8 @@ struct Chunking {
 // united variable.
 struct PlainArray {
   struct MemberRun {
-    std::uint32_t member = 0;
-    std::uint64_t begin = 0, length = 0;  // in bytes, in ChunkPlan::extents[member]
+    std::uint32_t member = 0;             // index in ChunkPlan::extents
+    std::uint64_t begin = 0, length = 0;  // in bytes
   };
   StoredType type;
   std::vector<MemberRun> runs{};
@@ -58,9 +59,15 @@ struct ChunkedPart {
   // How the part's chunks are stored; nullptr if the chunks do not have all values of the part.
   std::shared_ptr<const Chunking> own{};
   std::uint64_t region_begin = 0, region_length = 0;  // in ChunkPlan::extents[box.member]
+  // Set if the part is only a part of the array that the dataset's block stores, which has the
+  // lengths `stored_lengths`.
+  std::optional<BoxInChunks::Part> stored{};
+  std::vector<std::uint64_t> stored_lengths{};
   // Set if the dataset stores the part as one array without chunks, and in the type of the united
-  // variable: how the values are stored. The array begins at region_begin.
+  // variable: how the values are stored. The array begins at region_begin or, if the part is not a
+  // whole array, `plain_values` has its values.
   std::optional<StoredType> plain{};
+  Source plain_values{};
   bool is_alike = false;   // whether the part's chunks can be copied to the united variable
   bool is_marked = false;  // whether some of the part's chunks cannot be decoded
 };
@@ -80,7 +87,8 @@ struct UnitedVariable {
 
 struct ChunkPlan {
   std::vector<UnitedVariable> variables;  // by VarId
-  // The extents of the datasets that were blocks of kind 6; nullptr for other datasets.
+  // The extents of the datasets that were blocks of kind 6; nullptr for other datasets. After them,
+  // the values of PlainArray that are parts of stored arrays.
   std::vector<Source> extents;
   WantedChunks wanted;  // how the requested compression is used
 };

@@ -80,7 +80,8 @@ DatasetUnion::DatasetUnion(UnionRules rules, TakeNote note)
 }
 
 Status DatasetUnion::add(const Member& member) {
-  members_.push_back({member.group, member.record_size, member.values, member.has_default_fill});
+  members_.push_back(
+      {member.group, member.record_size, member.values, member.has_default_fill, member.selected});
   const auto variables = all_.metadata.variable_count();
   for (const std::string& name : member.empty)
     if (std::ranges::find(empty_, name) == empty_.end()) empty_.push_back(name);

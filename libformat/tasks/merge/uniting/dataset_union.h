@@ -27,6 +27,7 @@
 #include "model/metadata.h"
 #include "netcdf/netcdf_view.h"
 #include "netcdf/own_attribute.h"
+#include "netcdf/subset.h"
 #include "sources/type_widening.h"
 #include "sources/value_source.h"
 #include "wire/failure.h"
@@ -148,6 +149,9 @@ class DatasetUnion {
         return one.owner == owner && one.name == attribute;
       });
     }
+    // Set if the dataset is a subset of another one, whose values `values` selects: see
+    // DatasetSubset::selected.
+    std::optional<SelectedIndexes> selected{};
   };
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
   static Member member_of(const Dataset& dataset, Source values);
@@ -234,6 +238,11 @@ class DatasetUnion {
   std::vector<Box> boxes(const Dataset& all, VarId variable) const;
   // Returns the values of all datasets, in order.
   std::vector<Source> values() const;
+  // If a dataset is a subset of another one, returns the selected indexes (Member::selected), else
+  // nullptr.
+  const SelectedIndexes* selected_of(std::uint32_t member) const {
+    return members_[member].selected ? &*members_[member].selected : nullptr;
+  }
 
   // joined() returns the joined dimensions. member_at() returns the dataset that has index `index`
   // along a joined dimension. The dimension must not have gaps. Call member_at() only after take().
@@ -247,6 +256,7 @@ class DatasetUnion {
     std::uint64_t record_size;
     Source values;
     std::optional<bool> has_default_fill;
+    std::optional<SelectedIndexes> selected;
   };
   // A dimension. For a joined dimension: the number of indexes that each dataset has, and the first
   // index of each dataset.

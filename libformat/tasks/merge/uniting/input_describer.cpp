@@ -31,7 +31,10 @@ void InputDescriber::begin() {
   warnings_ = report_.warnings.size();
 }
 
-void InputDescriber::begin_input(Source file) { file_ = std::move(file); }
+void InputDescriber::begin_input(Source file) {
+  selections_.clear();
+  file_ = std::move(file);
+}
 
 // Adds the messages that were reported since the last event.
 void InputDescriber::add_messages() {
@@ -100,8 +103,8 @@ Status InputDescriber::take_whole(const OutputName& name, InputBlock& block) {
   if (is_left_) return {};
   const InputFacts facts = facts_of(block, options_);
   Status put_all;
-  const Status status =
-      visit_union_input(block, options_, views_, &held_budget_, [&](const UnionInput& united) {
+  const Status status = visit_union_input(
+      block, options_, views_, &held_budget_, &selections_, [&](const UnionInput& united) {
         put_all = put_block(DescribedEvent::kWhole, name, facts, united);
         return Status();
       });

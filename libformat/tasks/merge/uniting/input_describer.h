@@ -88,7 +88,8 @@ class InputDescriber final : public MergeSink, public MergeStep {
   // Description of the current input.
   FieldsOut input_;
   Source file_;
-  Source values_;  // values of the previous block
+  DimensionSelections selections_;  // in the blocks of this input
+  Source values_;                   // values of the previous block
   std::size_t blocks_ = 0, warnings_ = 0;
   bool is_left_ = false;
 };

@@ -92,6 +92,7 @@ struct UnionBuilder::NamedUnion {
   // Number of samples in all inputs so far; unset if an input records no number.
   std::optional<std::uint64_t> samples;
   bool is_iceberg = false;  // the inputs are a set of iceberg files
+  bool has_wanted = false;  // see DatasetSubset
   bool has_gaps = false;    // inputs without the block get fill values
   // Inputs, each with an object that it has and the union cannot have (ConflictKind::kLoss).
   std::set<std::pair<std::size_t, std::string>> lost;
@@ -239,7 +240,7 @@ bool UnionBuilder::is_along(const NamedUnion& entry, const Metadata& first,
 
 Status UnionBuilder::unite(NamedUnion& entry, const InputBlock& block) {
   // Small values are kept now, because the file may be closed when values are compared.
-  return visit_union_input(block, options_, views_, &held_budget_,
+  return visit_union_input(block, options_, views_, &held_budget_, &selections_,
                            [&](const UnionInput& united) { return unite(entry, united); });
 }
 
@@ -252,6 +253,13 @@ Status UnionBuilder::unite(NamedUnion& entry, const UnionDescription& block) {
 }
 
 Status UnionBuilder::unite(NamedUnion& entry, const UnionInput& block) {
+  subset_used_.resize(block.used.size());
+  for (std::size_t i = 0; i < block.used.size(); ++i) subset_used_[i] |= block.used[i];
+  if (block.is_outside) {
+    ++report_.outside;
+    return {};
+  }
+  entry.has_wanted |= block.has_wanted;
   for (const Loss& loss : block.losses) {
     conflicts_.add(ConflictKind::kLoss, loss.object, loss.text, "");
     entry.lost.emplace(conflicts_.here().input, loss.object);
@@ -314,8 +322,14 @@ bool UnionBuilder::take(NamedUnion& entry, const InputFacts& facts, Keep keep) {
   if (is_first) {
     entry.samples = facts.samples;
     // A tile is always united, even if it is the only one.
-    if (options_.unite_single || (is_tile && !facts.has_no_icebergs)) return true;
+    if (options_.unite_single || options_.subset || (is_tile && !facts.has_no_icebergs))
+      return true;
     keep();
+    return false;
+  }
+  if (!options_.unites()) {
+    conflicts_.add(ConflictKind::kBlockName, entry.shown(), "a second block with this name",
+                   "one block");
     return false;
   }
   if (is_tile) {
@@ -629,7 +643,7 @@ Status UnionBuilder::add_numbers(NamedUnion& entry, const std::string& variable,
 
 Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& sink) {
   const Join& join = options_.join();
-  if (options_.joins() && inputs.size() > 1 &&
+  if (options_.joins() && inputs.size() > 1 && !options_.subset &&
       std::ranges::none_of(entries_, [](const std::unique_ptr<NamedUnion>& entry) {
         return entry->united && entry->united->is_joined();
       }))
@@ -640,7 +654,9 @@ Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& s
         join.along.empty() ? "at least one, or another dimension in Join::along" : "at least one");
   if (join.fill_missing && join.along != kFirstAxis) NMB_TRY(add_gaps(inputs));
   if (!join.key.empty()) NMB_TRY(add_keys(inputs));
+  if (options_.subset) NMB_TRY(check_subset());
   for (const std::unique_ptr<NamedUnion>& entry : entries_) {
+    if (!is_in_subset(*entry)) continue;
     if (options_.joins() || options_.has_tiles()) report_absent(*entry, inputs);
     check_set(*entry);
     NMB_TRY(finish(*entry, sink));
@@ -649,6 +665,32 @@ Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& s
   }
   warn_of_notes();
   return {};
+}
+
+// Checks that each rule of the subset has an effect, and that the subset has values.
+Status UnionBuilder::check_subset() {
+  if (entries_.empty() || conflicts_.size() > 0 || !report_.unreadable.empty()) return {};
+  const SubsetRules& rules = *options_.subset;
+  subset_used_.resize(rules.count());
+  for (std::size_t i = 0; i < subset_used_.size(); ++i)
+    if (subset_used_[i] == 0)
+      return Status(Code::kConflict, conflicts_.input(entries_.front()->inputs.front()), kNoOffset,
+                    "", "no input has a " + rules.object_of(i) + "; nothing was written");
+  if (report_.outside == 0 ||
+      std::ranges::any_of(entries_, [](const auto& entry) { return entry->united != nullptr; }))
+    return {};
+  return Status(Code::kConflict, conflicts_.input(entries_.front()->inputs.front()), kNoOffset, "",
+                "no input has values in the limits of the subset; nothing was written");
+}
+
+// Returns whether a block is part of the subset: it has a wanted variable, or a block below it has
+// one.
+bool UnionBuilder::is_in_subset(const NamedUnion& entry) const {
+  if (!options_.subset || options_.subset->variables.empty() || entry.has_wanted) return true;
+  const std::string below = entry.name.name.empty() ? "" : entry.name.name + "/";
+  return std::ranges::any_of(entries_, [&](const std::unique_ptr<NamedUnion>& other) {
+    return other->has_wanted && other->name.name.starts_with(below);
+  });
 }
 
 Status UnionBuilder::finish(NamedUnion& entry, MergeSink& sink) {

@@ -38,7 +38,10 @@ class UnionBuilder final : public MergeSink, public MergeStep {
   ~UnionBuilder() override;
 
   // Begins an input. The input must also be the current input of `conflicts`.
-  void begin_input(Source file) override { file_ = std::move(file); }
+  void begin_input(Source file) override {
+    file_ = std::move(file);
+    selections_.clear();
+  }
   Status take_whole(const OutputName& name, InputBlock& block) override;
   Status take_part(const OutputName& name, InputPart part) override;
   // Takes a block of an input that another rank read. If no other input has a block with this name,
@@ -95,6 +98,8 @@ class UnionBuilder final : public MergeSink, public MergeStep {
   void report_key(std::size_t input, std::string object, std::string found, std::string expected);
   Status check_coordinates(const NamedUnion& entry,
                            const std::vector<JoinedCoordinate>& coordinates);
+  Status check_subset();
+  bool is_in_subset(const NamedUnion& entry) const;
   void warn_of_notes();
   Status finish(NamedUnion& entry, MergeSink& sink);
   Status count_decompressed(const NamedUnion& entry, const Dataset& all);
@@ -109,7 +114,9 @@ class UnionBuilder final : public MergeSink, public MergeStep {
   std::map<std::string, std::size_t> lost_fill_values_;
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
   Source file_;
-  std::shared_ptr<SpoolFile> chunks_;  // chunk tables and chunks that were encoded again
+  DimensionSelections selections_;         // in the blocks of this input
+  std::vector<std::uint8_t> subset_used_;  // DatasetSubset::used of all blocks
+  std::shared_ptr<SpoolFile> chunks_;      // chunk tables and chunks that were encoded again
   std::vector<std::unique_ptr<NamedUnion>> entries_;
   std::unordered_map<std::string, NamedUnion*> by_name_;
 };

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 #include "merge/reading/classic_form.h"
 #include "merge/reading/held_values.h"
 #include "merge/uniting/decomposition.h"
+#include "merge/uniting/own_subset.h"
 #include "model/name_rules.h"
 #include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
@@ -48,24 +50,74 @@ Status check_levels(const InputBlock& block, const UnionInput& united) {
   return {};
 }
 
+// Removes losses of objects that a subset does not have. If only some variables are wanted, links
+// and named datatypes are not wanted.
+void keep_losses_of(const Dataset& subset, const SubsetRules& rules, std::vector<Loss>* losses) {
+  if (rules.variables.empty()) return;
+  constexpr std::string_view kVariable = "variable \"", kAttribute = "attribute \"";
+  const auto is_wanted = [&](std::string_view name) {
+    return subset.metadata.find_variable(name) ||
+           std::ranges::any_of(rules.variables, [&](const SubsetRules::Variables& one) {
+             const Result<bool> matches = one.matches(name);
+             return matches.ok() && *matches;
+           });
+  };
+  std::erase_if(*losses, [&](const Loss& loss) {
+    std::string_view object = loss.object;
+    if (object.starts_with(kVariable)) {
+      object.remove_prefix(kVariable.size());
+      return !is_wanted(object.substr(0, object.rfind('"')));
+    }
+    if (object.starts_with(kAttribute)) {
+      object.remove_prefix(kAttribute.size());
+      return !object.starts_with(':') && !is_wanted(object.substr(0, object.find(':')));
+    }
+    return !object.starts_with("dimension ");
+  });
+}
+
+// Keeps those dimensions of a list that the subset has, with their new numbers.
+void renumber(const std::vector<DimId>& of_subset, std::vector<DimId>* dimensions) {
+  std::vector<DimId> kept;
+  for (const DimId d : *dimensions)
+    if (const auto found = std::ranges::find(of_subset, d); found != of_subset.end())
+      kept.push_back(static_cast<DimId>(found - of_subset.begin()));
+  *dimensions = std::move(kept);
+}
+
 }  // namespace
 
 Status visit_union_input(const InputBlock& block, const PackOptions& options,
                          std::shared_ptr<SourcePool> views, std::uint64_t* budget,
+                         DimensionSelections* selections,
                          const std::function<Status(const UnionInput&)>& visit) {
   // A join needs the same record dimension in all inputs.
   NMB_ASSIGN(ClassicForm form,
              classic_form(block, std::move(views),
                           options.joins() ? std::string(along_name(options)) : std::string(),
                           keeps_chunks(options) ? OwnTypes::kKept : OwnTypes::kLost));
-  NMB_ASSIGN(Source values, hold_small(form.dataset, form.values, budget));
-  UnionInput united{DatasetUnion::member_of(form.dataset, std::move(values))};
+  DatasetSubset subset;
+  if (options.subset) {
+    NMB_ASSIGN(subset, subset_of(form.dataset, form.values, *options.subset,
+                                 {block.group, form.levels, *selections}));
+    if (subset.is_outside) {
+      const Metadata none;
+      UnionInput outside{{none, {}}};
+      outside.is_outside = true;
+      outside.used = std::move(subset.used);
+      return visit(outside);
+    }
+    NMB_TRY(select_own(*options.subset, &form, &subset.dataset));
+  }
+  const Dataset& dataset = options.subset ? subset.dataset : form.dataset;
+  NMB_ASSIGN(Source values,
+             hold_small(dataset, options.subset ? dataset.extent : form.values, budget));
+  UnionInput united{DatasetUnion::member_of(dataset, std::move(values))};
   if (options.on_mismatch() == Mismatch::kWiden)
     united.member.has_default_fill =
         is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;
   united.member.is_record_unused = form.is_record_unused;
   united.levels = form.levels;
-  NMB_TRY(check_levels(block, united));
   // A block with chunks may have several dimensions that grow, at any position.
   if (keeps_chunks(options)) {
     std::vector<std::size_t> kept;  // indexes of losses that this block does not have
@@ -81,6 +133,19 @@ Status visit_union_input(const InputBlock& block, const PackOptions& options,
     for (const std::size_t loss : kept)
       form.losses.erase(form.losses.begin() + static_cast<std::ptrdiff_t>(loss));
   }
+  if (options.subset) {
+    renumber(subset.dimensions, &united.member.growing);
+    united.levels.clear();
+    for (const DimId d : subset.dimensions) united.levels.push_back(form.levels[d]);
+    std::erase_if(form.lost_fill_values, [&](const std::string& variable) {
+      return !dataset.metadata.find_variable(variable);
+    });
+    keep_losses_of(dataset, *options.subset, &form.losses);
+    united.member.selected = std::move(subset.selected);
+    united.has_wanted = subset.has_wanted;
+    united.used = std::move(subset.used);
+  }
+  NMB_TRY(check_levels(block, united));
   if (keeps_chunks(options)) {
     united.member.own = std::move(form.own);
     united.member.own_attributes = std::move(form.own_attributes);

@@ -16,6 +16,7 @@
 #include "merge/uniting/dataset_union.h"
 #include "model/paths.h"
 #include "netcdf/netcdf_view.h"
+#include "netcdf/subset.h"
 #include "sources/late_values.h"
 #include "wire/failure.h"
 
@@ -50,6 +51,9 @@ struct UnionInput {
   std::vector<std::uint32_t> levels{};  // for each dimension, see ClassicForm::levels
   std::vector<Loss> losses{};           // losses in the conversion to a classic dataset
   std::vector<std::string> lost_fill_values{};
+  // For a subset: see DatasetSubset. If is_outside is set, `member` has no definitions.
+  bool is_outside = false, has_wanted = false;
+  std::vector<std::uint8_t> used{};
 };
 
 struct UnionDescription {
@@ -61,10 +65,12 @@ struct UnionDescription {
 };
 
 // Converts a block to a classic dataset and passes this dataset to `visit`. The block's file must
-// be open. *budget: how many bytes of values may be kept, as for hold_small(). Errors: kDamaged,
-// kLimit, kIo; the error of `visit`.
+// be open. *budget: how many bytes of values may be kept, as for hold_small(). *selections: the
+// selections in other blocks of the input, for PackOptions::subset. Errors: kDamaged, kLimit, kIo;
+// those of subset_of(); the error of `visit`.
 Status visit_union_input(const InputBlock& block, const PackOptions& options,
                          std::shared_ptr<SourcePool> views, std::uint64_t* budget,
+                         DimensionSelections* selections,
                          const std::function<Status(const UnionInput&)>& visit);
 
 }  // namespace nmb

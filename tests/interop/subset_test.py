@@ -1,0 +1,210 @@
+#!/usr/bin/python3
+"""Subsets (--variables, --slab, --time, --box) of files with groups, of archives and of joins; what is refused, by name;
+how much is read."""
+
+import sys
+
+sys.dont_write_bytecode = True
+from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+
+
+def make_month(path, number, kind="NETCDF4", days=30):
+    """Daily values of a noleap year that begins 2001-01-01."""
+    with netCDF4.Dataset(path, "w", format=kind) as f:
+        f.createDimension("time", None)
+        f.createDimension("lat", 6)
+        f.createDimension("lon", 8)
+        time = f.createVariable("time", "f8", ("time",))
+        time.units, time.calendar = "days since 2001-01-01", "noleap"
+        time[:] = number * days + numpy.arange(days)
+        lat, lon = f.createVariable("lat", "f4", ("lat",)), f.createVariable("lon", "f4", ("lon",))
+        lat.units, lon.units = "degrees_north", "degrees_east"
+        lat[:], lon[:] = numpy.linspace(75, -75, 6), numpy.arange(8) * 45
+        for name in ("tas", "pr"):
+            more = {"zlib": True, "chunksizes": (1, 3, 4)} if kind == "NETCDF4" else {}
+            one = f.createVariable(name, "f4", ("time", "lat", "lon"), **more)
+            one[:] = numpy.random.default_rng(number).random((days, 6, 8))
+
+
+def values(path, name):
+    with netCDF4.Dataset(path) as f:
+        f.set_auto_maskandscale(False)
+        return f[name][...]
+
+
+def check_join(test):
+    months = [test.work / f"m{i}.nc" for i in range(5)]
+    for i, path in enumerate(months):
+        make_month(path, i)
+    tas = numpy.concatenate([values(path, "tas") for path in months])
+    # From day 40 to day 100: without the first and the last file.
+    options = ["--variables", "tas", "--time", "2001-02-10,2001-04-11", "--box", "-50,90,0,80"]
+    expected = tas[40:101, :3][..., [7, 0, 1, 2]]
+    for ending, to in (("nc4", "nc4"), ("nc", "cdf5"), ("nmb", "nmb")):
+        out = test.work / f"join.{ending}"
+        test.run("nmcat", "--mode", "join", *months, "-o", out, "--to", to, *options, says="left out 2 blocks")
+        if ending == "nmb":
+            test.run("nmconvert", out, test.work / "back.nc", "--to", "cdf5")
+            out = test.work / "back.nc"
+        test.check(numpy.array_equal(values(out, "tas"), expected), f"joined {to}")
+        test.check(values(out, "lon").tolist() == [-45, 0, 45, 90], f"joined {to}: longitudes {values(out, 'lon')}")
+    # An archive: blocks outside are left out; the others are subset.
+    test.run("nmcat", *months, "-o", test.work / "all.nmb", "--no-originals")
+    test.run("nmconvert", "all.nmb", "some.nc", "--to", "nc4", *options, says="")
+    with netCDF4.Dataset(test.work / "some.nc") as f:
+        test.check(sorted(f.groups) == ["m1", "m2", "m3"], f"blocks of the archive: {list(f.groups)}")
+        parts = [f[f"m{i}"]["tas"][...] for i in (1, 2, 3)]
+        test.check(numpy.array_equal(numpy.concatenate(parts), expected), "values of blocks of the archive")
+    test.run("nmconvert", "all.nmb", "one.nc", "--extract", "m2", "--slab", "time=5", "--variables", "p*")
+    test.check(numpy.array_equal(values(test.work / "one.nc", "pr"), values(months[2], "pr")[5:6]), "one block")
+    test.run("nmcat", *months[:2], "-o", "packed.nmb", "--slab", "time=0:2")
+    test.run("nmconvert", "packed.nmb", "packed.nc", "--to", "nc4")
+    with netCDF4.Dataset(test.work / "packed.nc") as f:
+        for i in (0, 1):
+            test.check(numpy.array_equal(f[f"m{i}"]["pr"][...], values(months[i], "pr")[:2]), f"packed block m{i}")
+    test.run("nmcat", months[0], months[0], "-o", "twice.nmb", "--slab", "time=0", "--block-name", "b", exit_code=1, says="block name")
+
+
+def check_refusals(test):
+    make_month(test.work / "a.nc", 0)
+    for options, code, says in (
+        (["--variables", "tas,nothing"], 1, 'no input has a variable "nothing"'),
+        (["--slab", "depth=0"], 1, 'no input has a dimension "depth"'),
+        (["--slab", "time=30"], 1, 'dimension "time" has the length 30; it has no index 30'),
+        (["--slab", "time=20:11"], 1, "from index 20 on, there are 10 indexes, not 11"),
+        (["--slab", "time=0", "--time", "2001"], 1, 'dimension "time" is selected twice'),
+        (["--slab", "time"], 2, "DIM=START:COUNT:STRIDE"),
+        (["--slab", "time=0:0"], 2, "a count of at least 1"),
+        (["--time", "2001-02-29"], 2, "not a date of the calendar"),
+        (["--time", "20010101"], 2, "YYYY"),
+        (["--time", ","], 2, "FROM,TO"),
+        (["--time", "2002"], 1, "no input has values in the limits"),
+        (["--box", "0,10,20"], 2, "WEST,EAST,SOUTH,NORTH"),
+        (["--box", "0,10,1,2"], 1, "no input has values in the limits"),
+        (["--box", "height=1:2"], 1, 'no input has a coordinate "height"'),
+        (["--box", "tas=1:2"], 1, 'variable "tas" has 3 dimensions'),
+        (["--slab", "time=0", "--repack"], 2, "exclude each other"),
+    ):
+        test.run("nmconvert", "a.nc", "out.nmb", *options, exit_code=code, says=says)
+        test.check(not (test.work / "out.nmb").exists(), f"{options} wrote a file")
+    with netCDF4.Dataset(test.work / "indirect.nc", "w") as f:
+        for name, n in (("lat", 4), ("lon", 5), ("land", 3), ("obs", 7), ("station", 2), ("node", 4), ("face", 2), ("three", 3)):
+            f.createDimension(name, n)
+        f.createVariable("land", "i4", ("land",)).compress = "lat lon"
+        f.createVariable("soil", "f4", ("land",))
+        f.createVariable("rows", "i4", ("station",)).sample_dimension = "obs"
+        f.createVariable("which", "i4", ("obs",)).instance_dimension = "station"
+        f.createVariable("grid", "i4", ()).face_node_connectivity = "faces"
+        f.createVariable("faces", "i4", ("face", "three"))
+        f.createVariable("depth", "f4", ("node",)).mesh = "grid"
+    for options, says in (
+        (["--slab", "lat=0:2"], "attribute compress"),
+        (["--slab", "obs=0:2"], "attribute sample_dimension"),
+        (["--slab", "station=0"], "attribute sample_dimension"),
+        (["--slab", "face=0"], "face_node_connectivity"),
+    ):
+        test.run("nmconvert", "indirect.nc", "out.nmb", *options, exit_code=1, says=says)
+    test.run("nmconvert", "indirect.nc", "soil.nc", "--to", "cdf5", "--variables", "soil", "--slab", "land=1:2")
+    test.run("nmconvert", "indirect.nc", "out.nc", "--to", "cdf5", "--variables", "which", "--slab", "station=0", exit_code=1)
+    with netCDF4.Dataset(test.work / "packed.nc", "w") as f:
+        f.createDimension("lon", 8)
+        lon = f.createVariable("lon", "i2", ("lon",))
+        lon.units, lon.scale_factor = "degrees_east", 0.5
+        lon[:] = numpy.arange(8) * 45
+    test.run("nmconvert", "packed.nc", "out.nmb", "--box", "-50,50,0,1", exit_code=1, says="packed")
+    test.run("nmconvert", "packed.nc", "out.nc", "--to", "nc4", "--box", "50,100,0,1")
+    test.check(values(test.work / "out.nc", "lon").tolist() == [180], f"packed longitudes {values(test.work / 'out.nc', 'lon')}")
+
+
+def check_groups(test):
+    with netCDF4.Dataset(test.work / "groups.nc", "w") as f:
+        f.createDimension("time", None)
+        f.createDimension("lat", 6)
+        time, lat = f.createVariable("time", "f8", ("time",)), f.createVariable("lat", "f8", ("lat",))
+        time.units, lat.units = "hours since 2000-01-01", "degrees_north"
+        time[:], lat[:] = numpy.arange(10) * 6, numpy.arange(6) * 10
+        for group in ("a", "b/c", "d"):
+            g = f.createGroup(group)
+            if group == "d":
+                g.createDimension("other", 3)
+                g.createVariable("w", "i4", ("other",))[:] = [1, 2, 3]
+            else:
+                one = g.createVariable("v", "f4", ("time", "lat"), chunksizes=(4, 3), zlib=True)
+                one[:] = numpy.arange(60).reshape(10, 6)
+    v = numpy.arange(60).reshape(10, 6)
+    options = ["--time", "2000-01-01T12,2000-01-02", "--box", "0,1,10,35"]
+    for out in ("groups_out.nc", "groups_out.nmb"):
+        test.run("nmconvert", "groups.nc", out, *options, *(["--to", "nc4"] if out.endswith("nc") else []))
+    test.run("nmconvert", "groups_out.nmb", "groups_back.nc", "--to", "nc4")
+    for out in ("groups_out.nc", "groups_back.nc"):
+        with netCDF4.Dataset(test.work / out) as f:
+            for group in ("a", "b/c"):
+                test.check(numpy.array_equal(f[group]["v"][...], v[2:8, 1:4]), f"{out}: {group}: {f[group]['v'][...]}")
+                test.check(not f[group].dimensions, f"{out}: {group} has own dimensions {list(f[group].dimensions)}")
+            test.check(f["time"].shape == (6,) and f["lat"][...].tolist() == [10, 20, 30], f"{out}: coordinates")
+            test.check(f["d"]["w"][...].tolist() == [1, 2, 3], f"{out}: d")
+    test.run("nmconvert", "groups.nc", "ab.nc", "--to", "nc4", "--variables", "a/v")
+    with netCDF4.Dataset(test.work / "ab.nc") as f:
+        test.check(list(f.groups) == ["a"] and set(f.variables) == {"time", "lat"}, f"{list(f.groups)} {list(f.variables)}")
+    # Coordinates in another group than the one that defines their dimension.
+    with netCDF4.Dataset(test.work / "apart.nc", "w") as f:
+        f.createDimension("x", 5)
+        f.createGroup("data").createVariable("v", "f4", ("x",))[:] = 1
+        lon = f.createGroup("geo").createVariable("lon", "f4", ("x",))
+        lon[:], lon.units = numpy.arange(5), "degrees_east"
+    test.run("nmconvert", "apart.nc", "apart_out.nc", "--to", "nc4", "--box", "1,2,0,1", exit_code=1, says="a group above it")
+
+
+def check_other_types(test):
+    """Variables that cannot be subset do not matter if they are not wanted."""
+    with h5py.File(test.work / "types.h5", "w") as f:
+        f["v"] = numpy.arange(20.0).reshape(4, 5)
+        f["words"] = numpy.array(["a", "bc"], dtype=object)
+        f["table"] = numpy.zeros(3, dtype=[("x", "i4"), ("y", "f8")])
+    test.run("nmconvert", "types.h5", "v.nmb", "--variables", "v", "--slab", "phony_dim_0=1:2")
+    test.run("nmconvert", "types.h5", "v.h5", "--variables", "v", "--slab", "phony_dim_0=1:2")
+    with h5py.File(test.work / "v.h5") as f:
+        test.check(list(f) and numpy.array_equal(f["v"][...], numpy.arange(20.0).reshape(4, 5)[1:3]), "v of types.h5")
+    test.run("nmconvert", "types.h5", "t.nmb", "--variables", "table", exit_code=1, says="table")
+
+
+def check_reading(test):
+    """A subset reads its chunks, not the file."""
+    with h5py.File(test.work / "large.h5", "w") as f:
+        rng = numpy.random.default_rng(1)
+        for name in ("v", "w"):
+            f.create_dataset(name, data=rng.random((64, 128, 128)), chunks=(1, 128, 128), compression="gzip", compression_opts=1)
+    test.run("nmcat", "large.h5", "-o", "large.nmb", "--no-originals", "--block-name", "{group}")
+    for source in ("large.h5", "large.nmb"):
+        out = f"part_{source}.h5"
+        test.run("nmconvert", source, out, "--variables", "v", "--slab", "phony_dim_0=10:4")
+        with h5py.File(test.work / out) as f, h5py.File(test.work / "large.h5") as whole:
+            test.check(numpy.array_equal(f["v"][...], whole["v"][10:14]), f"{source}: values")
+            # Chunks that are in the subset are copied as they are.
+            for i in range(4):
+                test.check(f["v"].id.read_direct_chunk((i, 0, 0)) == whole["v"].id.read_direct_chunk((10 + i, 0, 0)),
+                           f"{source}: chunk {i}")
+
+
+def check_ranks(test):
+    months = [test.work / f"m{i}.nc" for i in range(5)]
+    options = ["--mode", "join", "--variables", "tas", "--slab", "time=1:14:2", "--box", "-50,90,0,80", "--no-provenance"]
+    outputs = []
+    for threads in (1, 3, 5):
+        out = test.work / f"ranks{threads}.nmb"
+        test.run("nmcat", *months, "-o", out, *options, "-j", str(threads))
+        outputs.append(out.read_bytes())
+    test.check(outputs[0] == outputs[1] == outputs[2], "threads change the output")
+
+
+def check(test):
+    check_join(test)
+    check_refusals(test)
+    check_groups(test)
+    check_other_types(test)
+    check_reading(test)
+    check_ranks(test)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, check))
