@@ -255,6 +255,9 @@ def test(tools):
         shift=lambda i: i == 4,
         lacks=lambda i: i == 3,
     )
+    moved = write_steps(
+        netcdf, work / "moved", kind=lambda i: ("NETCDF3_CLASSIC", "NETCDF4")[i % 2], units=lambda i: f"days since 2000-01-{1 + 2 * i:02}"
+    )
     packed = work / "packed.nmb"
     tools.run("nmcat", *grouped[:3], "-o", packed, "--block-name", "{index}/{group}")
     nmb = []
@@ -288,6 +291,8 @@ def test(tools):
     sound("join of groups", "--mode", "join", "--along", "time", *grouped)
     sound("join of NMB files", "--mode", "join", "--along", "time", *nmb)
     sound("join that widens and fills", "--mode", "join", "--on-mismatch=widen", "--missing=fill", *mixed)
+    sound("join that rebases times", "--mode", "join", "--time-units=rebase", "--sort", "values:time", *moved[::-1])
+    sound("join that rebases times to netCDF-4", "--mode", "join", "--time-units=rebase", *moved, output="nc4")
     sound("join with a key", "--mode", "join", "--along", "axis:0", "--key", "evt", *tables)
     also("join that compresses", "--mode", "join", "--compress", "zstd", *classic)
     sound("join with statistics", "--mode", "join", "--stats", "basic", *classic)
@@ -313,6 +318,7 @@ def test(tools):
     tools.check(conflicts.returncode == 1, f"join with conflicts: exit code {conflicts.returncode}")
     tools.check(len(words_of(conflicts)) > 3, f"join with conflicts: {conflicts.stderr}")
     check(tools, "join without what does not go", "--mode", "join", "--on-mismatch=skip", "--atts=list", *wrong)
+    check(tools, "join with times that are not exact", "--mode", "join", "--time-units=rebase", *wrong[:3])
     check(tools, "union with conflicts", "--mode", "union", *wrong)
     check(tools, "join with a missing input", "--mode", "join", *classic[:5], "missing.nc", classic[5])
 

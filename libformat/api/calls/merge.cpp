@@ -54,6 +54,7 @@ MergeReport report_of(PackReport&& report) {
   out.left_out = conflicts_of(report.left_out);
   out.filled = conflicts_of(report.filled);
   out.widened = conflicts_of(report.widened);
+  out.rebased = conflicts_of(report.rebased);
   for (const PackLoss& loss : report.losses) out.losses.push_back(loss.path + ": " + loss.line());
   out.unreadable = std::move(report.unreadable);
   out.warnings = std::move(report.warnings);

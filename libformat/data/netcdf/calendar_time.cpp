@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000, kDaySeconds = 86400;
 constexpr std::int64_t kMostYear = 999'999;
+// Reference dates are stored as microseconds; 64 bits hold 290,000 years.
+constexpr std::int64_t kMostReferenceYear = 200'000;
 
 struct Word {
   std::string_view word;
@@ -169,11 +171,13 @@ class Scanner {
     text_.remove_prefix(digits_);
     return value;
   }
-  // Reads the digits after a decimal point as microseconds.
-  std::int64_t fraction() {
+  // Reads the digits after a decimal point as microseconds. Returns nullopt if they are not whole
+  // microseconds.
+  std::optional<std::int64_t> fraction() {
     std::int64_t value = 0, scale = kSecond;
     for (; !text_.empty() && text_[0] >= '0' && text_[0] <= '9'; text_.remove_prefix(1)) {
       scale /= 10;
+      if (scale == 0 && text_[0] != '0') return {};
       value += (text_[0] - '0') * scale;
     }
     return value;
@@ -223,8 +227,9 @@ std::optional<std::int64_t> reference(Calendar calendar, std::string_view text,
   const bool is_negative = in.take('-');
   if (!is_negative) in.take('+');
   const auto year = in.number();
-  if (!year || *year > kMostYear) return {};
-  std::int64_t month = 1, day = 1, parts[3] = {0, 0, 0}, fraction = 0;
+  if (!year || *year > kMostReferenceYear) return {};
+  std::int64_t month = 1, day = 1, parts[3] = {0, 0, 0};
+  std::optional<std::int64_t> fraction = 0;
   given = 1;
   for (std::int64_t* const part : {&month, &day}) {
     if (!in.take('-')) break;
@@ -250,12 +255,12 @@ std::optional<std::int64_t> reference(Calendar calendar, std::string_view text,
     ++given;
     if (i == 2 && in.take('.')) fraction = in.fraction();
   }
-  if (parts[0] > 24 || parts[1] > 59 || parts[2] > 60) return {};
+  if (parts[0] > 24 || parts[1] > 59 || parts[2] > 60 || !fraction) return {};
   const auto shift = zone(in);
   if (!shift) return {};
   const std::int64_t days = day_number(calendar, y, static_cast<int>(month), static_cast<int>(day));
   return (days * kDaySeconds + parts[0] * 3600 + parts[1] * 60 + parts[2] - *shift) * kSecond +
-         fraction;
+         *fraction;
 }
 
 std::string text_of(const Date& date, std::size_t parts) {
@@ -366,6 +371,11 @@ Result<CalendarTime::Span> CalendarTime::span(std::string_view date) const {
   }
   out.end = day_number(calendar_, year, static_cast<int>(month), 1) * kDaySeconds * kSecond;
   return out;
+}
+
+std::optional<TimeShift> CalendarTime::shift_to(const CalendarTime& to) const {
+  if (calendar_ != to.calendar_) return std::nullopt;
+  return TimeShift{microseconds_, to.microseconds_, start_ - to.start_};
 }
 
 Result<TimeRange> time_range(const CalendarTime& time, std::span<const double> values) {

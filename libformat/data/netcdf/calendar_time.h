@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,12 @@ struct Date {
 };
 
 enum class Calendar : std::uint8_t { kStandard, kProleptic, kJulian, kNoLeap, kAllLeap, k360Day };
+
+// Converts times from one unit and origin to another: time * from + shift == result * to.
+struct TimeShift {
+  std::int64_t from = 1, to = 1, shift = 0;  // in microseconds
+  bool operator==(const TimeShift&) const = default;
+};
 
 // The units of a time coordinate, such as "days since 1850-01-01", and its calendar.
 class CalendarTime {
@@ -46,6 +53,10 @@ class CalendarTime {
   // Parses YYYY[-MM[-DD[THH[:MM[:SS]]]]]. Errors (with a message only): kUsage for other texts and
   // for dates that the calendar does not have.
   NMB_EXPORT Result<Span> span(std::string_view date) const;
+
+  // Returns how values in these units become values in the units `to`, or nullopt if the calendars
+  // differ.
+  NMB_EXPORT std::optional<TimeShift> shift_to(const CalendarTime& to) const;
 
  private:
   Calendar calendar_ = Calendar::kStandard;

@@ -11,6 +11,7 @@
 #include "sources/selected_values.h"
 #include "sources/tiled_values.h"
 #include "sources/type_widening.h"
+#include "sources/value_rebasing.h"
 #include "sources/value_source.h"
 
 namespace nmb {
@@ -58,10 +59,11 @@ void fields(Fields& all, form::Strided& strided) {
 template <class Fields>
 void fields(Fields& all, ValueConversion& conversion) {
   std::optional<Widening>& how = conversion.widening;
-  all(how);
-  if (!how) return all.stays();
+  std::optional<Rebasing>& moved = conversion.rebasing;
+  all(how, moved);
+  if (!how && !moved) return all.stays();
   if constexpr (Fields::kReceives)
-    if (all.ok()) conversion = widening(*how);
+    if (all.ok()) conversion = how ? widening(*how) : rebasing(*moved);
 }
 template <class Fields>
 void fields(Fields& all, form::Converted& converted) {

@@ -37,13 +37,28 @@ struct Widening {
   bool maps_fill = false;
 };
 
+// The arguments of rebasing() (sources/value_rebasing.h): for each value,
+// value * from + shift == result * to.
+struct Rebasing {
+  Type type{};                    // not kChar
+  std::int64_t from = 1, to = 1;  // at least 1
+  std::int64_t shift = 0;
+  std::vector<std::byte> kept{};  // values that stay, in external form
+};
+template <class Fields>
+void fields(Fields& all, Rebasing& how) {
+  all(how.type, how.from, how.to, how.shift, how.kept);
+}
+
 // Converts values of one type to another type.
 struct ValueConversion {
   std::uint64_t from_bytes = 0, to_bytes = 0;  // size of a value in bytes
   bool in_place = false;  // both types have the same size, so convert() can work in place
   // Converts as many whole values as fit into `out`. Thread-safe.
   std::function<void(std::span<const std::byte> values, std::span<std::byte> out)> convert{};
-  std::optional<Widening> widening{};  // set if another rank can make the same conversion
+  // If one of them is set, another rank can make the same conversion.
+  std::optional<Widening> widening{};
+  std::optional<Rebasing> rebasing{};
 };
 
 // A column: values of one input without gaps, in external form.

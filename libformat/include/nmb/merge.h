@@ -218,7 +218,10 @@ struct Join {
   // Whether missing values are replaced with fill values. Values are missing if an input lacks a
   // variable or block.
   bool fill_missing = false;
-  bool monotonic = false;               // whether a coordinate that is not monotonic is a conflict
+  bool monotonic = false;  // whether a coordinate that is not monotonic is a conflict
+  // Whether joined times in other units ("days since ...", same calendar) get the units of the
+  // first input. A time that is not exact in these units is a conflict.
+  bool rebase_times = false;
   std::optional<BlockChoice> choice{};  // as in Union
 };
 
@@ -301,9 +304,9 @@ struct MergeReport {
   // input: a variable of another type, for example, is not compared further.
   std::vector<Conflict> conflicts{};
   std::vector<Conflict> differing{};  // attributes that differ: the first value was kept
-  std::vector<Conflict> left_out{}, filled{}, widened{};  // what the mode's options did
-  std::vector<std::string> losses{};                      // content of inputs that the output lacks
-  std::vector<Status> unreadable{};                       // inputs that cannot be used
+  std::vector<Conflict> left_out{}, filled{}, widened{}, rebased{};  // what the mode's options did
+  std::vector<std::string> losses{};  // content of inputs that the output lacks
+  std::vector<Status> unreadable{};   // inputs that cannot be used
   std::vector<std::string> warnings{};
   std::uint64_t inputs = 0, bytes_in = 0, bytes_out = 0;
   Totals totals{};

@@ -20,6 +20,7 @@
 #include "sources/tiled_values.h"
 #include "sources/type_widening.h"
 #include "sources/value_message.h"
+#include "sources/value_rebasing.h"
 #include "superblock/settled_head.h"
 #include "support/programs.h"
 #include "wire/endian.h"
@@ -126,6 +127,11 @@ class ValueSourceTest : public testing::Test {
         source_of(
             form::Moved{in_memory(heap_values({3, 50, 0, 0, 2, 48})), 16, {{0, 2}}, 48, 8, 100}),
         heap_values({3, 102, 0, 0, 2, 100}));
+    add("rebased",
+        source_of(
+            form::Converted{in_memory(external({-3, 4, 500}, Type::kShort)),
+                            rebasing({Type::kShort, 24, 24, 240, external({500}, Type::kShort)})}),
+        external({7, 14, 500}, Type::kShort));
     ValueConversion reverse{1, 1, true,
                             [](std::span<const std::byte> in, std::span<std::byte> out) {
                               for (std::size_t i = 0; i < out.size(); ++i) out[i] = ~in[i];

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <initializer_list>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/values.h"
 #include "support/dataset.h"
 
 namespace nmb {
@@ -69,6 +71,96 @@ class GroupUnionTest : public DatasetUnionTest {
 };
 
 using Along = UnionRules::Along;
+
+// Times that count from another day.
+class TimesUnionTest : public DatasetUnionTest {
+ protected:
+  void SetUp() override {
+    use({.along = Along::kRecords, .complete = true, .rebases_times = true});
+  }
+
+  // Two records of time and its bounds, with these times.
+  void add_times(const char* units, std::vector<double> times, const char* calendar = "noleap",
+                 bool has_bounds = true) {
+    Metadata metadata;
+    EXPECT_TRUE(metadata.def_dim("time", kUnlimited).ok() && metadata.def_dim("two", 1).ok());
+    const VarId bounds = *metadata.def_var("limits", Type::kDouble, std::vector<DimId>{0, 1});
+    const VarId time = *metadata.def_var("time", Type::kDouble, std::vector<DimId>{0});
+    EXPECT_EQ(bounds, 0U);
+    const auto put = [&](const char* name, std::string_view text) {
+      EXPECT_TRUE(metadata.put_att(time, name, Type::kChar, std::as_bytes(std::span(text))).ok());
+    };
+    put("units", units);
+    put("calendar", calendar);
+    if (has_bounds) put("bounds", "limits");
+    test::ClassicDataset made = test::make_dataset(std::move(metadata), Kind::kCdf5, times.size());
+    for (std::size_t i = 0; i < times.size(); ++i)
+      for (const VarId v : {bounds, time})
+        convert_to_external(MemoryType::kDouble, &times[i], 1, Type::kDouble,
+                            made.values.data() + i * made.layout.record_size +
+                                (made.metadata.begin(v) - made.layout.header_length));
+    kept_.push_back(std::move(made));
+    nmb::Dataset dataset;
+    dataset.metadata = kept_.back().metadata;
+    dataset.layout = kept_.back().layout;
+    dataset.records = times.size();
+    ASSERT_TRUE(union_->add(DatasetUnion::member_of(dataset, kept_.back().extent())).ok());
+  }
+
+  std::vector<double> doubles(const nmb::Dataset& all, const char* name) {
+    const std::vector<std::byte> bytes = values(all, name);
+    std::vector<double> out(bytes.size() / 8);
+    convert_from_external(Type::kDouble, bytes.data(), out.size(), MemoryType::kDouble, out.data());
+    return out;
+  }
+};
+
+TEST_F(TimesUnionTest, TimesAndTheirBoundsGetTheUnitsOfTheFirst) {
+  add_times("days since 2000-01-01", {0, 1.5});
+  add_times("days since 2000-03-01", {-1, 0.25}, "365_day");
+  add_times("hours since 2000-03-01 12:00", {24});
+  EXPECT_TRUE(union_->check_times().ok());
+  EXPECT_TRUE(conflicts_.empty()) << conflicts_.front();
+  const Result<nmb::Dataset> all = union_->take("file");
+  ASSERT_TRUE(all.ok()) << all.status().text();
+  const std::vector<double> expected{0, 1.5, 58, 59.25, 60.5};
+  EXPECT_EQ(doubles(*all, "time"), expected);
+  EXPECT_EQ(doubles(*all, "limits"), expected);
+}
+
+TEST_F(TimesUnionTest, TimesThatAreNotExactAreConflicts) {
+  add_times("days since 2000-01-01", {0, 1});
+  add_times("days since 2000-03-01", {0.5, 1.0 / 24});
+  EXPECT_TRUE(conflicts_.empty());
+  EXPECT_TRUE(union_->check_times().ok());
+  ASSERT_EQ(conflicts_.size(), 2U);
+  EXPECT_NE(conflicts_[1].find("values time: "), std::string::npos) << conflicts_[1];
+  EXPECT_NE(conflicts_[1].find("[1] in \"days since 2000-03-01\""), std::string::npos)
+      << conflicts_[1];
+}
+
+TEST_F(TimesUnionTest, OtherCalendarsAndUnitsAreConflicts) {
+  add_times("days since 2000-01-01", {0});
+  add_times("days since 2000-03-01", {0}, "julian");
+  add_times("months since 2000-03-01", {0});
+  EXPECT_GE(conflicts_.size(), 2U);
+  EXPECT_TRUE(std::ranges::any_of(conflicts_, [](const std::string& text) {
+    return text.find("not rebased: the calendars differ") != text.npos;
+  }));
+  EXPECT_TRUE(std::ranges::any_of(conflicts_, [](const std::string& text) {
+    return text.find("\"months since 2000-03-01\" is not supported") != text.npos;
+  }));
+}
+
+// Later datasets say that a variable of the others is the bounds of a time.
+TEST_F(TimesUnionTest, BoundsThatAreToldTooLateAreConflicts) {
+  add_times("days since 2000-01-01", {0}, "noleap", false);
+  add_times("days since 2000-03-01", {0}, "noleap", false);
+  EXPECT_TRUE(conflicts_.empty());
+  add_times("days since 2000-04-01", {0});
+  ASSERT_EQ(conflicts_.size(), 1U);
+  EXPECT_NE(conflicts_[0].find("attribute time@bounds"), std::string::npos) << conflicts_[0];
+}
 
 Metadata define(std::initializer_list<std::pair<const char*, std::uint64_t>> dimensions,
                 std::initializer_list<std::pair<const char*, std::vector<DimId>>> variables) {

@@ -20,6 +20,7 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
     {"FileKind::kHdf5", "--to nc4 or --to hdf5"},
     {"Hdf5View::kOn", "--hdf5-view on"},
     {"Join::along", "--along"},
+    {"Join::rebase_times", "--time-units=rebase"},
     {"Locking::kIfPossible", "--no-lock"},
     {"MergeOptions::block_by", "--split-names"},
     {"MergeOptions::block_name", "--block-name"},

@@ -124,6 +124,13 @@ void MergeRules::offer_agreement(CLI::App& app) {
                      {{"error", false}, {"fill", true}},
                      "join, tiles: what to do if an input lacks a variable or block, or if no "
                      "input has a tile: error (default) or fill (use fill values)");
+  offer_choice<bool>(app, "--time-units", &join_.rebase_times, "WHAT",
+                     {{"error", false}, {"rebase", true}},
+                     "join: what to do if times count from another day than in the first input: "
+                     "error (default) or rebase. With --time-units rebase, times, their bounds and "
+                     "other joined variables with units such as \"days since 2000-01-01\" get the "
+                     "units of the first input; a time that is not exact in these units is an "
+                     "error");
   app.add_flag("--keep-tracking-id", keep_tracking_id_,
                "join: keep the first value of the attribute tracking_id (default: drop it, because "
                "it identifies a single file)");
@@ -138,6 +145,7 @@ Status MergeRules::check_mode(const CLI::App& app) const {
       {"--along", "join"},
       {"--missing", "join or tiles"},
       {"--monotonic", "join"},
+      {"--time-units", "join"},
       {"--keep-tracking-id", "join"},
       {"--shared", "union or tiles"},
       {"--atts", "union, join or tiles"},
@@ -264,7 +272,8 @@ Json agreement_json(const PackReport& report) {
           {"left_out", conflicts_json(report.left_out)},
           {"filled", conflicts_json(report.filled)},
           {"shared", conflicts_json(report.shared)},
-          {"widened", conflicts_json(report.widened)}};
+          {"widened", conflicts_json(report.widened)},
+          {"rebased", conflicts_json(report.rebased)}};
 }
 
 }  // namespace nmb::tools

@@ -7,8 +7,10 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <tuple>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "files/files.h"
 #include "merge/reading/classic_form.h"
@@ -23,28 +25,60 @@ namespace nmb {
 
 namespace {
 
-// Returns the first value of a variable. Returns nullopt if the variable has no values.
-Result<std::optional<double>> first_value(const Dataset& dataset, VarId id) {
+// The first value of a variable in an input.
+struct FirstValue {
+  std::optional<double> value{};  // unset if the variable has no values
+  std::string units{}, calendar{};
+
+  bool has_units_of(const FirstValue& other) const {
+    return units == other.units && calendar == other.calendar;
+  }
+};
+
+Result<FirstValue> first_value(const Dataset& dataset, VarId id) {
+  FirstValue out{std::nullopt, char_attribute(dataset.metadata, id, "units"),
+                 char_attribute(dataset.metadata, id, "calendar")};
   NMB_ASSIGN(const VariableShape shape, dataset.shape(id));
   Hyperslab slab;
   slab.start.assign(shape.lengths.size(), 0);
   slab.count.assign(shape.lengths.size(), 1);
-  if (std::ranges::find(shape.lengths, std::uint64_t{0}) != shape.lengths.end())
-    return std::optional<double>();
-  double value = 0;
-  NMB_TRY(dataset.read(id, slab, std::span(&value, 1)));
-  return std::optional(value);
+  if (std::ranges::find(shape.lengths, std::uint64_t{0}) != shape.lengths.end()) return out;
+  NMB_TRY(dataset.read(id, slab, std::span(&out.value.emplace(), 1)));
+  return out;
 }
 
-// The first value of a coordinate in an input.
-struct FirstCoordinate {
-  double value = 0;
-  std::string units, calendar;
-
-  bool has_units_of(const FirstCoordinate& other) const {
-    return units == other.units && calendar == other.calendar;
+// Returns how each time becomes a time in the units of `first`. Returns no shifts if some values
+// are not times, or if calendars differ.
+std::vector<TimeShift> shifts_to(const FirstValue& first, const std::vector<FirstValue>& values) {
+  const Result<CalendarTime> expected = CalendarTime::parse(first.units, first.calendar);
+  std::vector<TimeShift> shifts;
+  for (const FirstValue& value : values) {
+    TimeShift& shift = shifts.emplace_back();
+    if (!value.value) continue;
+    const Result<CalendarTime> found = CalendarTime::parse(value.units, value.calendar);
+    const auto known = expected.ok() && found.ok() ? found->shift_to(*expected) : std::nullopt;
+    if (!known) return {};
+    shift = *known;
   }
-};
+  return shifts;
+}
+
+// Converts times to the units of the first one. Does nothing if the values are not times or have
+// different calendars; then the inputs cannot be joined.
+void make_comparable(std::vector<FirstValue>* values) {
+  const auto first = std::ranges::find_if(*values, [](const auto& v) { return !!v.value; });
+  if (first == values->end() || std::ranges::all_of(*values, [&](const FirstValue& v) {
+        return !v.value || v.has_units_of(*first);
+      }))
+    return;
+  const std::vector<TimeShift> shifts = shifts_to(*first, *values);
+  for (std::size_t i = 0; i < shifts.size(); ++i)
+    if (std::optional<double>& value = (*values)[i].value)
+      value = static_cast<double>(
+          (static_cast<long double>(*value) * static_cast<long double>(shifts[i].from) +
+           static_cast<long double>(shifts[i].shift)) /
+          static_cast<long double>(shifts[i].to));
+}
 
 using Order = std::vector<std::uint64_t>;  // positions in the list of inputs
 
@@ -56,42 +90,34 @@ class InputOrder {
 
   Result<Order> by_values() {
     const SplitPath wanted = split_path(options_.sort_by);
-    std::vector<double> values;
+    std::vector<FirstValue> values;
     for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
-      const Result<double> value = value_in(i, wanted);
+      Result<FirstValue> value = value_in(i, wanted);
       if (!value.ok()) return value.status().in_file(options_.input_name(i));
-      values.push_back(*value);
+      values.push_back(*std::move(value));
     }
-    return sorted([&](std::uint64_t a, std::uint64_t b) { return values[a] < values[b]; });
+    if (options_.join().rebase_times) make_comparable(&values);
+    return sorted(values);
   }
 
-  Order unchanged() const {
-    return sorted([](std::uint64_t, std::uint64_t) { return false; });
-  }
+  Order unchanged() const { return sorted(std::vector<FirstValue>(options_.inputs.size())); }
 
   // By the coordinate of the joined dimension. *dimension gets its name. Returns nullopt if no
   // input has the coordinate.
   Result<std::optional<Order>> by_coordinate(std::string* dimension) {
-    std::vector<std::optional<FirstCoordinate>> firsts;
+    std::vector<FirstValue> firsts;
     for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
-      Result<std::optional<FirstCoordinate>> first = coordinate_in(i, dimension);
+      Result<FirstValue> first = coordinate_in(i, dimension);
       // The error is reported when the input is planned.
-      firsts.push_back(first.ok() ? *std::move(first) : std::nullopt);
+      firsts.push_back(first.ok() ? *std::move(first) : FirstValue());
     }
-    if (std::ranges::none_of(firsts, [](const auto& first) { return first.has_value(); }))
+    if (std::ranges::none_of(firsts, [](const FirstValue& first) { return !!first.value; }))
       return std::optional<Order>();
-    if (has_units_of_one(firsts) || !set_dates(&firsts))
-      return std::optional(sorted([&](std::uint64_t a, std::uint64_t b) {
-        return firsts[a] && (!firsts[b] || firsts[a]->value < firsts[b]->value);
-      }));
-    return std::optional(sorted([&](std::uint64_t a, std::uint64_t b) {
-      return firsts[a] && (!firsts[b] || dates_[a] < dates_[b]);
-    }));
+    make_comparable(&firsts);
+    return std::optional(sorted(firsts));
   }
 
  private:
-  using DateFields = std::tuple<std::int64_t, int, int, int, int, int>;
-
   static PackOptions merge_of(const PackOptions& options) {
     PackOptions merge;
     merge.inputs = options.inputs;
@@ -101,11 +127,13 @@ class InputOrder {
     return merge;
   }
 
-  template <class Less>
-  Order sorted(const Less& less) const {
-    Order order(options_.inputs.size());
+  // Inputs without values come last.
+  static Order sorted(const std::vector<FirstValue>& values) {
+    Order order(values.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, less);
+    std::ranges::stable_sort(order, {}, [&](std::uint64_t i) {
+      return std::pair(!values[i].value, values[i].value.value_or(0));
+    });
     return order;
   }
 
@@ -115,8 +143,8 @@ class InputOrder {
     return reader_.read(index, file_, visit);
   }
 
-  Result<double> value_in(std::size_t index, const SplitPath& wanted) {
-    std::optional<double> found;
+  Result<FirstValue> value_in(std::size_t index, const SplitPath& wanted) {
+    std::optional<FirstValue> found;
     NMB_TRY(read(index, [&](InputBlock& block) -> Result<bool> {
       if (block.group != wanted.parent) return true;
       NMB_ASSIGN(const ClassicForm form, classic_form(block, std::make_shared<SourcePool>(1)));
@@ -124,16 +152,16 @@ class InputOrder {
         NMB_ASSIGN(found, first_value(form.dataset, *id));
       return false;
     }));
-    if (found && !std::isnan(*found)) return *found;
+    if (found && !(found->value && std::isnan(*found->value))) return *std::move(found);
     return Status(Code::kConflict, options_.input_name(index), kNoOffset, "",
                   "found no value of " + in_quotes(options_.sort_by) + " to sort by");
   }
 
-  // Returns nullopt if the input has no coordinate of the joined dimension, or no value of it.
-  Result<std::optional<FirstCoordinate>> coordinate_in(std::size_t index, std::string* dimension) {
+  // Returns no value if the input has no coordinate of the joined dimension, or no value of it.
+  Result<FirstValue> coordinate_in(std::size_t index, std::string* dimension) {
     const std::string& along = options_.join().along;
     const SplitPath wanted = split_path(along);
-    std::optional<FirstCoordinate> found;
+    FirstValue found;
     NMB_TRY(read(index, [&](InputBlock& block) -> Result<bool> {
       if (along.starts_with('/') && block.group != without_slash(wanted.parent)) return true;
       NMB_ASSIGN(const ClassicForm form,
@@ -146,31 +174,11 @@ class InputOrder {
       *dimension = name;
       const std::optional<VarId> variable = metadata.find_variable(name);
       if (!variable) return true;
-      NMB_ASSIGN(const std::optional<double> value, first_value(form.dataset, *variable));
-      if (value && !std::isnan(*value))
-        found = {*value, char_attribute(metadata, *variable, "units"),
-                 char_attribute(metadata, *variable, "calendar")};
-      return !found;
+      NMB_ASSIGN(FirstValue first, first_value(form.dataset, *variable));
+      if (first.value && !std::isnan(*first.value)) found = std::move(first);
+      return !found.value;
     }));
     return found;
-  }
-
-  static bool has_units_of_one(const std::vector<std::optional<FirstCoordinate>>& firsts) {
-    const auto one = std::ranges::find_if(firsts, [](const auto& f) { return f.has_value(); });
-    return std::ranges::all_of(firsts, [&](const auto& f) { return !f || f->has_units_of(**one); });
-  }
-
-  // Sets dates_. Returns false if some coordinates have no dates.
-  bool set_dates(std::vector<std::optional<FirstCoordinate>>* firsts) {
-    for (const std::optional<FirstCoordinate>& first : *firsts) {
-      DateFields& fields = dates_.emplace_back();
-      if (!first) continue;
-      const Result<CalendarTime> time = CalendarTime::parse(first->units, first->calendar);
-      const Result<Date> date = time.ok() ? time->date(first->value) : time.status();
-      if (!date.ok()) return false;
-      fields = {date->year, date->month, date->day, date->hour, date->minute, date->second};
-    }
-    return true;
   }
 
   const PackOptions& options_;
@@ -178,7 +186,6 @@ class InputOrder {
   std::vector<std::string> warnings_;
   InputReader reader_{{merge_, kCachedBytesOfInput}, &warnings_};
   Source file_;
-  std::vector<DateFields> dates_;
 };
 
 // Returns the order of the inputs. Sets *note if blocks count as inputs.

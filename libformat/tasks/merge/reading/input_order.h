@@ -14,9 +14,10 @@ namespace nmb {
 
 // Collective. Orders the inputs by the first value of PackOptions::sort_by in each of them, or, if
 // blocks of NMB files count as inputs, as nmb/merge.h says. Inputs that are equal in this order
-// keep their order. Sets report->archive_note on rank 0. All ranks return the same errors:
-// kConflict if an input has no variable PackOptions::sort_by or the variable has no value, and
-// errors in reading the inputs.
+// keep their order; inputs in which the variable has no values come last. With
+// Join::rebase_times, times that count from different days are compared by their dates. Sets
+// report->archive_note on rank 0. All ranks return the same errors: kConflict if an input has no
+// variable PackOptions::sort_by or its first value is NaN, and errors in reading the inputs.
 Status order_inputs(Communicator& ranks, PackOptions* options, PackReport* report);
 
 // Finds files that are given more than once, even under different names. For each repetition,

@@ -427,6 +427,7 @@ struct PackReport {
   // Objects whose values are taken from the first input because of first_values.
   std::vector<PackConflict> shared;
   std::vector<PackConflict> widened;  // variables widened by Mismatch::kWiden
+  std::vector<PackConflict> rebased;  // variables with times that Join::rebase_times has changed
   std::vector<PackLoss> losses;       // losses in the order of the inputs
   std::vector<Status> unreadable;     // inputs that cannot be used
   std::vector<std::string> warnings;

@@ -228,7 +228,7 @@ class ChunkPlanner {
     }
     StoredType type{{box.type, types.is_swapped(there.type)}, extended_type(types, there.type), {}};
     if (!storage) {
-      if ((!is_whole && !selected) || own_length > 0 || box.type != own.type ||
+      if ((!is_whole && !selected) || own_length > 0 || box.type != own.type || box.is_rebased ||
           metadata.is_record_variable(*found))
         return;
       part->region_begin = metadata.begin(*found) - block.layout.header_length;
@@ -251,7 +251,8 @@ class ChunkPlanner {
     if (own_length > 0) make_characters(own_length, &chunking);
     if (std::holds_alternative<std::monostate>(united.storage))
       united.storage = widened(chunking, own.type, box.maps_fill);
-    if (!is_whole) return;
+    // Chunks of times that are rebased are made of the united values.
+    if (!is_whole || box.is_rebased) return;
     // Datasets that are divided into chunks in the same way share one object.
     if (part != united.parts.begin()) part->own = std::prev(part)->own;
     if (!part->own || *part->own != chunking)

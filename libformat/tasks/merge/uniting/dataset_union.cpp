@@ -12,6 +12,7 @@
 #include "model/heap_value.h"
 #include "model/name_rules.h"
 #include "sources/laid_values.h"
+#include "sources/value_rebasing.h"
 #include "sources/value_source.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -88,8 +89,9 @@ Status DatasetUnion::add(const Member& member) {
   DimIds ids;
   NMB_TRY(add_dimensions(member, &ids));
   add_named_types(member);
-  if (here() == 0 || attributes_agree(member, kGlobal, kGlobal, false))
+  if (here() == 0 || attributes_agree(member, kGlobal, kGlobal, false, nullptr))
     NMB_TRY(unite_attributes(member, kGlobal, kGlobal));
+  if (rules_.rebases_times) note_bounds(member.metadata);
   NMB_TRY(add_variables(member, ids));
   if (rules_.complete && here() > 0) report_missing(variables);
   return {};
@@ -338,8 +340,8 @@ bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId k
   return false;
 }
 
-// Gives the record dimension of the union a fixed length. No variable may use it, unless it is
-// joined. grows: whether it may still grow.
+// Gives the record dimension of the union a fixed length. Values of earlier datasets may still lie
+// in records. grows: whether the dimension may still grow.
 Status DatasetUnion::fix_record_dimension(std::uint64_t length, bool grows) {
   const Metadata& from = all_.metadata;
   const DimId record = *from.record_dimension();
@@ -378,6 +380,12 @@ Status DatasetUnion::compare_dimensions(const Member& member, DimId local, DimId
     dimension_members_[known] = here();
     return fix_record_dimension(found.length, rules_.grows_anywhere);
   }
+  // A dimension that grows is the record dimension only if it is the first of its variables.
+  const bool grows = rules_.grows_anywhere && !is_tiled();
+  if (grows && found.is_record() && grows_[known] && member.records == expected.length) return {};
+  if (grows && expected.is_record() && std::ranges::count(member.growing, local) > 0 &&
+      found.length == all_.records)
+    return {};
   if (found.length == expected.length) return {};
   const auto text = [](const Dimension& dimension, std::uint64_t count) {
     return dimension.is_record() ? std::to_string(count) + " records"
@@ -456,10 +464,12 @@ bool DatasetUnion::is_strict(std::string_view attribute) const {
   return rules_.equal_attributes != EqualAttributes::kOfMeaning || tells_meaning(attribute);
 }
 
-bool DatasetUnion::attributes_agree(const Member& member, VarId local, VarId known, bool may_skip) {
+bool DatasetUnion::attributes_agree(const Member& member, VarId local, VarId known, bool may_skip,
+                                    const Rebase* rebase) {
   const Metadata& metadata = member.metadata;
   bool agree = true;
   const auto counts = [&](std::string_view name) {
+    if (rebase && rebase->is && (name == "units" || name == "calendar")) return false;
     return is_strict(name) && !is_dropped(known, name);
   };
   const auto same = [&](const Attribute& found, const Attribute& expected) {
@@ -475,6 +485,7 @@ bool DatasetUnion::attributes_agree(const Member& member, VarId local, VarId kno
                         if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
                         const std::string_view name = (found ? found : expected)->name;
                         auto [is, was] = difference(member, local, known, found, expected);
+                        if (rebase && name == "units") was += rebase->hint;
                         mismatch(may_skip, ConflictKind::kAttribute, object_of(known, name),
                                  std::move(is), std::move(was), first_of(known, name));
                       });
@@ -482,10 +493,13 @@ bool DatasetUnion::attributes_agree(const Member& member, VarId local, VarId kno
 }
 
 // Adds the new attributes of a dataset. Attributes that only some datasets have are kept too.
-Status DatasetUnion::unite_attributes(const Member& member, VarId local, VarId known) {
+Status DatasetUnion::unite_attributes(const Member& member, VarId local, VarId known,
+                                      bool is_rebased) {
   const Metadata& metadata = member.metadata;
   Status status;
-  const auto counts = [&](std::string_view name) { return !is_dropped(known, name); };
+  const auto counts = [&](std::string_view name) {
+    return !is_dropped(known, name) && !(is_rebased && name == "units");
+  };
   const auto same = [&](const Attribute& found, const Attribute& expected) {
     return is_same(member, local, known, found, expected);
   };
@@ -560,20 +574,28 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
   const std::optional<DimId> record = all_.metadata.record_dimension();
   const auto place = record ? std::ranges::find(dimensions, *record) : dimensions.end();
   if (place != dimensions.end() && place != dimensions.begin()) {
-    if (!rules_.grows_anywhere || !joined_[*record].is || is_tiled()) {
+    if (!rules_.grows_anywhere || is_tiled() || (!joined_[*record].is && all_.records == 0)) {
       conflict(ConflictKind::kVariable, found.name,
                "the unlimited dimension " + in_quotes(all_.metadata.dimension(*record).name) +
                    " as dimension " + std::to_string(place - dimensions.begin() + 1),
                "it as the first dimension", dimension_members_[*record]);
       return {};
     }
-    NMB_TRY(fix_record_dimension(all_.records, true));
+    // A fixed dimension cannot have length 0. take() sets the length of a joined dimension.
+    NMB_TRY(fix_record_dimension(std::max<std::uint64_t>(all_.records, 1), true));
   }
   const Result<VarId> id = all_.metadata.def_var(found.name, found.type, dimensions);
   if (!id.ok()) return clash(ConflictKind::kVariableName, found.name, id.status(), here());
   placed_.push_back({std::move(axes), here(), type_bit(found.type), {}});
   if (const ClassicView::OwnValues* const own = member.own_of(local)) own_.emplace(*id, *own);
-  add_place(*id, values_here(member, local));
+  const Rebase rebase = rebase_of(from, local, *id);
+  if (!rebase.hint.empty())
+    conflict(ConflictKind::kAttribute, object_of(*rebase.coordinate, "units"), rebase.found,
+             rebase.expected + rebase.hint, first_of(*rebase.coordinate, "units"));
+  if (rebase.is) report_rebased(*id, rebase);
+  DatasetValues values = values_here(member, local);
+  values.shift = number_of(rebase);
+  add_place(*id, values);
   return from.try_each_attribute(local, [&](const Attribute& attribute) -> Status {
     if (is_dropped(local, attribute.name)) return {};
     const Status added =
@@ -609,7 +631,7 @@ bool DatasetUnion::can_widen(const Member& member, VarId local, VarId known) con
 }
 
 bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
-                            const std::vector<DimId>& dimensions) {
+                            const std::vector<DimId>& dimensions, const Rebase& rebase) {
   const Variable found = member.metadata.variable(local), expected = all_.metadata.variable(known);
   const bool may_skip = placed_[known].axes.empty() || rules_.fills;
   const std::uint32_t first = placed_[known].places.front().member;
@@ -645,12 +667,18 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
         first);
     return false;
   }
-  return attributes_agree(member, local, known, may_skip);
+  if (rebase.coordinate && !rebase.hint.empty()) {
+    mismatch(may_skip, ConflictKind::kAttribute, object_of(*rebase.coordinate, "units"),
+             rebase.found, rebase.expected + rebase.hint, first_of(*rebase.coordinate, "units"));
+    return false;
+  }
+  return attributes_agree(member, local, known, may_skip, &rebase);
 }
 
 Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId known,
                                     const std::vector<DimId>& dimensions) {
-  if (!is_alike(member, local, known, dimensions)) return {};
+  const Rebase rebase = rebase_of(member.metadata, local, known);
+  if (!is_alike(member, local, known, dimensions, rebase)) return {};
   const Variable found = member.metadata.variable(local);
   placed_[known].types |= type_bit(found.type);
   if (found.type != all_.metadata.variable(known).type) NMB_TRY(widen(known, found));
@@ -661,9 +689,12 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
       tell(What::kShared, ConflictKind::kValues, found.name, "values that are not compared",
            "the values of the first file", same->member, here());
   } else {
-    add_place(known, values_here(member, local));
+    DatasetValues values = values_here(member, local);
+    values.shift = number_of(rebase);
+    add_place(known, values);
+    if (rebase.is) report_rebased(known, rebase);
   }
-  return unite_attributes(member, local, known);
+  return unite_attributes(member, local, known, rebase.is);
 }
 
 // Widens the variable to a type that also holds the values of `found`, and reports this.
@@ -710,10 +741,18 @@ Source DatasetUnion::stored_array(VarId variable, const DatasetValues& place,
              : run_of(member.values, place.begin, bytes);
 }
 
-// Returns the values of stored_array() in the united variable's type. Values of variable length
-// refer to the heap of the united values.
+// Returns the values of stored_array() as values of the united variable.
 Source DatasetUnion::array_of(VarId variable, const DatasetValues& place,
                               std::uint64_t* slice) const {
+  Source array = widened_array(variable, place, slice);
+  if (place.shift == 0) return array;
+  return source_of(form::Converted{std::move(array), rebasing(rebasing_of(variable, place))});
+}
+
+// Returns the same as array_of(), but times as the dataset has them. Values of variable length
+// refer to the heap of the united values.
+Source DatasetUnion::widened_array(VarId variable, const DatasetValues& place,
+                                   std::uint64_t* slice) const {
   const Variable found = all_.metadata.variable(variable);
   Source array = stored_array(variable, place, slice);
   if (const ClassicView::OwnValues* const own = own_of(variable); own && own->has_heap())
@@ -745,17 +784,21 @@ bool DatasetUnion::maps_fill(const Metadata& all, VarId variable,
   return true;
 }
 
-// Returns the same values as array_of(), but without a copy if the values already have the united
-// type. Sets *offset to the offset of the first value, and *step to the distance between records.
+// Returns the same values as array_of(), but without a copy if the dataset has them in this form.
+// Sets *offset to the offset of the first value, and *step to the distance between records.
 Source DatasetUnion::values_of(VarId variable, const DatasetValues& place, std::uint64_t* offset,
                                std::uint64_t* step) const {
   const Added& member = members_[place.member];
   *offset = place.begin;
   *step = member.record_size;
   const ClassicView::OwnValues* const own = own_of(variable);
-  if (!member.values ||
-      (place.type == all_.metadata.variable(variable).type && !(own && own->has_heap())))
-    return member.values;
+  const bool is_moved = own && own->has_heap();
+  const std::vector<std::uint32_t>& axes = placed_[variable].axes;
+  // Values that are joined along the slowest dimension may lie in records.
+  const bool has_steps = place.is_record && !all_.metadata.is_record_variable(variable) &&
+                         (axes.empty() || axes.front() > 0);
+  const bool is_same = place.type == all_.metadata.variable(variable).type && place.shift == 0 && !is_moved;
+  if ((is_same && !has_steps) || !member.values) return member.values;
   *offset = 0;
   return array_of(variable, place, step);
 }
@@ -775,20 +818,36 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
                                     const DatasetValues& first) {
   const bool is_record = all_.metadata.is_record_variable(known);
   // Differences in the number of records or in lengths are reported elsewhere.
-  const std::uint64_t slices = is_record ? member.records : 1;
+  std::uint64_t slices = is_record ? member.records : 1;
   const Type type = member.metadata.variable(local).type;
   auto length = member.metadata.slice_bytes(local);
+  auto expected_length = all_.metadata.slice_bytes(known);
   const Variable variable = all_.metadata.variable(known);
-  if (length) *length = *length / type_size(type) * type_size(variable.type);
-  if (!length || (placed_[known].axes.empty() && length != all_.metadata.slice_bytes(known)) ||
-      (is_record && slices != all_.records) || is_known_same(member, local, known))
-    return {};
   const DatasetValues own = values_here(member, local);
+  // If only one of them has records, both are compared as arrays.
+  const bool are_arrays = own.is_record != is_record;
+  const auto whole = [](std::optional<std::uint64_t>* bytes, std::uint64_t records) {
+    if (*bytes && !checked_mul(**bytes, records, &**bytes)) bytes->reset();
+  };
+  if (are_arrays) {
+    whole(own.is_record ? &length : &expected_length,
+          own.is_record ? member.records : all_.records);
+    slices = 1;
+  }
+  if (length) *length = *length / type_size(type) * type_size(variable.type);
+  if (!length || (placed_[known].axes.empty() && length != expected_length) ||
+      (is_record && !are_arrays && slices != all_.records) || is_known_same(member, local, known))
+    return {};
   const ClassicView::OwnValues* const own_type = own_of(known);
   if (own_type && own_type->has_heap()) return compare_own(known, own, first, 0);
   ByteSlices theirs{}, ours{};
-  const Source before = values_of(known, first, &theirs.begin, &theirs.step);
-  const Source values = values_of(known, own, &ours.begin, &ours.step);
+  const auto bytes_of = [&](const DatasetValues& place, ByteSlices* bytes) {
+    if (!are_arrays || !members_[place.member].values)
+      return values_of(known, place, &bytes->begin, &bytes->step);
+    std::uint64_t slice = 0;
+    return array_of(known, place, &slice);
+  };
+  const Source before = bytes_of(first, &theirs), values = bytes_of(own, &ours);
   theirs.source = before.get();
   ours.source = values.get();
   NMB_ASSIGN(const auto differs, first_difference(ours, theirs, variable.type, slices, *length));
@@ -1138,6 +1197,7 @@ std::vector<DatasetUnion::Box> DatasetUnion::boxes(const Dataset& all, VarId var
     box.member = place.member;
     box.type = place.type;
     box.maps_fill = maps_fill(all.metadata, variable, place);
+    box.is_rebased = place.shift != 0;
     return box;
   };
   if (placed.axes.empty()) {

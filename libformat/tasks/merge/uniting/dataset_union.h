@@ -25,6 +25,7 @@
 #include "merge/uniting/value_comparison.h"
 #include "model/dataset.h"
 #include "model/metadata.h"
+#include "netcdf/calendar_time.h"
 #include "netcdf/netcdf_view.h"
 #include "netcdf/own_attribute.h"
 #include "netcdf/subset.h"
@@ -67,6 +68,9 @@ struct UnionRules {
   bool grows_anywhere = false;
   bool drops_parts = false;        // leaves out attributes for which tells_part() is true
   bool drops_tracking_id = false;  // leaves out the global attribute tracking_id
+  // Times that are joined are counted from the day of the first dataset (dataset_union_times.cpp).
+  // Not for tiles.
+  bool rebases_times = false;
 };
 
 // A note about an object of the dataset that was added last. Notes about values of tiles are made
@@ -78,6 +82,7 @@ struct UnionNote {
     kFilled,
     kShared,  // values are not compared because UnionRules::equal_values is not set
     kWidened,
+    kRebased,  // times are counted from the day of the first dataset
     kDiffers,  // an attribute differs or is missing in one dataset; the first value is kept
   };
   What what;
@@ -117,7 +122,8 @@ class DatasetUnion {
     Source values{};      // nullptr if there are no values
     std::string group{};  // path of the group, for notes; empty unless the file has several groups
     // Whether values that were never written have the default fill value of the type, as in netCDF.
-    // If the field is nullopt, which means unknown, types are not widened.
+    // If the field is nullopt, which means unknown, types are not widened; times with the default
+    // fill value are not rebased unless the field is false.
     std::optional<bool> has_default_fill{};
     // Whether no variable in the file uses the record dimension. An unused record dimension may
     // have any number of records.
@@ -173,6 +179,9 @@ class DatasetUnion {
   // differ where tiles overlap. Call this after all datasets were added. Errors: kLimit; kIo and
   // kDamaged if values to be compared cannot be read.
   Status check_tiles(bool with_values);
+  // Reports times that cannot be counted exactly from the day of the first dataset. Call this after
+  // all datasets were added. Errors: kIo and kDamaged if times cannot be read.
+  Status check_times();
   // Returns the variable with this name if it is joined along its first dimension and has one value
   // for each index of this dimension.
   std::optional<VarId> joined_column(std::string_view name) const;
@@ -231,6 +240,7 @@ class DatasetUnion {
     std::vector<std::uint64_t> first{}, count{};  // by dimension, slowest first
     Type type{};                                  // type of the dataset's values
     bool maps_fill = false;                       // see widening()
+    bool is_rebased = false;  // the united array has other numbers than the dataset
   };
   // Returns the boxes of a variable, in the order of the datasets. Where boxes overlap, the values
   // of the first box are used. Returns no boxes for a variable from add_column(). all: the result
@@ -281,7 +291,8 @@ class DatasetUnion {
     bool is_record;  // records are not contiguous
     Type type;
     std::uint64_t begin;
-    std::uint32_t box = 0;  // box number of a tile
+    std::uint32_t box = 0;    // box number of a tile
+    std::uint32_t shift = 0;  // how times are rebased: index in shifts_
     ClassicView::OwnValues::Heap heap{};
     std::uint64_t new_heap = 0;  // offset of the heap in the united values; set by take()
   };
@@ -321,10 +332,11 @@ class DatasetUnion {
   Status add_variables(const Member& member, const DimIds& ids);
   Status add_variable(const Member& member, VarId local, const std::vector<DimId>& dimensions,
                       std::vector<std::uint32_t> axes);
+  struct Rebase;
   Status unite_variable(const Member& member, VarId local, VarId known,
                         const std::vector<DimId>& dimensions);
   bool is_alike(const Member& member, VarId local, VarId known,
-                const std::vector<DimId>& dimensions);
+                const std::vector<DimId>& dimensions, const Rebase& rebase);
   Status compare_values(const Member& member, VarId local, VarId known, const DatasetValues& first);
   bool is_known_same(const Member& member, VarId local, VarId known) const;
   bool can_widen(const Member& member, VarId local, VarId known) const;
@@ -339,6 +351,7 @@ class DatasetUnion {
                                                  const Attribute* expected) const;
   Source stored_array(VarId variable, const DatasetValues& place, std::uint64_t* slice) const;
   Source array_of(VarId variable, const DatasetValues& place, std::uint64_t* slice) const;
+  Source widened_array(VarId variable, const DatasetValues& place, std::uint64_t* slice) const;
   DatasetValues values_here(const Member& member, VarId local) const;
   std::optional<OwnAttributeValues> fill_attribute(VarId variable) const;
   std::vector<std::byte> own_fill_of(VarId variable) const;
@@ -351,8 +364,10 @@ class DatasetUnion {
   Source values_of(VarId variable, const DatasetValues& place, std::uint64_t* offset,
                    std::uint64_t* step) const;
   // Returns whether the attributes of two objects allow the union of these objects.
-  bool attributes_agree(const Member& member, VarId local, VarId known, bool may_skip);
-  Status unite_attributes(const Member& member, VarId local, VarId known);
+  // rebase: nullptr for global attributes.
+  bool attributes_agree(const Member& member, VarId local, VarId known, bool may_skip,
+                        const Rebase* rebase);
+  Status unite_attributes(const Member& member, VarId local, VarId known, bool is_rebased = false);
   bool is_strict(std::string_view attribute) const;
   bool is_dropped(VarId owner, std::string_view attribute) const {
     return (rules_.drops_parts && tells_part(owner == kGlobal, attribute)) ||
@@ -398,6 +413,24 @@ class DatasetUnion {
   Status compare_tiles(VarId variable, std::uint32_t place);
   std::vector<std::uint64_t> shape_of(VarId variable) const;
 
+  // --- dataset_union_times.cpp ---
+  // How times of a dataset become times in the units of the first dataset.
+  struct Rebase {
+    bool is = false;
+    TimeShift shift{};
+    std::string found{}, expected{};  // the units
+    // If the units differ and `is` is false: why, or how times can be rebased.
+    std::string hint{};
+    // Set if the variable has no units and is the bounds of a coordinate: this coordinate.
+    std::optional<VarId> coordinate{};
+  };
+  Rebase rebase_of(const Metadata& metadata, VarId local, std::optional<VarId> known) const;
+  void note_bounds(const Metadata& metadata);
+  std::uint32_t number_of(const Rebase& rebase);
+  void report_rebased(VarId variable, const Rebase& rebase);
+  Rebasing rebasing_of(VarId variable, const DatasetValues& place) const;
+  Status check_times(VarId variable, const DatasetValues& place);
+
   const UnionRules rules_;
   const TakeNote note_;
   Dataset all_;
@@ -413,6 +446,11 @@ class DatasetUnion {
   std::map<VarId, std::vector<Source>> columns_;  // variables from add_column(), with the values in
                                                   // each dataset
   std::map<std::vector<DimId>, Tiling> tilings_;  // tiles, by the dimensions of their variables
+  // How times are rebased, and the units in which the dataset counts them. The first element stands
+  // for times that are not changed.
+  std::vector<std::pair<TimeShift, std::string>> shifts_{1};
+  std::map<std::string, std::string, std::less<>> bounds_;  // the coordinate of each variable that
+                                                            // an attribute names as bounds
   std::vector<std::uint32_t> dimension_members_;  // for each dimension, the first dataset that has
                                                   // it
   // The first dataset that has an attribute. Attributes that the first dataset of the variable

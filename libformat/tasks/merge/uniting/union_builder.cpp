@@ -49,6 +49,7 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
                                                        : UnionRules::Along::kDimension;
     rules.dimension = along_name(options);
     rules.drops_tracking_id = options.join().drop_tracking_id;
+    rules.rebases_times = options.join().rebase_times;
   }
   if (options.has_tiles()) {
     rules.complete = rules.drops_parts = true;
@@ -182,9 +183,9 @@ void UnionBuilder::take_note(const NamedUnion& entry, UnionNote note) {
                                         std::move(note.found), std::move(note.expected));
   if (note.what == UnionNote::What::kConflict) return conflicts_.add(std::move(found));
   // The lists, in the order of UnionNote::What.
-  std::vector<PackConflict>* const lists[] = {nullptr,          &report_.left_out,
-                                              &report_.filled,  &report_.shared,
-                                              &report_.widened, &report_.differing};
+  std::vector<PackConflict>* const lists[] = {
+      nullptr,          &report_.left_out, &report_.filled,   &report_.shared,
+      &report_.widened, &report_.rebased,  &report_.differing};
   lists[static_cast<std::size_t>(note.what)]->push_back(std::move(found.conflict));
 }
 
@@ -698,6 +699,7 @@ Status UnionBuilder::finish(NamedUnion& entry, MergeSink& sink) {
   NMB_TRY(load(entry));
   if (!entry.whole && !entry.united) return {};  // the input cannot be used
   if (entry.united) NMB_TRY(entry.united->check_tiles(conflicts_.size() == 0));
+  if (entry.united && conflicts_.size() == 0) NMB_TRY(entry.united->check_times());
   // If there are conflicts, further messages about this block would not help.
   if (!entry.whole && conflicts_.size() > 0) return {};
   conflicts_.begin_input(entry.inputs.front());
@@ -844,6 +846,8 @@ void UnionBuilder::warn_of_notes() {
   warn(report_.shared, "used the first file's values without comparing for", "variable",
        "variables", object);
   warn(report_.widened, "widened", "variable", "variables", object);
+  warn(report_.rebased, "counted times from the day of the first file in", "variable", "variables",
+       object);
   warn(report_.left_out, "left out", "object that differs from the first file",
        "objects that differ from the first file", object);
 }

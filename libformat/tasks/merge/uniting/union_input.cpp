@@ -113,7 +113,7 @@ Status visit_union_input(const InputBlock& block, const PackOptions& options,
   NMB_ASSIGN(Source values,
              hold_small(dataset, options.subset ? dataset.extent : form.values, budget));
   UnionInput united{DatasetUnion::member_of(dataset, std::move(values))};
-  if (options.on_mismatch() == Mismatch::kWiden)
+  if (options.on_mismatch() == Mismatch::kWiden || options.join().rebase_times)
     united.member.has_default_fill =
         is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;
   united.member.is_record_unused = form.is_record_unused;
