@@ -283,6 +283,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
     NMB_ASSIGN(body, body_of(entry));
   }
   if (!is_surveying_) {
+    context_.counts.has_classic |= !is_from_hdf5(entry);
     NMB_TRY(note_undecoded(*source));
     NMB_TRY(note_damage(*source));
   }
