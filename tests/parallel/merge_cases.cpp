@@ -228,7 +228,7 @@ RANK_CASE(ValuesOfUnitedBlocksMovedByAllRanks) {
   constexpr std::uint64_t kBytes = 8 * 50000 * 8;
   PackOptions united, joined;
   united.mode = Union();
-  joined.mode = Join{.along = "axis:0", .first_values = true};
+  joined.mode = Join{.along = "axis:0", .agreement = {.first_values = true}};
   for (PackOptions* options : {&united, &joined}) {
     std::vector<test::OutputCall> calls;
     options->writer.layer = test::recording(calls);

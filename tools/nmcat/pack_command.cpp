@@ -650,7 +650,7 @@ Status PackCommand::take_run() {
 }
 
 Status PackCommand::execute() {
-  NMB_TRY(rules_.take(tool_.app()));
+  NMB_TRY(rules_.take());
   NMB_TRY(check_mode());
   for (const std::string& text : tags_) {
     NMB_ASSIGN(options_.tags.emplace_back(), TagRule::parse(text));

@@ -24,16 +24,14 @@ void SetCommand::offer(CLI::App& app) {
 
 Status SetCommand::check(const CLI::App& app) {
   if (!is_set_) {
-    for (const char* option : {"--mode", "--along", "--key", "--shared", "--atts", "--on-mismatch",
-                               "--missing", "--keep-tracking-id", "--monotonic", "--split-names",
-                               "--unmatched", "--unique", "--samples", "--sort"})
-      if (app.count(option) > 0) return Status(Code::kUsage, std::string(option) + " needs --set");
+    if (const CLI::Option* const option = rules_.first_given())
+      return Status(Code::kUsage, option->get_name() + " needs --set");
     return {};
   }
   for (const char* option : {"--level", "--originals", "--rate"})
     if (app.count(option) > 0)
       return Status(Code::kUsage, fmt::format("--set and {} exclude each other", option));
-  return rules_.take(app);
+  return rules_.take();
 }
 
 Status SetCommand::run(std::vector<std::string> files) {

@@ -187,13 +187,19 @@ enum class Mismatch : std::uint8_t {
   kWiden,
 };
 
+// What the blocks of the same name must agree on, in all modes but Pack.
+struct Agreement {
+  bool strict_attributes = false;  // whether each attribute must have the same value in all inputs
+  // Whether values that are neither joined nor divided into tiles are taken from the first input
+  // that has them, without comparing them.
+  bool first_values = false;
+};
+
 // Blocks become one block with all their objects; objects of the same name become one object and
 // must have the same values.
 struct Union {
-  bool strict_attributes = false;  // whether each attribute must have the same value in all inputs
+  Agreement agreement{};
   Mismatch on_mismatch = Mismatch::kConflict;
-  // Whether values are taken from the first input that has them, without comparing them.
-  bool first_values = false;
   std::optional<BlockChoice> choice{};  // which blocks of the only input count as inputs
 };
 
@@ -216,10 +222,8 @@ struct Join {
   // Whether the global attribute tracking_id, which identifies a single file, is removed from each
   // block that several inputs have.
   bool drop_tracking_id = false;
-  bool strict_attributes = false;              // as in Union
+  Agreement agreement{};
   Mismatch on_mismatch = Mismatch::kConflict;  // as in Union
-  // Whether values that are not joined are taken from the first input without comparing them.
-  bool first_values = false;
   // Whether missing values are replaced with fill values. Values are missing if an input lacks a
   // variable or block.
   bool fill_missing = false;
@@ -233,11 +237,8 @@ struct Join {
 // Blocks with the same objects become one block; each input has one tile of the values, which its
 // domain_decomposition attributes describe.
 struct Tiles {
-  bool strict_attributes = false;  // as in Union
-  bool skip_mismatches = false;    // as Mismatch::kSkip; values of tiles are not widened
-  // Whether values that are not divided into tiles are taken from the first input without comparing
-  // them.
-  bool first_values = false;
+  Agreement agreement{};
+  bool skip_mismatches = false;         // as Mismatch::kSkip; values of tiles are not widened
   bool fill_missing = false;            // as in Join; also fills elements that no tile has
   std::optional<BlockChoice> choice{};  // as in Union
 };

@@ -65,9 +65,7 @@ class DatasetUnionTest : public testing::Test {
 // Groups of one file.
 class GroupUnionTest : public DatasetUnionTest {
  protected:
-  void SetUp() override {
-    use({.distinct_variables = true, .equal_attributes = EqualAttributes::kPresent});
-  }
+  void SetUp() override { use({.distinct_variables = true}); }
 };
 
 using Along = UnionRules::Along;
@@ -230,7 +228,7 @@ TEST_F(DatasetUnionTest, UnusedRecordsGoWithAny) {
   const auto unused = [] { return define({{"t", kUnlimited}, {"x", 2}}, {{"a", {1}}}); };
   const auto used = [] { return define({{"t", kUnlimited}}, {{"v", {0}}}); };
   for (const bool is_first : {true, false}) {
-    use({.equal_values = false});
+    use({.agreement = {.first_values = true}});
     if (is_first) add("", unused(), 0, true);
     add("", used(), 3);
     if (!is_first) add("", unused(), 0, true);
@@ -240,7 +238,7 @@ TEST_F(DatasetUnionTest, UnusedRecordsGoWithAny) {
     EXPECT_EQ(all->records, 3U);
     EXPECT_EQ(values(*all, "v"), test::values_of(kept_[is_first ? 1 : 2], 0));
   }
-  use({.equal_values = false});
+  use({.agreement = {.first_values = true}});
   add("", unused(), 0, true);
   add("", used(), 3);
   add("", used(), 0);
@@ -392,9 +390,7 @@ TEST_F(DatasetUnionTest, AttributesThatTellMeaningAreInAllDatasets) {
 
 TEST_F(DatasetUnionTest, TellsOtherAttributesThatOneDatasetHas) {
   for (const bool strict : {false, true}) {
-    use({.along = Along::kRecords,
-         .equal_attributes = strict ? EqualAttributes::kAll : EqualAttributes::kOfMeaning,
-         .complete = true});
+    use({.along = Along::kRecords, .agreement = {.strict_attributes = strict}, .complete = true});
     conflicts_.clear(), differing_.clear();
     for (const char* name : {"one", "two"}) {
       Metadata metadata = define({{"t", kUnlimited}}, {{"a", {0}}});

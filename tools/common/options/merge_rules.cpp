@@ -20,6 +20,8 @@ namespace {
 // shows all.
 constexpr std::size_t kShownConflicts = 10;
 
+constexpr std::string_view kAllModes = "pack, union, join or tiles";
+
 // Returns the texts of conflicts; one that occurs in several inputs has one text. At most
 // `shown_of_kind` conflicts of each kind are shown.
 std::vector<std::string> grouped(const PackReport& report,
@@ -74,6 +76,10 @@ Json conflicts_json(const std::vector<PackConflict>& conflicts) {
 
 }  // namespace
 
+void MergeRules::in_modes(const CLI::App& app, std::string_view modes) {
+  offered_.push_back({app.get_options().back(), modes});
+}
+
 void MergeRules::offer_mode(CLI::App& app) {
   offer_word(
       app, "--mode", &mode_, "MODE", {"pack", "union", "join", "tiles"},
@@ -83,6 +89,7 @@ void MergeRules::offer_mode(CLI::App& app) {
       "along a dimension. With --mode tiles, each input contains a part of a grid, and the "
       "domain_decomposition attributes of the "
       "input describe this part");
+  in_modes(app, kAllModes);
   app.add_option(
          "--block-name", options_->block_name,
          "names of blocks: a text with {stem}, {path}, {index} and {group} (default: {stem}; for "
@@ -97,22 +104,26 @@ void MergeRules::offer_agreement(CLI::App& app) {
                  "dimension). If groups define dimensions of the same name, /GROUP/NAME means the "
                  "dimension of one group. axis:0 means the first dimension of each variable")
       ->type_name("DIM");
+  in_modes(app, "join");
   app.add_option("--key", join_.key,
                  "join: give a number to each event in the list VARIABLE of BLOCK (the default "
                  "BLOCK is spill). Each block with a variable of this name gets a variable "
                  "VARIABLE.seq, which contains the event number of each row")
       ->type_name("[BLOCK/]VARIABLE");
+  in_modes(app, "join");
   offer_choice<bool>(
-      app, "--shared", &first_values_, "WHAT", {{"first", true}},
+      app, "--shared", &agreement_.first_values, "WHAT", {{"first", true}},
       "union, tiles: what to do if several inputs have values of the same variable. With --shared "
       "first, the values of the first input are used, and are not compared with the values of "
       "other inputs (default: the values must be equal)");
+  in_modes(app, "union or tiles");
   offer_word(app, "--atts", &atts_, "WHAT", {"strict", "first", "list"},
              "what to do if an attribute differs between inputs: first (default), list or strict. "
              "With --atts first, the first value is kept. With --atts list, the first value is "
              "kept and each difference is listed. With --atts strict, each difference is a "
              "conflict. Attributes that "
              "determine the meaning of values (units, calendar, ...) must always agree");
+  in_modes(app, "union, join or tiles");
   offer_choice<Mismatch>(
       app, "--on-mismatch", &join_.on_mismatch, "WHAT",
       {{"error", Mismatch::kConflict}, {"skip", Mismatch::kSkip}, {"widen", Mismatch::kWiden}},
@@ -120,10 +131,12 @@ void MergeRules::offer_agreement(CLI::App& app) {
       "(default), skip or widen (only with union or join). With --on-mismatch skip, the "
       "object is left out. With --on-mismatch widen, numbers are converted to the narrowest "
       "type that holds all of them; if no type holds all of them, this is an error");
+  in_modes(app, "union, join or tiles");
   offer_choice<bool>(app, "--missing", &join_.fill_missing, "WHAT",
                      {{"error", false}, {"fill", true}},
                      "join, tiles: what to do if an input lacks a variable or block, or if no "
                      "input has a tile: error (default) or fill (use fill values)");
+  in_modes(app, "join or tiles");
   offer_choice<bool>(app, "--time-units", &join_.rebase_times, "WHAT",
                      {{"error", false}, {"rebase", true}},
                      "join: what to do if times count from another day than in the first input: "
@@ -131,45 +144,44 @@ void MergeRules::offer_agreement(CLI::App& app) {
                      "other joined variables with units such as \"days since 2000-01-01\" get the "
                      "units of the first input; a time that is not exact in these units is an "
                      "error");
+  in_modes(app, "join");
   app.add_flag("--keep-tracking-id", keep_tracking_id_,
                "join: keep the first value of the attribute tracking_id (default: drop it, because "
                "it identifies a single file)");
+  in_modes(app, "join");
   app.add_flag(
       "--monotonic", join_.monotonic,
       "join: a coordinate that is not strictly monotonic is a conflict (default: a warning)");
+  in_modes(app, "join");
 }
 
-Status MergeRules::check_mode(const CLI::App& app) const {
-  constexpr std::pair<const char*, std::string_view> kModes[] = {
-      {"--key", "join"},
-      {"--along", "join"},
-      {"--missing", "join or tiles"},
-      {"--monotonic", "join"},
-      {"--time-units", "join"},
-      {"--keep-tracking-id", "join"},
-      {"--shared", "union or tiles"},
-      {"--atts", "union, join or tiles"},
-      {"--on-mismatch", "union, join or tiles"}};
-  for (const auto& [option, modes] : kModes)
-    if (app.count(option) > 0 && modes.find(mode_) == modes.npos)
-      return Status(Code::kUsage, fmt::format("{} needs --mode {}", option, modes));
+const CLI::Option* MergeRules::first_given() const {
+  for (const auto& [option, modes] : offered_)
+    if (option->count() > 0) return option;
+  return nullptr;
+}
+
+Status MergeRules::check_mode() const {
+  for (const auto& [option, modes] : offered_)
+    if (option->count() > 0 && modes.find(mode_) == modes.npos)
+      return Status(Code::kUsage, fmt::format("{} needs --mode {}", option->get_name(), modes));
   if (join_.on_mismatch == Mismatch::kWiden && mode_ == "tiles")
     return Status(Code::kUsage, "--on-mismatch widen needs --mode union or join");
   return {};
 }
 
-Status MergeRules::take(const CLI::App& app) {
-  NMB_TRY(check_mode(app));
-  const bool strict = atts_ == "strict";
-  const Mismatch on_mismatch = join_.on_mismatch;
+Status MergeRules::take() {
+  NMB_TRY(check_mode());
+  agreement_.strict_attributes = atts_ == "strict";
   if (mode_ == "union") {
-    options_->mode = Union{strict, on_mismatch, first_values_};
+    options_->mode = Union{.agreement = agreement_, .on_mismatch = join_.on_mismatch};
   } else if (mode_ == "tiles") {
-    options_->mode =
-        Tiles{strict, on_mismatch == Mismatch::kSkip, first_values_, join_.fill_missing};
+    options_->mode = Tiles{.agreement = agreement_,
+                           .skip_mismatches = join_.on_mismatch == Mismatch::kSkip,
+                           .fill_missing = join_.fill_missing};
   } else if (mode_ == "join") {
     join_.drop_tracking_id = !keep_tracking_id_;
-    join_.strict_attributes = strict;
+    join_.agreement = agreement_;
     options_->mode = join_;
   }
   options_->sorts_blocks_by_name = sort_ == "name";
@@ -193,16 +205,20 @@ void MergeRules::offer_blocks(CLI::App& app) {
                  "divide variables into blocks by the first capture of REGEX in their names; the "
                  "part of a variable's name after the match becomes its name in the block")
       ->type_name("REGEX");
+  in_modes(app, kAllModes);
   offer_choice<bool>(app, "--unmatched", &options_->block_by.keep_unmatched, "WHAT",
                      {{"keep", true}},
                      "keep: a variable whose name --split-names does not match stays in the "
                      "undivided block (default: such a variable is a conflict)");
+  in_modes(app, kAllModes);
   offer_choice<bool>(app, "--unique", &options_->unique_groups, "WHAT", {{"{group}", true}},
                      "{group}: the same group name in two inputs is a conflict");
+  in_modes(app, kAllModes);
   app.add_option("--samples", samples_,
                  "number of samples of a block: vars:N, dim:NAME, group or none (default: 1 for a "
                  "block with variables; a block of an NMB input keeps its number of samples)")
       ->type_name("RULE");
+  in_modes(app, kAllModes);
   app.add_option("--sort", sort_,
                  "order of inputs: given (default), name or values:VAR. With --sort given, inputs "
                  "have the order of the command line. With --sort name, inputs are sorted by name, "
@@ -211,6 +227,7 @@ void MergeRules::offer_blocks(CLI::App& app) {
                  "joined are by default in the order of time, that is of the first value of the "
                  "coordinate of the joined dimension")
       ->type_name("ORDER");
+  in_modes(app, kAllModes);
 }
 
 Status MergeRules::gather_inputs(const CommonOptions& common) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/command_line/tool.h"
@@ -24,20 +25,30 @@ class MergeRules {
   // Adds options for dividing inputs, for samples, and for the order of inputs.
   void offer_blocks(CLI::App& app);
   // Checks the options and completes *options. Errors: kUsage.
-  Status take(const CLI::App& app);
+  Status take();
   const std::string& mode() const { return mode_; }
+  // Returns the first option except --block-name that the command line has, or nullptr.
+  const CLI::Option* first_given() const;
   // Adds the inputs of --files-from, and sorts the inputs if --sort name is given.
   Status gather_inputs(const CommonOptions& common);
   // If --atts list is given, shows each attribute that differs.
   void report_differing(const PackReport& report, Diagnostics& diagnostics) const;
 
  private:
-  Status check_mode(const CLI::App& app) const;
+  // An option, and the modes that have it.
+  struct Offered {
+    const CLI::Option* option;
+    std::string_view modes;
+  };
+  // Says which modes have the option that was added last.
+  void in_modes(const CLI::App& app, std::string_view modes);
+  Status check_mode() const;
 
   PackOptions* const options_;
   std::string mode_ = "pack";
   Join join_;  // the rules that several modes have too
-  bool first_values_ = false;
+  Agreement agreement_;
+  std::vector<Offered> offered_;
   std::string split_names_, sort_ = "given", samples_;
   std::string atts_ = "first";
   bool keep_tracking_id_ = false;

@@ -35,8 +35,7 @@ Result<std::unique_ptr<InputPlanner>> InputPlanner::make(const MergeStep& step,
 }
 
 Status InputPlanner::prepare_names() {
-  NMB_ASSIGN(names_,
-             BlockNames::make(options_.block_name, options_.unites()));
+  NMB_ASSIGN(names_, BlockNames::make(options_.block_name, options_.unites()));
   return {};
 }
 
@@ -111,15 +110,13 @@ Status InputPlanner::plan(std::size_t index, Source file, MergeSink& sink) {
   taken_.clear();
   is_surveyed_ = is_surveying_ = false;
   if (by_ == By::kOne)
-    united_.emplace(
-        UnionRules{.distinct_variables = true, .equal_attributes = EqualAttributes::kPresent},
-        [this](UnionNote note) {
-          // Each group may have its own attributes.
-          if (note.what == UnionNote::What::kDiffers) return;
-          std::pair key(note.kind, note.object);
-          const auto [known, is_new] = in_groups_.try_emplace(std::move(key), std::move(note), 0);
-          if (!is_new) ++known->second.second;
-        });
+    united_.emplace(UnionRules{.distinct_variables = true}, [this](UnionNote note) {
+      // Each group may have its own attributes.
+      if (note.what == UnionNote::What::kDiffers) return;
+      std::pair key(note.kind, note.object);
+      const auto [known, is_new] = in_groups_.try_emplace(std::move(key), std::move(note), 0);
+      if (!is_new) ++known->second.second;
+    });
   NMB_TRY(reader_->read(index, std::move(file),
                         [this](InputBlock& block) { return plan_block(block); }));
   report_group_conflicts();

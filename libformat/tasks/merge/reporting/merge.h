@@ -256,12 +256,9 @@ struct PackOptions {
     return std::visit(
         [](const auto& rules) -> const auto& { return rules.choice; }, mode);
   }
-  bool strict_attributes() const {
-    return rules<Union>().strict_attributes || join().strict_attributes ||
-           rules<Tiles>().strict_attributes;
-  }
-  bool first_values() const {
-    return rules<Union>().first_values || join().first_values || rules<Tiles>().first_values;
+  Agreement agreement() const {
+    if (joins()) return join().agreement;
+    return has_tiles() ? rules<Tiles>().agreement : rules<Union>().agreement;
   }
   bool fill_missing() const { return join().fill_missing || rules<Tiles>().fill_missing; }
   Mismatch on_mismatch() const {
@@ -424,7 +421,7 @@ struct PackReport {
   std::vector<PackConflict> differing;
   std::vector<PackConflict> left_out;  // objects left out by Mismatch::kSkip
   std::vector<PackConflict> filled;    // objects filled by fill_missing
-  // Objects whose values are taken from the first input because of first_values.
+  // Objects whose values are taken from the first input because of Agreement::first_values.
   std::vector<PackConflict> shared;
   std::vector<PackConflict> widened;  // variables widened by Mismatch::kWiden
   std::vector<PackConflict> rebased;  // variables with times that Join::rebase_times has changed
@@ -432,8 +429,9 @@ struct PackReport {
   std::vector<Status> unreadable;     // inputs that cannot be used
   std::vector<std::string> warnings;
   std::vector<PackSource> sources;  // usable inputs, in the order in which they are merged
-  // If blocks of NMB files count as inputs: the names of all inputs in messages, in their order, and
-  // a text: "in the order of time". Without names: why an NMB file counts as one input of a join.
+  // If blocks of NMB files count as inputs: the names of all inputs in messages, in their order,
+  // and a text: "in the order of time". Without names: why an NMB file counts as one input of a
+  // join.
   std::vector<std::string> archive_inputs;
   std::string archive_note;
   std::optional<Kind> classic{};  // with kind_of_inputs: the kind of a classic output

@@ -461,7 +461,8 @@ Status DatasetUnion::add_attribute(VarId known, Type of_variable, const Attribut
 }
 
 bool DatasetUnion::is_strict(std::string_view attribute) const {
-  return rules_.equal_attributes != EqualAttributes::kOfMeaning || tells_meaning(attribute);
+  return rules_.agreement.strict_attributes || rules_.distinct_variables ||
+         tells_meaning(attribute);
 }
 
 bool DatasetUnion::attributes_agree(const Member& member, VarId local, VarId known, bool may_skip,
@@ -475,20 +476,19 @@ bool DatasetUnion::attributes_agree(const Member& member, VarId local, VarId kno
   const auto same = [&](const Attribute& found, const Attribute& expected) {
     return is_same(member, local, known, found, expected);
   };
-  for_each_difference(metadata, local, all_.metadata, known, counts, same,
-                      [&](const Attribute* found, const Attribute* expected) {
-                        // A dataset may have global attributes that other datasets do not have.
-                        if (known == kGlobal && !(found && expected) &&
-                            rules_.equal_attributes != EqualAttributes::kAll)
-                          return;
-                        // A variable that is left out is reported only once.
-                        if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
-                        const std::string_view name = (found ? found : expected)->name;
-                        auto [is, was] = difference(member, local, known, found, expected);
-                        if (rebase && name == "units") was += rebase->hint;
-                        mismatch(may_skip, ConflictKind::kAttribute, object_of(known, name),
-                                 std::move(is), std::move(was), first_of(known, name));
-                      });
+  for_each_difference(
+      metadata, local, all_.metadata, known, counts, same,
+      [&](const Attribute* found, const Attribute* expected) {
+        // A dataset may have global attributes that other datasets do not have.
+        if (known == kGlobal && !(found && expected) && !rules_.agreement.strict_attributes) return;
+        // A variable that is left out is reported only once.
+        if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
+        const std::string_view name = (found ? found : expected)->name;
+        auto [is, was] = difference(member, local, known, found, expected);
+        if (rebase && name == "units") was += rebase->hint;
+        mismatch(may_skip, ConflictKind::kAttribute, object_of(known, name), std::move(is),
+                 std::move(was), first_of(known, name));
+      });
   return agree;
 }
 
@@ -683,7 +683,7 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
   placed_[known].types |= type_bit(found.type);
   if (found.type != all_.metadata.variable(known).type) NMB_TRY(widen(known, found));
   if (const DatasetValues* same = place_here(known)) {
-    if (rules_.equal_values)
+    if (!rules_.agreement.first_values)
       NMB_TRY(compare_values(member, local, known, *same));
     else
       tell(What::kShared, ConflictKind::kValues, found.name, "values that are not compared",
@@ -797,7 +797,8 @@ Source DatasetUnion::values_of(VarId variable, const DatasetValues& place, std::
   // Values that are joined along the slowest dimension may lie in records.
   const bool has_steps = place.is_record && !all_.metadata.is_record_variable(variable) &&
                          (axes.empty() || axes.front() > 0);
-  const bool is_same = place.type == all_.metadata.variable(variable).type && place.shift == 0 && !is_moved;
+  const bool is_same =
+      place.type == all_.metadata.variable(variable).type && place.shift == 0 && !is_moved;
   if ((is_same && !has_steps) || !member.values) return member.values;
   *offset = 0;
   return array_of(variable, place, step);

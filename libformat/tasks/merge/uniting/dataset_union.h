@@ -35,13 +35,6 @@
 
 namespace nmb {
 
-// Which attributes must be equal in all datasets.
-enum class EqualAttributes : std::uint8_t {
-  kOfMeaning,  // those for which tells_meaning() is true; a global one may be missing
-  kPresent,    // all; a global one may be missing
-  kAll,        // all
-};
-
 struct UnionRules {
   enum class Along : std::uint8_t { kNothing, kRecords, kDimension, kFirstAxis, kTiles };
   // The dimension along which values are joined.
@@ -54,10 +47,11 @@ struct UnionRules {
   //   The dimension is identified by its name. It may be the record dimension.
   Along along = Along::kNothing;
   std::string dimension{};
-  bool distinct_variables = false;  // two datasets must not have variables with the same name
-  EqualAttributes equal_attributes = EqualAttributes::kOfMeaning;
-  bool equal_values = true;  // values of variables that are not joined must be equal
-  bool complete = false;     // each dataset must have each variable
+  // Two datasets must not have variables with the same name, and attributes must be equal, except
+  // that a dataset may lack a global one.
+  bool distinct_variables = false;
+  Agreement agreement{};
+  bool complete = false;  // each dataset must have each variable
   // Fill values are used for values that are missing in all datasets or tiles.
   bool fills = false;
   bool skips = false;  // leaves out an object that differs from the first object with the same name
@@ -80,7 +74,7 @@ struct UnionNote {
     kConflict,
     kLeftOut,  // because of UnionRules::skips
     kFilled,
-    kShared,  // values are not compared because UnionRules::equal_values is not set
+    kShared,  // values are not compared because of Agreement::first_values
     kWidened,
     kRebased,  // times are counted from the day of the first dataset
     kDiffers,  // an attribute differs or is missing in one dataset; the first value is kept

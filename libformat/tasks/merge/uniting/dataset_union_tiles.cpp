@@ -163,13 +163,13 @@ Status DatasetUnion::check_tiles(bool with_values) {
     placed.has_gaps = !cover.gaps.empty();
     const ClassicView::OwnValues* const own = own_of(variable);
     for (const std::uint32_t box : cover.overlapping)
-      if (rules_.equal_values && own && own->has_heap())
+      if (!rules_.agreement.first_values && own && own->has_heap())
         tell(UnionNote::What::kConflict, ConflictKind::kValues,
              all_.metadata.variable(variable).name,
              "values of variable length in tiles that overlap",
-             "tiles that do not overlap, or Tiles::first_values", placed.places.front().member,
+             "tiles that do not overlap, or Agreement::first_values", placed.places.front().member,
              placed.places[placed.place_of_box[box]].member);
-      else if (rules_.equal_values)
+      else if (!rules_.agreement.first_values)
         NMB_TRY(compare_tiles(variable, placed.place_of_box[box]));
       else
         tell(UnionNote::What::kShared, ConflictKind::kValues, all_.metadata.variable(variable).name,

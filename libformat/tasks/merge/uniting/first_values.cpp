@@ -28,7 +28,8 @@ bool is_held(const DatasetUnion::Member& member, VarId variable, std::uint64_t l
 // Returns whether the values of a variable are compared. Values that are joined or widened are not
 // compared. An unnecessary comparison does no harm.
 bool FirstValues::is_compared(const DatasetUnion::Member& member, VarId variable) const {
-  if (!member.values || options_.first_values() || options_.on_mismatch() == Mismatch::kWiden)
+  if (!member.values || options_.agreement().first_values ||
+      options_.on_mismatch() == Mismatch::kWiden)
     return false;
   const Metadata& metadata = member.metadata;
   // Equal values of variable length may have different offsets.

@@ -55,8 +55,7 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
     rules.complete = rules.drops_parts = true;
     rules.along = is_iceberg(first) ? UnionRules::Along::kRecords : UnionRules::Along::kTiles;
   }
-  if (options.strict_attributes()) rules.equal_attributes = EqualAttributes::kAll;
-  rules.equal_values = !options.first_values();
+  rules.agreement = options.agreement();
   rules.fills = options.fill_missing();
   rules.skips = options.on_mismatch() == Mismatch::kSkip;
   rules.widens = options.on_mismatch() == Mismatch::kWiden;
