@@ -9,6 +9,7 @@ namespace {
 
 // No name is the beginning of another.
 constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+    {"Agreement::first_values", "--shared=first"},
     {"BlockChoice::excludes", "--exclude"},
     {"BlockChoice::names", "--blocks-from"},
     {"BlockChoice::shard", "--shard"},
