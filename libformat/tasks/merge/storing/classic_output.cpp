@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "files/files.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "merge/reading/classic_form.h"
 #include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
@@ -145,7 +146,7 @@ void ClassicOutput::count() const {
   const Metadata& metadata = only_->metadata;
   Totals& totals = report_.totals;
   totals.blocks = 1;
-  metadata.count(&totals);
+  count_objects(metadata, &totals);
   totals.records = only_->records;
 }
 
