@@ -104,6 +104,7 @@ class Items:
 # --- 15 The header and its sections ----------------------------------------------------------------
 
 TYPES, DIMENSIONS, HDF5, STORAGE = 2, 3, 4, 5
+NOT_A_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 SECTION_FLAGS = {TYPES: 3, DIMENSIONS: 3, HDF5: 2, STORAGE: 3}
 
 
@@ -273,6 +274,25 @@ def read_dimensions(extension, items):
             items.fail(f"dimension {number} behind {last}, flags {flags}")
         extension.unlimited[number] = bool(flags), items.mark
         last = number
+
+
+def fixed_text(extension, variable, name):
+    """Returns an attribute that is one string of fixed length, up to the first NUL."""
+    found = next((a for a in variable.attributes if a.name == name), None)
+    if found is None or found.type < FIRST_TYPE or found.count != 1:
+        return b""
+    type_ = extension.types[found.type - FIRST_TYPE]
+    if type_.class_ != STRING or type_["variable length"]:
+        return b""
+    return bytes(found.raw).split(b"\0")[0]
+
+
+def is_dimension_only(extension, variable):
+    return (
+        extension is not None
+        and fixed_text(extension, variable, b"CLASS") == b"DIMENSION_SCALE"
+        and fixed_text(extension, variable, b"NAME").startswith(NOT_A_VARIABLE)
+    )
 
 
 # --- 15.1 Types ------------------------------------------------------------------------------------

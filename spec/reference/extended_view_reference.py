@@ -330,11 +330,7 @@ class Block:
         return list(struct.unpack(f"{order}{a.count}i", a.raw[: 4 * a.count])), order
 
     def is_scale(self, v):
-        a = next((a for a in v.attributes if a.name == b"CLASS"), None)
-        if a is None or a.type < extended.FIRST_TYPE or a.count != 1:
-            return False
-        t = self.types[a.type - extended.FIRST_TYPE]
-        return t.class_ == extended.STRING and not t["variable length"] and bytes(a.raw).split(b"\0")[0] == b"DIMENSION_SCALE"
+        return extended.fixed_text(self.c.extension, v, b"CLASS") == b"DIMENSION_SCALE"
 
     def number_of(self, v):
         found = self.integers(v, b"_Netcdf4Dimid")

@@ -1592,7 +1592,7 @@ def read_body(file, entry, header, body, what):
         file.untouchable.add(entry.name)
     counts = {
         "dimensions": len(c.dimensions),
-        "variables": len(c.variables),
+        "variables": sum(not extended.is_dimension_only(c.extension, v) for v in c.variables),
         "attributes": len(c.attributes) + sum(len(v.attributes) for v in c.variables),
     }
     for name, count in counts.items():

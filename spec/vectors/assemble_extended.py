@@ -34,6 +34,11 @@ class Variable:
         self.array, self.heap = b"", b""
         self.kind, self.chunk, self.filters, self.chunks = None, [], [], []
 
+    def is_dimension_only(self):
+        texts = {a.name: a.raw for a in self.attributes}
+        is_scale = texts.get(b"CLASS") == b"DIMENSION_SCALE"
+        return is_scale and texts.get(b"NAME", b"").startswith(b"This is a netCDF dimension but not")
+
     def region(self):
         """Returns the bytes of the variable from its begin; for a record variable, the bytes of all records."""
         if self.kind != CHUNKS:
@@ -99,7 +104,7 @@ class ExtendedBlock:
         attributes = len(self.attributes) + sum(len(v.attributes) for v in self.variables)
         return {
             "dimensions": len(self.dims),
-            "variables": len(self.variables),
+            "variables": sum(not v.is_dimension_only() for v in self.variables),
             "attributes": attributes,
         }
 

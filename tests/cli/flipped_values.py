@@ -241,10 +241,10 @@ NO_VALUES_IN = {
     "merge.h": "between_name add_outputs check_options text",
     "metadata.h": "def_dim def_var settle_names put_att def_extended_att replace_values def_att attribute_count find_dimension"
     " find_variable find_attribute reserve_like copy_from clear shrink memory attribute_at",
-    "netcdf_view.h": "hides is_dimension_only netcdf_name find_netcdf_variable stored_as_no_coordinate add_dimension_lengths"
+    "netcdf_view.h": "hides netcdf_name find_netcdf_variable stored_as_no_coordinate add_dimension_lengths"
     " type type_losses",
     "path_move.h": "moved",
-    "file_reader.h": "open ~FileReader may_have_extended_blocks generation file_id file_length has_hdf5_view hdf5_view_generation hdf5_view_options piece_size"
+    "file_reader.h": "open ~FileReader generation file_id file_length has_hdf5_view hdf5_view_generation hdf5_view_options piece_size"
     " totals warnings file generation_check totals_of_subtree totals_of_prefix for_each_entry for_each_wanted_entry find"
     " global_id holes external_files has_statistics tag_counts later_additions kind_of refused_kind GetRequests"
     " ~GetRequests text lost_records",

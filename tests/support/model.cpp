@@ -8,6 +8,7 @@
 
 #include "extent/piece_codec.h"
 #include "files/files.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "origins/stored_values.h"
 #include "sources/value_source.h"
 #include "support/vectors.h"
@@ -223,7 +224,7 @@ PackedBlock packed_block(const std::string& name, const ModelBlock& block, Kind 
   PackedBlock packed;
   packed.name = name;
   packed.kind = kind;
-  metadata.count(&packed);
+  count_objects(metadata, &packed);
   packed.records = block.records;
   packed.samples = block.samples;
   packed.extent_length = extent.size();

@@ -27,18 +27,13 @@ CountCommand::CountCommand(Tool& tool)
                "everything else by the names of blocks. For example, --what=samples 'r4952/*' adds "
                "up the samples of the blocks below r4952. If the only wildcard of GLOB is a final "
                "\"**\", only the two ends of the matching range in the index are read. A pattern "
-               "for variables loads every block that may contain a match.\n"
-               "Objects are those that ls lists with the same --view. Unless it is stored, blocks "
-               "that came from HDF5 or netCDF-4 are read to count objects, because data sets that "
-               "are only dimensions do not count. The other numbers include all that is "
-               "stored.\n\n") +
+               "for variables loads every block that may contain a match.\n\n") +
                PatternOption::kHelp,
            "  nminspect count run.nmb                            # objects\n"
            "  nminspect count run.nmb --what=samples             # samples\n"
            "  nminspect count run.nmb --what=blocks 'r4952/**'   # blocks below r4952\n"
            "  nminspect count run.nmb '**/energy'                # objects called energy"}) {
   pattern_.offer(command_, "names to count");
-  view_.offer(command_);
   offer_word(command_, "--what", &what_, "WHAT",
              {"objects", "blocks", "dims", "atts", "records", "samples"},
              "objects (default), blocks, dims, atts, records or samples");
@@ -49,7 +44,7 @@ CountCommand::CountCommand(Tool& tool)
 Result<std::uint64_t> CountCommand::count(const InspectedFile& file) const {
   if (what_ == "objects") {
     NMB_ASSIGN(const ObjectPattern objects, pattern_.objects());
-    return objects.count(file, view_);
+    return objects.count(file);
   }
   NMB_ASSIGN(const NamePattern blocks, pattern_.names());
   NMB_ASSIGN(const Totals totals, totals_of(file, blocks));

@@ -3,7 +3,6 @@
 
 #include "nminspect/inspect_command.h"
 #include "nminspect/pattern_option.h"
-#include "nminspect/view_option.h"
 
 namespace nmb::tools {
 
@@ -17,7 +16,6 @@ class CountCommand final : public InspectCommand {
 
   std::string what_ = "objects";
   PatternOption pattern_;
-  ViewOption view_;
 };
 
 }  // namespace nmb::tools

@@ -1,6 +1,7 @@
 #include "nminspect/object_pattern.h"
 
 #include "common/options/block_name.h"
+#include "hdf5_types/netcdf_marks.h"
 
 namespace nmb::tools {
 
@@ -54,8 +55,9 @@ Result<std::optional<BlockEntry>> ObjectPattern::block_above(const InspectedFile
 Status ObjectPattern::for_each_candidate(
     const InspectedFile& file, const std::function<Result<bool>(const BlockEntry&)>& visit) const {
   const auto visit_candidate = [&](const BlockEntry& entry) -> Result<bool> {
-    // The pattern "*" for a block's name does not match the empty name.
-    if (entry.variables == 0 || (parts_ && !parts_->root && entry.name.empty())) return true;
+    // The stored data set of a dimension does not count as a variable, but may be visited. The
+    // pattern "*" for a block's name does not match the empty name.
+    if (entry.variables + entry.dimensions == 0 || (parts_ && !parts_->root && entry.name.empty())) return true;
     return visit(entry);
   };
   if (parts_) return for_each_block(file, parts_->block, visit_candidate);
@@ -79,28 +81,13 @@ Result<bool> ObjectPattern::visit_matches(const InspectedFile& file, const Block
   return true;
 }
 
-Result<std::uint64_t> ObjectPattern::shown_objects(const InspectedFile& file,
-                                                   const BlockEntry& entry,
-                                                   const ViewOption& view) {
-  if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return entry.variables;
-  NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(entry));
-  std::uint64_t shown = 0;
-  for (VarId id = 0; id < dataset->metadata.variable_count(); ++id)
-    shown += !view.hides(dataset->metadata, id);
-  return shown;
-}
-
-Result<std::uint64_t> ObjectPattern::count(const InspectedFile& file,
-                                           const ViewOption& view) const {
+Result<std::uint64_t> ObjectPattern::count(const InspectedFile& file) const {
   std::uint64_t total = 0;
   const Visit count_one = [&](const BlockEntry&, const Dataset& dataset, VarId id) -> Result<bool> {
-    total += !view.hides(dataset.metadata, id);
+    if (!is_dimension_only(dataset.metadata, id)) ++total;
     return true;
   };
-  const bool is_total_right =
-      !view.may_hide() ||
-      (file.reader() ? !file.reader()->may_have_extended_blocks() : file.is_classic());
-  if (!parts_ && full_.is_whole_prefix() && is_total_right) {
+  if (!parts_ && full_.is_whole_prefix()) {
     NMB_ASSIGN(const Totals below, file.totals_of_prefix(full_.literal_prefix()));
     NMB_ASSIGN(const std::optional<BlockEntry> above, block_above(file));
     if (above && full_.literal_prefix().ends_with('/'))
@@ -110,15 +97,8 @@ Result<std::uint64_t> ObjectPattern::count(const InspectedFile& file,
     return total + below.variables;
   }
   NMB_TRY(for_each_candidate(file, [&](const BlockEntry& entry) -> Result<bool> {
-    const bool takes_all =
-        parts_ ? parts_->any_variable : full_.is_whole_prefix() && full_.literal_prefix().empty();
-    if (!takes_all) return visit_matches(file, entry, count_one);
-    if (is_total_right) {
-      total += entry.variables;
-      return true;
-    }
-    NMB_ASSIGN(const std::uint64_t shown, shown_objects(file, entry, view));
-    total += shown;
+    if (!parts_ || !parts_->any_variable) return visit_matches(file, entry, count_one);
+    total += entry.variables;
     return true;
   }));
   return total;

@@ -11,7 +11,6 @@
 
 #include "handles/glob.h"
 #include "handles/inspected_file.h"
-#include "nminspect/view_option.h"
 
 namespace nmb::tools {
 
@@ -28,10 +27,10 @@ class ObjectPattern {
   static Result<ObjectPattern> glob(std::string_view pattern);
   static Result<ObjectPattern> regex(std::string_view expression);
 
-  // Returns the number of matching objects that `view` shows. If the pattern selects all objects of
-  // each matching block, uses the totals in the index, except for blocks from HDF5 of which the
-  // view may hide objects. Otherwise loads each block that may have a matching object.
-  Result<std::uint64_t> count(const InspectedFile& file, const ViewOption& view) const;
+  // Returns the number of matching objects. If the pattern selects all objects of each matching
+  // block, uses the totals in the index. Otherwise loads each block that may have a matching
+  // object.
+  Result<std::uint64_t> count(const InspectedFile& file) const;
   // Visits the matching objects block by block, in the order of their definitions, until `visit`
   // returns false.
   using Visit = std::function<Result<bool>(const BlockEntry&, const Dataset&, VarId)>;
@@ -45,9 +44,6 @@ class ObjectPattern {
   Status for_each_candidate(const InspectedFile& file,
                             const std::function<Result<bool>(const BlockEntry&)>& visit) const;
   Result<bool> matches(std::string_view block, std::string_view variable) const;
-  // Returns the number of objects of a block that `view` shows.
-  static Result<std::uint64_t> shown_objects(const InspectedFile& file, const BlockEntry& entry,
-                                             const ViewOption& view);
   Result<bool> visit_matches(const InspectedFile& file, const BlockEntry& entry,
                              const Visit& visit) const;
 

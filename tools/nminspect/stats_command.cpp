@@ -13,6 +13,7 @@
 #include "common/printing/json_document.h"
 #include "common/printing/table.h"
 #include "dump/dump.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "model/text.h"
 #include "netcdf/netcdf_view.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/command_line/tool.h"
+#include "hdf5_types/netcdf_marks.h"
 
 namespace nmb::tools {
 

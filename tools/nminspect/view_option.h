@@ -27,12 +27,6 @@ class ViewOption {
       "shown with the name that netCDF gives it (phony_dim_0), except with --view=stored.";
 
   void offer(CLI::App& command);
-  // Returns whether of() may leave out variables.
-  bool may_hide() const { return view_ != "stored"; }
-  // Returns whether of() leaves out a variable.
-  bool hides(const Metadata& metadata, VarId variable) const {
-    return may_hide() && is_dimension_only(metadata, variable);
-  }
   // Returns the netCDF view of a dataset, or nullopt if the stored form must be shown. `block` is
   // the dataset's name in the file. `file` must be the same in every call and must outlive this
   // object. netCDF gives names to dimensions that have none in HDF5; fewer blocks are read if

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/hdf5.h"
+#include "hdf5_types/netcdf_marks.h"
 
 namespace nmb {
 
@@ -16,7 +17,7 @@ BlockEntry entry_of(const Dataset& dataset) {
   entry.stored_length = entry.raw_length = dataset.layout.header_length;
   entry.extent_position = dataset.layout.header_length;
   entry.extent_length = dataset.extent->size();
-  dataset.metadata.count(&entry);
+  count_objects(dataset.metadata, &entry);
   entry.records = dataset.records;
   entry.samples = default_samples(entry.variables);
   return entry;

@@ -76,9 +76,18 @@ std::vector<std::string> scale_paths(const Metadata& metadata, VarId variable, s
   return paths;
 }
 
-bool is_scale_alone(const Metadata& metadata, VarId variable) {
+bool is_dimension_only(const Metadata& metadata, VarId variable) {
   return metadata.extension() && is_dimension_scale(metadata, variable) &&
          fixed_text(metadata, variable, "NAME").starts_with(kNotAVariable);
+}
+
+void count_objects(const Metadata& metadata, BlockCounts* counts) {
+  counts->dimensions = metadata.dimension_count();
+  counts->variables = metadata.variable_count();
+  counts->attributes = metadata.attribute_count();
+  if (!metadata.extension()) return;
+  for (VarId v = 0; v < metadata.variable_count(); ++v)
+    if (is_dimension_only(metadata, v)) --counts->variables;
 }
 
 }  // namespace nmb

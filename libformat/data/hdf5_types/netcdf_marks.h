@@ -36,7 +36,10 @@ std::string_view fixed_text(const Metadata& metadata, VarId owner, std::string_v
 bool is_dimension_scale(const Metadata& metadata, VarId variable);
 // Returns whether a variable is a scale that netCDF shows only as a dimension. Returns false for
 // metadata without an extension.
-bool is_scale_alone(const Metadata& metadata, VarId variable);
+NMB_EXPORT bool is_dimension_only(const Metadata& metadata, VarId variable);
+// Stores the numbers of dimensions, variables and attributes that the index has for a block.
+// A scale that netCDF shows only as a dimension does not count as a variable.
+NMB_EXPORT void count_objects(const Metadata& metadata, BlockCounts* counts);
 // Returns the values of an attribute of four-byte integers, or no values if the attribute has
 // another type.
 std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name);

@@ -117,12 +117,6 @@ class Metadata {
   // Returns the number of attributes of the block and all its variables together.
   std::uint32_t attribute_count() const { return atts_.size(); }
   NMB_EXPORT std::uint32_t attribute_count(VarId owner) const;
-  // Stores the numbers of dimensions, variables and attributes in `counts`.
-  void count(BlockCounts* counts) const {
-    counts->dimensions = dimension_count();
-    counts->variables = variable_count();
-    counts->attributes = attribute_count();
-  }
 
   Dimension dimension(DimId id) const {
     const DimensionRecord& record = dims_[id];

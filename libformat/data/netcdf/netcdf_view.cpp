@@ -354,10 +354,6 @@ NetcdfView netcdf_view(const Dataset& dataset, const DimensionLengths* lengths,
   return ViewMaker(dataset, lengths, first_made_up).make();
 }
 
-bool is_dimension_only(const Metadata& metadata, VarId variable) {
-  return is_scale_alone(metadata, variable);
-}
-
 std::string_view netcdf_name(const Metadata& metadata, VarId variable) {
   std::string_view name = metadata.variable(variable).name;
   if (metadata.extension() && name.starts_with(kNonCoordinate) &&

@@ -78,9 +78,6 @@ struct NetcdfView {
 NMB_EXPORT NetcdfView netcdf_view(const Dataset& dataset, const DimensionLengths* lengths = nullptr,
                                   std::optional<std::int64_t> first_made_up = {});
 
-// Returns whether netCDF sees an HDF5 data set as a dimension without a variable. Returns false for
-// metadata without an extension.
-NMB_EXPORT bool is_dimension_only(const Metadata& metadata, VarId variable);
 // Returns the name by which netCDF shows a variable. The stored name is another one if a dimension
 // has the same name as the variable, but is not the first dimension of the variable. The result
 // points into the metadata.

@@ -16,7 +16,6 @@
 #include "reader/extent_pieces.h"
 #include "reader/later_additions.h"
 #include "reader/reader_core.h"
-#include "superblock/features.h"
 #include "superblock/view_header.h"
 #include "table/kept_rows.h"
 #include "table/statistics_row.h"
@@ -197,9 +196,6 @@ Result<std::vector<std::string>> FileReader::provenance() const {
 }
 
 const Totals& FileReader::totals() const { return state_->superblock().totals; }
-bool FileReader::may_have_extended_blocks() const {
-  return (state_->superblock().needs & kNeedExtendedBody) != 0;
-}
 const std::vector<Finding>& FileReader::warnings() const { return state_->warnings; }
 const ByteSource& FileReader::file() const { return *state_->shared->file; }
 

@@ -90,8 +90,6 @@ class FileReader {
   // Returns the maximum number of bytes of values that share one checksum.
   NMB_EXPORT std::uint32_t piece_size() const;
   NMB_EXPORT const Totals& totals() const;
-  // Returns false if no block came from HDF5 or netCDF-4.
-  NMB_EXPORT bool may_have_extended_blocks() const;
   // Returns the findings that did not prevent opening, for example a damaged slot or a commit that
   // was rolled forward. A finding of rule R-SB-13 means one of two things: the reader does not use
   // a newer generation of the file, or a newer generation may be lost.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "extent/extent_source.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
@@ -242,11 +243,13 @@ Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
                        std::to_string(expected), severity});
   };
   const Metadata& metadata = header.metadata;
-  expect("R-BK-11", kDimensions, entry.dimensions, metadata.dimension_count(), " dimensions",
+  BlockCounts counts;
+  count_objects(metadata, &counts);
+  expect("R-BK-11", kDimensions, entry.dimensions, counts.dimensions, " dimensions",
          Severity::kWarning);
-  expect("R-BK-11", kVariables, entry.variables, metadata.variable_count(), " variables",
+  expect("R-BK-11", kVariables, entry.variables, counts.variables, " variables",
          Severity::kWarning);
-  expect("R-BK-11", kAttributes, entry.attributes, metadata.attribute_count(), " attributes",
+  expect("R-BK-11", kAttributes, entry.attributes, counts.attributes, " attributes",
          Severity::kWarning);
   if (!metadata.record_dimension()) {
     const std::uint64_t records = metadata.record_count(0);

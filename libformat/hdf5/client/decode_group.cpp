@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "hdf5_types/hdf5_section.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "model/classic.h"
 #include "model/paths.h"
 #include "reader/reader_core.h"
@@ -25,7 +26,7 @@ Result<std::shared_ptr<const LoadedBlock>> decode_group(Hdf5Group group, const s
   entry.kind = static_cast<std::uint16_t>(header.layout.kind);
   entry.stored_length = entry.raw_length = group.body.size();
   entry.extent_length = group.extent_length;
-  header.metadata.count(&entry);
+  count_objects(header.metadata, &entry);
   entry.records = header.metadata.record_count(header.layout.records);
   entry.samples = default_samples(entry.variables);
   const std::uint64_t values = values_end(header, entry.records) - header.layout.header_length;

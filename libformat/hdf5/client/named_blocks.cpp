@@ -6,6 +6,7 @@
 
 #include "client/decode_group.h"
 #include "client/hdf5.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "netcdf/selected_variables.h"
 #include "netcdf/shared_dimensions.h"
 #include "wire/joined_text.h"
@@ -19,7 +20,7 @@ void describe(LoadedBlock* block) {
   block->name.clear();
   BlockEntry& entry = block->entry;
   entry.kind = static_cast<std::uint16_t>(block->kind());
-  block->metadata.count(&entry);
+  count_objects(block->metadata, &entry);
   entry.records = block->records;
   entry.extent_length = block->extent->size();
 }

@@ -11,6 +11,7 @@
 
 #include "extent/needs.h"
 #include "hdf5_types/hdf5_section.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "model/classic.h"
 #include "model/elements_in.h"
 #include "model/name_rules.h"
@@ -233,7 +234,7 @@ class RecoveryPlanner {
       const auto properties = hdf5::decode_properties(extension->hdf5);
       if (!properties.ok()) return lost("its hdf5 section: " + properties.status().message());
     }
-    if (!is_confirmed) metadata.count(&entry);
+    if (!is_confirmed) count_objects(metadata, &entry);
     if (!metadata.record_dimension()) {
       entry.records = is_confirmed ? entry.records : metadata.record_count(0);
       // A block without records cannot grow.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hdf5_types/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
@@ -74,7 +75,7 @@ Status Bodies::lay_out_definitions(BlockId id) {
   NMB_ASSIGN(block.layout, layout_classic(*block.metadata, next.kind));
   const Metadata& metadata = *block.metadata;
   next.raw_length = block.layout.header_length;
-  metadata.count(&next);
+  count_objects(metadata, &next);
   block.layout.records = next.records;
   std::uint64_t end = block.layout.fixed_end;
   if (block.layout.record_size != 0 && next.records != 0 &&

@@ -69,7 +69,7 @@ Result<std::unique_ptr<ExtentCounter>> ExtentCounter::make(const Metadata& metad
   made->totals_.resize(metadata.variable_count());
   made->functions_.resize(metadata.variable_count());
   for (VarId v = 0; v < metadata.variable_count(); ++v)
-    made->names_.emplace_back(is_scale_alone(metadata, v) ? "" : metadata.variable(v).name);
+    made->names_.emplace_back(is_dimension_only(metadata, v) ? "" : metadata.variable(v).name);
   const Extension* const extension = metadata.extension().get();
   std::vector<hdf5::Property> properties;
   if (extension) {

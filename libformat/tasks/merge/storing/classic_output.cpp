@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "files/files.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "merge/reading/classic_form.h"
 #include "model/classic.h"
 #include "netcdf/netcdf_view.h"
@@ -165,7 +166,7 @@ void ClassicOutput::count() const {
   const Metadata& metadata = only_->metadata;
   Totals& totals = report_.totals;
   totals.blocks = 1;
-  metadata.count(&totals);
+  count_objects(metadata, &totals);
   totals.records = only_->records;
 }
 
