@@ -158,10 +158,9 @@ Status make_series(Tool& tool, const SeriesArguments& arguments, const Conversio
     NMB_TRY(write_json(tool.out(), line, JsonLayout::kLine));
   }
   const std::size_t blocks = report.archive_inputs.size();
-  tool.diagnostics().note((blocks > 0 ? std::to_string(blocks) + " blocks"
-                                      : std::to_string(options.inputs.size()) + " files") +
-                          " to " + std::to_string(files.size()) + " of one variable each, " +
-                          human_bytes(bytes));
+  tool.diagnostics().note(
+      (blocks > 0 ? counted(blocks, "block") : counted(options.inputs.size(), "file")) + " to " +
+      std::to_string(files.size()) + " of one variable each, " + human_bytes(bytes));
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "compare/content_values.h"
@@ -34,19 +35,29 @@ inline bool add_value_jobs(std::size_t item, const ContentValues::Extent& extent
 }
 
 // Calls worker(job) for each job, on up to `threads` threads. Each thread makes its own worker with
-// make_worker(). Stops after the first failure and returns it.
+// make_worker(). Stops after a failure. Of several failures, returns that of the first job, so that
+// the result does not depend on the threads: jobs begin in order, and a job that has begun ends.
 template <class MakeWorker>
 Status run_value_jobs(unsigned threads, const std::vector<ValueJob>& jobs,
                       const MakeWorker& make_worker) {
   if (jobs.empty()) return {};
   std::atomic<std::size_t> next{0};
-  return share_work(std::min<std::size_t>(std::max(threads, 1U), jobs.size()),
-                    [&](const std::atomic<bool>& stop) -> Status {
-                      auto worker = make_worker();
-                      for (std::size_t i; !stop && (i = next++) < jobs.size();)
-                        NMB_TRY(worker(jobs[i]));
-                      return {};
-                    });
+  std::mutex mutex;
+  std::size_t failed = jobs.size();
+  Status failure;
+  const Status any = share_work(std::min<std::size_t>(std::max(threads, 1U), jobs.size()),
+                                [&](const std::atomic<bool>& stop) -> Status {
+                                  auto worker = make_worker();
+                                  for (std::size_t i; !stop && (i = next++) < jobs.size();) {
+                                    Status status = worker(jobs[i]);
+                                    if (status.ok()) continue;
+                                    const std::lock_guard lock(mutex);
+                                    if (i < failed) failed = i, failure = status;
+                                    return status;
+                                  }
+                                  return {};
+                                });
+  return failure.ok() ? any : failure;
 }
 
 }  // namespace nmb

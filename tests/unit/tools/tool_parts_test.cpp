@@ -9,6 +9,7 @@
 #include "common/command_line/exit_code.h"
 #include "common/options/file_list.h"
 #include "common/printing/diagnostics.h"
+#include "common/printing/history_line.h"
 #include "common/printing/output.h"
 #include "common/printing/units.h"
 #include "handles/input_file.h"
@@ -18,6 +19,15 @@
 
 namespace nmb::tools {
 namespace {
+
+TEST(History, HasAllWordsOfTheCommand) {
+  const Json options{{"exclude", {"a", "b c"}}, {"monotonic", true}, {"where", "x == 'K'"}};
+  const std::vector<std::string> inputs{"in/one.nc", "in/two.nc"};
+  EXPECT_EQ(
+      history_line("nmcat", options, inputs),
+      "nmcat " NMB_VERSION
+      " --exclude a --exclude 'b c' --monotonic --where \"x == 'K'\": 2 files: one.nc and two.nc");
+}
 
 TEST(Units, ShowThreeOrFourDigits) {
   EXPECT_EQ(human_bytes(0), "0 B");

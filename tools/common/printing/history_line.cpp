@@ -1,18 +1,40 @@
 #include "common/printing/history_line.h"
 
 #include <filesystem>
+#include <string_view>
 
 #include "common/printing/units.h"
 #include "model/text.h"
 
 namespace nmb::tools {
 
+namespace {
+
+// Returns a word as a shell reads it: in quotes if it has other characters than names of files
+// usually have.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%{}";
+  if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return word;
+  if (word.find('\'') != word.npos && word.find_first_of("\"$`\\!") == word.npos)
+    return '"' + word + '"';
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
 std::string history_line(std::string_view tool, const Json& options,
                          std::span<const std::string> inputs) {
   std::string line = std::string(tool) + " " NMB_VERSION;
   for (const auto& [name, value] : options.items()) {
-    line += " --" + name;
-    if (value.is_string()) line += " " + value.get<std::string>();
+    // An option that is repeated is an array, and a flag is true.
+    const Json values = value.is_array() ? value : Json::array({value});
+    for (const Json& one : values) {
+      line += " --" + name;
+      if (one.is_string()) line += " " + shell_word(one.get<std::string>());
+    }
   }
   const auto name_of = [](const std::string& path) {
     return printable(std::filesystem::path(path).filename().string());
