@@ -111,7 +111,7 @@ CALLS = {
     "find": ["nminspect", "find", "IN", "v.max > 100"],
     "diff": ["nminspect", "diff", "IN", "COPY"],
     "nmb": ["nmconvert", "IN", "OUT.nmb"],
-    "classic": ["nmconvert", "--lossy", "IN", "OUT.nc"],
+    "classic": ["nmconvert", "--lossy", "--to", "cdf5", "IN", "OUT.nc"],
     "hdf5": ["nmconvert", "IN", "OUT.h5"],
     "nmcat": ["nmcat", "IN", "-o", "OUT.nmb"],
 }

@@ -349,13 +349,15 @@ void PackCommand::report_what_stays() {
   if (!resume_) return;
   std::error_code none;
   const std::string between = between_name(options_.output);
-  const std::string hidden = resumable_name(options_.hdf5 ? between : options_.output);
   const char* const then = "; the same call continues from there";
   if (options_.hdf5 && std::filesystem::exists(between, none))
-    tool_.diagnostics().note(options_.output + ": the merged values are kept in " + between + then);
-  else if (std::filesystem::exists(hidden, none))
-    tool_.diagnostics().note(options_.output + ": finished work is kept in " + hidden +
-                             " and its journal" + then);
+    return tool_.diagnostics().note(options_.output + ": the merged values are kept in " + between +
+                                    then);
+  // Whether an output with the ending .nc is an HDF5 file is only known from the inputs.
+  for (const std::string& hidden : {resumable_name(options_.output), resumable_name(between)})
+    if (std::filesystem::exists(hidden, none))
+      return tool_.diagnostics().note(options_.output + ": finished work is kept in " + hidden +
+                                      " and its journal" + then);
 }
 
 // Call this after all other options are known.
