@@ -302,8 +302,21 @@ def check_files(test):
     test.check(sorted(path.name for path in (test.work / "h5").iterdir()) == ["feb.h5", "jan.h5"], "--to hdf5 --out-dir")
 
 
+def check_made_up_names(test):
+    """In an HDF5 output, dimensions that have no scale in the inputs get no data sets."""
+    for i in range(2):
+        with h5py.File(test.work / f"plain{i}.h5", "w") as f:
+            f.create_dataset("v", data=numpy.arange(6.0).reshape(2, 3), maxshape=(None, 3))
+    test.run("nmcat", "plain0.h5", "plain1.h5", "-o", "plain.nmb")
+    for inputs in (["plain0.h5", "plain1.h5"], ["plain.nmb"]):
+        test.run("nmcat", "--mode", "join", "--along", "axis:0", *inputs, "-o", "joined.h5", "-f")
+        with h5py.File(test.work / "joined.h5") as f:
+            test.check(list(f) == ["v"] and f["v"].shape == (4, 3), f"{inputs}: found data sets {list(f)}")
+
+
 def check(test):
     check_joins(test)
+    check_made_up_names(test)
     check_kinds(test)
     check_others(test)
     check_series(test)

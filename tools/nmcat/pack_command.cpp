@@ -345,19 +345,18 @@ std::string PackCommand::provenance(const std::vector<PackSource>& sources) cons
 }
 
 // Reports the files that remain from a run that ended early.
-void PackCommand::report_what_stays() {
+void PackCommand::report_what_stays(const PackReport& report) {
   if (!resume_) return;
+  const bool is_hdf5 = options_.hdf5 && !report.classic;
   std::error_code none;
   const std::string between = between_name(options_.output);
+  const std::string hidden = resumable_name(is_hdf5 ? between : options_.output);
   const char* const then = "; the same call continues from there";
-  if (options_.hdf5 && std::filesystem::exists(between, none))
-    return tool_.diagnostics().note(options_.output + ": the merged values are kept in " + between +
-                                    then);
-  // Whether an output with the ending .nc is an HDF5 file is only known from the inputs.
-  for (const std::string& hidden : {resumable_name(options_.output), resumable_name(between)})
-    if (std::filesystem::exists(hidden, none))
-      return tool_.diagnostics().note(options_.output + ": finished work is kept in " + hidden +
-                                      " and its journal" + then);
+  if (is_hdf5 && std::filesystem::exists(between, none))
+    tool_.diagnostics().note(options_.output + ": the merged values are kept in " + between + then);
+  else if (std::filesystem::exists(hidden, none))
+    tool_.diagnostics().note(options_.output + ": finished work is kept in " + hidden +
+                             " and its journal" + then);
 }
 
 // Call this after all other options are known.
@@ -721,7 +720,7 @@ Status PackCommand::conclude(const PackReport& report, const Status& status) {
   if (names_report(status) || std::ranges::any_of(report.unreadable, names_report))
     report_file_.reset();
   tell(report);
-  if (!status.ok()) report_what_stays();
+  if (!status.ok()) report_what_stays(report);
   const Status told = report_result(report, status);
   if (!told.ok() && status.ok() && !options_.writer.dry_run)
     return told.with(options_.output + " was written");

@@ -247,8 +247,8 @@ using SourceForm =
     std::variant<form::Slice, form::Bytes, form::Repeated, form::Spliced, form::Strided,
                  form::Converted, form::Moved, form::Named, form::Held, form::Called,
                  form::Numbered, std::shared_ptr<const LaidValues>,
-                 std::shared_ptr<const SelectedValues>,
-                 std::shared_ptr<const TiledValues>, std::shared_ptr<const LateValues>>;
+                 std::shared_ptr<const SelectedValues>, std::shared_ptr<const TiledValues>,
+                 std::shared_ptr<const LateValues>>;
 
 class ValueSource final : public ByteSource {
  public:

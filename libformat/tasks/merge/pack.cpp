@@ -245,9 +245,13 @@ std::string between_name(const std::string& path) {
 
 Status add_outputs(const PackOptions& options, OutputSet* outputs) {
   const bool resumes = !options.resume.empty();
-  if (!options.writer.dry_run)
-    JournaledOutput::remove_published(options.hdf5 ? between_name(options.output) : options.output);
-  NMB_TRY(outputs->add_output(options.output, resumes && !options.hdf5));
+  // The output may be classic if its kind is still unknown.
+  const bool may_lack_between = !options.hdf5 || options.kind_of_inputs;
+  if (!options.writer.dry_run) {
+    if (options.hdf5) JournaledOutput::remove_published(between_name(options.output));
+    if (may_lack_between) JournaledOutput::remove_published(options.output);
+  }
+  NMB_TRY(outputs->add_output(options.output, resumes && may_lack_between));
   return resumes && options.hdf5 ? outputs->add_output(between_name(options.output), true)
                                  : Status();
 }

@@ -293,12 +293,12 @@ class ChunkUniter {
     const ByteSource& source = *plan_.extents[chunk.source];
     std::vector<std::byte> bytes(chunk.stored_length);
     NMB_TRY(source.read_at(chunk.offset, bytes));
-    const Status checked =
-        decodes ? decode_chunk(chunking.filters, chunk.filter_mask, std::move(bytes),
-                               grid.chunk_bytes(), grid.value_size())
-                      .status()
-                : check_sums(chunking.filters, chunk.filter_mask, std::move(bytes),
-                             grid.chunk_bytes(), grid.value_size());
+    const Status checked = decodes
+                               ? decode_chunk(chunking.filters, chunk.filter_mask, std::move(bytes),
+                                              grid.chunk_bytes(), grid.value_size())
+                                     .status()
+                               : check_sums(chunking.filters, chunk.filter_mask, std::move(bytes),
+                                            grid.chunk_bytes(), grid.value_size());
     if (checked.code() != Code::kDamaged) return checked;
     std::string at;
     for (const std::uint64_t index : grid.first_of(number))
