@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """Makes a folder of monthly model output with the faults that such folders have.
 
-    make_months.py FOLDER [--months N]
+    make_months.py FOLDER [--months N] [--own-days]
 
 Each file has the daily values of one month of 30 days: surface temperature and precipitation on a small grid, compressed
 by deflate. Every file has its own history and tracking_id. Where the folder is large enough, one file has temperatures in
-degC, one is cut, one begins five days early, and one has a variable that the others lack. docs/guides/archive.md uses this folder.
+degC, one is cut, one begins five days early, and one has a variable that the others lack. With --own-days, the times of a
+file count from the first day of its month. docs/guides/archive.md uses these folders.
 """
 
 import argparse
@@ -19,9 +20,10 @@ DAYS, ROWS, COLUMNS = 30, 18, 36
 OTHER_UNITS, CUT, EARLY, EXTRA = 137, 200, 250, 300  # numbers of the files with faults
 
 
-def write_month(path, month):
+def write_month(path, month, own_days):
     random = numpy.random.default_rng(month)
     first = month * DAYS - (5 if month == EARLY else 0)
+    origin = month if own_days else 0
     with netCDF4.Dataset(path, "w") as file:
         file.Conventions = "CF-1.8"
         file.history = f"model step {month} on node {month % 7}"
@@ -31,7 +33,9 @@ def write_month(path, month):
         file.createDimension("lon", COLUMNS)
         file.createDimension("bnds", 2)
         time = file.createVariable("time", "f8", ("time",), chunksizes=(DAYS,))
-        time.units, time.calendar, time.bounds, time.axis = "days since 1990-01-01", "360_day", "time_bnds", "T"
+        time.units = f"days since {1990 + origin // 12}-{origin % 12 + 1:02}-01"
+        time.calendar, time.bounds, time.axis = "360_day", "time_bnds", "T"
+        first -= origin * DAYS
         time[:] = first + numpy.arange(DAYS) + 0.5
         bounds = file.createVariable("time_bnds", "f8", ("time", "bnds"), chunksizes=(DAYS, 2))
         bounds[:] = first + numpy.arange(DAYS)[:, None] + numpy.array([0, 1])
@@ -56,11 +60,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--months", type=int, default=400)
+    parser.add_argument("--own-days", action="store_true")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True)
     for month in range(arguments.months):
         path = arguments.folder / f"model_{1990 + month // 12}{month % 12 + 1:02}.nc"
-        write_month(path, month)
+        write_month(path, month, arguments.own_days)
         if month == CUT:
             with open(path, "r+b") as file:
                 file.truncate(path.stat().st_size * 6 // 10)
