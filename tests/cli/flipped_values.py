@@ -54,7 +54,12 @@ nmcat in.nmb -o out.nmb --mode union --shared first
 nmcat in.nmb same.nmb -o out.nmb --mode union --shared equal
 nmcat in.nmb -o out.nmb --mode join --monotonic --no-history --keep-tracking-id --atts first
 nmcat in.nmb -o out.nmb --mode join --missing fill --on-mismatch skip
+nmcat in.nmb -o out.nmb --mode join --time-units rebase
 nmcat in.nmb -o out.nmb --mode tiles
+nmcat in.nmb -o out.nmb --variables VARIABLE
+nmcat in.nmb -o out.nmb --slab x=0
+nmcat in.nmb -o out.nmb --time 1900,2100
+nmcat in.nmb -o out.nmb --box 0,360,-90,90
 nmcat in.nmb -o out.nmb --split-names (.) --samples vars:1
 nmcat in.nmb -o out.nmb --block-name x/{group} --exclude none
 nmcat in.nmb -o out.nmb --tag t=1 --tag-names (.)
@@ -98,6 +103,10 @@ nmconvert in.nmb out.nc --extract BLOCK --to cdf5 --no-check
 nmconvert in.nmb -o out.orig --original BLOCK
 nmconvert in.nmb out.nmb --block-by group
 nmconvert in.nmb out.nmb --regroup dim:x
+nmconvert in.nmb out.nmb --variables VARIABLE --no-check
+nmconvert in.nmb out.nmb --slab x=0 --no-check
+nmconvert in.nmb out.nmb --time 1900,2100 --no-check
+nmconvert in.nmb out.nmb --box 0,360,-90,90 --no-check
 nmconvert in.nmb out.nmb --compress zstd --no-check
 nmconvert in.nmb out.nmb --compress none --no-check
 nmconvert in.nmb out.h5 --compress deflate --no-check --lossy
@@ -229,7 +238,7 @@ NO_VALUES_IN = {
     "name_table.h": "insert_all resize",
     "dump.h": "type_text attribute_text number_text write_cdl_header write_cdl_file write_ncml_header write_ncml_file write_cdl"
     " write_json_header",
-    "extension.h": "add text classic check encode_type",
+    "extension.h": "add add_from only text classic check encode_type",
     "external_files.h": "external_path",
     "files.h": "open stamp_of adopt ~FileSource refresh has_writer read_at is_unallocated create_output check_new_output"
     " hidden_name resumable_name journal_name reopen_output attach_output open_output OutputSet add add_output check_input"
@@ -238,11 +247,11 @@ NO_VALUES_IN = {
     "hdf5.h": "open_hdf5",
     "hdf5_view.h": "left_out_word object lines for_each_left_out",
     "layout.h": "region_name layout_of",
-    "merge.h": "between_name add_outputs check_options text",
+    "merge.h": "input_name between_name add_outputs check_options text",
     "metadata.h": "def_dim def_var settle_names put_att def_extended_att replace_values def_att attribute_count find_dimension"
     " find_variable find_attribute reserve_like copy_from clear shrink memory attribute_at",
     "netcdf_view.h": "hides netcdf_name find_netcdf_variable stored_as_no_coordinate add_dimension_lengths"
-    " type type_losses",
+    " type_losses",
     "path_move.h": "moved",
     "file_reader.h": "open ~FileReader generation file_id file_length has_hdf5_view hdf5_view_generation hdf5_view_options piece_size"
     " totals warnings file generation_check totals_of_subtree totals_of_prefix for_each_entry for_each_wanted_entry find"

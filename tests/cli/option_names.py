@@ -10,7 +10,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LITERALS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*')
-FIELD = re.compile(r"\b(?:\w+Options|Agreement|Pack|Union|Join|Tiles|Block(?:Choice|Rule)|Storing|ExternalPaths|FileKind|Hdf5View|Locking|Originals|PieceCodec"
+FIELD = re.compile(r"\b(?:\w+Options|Agreement|Pack|Union|Join|Tiles|Block(?:Choice|Rule)|Storing|SubsetRules|ExternalPaths|FileKind|Hdf5View|Locking|Originals|PieceCodec"
                    r"|RefusedLosses|VerifyLevel)::\w+")
 # A command of a tool may be advice of the library: "nmconvert --repack removes them".
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")

@@ -25,7 +25,7 @@ from tool_runs import ALL, Skip, main  # noqa: E402
 NO_PATHS = set(
     "KIND MODE TEMPLATE DIM [BLOCK/]VARIABLE WHAT REGEX RULE ORDER CODEC CODEC[:LEVEL] LEVEL BYTES N KEY=VALUE HOW "
     "WHICH WHEN LAYOUT BLOCK [VAR:]DIM:LEN,... KEY VIEW SLAB GLOB EXPR A[,R] BLOCK/VAR "
-    "BLOCK/VARIABLE K/N NAME=VALUE GENERATION SEED".split()
+    "BLOCK/VARIABLE K/N NAME=VALUE GENERATION SEED NAME,... DIM=START:COUNT:STRIDE,... FROM,TO WEST,EAST,SOUTH,NORTH".split()
 )
 # All options and arguments whose value is a path: what becomes of the file.
 READS, WRITES, IN_PLACE = "reads", "writes", "writes in place"

@@ -272,7 +272,7 @@ class Subsetter {
     std::string names;
     for (const VarId v : times.empty() ? coordinates : times)
       names += (names.empty() ? "" : ", ") + std::string(from_.variable(v).name);
-    return conflict("several variables have times: " + names + "; select indexes (--slab)");
+    return conflict("several variables have times: " + names + "; use SubsetRules::slabs");
   }
 
   Status apply(const SubsetRules::Times& times, std::size_t rule) {
@@ -344,7 +344,7 @@ class Subsetter {
         }
       if (!is_monotonic(result))
         return conflict("the values of " + variable_text(from_, v) +
-                        " repeat after 360 degrees; select indexes (--slab)");
+                        " repeat after 360 degrees; use SubsetRules::slabs");
       turned_.emplace(v, turns);
       const std::string bounds = char_attribute(from_, v, "bounds");
       if (const auto found = from_.find_variable(bounds); found && !bounds.empty()) {
@@ -396,7 +396,7 @@ class Subsetter {
           list, [&](VarId v) { return axis_of(from_, v) == Axis::kLongitude; });
       if (longitudes > 1 || std::ssize(list) - longitudes > 1)
         return conflict(dimension_text(d) +
-                        " has several longitudes or latitudes; select indexes (--slab)");
+                        " has several longitudes or latitudes; use SubsetRules::slabs");
       std::vector<bool> is_selected(length_of(d), true);
       for (const VarId v : list) {
         NMB_ASSIGN(const std::vector<bool> here, selected_by(v, limits(v)));
@@ -409,7 +409,7 @@ class Subsetter {
     if (!others.empty())
       return conflict(joined_text(variable_text(from_, others[0]), " has ",
                                   dimensions_of(others[0]).size(),
-                                  " dimensions; select indexes (--slab)"));
+                                  " dimensions; use SubsetRules::slabs"));
     for (const VarId v : scalars) {
       NMB_ASSIGN(const std::vector<bool> is_selected, selected_by(v, limits(v)));
       NMB_TRY(choose_of(v, is_selected, rule));
@@ -433,7 +433,7 @@ class Subsetter {
       if (list.size() != 2 || axis_of(from_, list[0]) == axis_of(from_, list[1]))
         return conflict(joined_text("expected one longitude and one latitude with the dimensions ",
                                     from_.dimension(y).name, " and ", from_.dimension(x).name,
-                                    ", found ", list.size(), "; select indexes (--slab)"));
+                                    ", found ", list.size(), "; use SubsetRules::slabs"));
       const Limits first_limits = limits(list[0]), second_limits = limits(list[1]);
       const std::uint64_t rows = length_of(y), columns = length_of(x);
       std::uint64_t low_y = rows, high_y = 0, low_x = columns, high_x = 0;
@@ -476,7 +476,7 @@ class Subsetter {
         if (!agrees)
           return conflict("coordinates in group /" + std::string(group_.name) +
                           " select indexes of " + dimension_text(d) +
-                          ", which a group above it defines; select indexes (--slab)");
+                          ", which a group above it defines; use SubsetRules::slabs");
         continue;
       }
       if (known == group_.known.end()) continue;
@@ -630,7 +630,7 @@ class Subsetter {
       if (from_.find_attribute(v, attribute))
         return conflict("the values of " + variable_text(from_, v) +
                         " wrap around 360 degrees, but are packed (attribute " + attribute +
-                        "); select indexes (--slab)");
+                        "); use SubsetRules::slabs");
     std::vector<IndexRuns> runs;
     std::uint64_t of_index = 1;
     for (const DimId d : dimensions_of(v)) {
@@ -647,8 +647,8 @@ class Subsetter {
     if (convert_to_external(MemoryType::kDouble, values.data(), values.size(), type, bytes.data()) >
         0)
       return conflict("the type of " + variable_text(from_, v) +
-                      " cannot hold longitudes that differ by 360 degrees; select indexes "
-                      "(--slab)");
+                      " cannot hold longitudes that differ by 360 degrees; use "
+                      "SubsetRules::slabs");
     return owned_bytes(std::move(bytes), selected->name());
   }
 

@@ -47,6 +47,7 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
     {"PieceCodec::kDeflate", "--compress deflate"},
     {"Storing::chunk", "--chunk"},
     {"Storing::shuffle", "--shuffle"},
+    {"SubsetRules::slabs", "--slab"},
     {"VerifyLevel::kData", "--level data"},
 };
 
