@@ -215,8 +215,8 @@ def check_groups(test):
     """Groups do not share such dimensions. Classic files have the numbers that the group has in its file."""
     test.run("nmconvert", "groups.h5", "root.nc", "--to", "cdf5", "--lossy")
     test.run("nmconvert", "groups.h5", "groups.nmb")
-    test.run("nmconvert", "groups.nmb", "g.nc", "--extract", "g")
-    test.run("nmconvert", "groups.nmb", "again.nc", "--extract", "", "--lossy")
+    test.run("nmconvert", "groups.nmb", "g.nc", "--to", "cdf5", "--extract", "g")
+    test.run("nmconvert", "groups.nmb", "again.nc", "--to", "cdf5", "--extract", "", "--lossy")
     source = groups_of(test.work / "groups.h5")
     test.check(source[""][1]["b"] == ["phony_dim_5", "phony_dim_3"], f"netCDF-C numbers otherwise: {source}")
     for name, group in (("root.nc", ""), ("g.nc", "g"), ("again.nc", "")):

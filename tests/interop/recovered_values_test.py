@@ -54,7 +54,8 @@ def recovered(tools, source, damaged, out):
     flip(tools.work / "all.nmb", damaged)
     tools.run("nmverify", "--recover", "back.nmb", "-f", "--partial", "all.nmb", exit_code=3)
     tools.run("nmverify", "back.nmb")
-    tools.run("nmconvert", "back.nmb", "--extract", source.split(".")[0], "-o", out, "-f")
+    kind = ["--to", "cdf5"] if out.endswith(".nc") else []
+    tools.run("nmconvert", "back.nmb", "--extract", source.split(".")[0], "-o", out, "-f", *kind)
     return tools.work / out
 
 
