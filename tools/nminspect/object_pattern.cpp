@@ -57,7 +57,8 @@ Status ObjectPattern::for_each_candidate(
   const auto visit_candidate = [&](const BlockEntry& entry) -> Result<bool> {
     // The stored data set of a dimension does not count as a variable, but may be visited. The
     // pattern "*" for a block's name does not match the empty name.
-    if (entry.variables + entry.dimensions == 0 || (parts_ && !parts_->root && entry.name.empty())) return true;
+    if (entry.variables + entry.dimensions == 0 || (parts_ && !parts_->root && entry.name.empty()))
+      return true;
     return visit(entry);
   };
   if (parts_) return for_each_block(file, parts_->block, visit_candidate);
