@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "convert/recode.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "merge/reading/input_links.h"
 #include "merge/reading/sample_counts.h"
 #include "model/dataset.h"
@@ -70,7 +71,7 @@ struct InputBlock : InputFields {
 // Sets those fields of a packed block that follow from its definitions.
 inline void count_objects(const Dataset& dataset, PackedBlock* block) {
   block->kind = dataset.layout.kind;
-  dataset.metadata.count(block);
+  count_objects(dataset.metadata, block);
   block->records = dataset.records;
 }
 
