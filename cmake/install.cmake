@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 # Programs that are linked with a static library are also linked with what that uses.
 set(NMB_IS_STATIC ON)
-set(NMB_REQUIRES "libzstd libdeflate libxxhash libpcre2-8 libcrypto")
+list(JOIN NMB_LIBRARIES " " NMB_REQUIRES)
 set(NMB_LIBS " -pthread -ldl")
 if(BUILD_SHARED_LIBS)
   set(NMB_IS_STATIC OFF)

@@ -10,7 +10,8 @@ The numbers are those of libformat and tools:
   dynamic_cast      casts, which a variant or a virtual function would replace
   byte_sources      classes that are derived from ByteSource
   public_headers    headers of libformat/include/nmb, and
-  public_lines      their lines, of at most 100 columns
+  public_lines      their lines
+  long_lines        lines of them with more than 100 columns
   private_includes  lines of them that include a header which is not public
 The commit with which a number falls also lowers its limit below, except for public headers, whose limits are goals. Exit code 1: a number exceeds its limit; the places are printed.
 """
@@ -23,7 +24,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 FOLDERS = "libformat", "tools"
 CODEC = "message_codec.h", "message_fields.h"
 LIMITS = {"put_and_get": 0, "message_bytes": 1, "dynamic_cast": 0, "byte_sources": 12, "public_headers": 20,
-          "public_lines": 3000, "private_includes": 0}  # may only fall
+          "public_lines": 3000, "long_lines": 0, "private_includes": 0}  # may only fall
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 MESSAGE = r"(?:Message(?:Writer|Reader)|Fields(?:Out|In))\s*[&*]"
@@ -60,9 +61,11 @@ def counts():
     for path in sorted((PROJECT / "libformat/include/nmb").iterdir()):
         places["public_headers"].append(path.name)
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            places["public_lines"] += [f"{path.name}:{number}"] * (1 + (len(line) > 100) * 3000)
+            place = f"{path.name}:{number}"
+            places["public_lines"].append(place)
+            places["long_lines"] += [place] * (len(line) > 100)
             if re.match(r'#include "(?!nmb/)', line):
-                places["private_includes"].append(f"{path.name}:{number}")
+                places["private_includes"].append(place)
     places["byte_sources"] = sorted(derived(bases, "ByteSource"))
     return places
 

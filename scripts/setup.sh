@@ -36,8 +36,7 @@ build() {
 jobs=${NMB_JOBS:-$(nproc)}
 # What the README installs. A compiler cache is used where there is one.
 # shellcheck disable=SC2034  # used by those who source this
-build_packages=(cmake ninja-build g++ pkg-config libzstd-dev libdeflate-dev libxxhash-dev libfmt-dev
-  nlohmann-json3-dev libcli11-dev libpcre2-dev libssl-dev libhdf5-dev)
+mapfile -t build_packages <scripts/packages
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi

@@ -15,7 +15,7 @@ inline Result<BlockId> define_all(FileWriter& writer, const Description& descrip
   for (const Description::Block& block : description.blocks) {
     NMB_ASSIGN(const BlockId id, writer.define_block(description.text(block.name)));
     if (variable == 0) first = id;
-    NMB_TRY(writer.set_samples(id, 1));
+    NMB_TRY(writer.set_field(id, &EntryFields::samples, 1));
     for (std::uint32_t i = 0; i < block.variables; ++i) {
       const Description::Variable& v = description.variables[variable++];
       ids.clear();

@@ -262,7 +262,7 @@ NO_VALUES_IN = {
     " fill_value shown_fill_value default_fill_value FillPattern fill chunk_filters_text text object codec_choices set_codec"
     " set_chunk",
     "verify.h": "check_nothing_pending",
-    "file_writer.h": "create ~FileWriter abandon define_block find_block set_samples set_tag add_provenance def_dim def_var put_att"
+    "file_writer.h": "create ~FileWriter abandon define_block find_block set_field set_tag add_provenance def_dim def_var put_att"
     " put_att_text remove_block metadata layout records global_id generation report pending_bytes linked_bytes external_files"
     " without_statistics planned",
     "writer_options.h": "highest text",

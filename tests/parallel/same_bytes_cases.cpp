@@ -56,7 +56,7 @@ void define_plain(Definer& definer, const std::string& name, std::uint64_t lengt
   definer.variable(block, "flags", Type::kByte, {{three}});
   definer.text(block, energy, "units", "GeV");
   definer.text(block, kGlobal, "title", name);
-  definer.samples(block, length % 5);
+  definer.field(block, &EntryFields::samples, length % 5);
 }
 
 // Names of different ranks lie among one another; rank 2 has nothing.
@@ -196,7 +196,7 @@ const RankPhase united{
             definer.variable(block, numbered("field", rank + 1), Type::kInt, {{next, x}});
         definer.text(block, variable, "long_name", numbered("of rank ", rank + 1));
       }
-      if (rank == 1) definer.samples(block, 7);
+      if (rank == 1) definer.field(block, &EntryFields::samples, 7);
       define_plain(definer, numbered("run/own", rank), 10);
     },
     [](int rank, int size, Definer& definer) {

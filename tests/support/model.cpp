@@ -288,7 +288,7 @@ Status RandomSession::define_block() {
     return {};
   }
   if (!id.ok()) return id.status();
-  NMB_TRY(writer_.set_samples(*id, block.samples));
+  NMB_TRY(writer_.set_field(*id, &EntryFields::samples, block.samples));
   block.resize_values();
   model_[name] = std::move(block);
   return {};
@@ -306,7 +306,7 @@ Status RandomSession::define_growing(int blocks) {
       variable.dimensions = {0, 1};
     }
     NMB_ASSIGN(const BlockId id, writer_.define_block(name, metadata_of(block), 0));
-    NMB_TRY(writer_.set_samples(id, 0));
+    NMB_TRY(writer_.set_field(id, &EntryFields::samples, 0));
     model_[name] = std::move(block);
   }
   return {};
@@ -377,7 +377,7 @@ Status RandomSession::add_definitions(Model::iterator at) {
     }
     case 1: {
       block.samples = below(1000);
-      return writer_.set_samples(id, block.samples);
+      return writer_.set_field(id, &EntryFields::samples, block.samples);
     }
     case 2: {
       const std::string name = "d" + std::to_string(block.dimensions.size());

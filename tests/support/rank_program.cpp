@@ -63,8 +63,8 @@ void Definer::tag(BlockId block, std::string_view name, TagValue value) {
   keep(writer_.set_tag(block, name, std::move(value)));
 }
 
-void Definer::samples(BlockId block, std::uint64_t samples) {
-  keep(writer_.set_samples(block, samples));
+void Definer::field(BlockId block, std::uint64_t EntryFields::*field, std::uint64_t value) {
+  keep(writer_.set_field(block, field, value));
 }
 
 void Definer::put(std::string_view block, std::string_view variable, int first) {

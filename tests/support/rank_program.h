@@ -44,7 +44,7 @@ class Definer {
   VarId variable(BlockId block, std::string_view name, Type type,
                  std::span<const DimId> dimensions);
   void text(BlockId block, VarId variable, std::string_view name, std::string_view text);
-  void samples(BlockId block, std::uint64_t samples);
+  void field(BlockId block, std::uint64_t EntryFields::*field, std::uint64_t value);
   void tag(BlockId block, std::string_view name, TagValue value);
   // Puts values count times first, first + 1, ... to a whole variable.
   void put(std::string_view block, std::string_view variable, int first);

@@ -234,7 +234,9 @@ Status Block::try_att(std::string_view name, Type type, ConstArray numbers) {
                 [&](FileWriter& file) { return file.put_att(id_, kGlobal, name, type, numbers); });
 }
 Status Block::try_samples(std::uint64_t number) {
-  return define(*writer_, [&](FileWriter& file) { return file.set_samples(id_, number); });
+  return define(*writer_, [&](FileWriter& file) {
+    return file.set_field(id_, &EntryFields::samples, number);
+  });
 }
 Status Block::try_tag(std::string_view name, TagValue value) {
   return define(*writer_,

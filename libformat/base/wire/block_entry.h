@@ -1,5 +1,5 @@
-// BlockEntry: the row of one block in the index. Totals: sums of counts over many blocks
-// (spec/format.md, sections 6 and 7).
+// BlockEntry: the row of one block in the index, and the columns of its fields (spec/format.md,
+// sections 6 and 7).
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 #include "nmb/counts.h"
 #include "wire/bytes.h"
+#include "wire/column.h"
 
 namespace nmb {
 
@@ -23,7 +24,17 @@ struct StoredBody {
   const StoredBody& stored_body() const { return *this; }
 };
 
-struct BlockEntry : BlockCounts, StoredBody {
+// The fields of an entry that do not depend on where the block is stored.
+struct EntryFields : BlockCounts {
+  std::uint64_t order = 0;
+  std::uint64_t extent_length = 0;
+
+  // Returns the EntryFields part of a derived struct, so that all fields can be copied together.
+  EntryFields& fields() { return *this; }
+  const EntryFields& fields() const { return *this; }
+};
+
+struct BlockEntry : EntryFields, StoredBody {
   // Position, length and checksum of a structure in the file (spec/format.md, section 5).
   struct Place {
     std::uint64_t position = 0;
@@ -38,10 +49,8 @@ struct BlockEntry : BlockCounts, StoredBody {
   bool hole = false;                  // the extent is not empty, but no byte of it is stored
   std::uint64_t sum = 0;              // checksum of header and name
   std::uint64_t extent_position = 0;  // 0 if the extent is not stored in one contiguous range
-  std::uint64_t extent_length = 0;
   std::uint64_t extent_sum = 0;
   Place map;  // root page of the data map
-  std::uint64_t order = 0;
   // Bits of the features that a reader must know to read the block (spec/format.md, section 13).
   std::uint64_t needs = 0;
   // Digests of the classic file that became the block (spec/files.md, section 10.5). They describe
@@ -59,6 +68,42 @@ struct BlockEntry : BlockCounts, StoredBody {
   // `extent_position`, `extent_sum`, `hole` and `map` describe only this part of the extent.
   std::uint64_t settled_length() const { return extent_length - growth; }
 };
+
+// The columns of BlockCounts, in the order of BlockCounts::for_each().
+inline constexpr Column kCountColumns[] = {kDimensions, kVariables, kAttributes, kRecords,
+                                           kSamples};
+static_assert(sizeof(BlockCounts) ==
+              sizeof(kCountColumns) / sizeof(Column) * sizeof(std::uint64_t));
+
+// Calls visit(column, count) with each count.
+template <class Counts, class Visit>
+void for_each_count(Counts& counts, Visit visit) {
+  const Column* column = kCountColumns;
+  BlockCounts::for_each(counts, [&](auto& count) { visit(*column++, count); });
+}
+
+// Calls visit(column, field) for each field of an entry that the index stores, except the name. A
+// place and the digests of a file have three columns, of which `column` is the first. `hole` is a
+// bit of its column.
+template <class Entry, class Visit>
+void for_each_field(Entry& e, Visit visit) {
+  visit(kKind, e.kind);
+  visit(kCodec, e.codec);
+  visit(kFlags, e.hole);
+  visit(kPosition, e.position);
+  visit(kStoredLength, e.stored_length);
+  visit(kRawLength, e.raw_length);
+  visit(kDigest, e.digest);
+  visit(kSum, e.sum);
+  visit(kExtentPosition, e.extent_position);
+  visit(kExtentLength, e.extent_length);
+  visit(kExtentSum, e.extent_sum);
+  for_each_count(e, visit);
+  visit(kMapPosition, e.map);
+  visit(kFileDigest, e.file_digests);
+  visit(kOrder, e.order);
+  visit(kNeeds, e.needs);
+}
 
 // Returns the number of samples of a block if no rule for counting samples is given.
 constexpr std::uint64_t default_samples(std::uint64_t variables) { return variables > 0 ? 1 : 0; }

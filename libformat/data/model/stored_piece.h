@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "wire/kinds.h"
+#include "wire/codecs.h"
 
 namespace nmb {
 

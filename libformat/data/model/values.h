@@ -20,6 +20,7 @@
 #include "model/metadata.h"
 #include "nmb/array.h"
 #include "wire/bytes.h"
+#include "wire/codecs.h"
 #include "wire/failure.h"
 
 namespace nmb {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "model/values.h"
-#include "values/codecs.h"
+#include "wire/codecs.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
 
@@ -68,13 +68,13 @@ Result<std::vector<std::byte>> without_sum(std::vector<std::byte> bytes) {
 }
 
 // limit: the largest number of decoded bytes.
-Result<std::vector<std::byte>> decoded(const PieceCodecWord& word, std::span<const std::byte> bytes,
+Result<std::vector<std::byte>> decoded(const CodecRow& codec, std::span<const std::byte> bytes,
                                        std::uint64_t limit) {
   std::size_t used = 0;
   auto out = decode_growing(bytes.size(), limit, [&](std::span<std::byte> room) {
-    return decode_bytes(word.codec, bytes, room, &used);
+    return decode_bytes(codec.codec, bytes, room, &used);
   });
-  if (!out) return damaged(joined_text("found a chunk that ", word.name, " cannot decode"));
+  if (!out) return damaged(joined_text("found a chunk that ", codec.name, " cannot decode"));
   return std::move(*out);
 }
 
@@ -148,8 +148,8 @@ bool is_known(const Filter& filter) {
 
 std::string chunk_filters_text() {
   std::vector<std::pair<std::uint32_t, std::string>> filters;
-  for (const PieceCodecWord& word : kPieceCodecs)
-    if (word.codec != PieceCodec::kNone) filters.emplace_back(word.hdf5_filter, word.name);
+  for (const CodecRow& row : kPieceCodecs)
+    if (row.codec != PieceCodec::kNone) filters.emplace_back(row.hdf5_filter, row.name);
   for (const OtherFilter& other : kOtherFilters) filters.emplace_back(other.id, other.name);
   std::ranges::sort(filters);
   std::vector<std::string> names;
@@ -178,7 +178,7 @@ std::vector<Filter> filters_for(std::vector<Filter> filters, std::uint64_t value
     std::vector<std::uint32_t>& parameters = filter.parameters;
     if (filter.id == kFletcher32) parameters.clear();
     if (filter.id == kShuffle) parameters = {static_cast<std::uint32_t>(value_size)};
-    const PieceCodecWord* const codec = codec_of(filter.id);
+    const CodecRow* const codec = codec_of(filter.id);
     if (!codec) continue;
     const std::uint32_t level = parameters.empty() ? 1 : parameters.front();
     parameters = {std::min(level, static_cast<std::uint32_t>(codec->highest_level))};
@@ -209,7 +209,7 @@ Result<std::vector<std::byte>> undo_filters(const std::vector<Filter>& filters, 
   for (std::size_t i = filters.size(); i-- > first;) {
     if (is_skipped(mask, i)) continue;
     const Filter& filter = filters[i];
-    if (const PieceCodecWord* const codec = codec_of(filter.id)) {
+    if (const CodecRow* const codec = codec_of(filter.id)) {
       NMB_ASSIGN(stored, decoded(*codec, stored, limit));
     } else if (filter.id == kFletcher32) {
       NMB_ASSIGN(stored, without_sum(std::move(stored)));
@@ -263,7 +263,7 @@ std::vector<std::byte> encode_chunk(const std::vector<Filter>& filters,
   *mask = 0;
   for (std::size_t i = 0; i < filters.size(); ++i) {
     const Filter& filter = filters[i];
-    if (const PieceCodecWord* const codec = codec_of(filter.id)) {
+    if (const CodecRow* const codec = codec_of(filter.id)) {
       std::vector<std::byte> shorter =
           compressed(codec->codec, static_cast<int>(filter.parameters.front()), chunk);
       if (shorter.empty())

@@ -5,16 +5,24 @@
 
 #include "model/name_rules.h"
 #include "model/values.h"
-#include "values/codecs.h"
+#include "wire/codecs.h"
 #include "wire/joined_text.h"
 #include "wire/whole_number.h"
 
 namespace nmb {
 
+std::string Compression::codec_choices() {
+  std::vector<std::string> choices;
+  for (const CodecRow& row : kPieceCodecs)
+    choices.push_back(row.highest_level == 0
+                          ? std::string(row.name)
+                          : joined_text(row.name, "[:1-", row.highest_level, "]"));
+  return alternatives_text(choices);
+}
+
 Status Compression::set_codec(std::string_view text) {
   const std::size_t colon = text.find(':');
-  const auto* const known =
-      std::ranges::find(kPieceCodecs, text.substr(0, colon), &PieceCodecWord::name);
+  const auto* const known = std::ranges::find(kPieceCodecs, text.substr(0, colon), &CodecRow::name);
   if (known == std::end(kPieceCodecs))
     return Status(Code::kUsage, "found codec " + in_quotes(text) + ", expected " + codec_names());
   codec = known->codec;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <new>
 
-#include "wire/compressors.h"
+#include "wire/codecs.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -78,7 +78,7 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
   const bool with_dictionary = codec == BodyCodec::kZstdDictionary;
   if (is_allowed_frame(stored, raw_length, with_dictionary ? dictionary_id_ : 0)) {
     auto raw = decode_growing(stored.size(), raw_length, [&](std::span<std::byte> out) {
-      return decode_zstd(stored, out, with_dictionary ? dictionary_ : nullptr);
+      return decode_frames(stored, out, with_dictionary ? dictionary_ : nullptr);
     });
     if (raw && raw->size() == raw_length) return std::move(*raw);
   }

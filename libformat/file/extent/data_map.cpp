@@ -7,8 +7,8 @@
 #include "block/body_codec.h"
 #include "extent/external_files.h"
 #include "extent/piece_codec.h"
-#include "values/codecs.h"
 #include "wire/checked.h"
+#include "wire/codecs.h"
 #include "wire/joined_text.h"
 
 namespace nmb {

@@ -1,7 +1,7 @@
 #include "extent/piece_codec.h"
 
 #include "block/body_codec.h"
-#include "values/codecs.h"
+#include "wire/codecs.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -21,7 +21,8 @@ Status does_not_decode(std::uint64_t length) {
 // Decodes `stored` into `out`. length: expected decoded length.
 Decoded decode_into(PieceCodec codec, std::span<const std::byte> stored, std::uint64_t length,
                     std::span<std::byte> out) {
-  if (codec == PieceCodec::kZstd && !is_allowed_frame(stored, length)) return {};
+  const CodecRow& row = codec_row(codec);
+  if (row.allows_piece && !row.allows_piece(stored, length)) return {};
   std::size_t used = 0;
   const Decoded decoded = decode_bytes(codec, stored, out, &used);
   return decoded.length && used != stored.size() ? Decoded{} : decoded;

@@ -1,5 +1,5 @@
 // Encodes and decodes pieces of values. A stored piece is either uncompressed or coded by one of
-// the codecs of values/codecs.h (spec/format.md, sections 8.2 and 10.1).
+// the codecs of wire/codecs.h (spec/format.md, sections 8.2 and 10.1).
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace nmb {
 
 // Returns whether this version knows the codec with this number.
 constexpr bool is_piece_codec(std::uint64_t codec) {
-  return std::ranges::any_of(kPieceCodecs, [&](const PieceCodecWord& known) {
+  return std::ranges::any_of(kPieceCodecs, [&](const CodecRow& known) {
     return static_cast<std::uint64_t>(known.codec) == codec;
   });
 }

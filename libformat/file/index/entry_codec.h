@@ -31,42 +31,6 @@ struct ChildRow {
   std::vector<UnknownValue> unknown{};  // used only if the row is copied from an old page
 };
 
-// The columns of BlockCounts, in the order of BlockCounts::for_each().
-inline constexpr Column kCountColumns[] = {kDimensions, kVariables, kAttributes, kRecords,
-                                           kSamples};
-static_assert(sizeof(BlockCounts) ==
-              sizeof(kCountColumns) / sizeof(Column) * sizeof(std::uint64_t));
-
-// Calls visit(column, count) with each count.
-template <class Counts, class Visit>
-void for_each_count(Counts& counts, Visit visit) {
-  const Column* column = kCountColumns;
-  BlockCounts::for_each(counts, [&](auto& count) { visit(*column++, count); });
-}
-
-// Calls visit(column, field) for each field of an entry that the index stores, except the name. A
-// place and the digests of a file have three columns, of which `column` is the first. `hole` is a
-// bit of its column.
-template <class Entry, class Visit>
-void for_each_field(Entry& e, Visit visit) {
-  visit(kKind, e.kind);
-  visit(kCodec, e.codec);
-  visit(kFlags, e.hole);
-  visit(kPosition, e.position);
-  visit(kStoredLength, e.stored_length);
-  visit(kRawLength, e.raw_length);
-  visit(kDigest, e.digest);
-  visit(kSum, e.sum);
-  visit(kExtentPosition, e.extent_position);
-  visit(kExtentLength, e.extent_length);
-  visit(kExtentSum, e.extent_sum);
-  for_each_count(e, visit);
-  visit(kMapPosition, e.map);
-  visit(kFileDigest, e.file_digests);
-  visit(kOrder, e.order);
-  visit(kNeeds, e.needs);
-}
-
 void add_entry(PageBuilder& leaf, const BlockEntry& entry);
 BlockEntry entry_at(const Page& leaf, std::uint32_t row);
 void add_child(PageBuilder& node, const ChildRow& child);

@@ -30,82 +30,11 @@ constexpr bool is_table(PageUse use) {
   return use == PageUse::kStatistics || use == PageUse::kTags;
 }
 
-// A set of pages. It has two bits for each use: one for leaves, and one for nodes.
-using PageSet = std::uint16_t;
-constexpr PageSet leaf_of(PageUse use) {
-  return static_cast<PageSet>(1 << (2 * static_cast<int>(use)));
-}
-constexpr PageSet node_of(PageUse use) {
-  return static_cast<PageSet>(2 << (2 * static_cast<int>(use)));
-}
-constexpr PageSet pages_of(PageUse use) { return leaf_of(use) | node_of(use); }
-
-constexpr PageSet kIndexLeaf = leaf_of(PageUse::kIndex), kIndexNode = node_of(PageUse::kIndex),
-                  kIndex = pages_of(PageUse::kIndex), kMapLeaf = leaf_of(PageUse::kDataMap),
-                  kMap = pages_of(PageUse::kDataMap), kDead = pages_of(PageUse::kDead),
-                  kFiles = pages_of(PageUse::kFileTable), kGrowth = pages_of(PageUse::kGrowth),
-                  kStatisticsLeaf = leaf_of(PageUse::kStatistics),
-                  kTableLeaf = kStatisticsLeaf | leaf_of(PageUse::kTags),
-                  kTableNode = node_of(PageUse::kStatistics) | node_of(PageUse::kTags),
-                  kTable = kTableLeaf | kTableNode,
-                  kAny = kIndex | kMap | kDead | kFiles | kGrowth | kTable;
-
-// A range of columns, and the pages that may have them.
-struct ColumnUse {
-  std::uint16_t first, last;
-  PageSet pages;
-};
-
-// The table of columns in section 6.
-constexpr ColumnUse kColumnUses[] = {
-    {kNameEnd, kNameEnd, kIndex | kFiles | kTable},
-    {kKind, kKind, kIndexLeaf | kTableLeaf},
-    {kCodec, kCodec, kIndexLeaf | kMapLeaf | kGrowth},
-    {kFlags, kFlags, kIndexLeaf},
-    {kPosition, kStoredLength, kAny},
-    {kRawLength, kRawLength, kIndexLeaf | kMapLeaf | kGrowth},
-    {kDigest, kDigest, kIndexLeaf | kFiles},
-    {kSum, kSum, kAny},
-    {kExtentPosition, kExtentSum, kIndexLeaf},
-    {kBlocks, kBlocks, kIndexNode | kTableNode},
-    {kDimensions, kAttributes, kIndex},
-    {kRecords, kRecords, kIndex | kGrowth},
-    {kSamples, kSamples, kIndex},
-    {kMapPosition, kMapSum, kIndexLeaf | kFiles},
-    {kFileDigest, kFileSha256End, kIndexLeaf},
-    {kOrder, kOrder, kIndexLeaf | kFiles | kGrowth | kTable},
-    {kLogicalOffset, kLogicalOffset, kMap | kGrowth},
-    {kFileNumber, kFileNumber, kMapLeaf},
-    {kState, kState, kMapLeaf | kDead | kFiles | kGrowth | kTableLeaf},
-    {kNeeds, kNeeds, kIndex},
-    {kElements, kNans, kStatisticsLeaf},
-    {kMinimum, kMinimum, kTableLeaf},
-    {kMaximum, kMaximum, kStatisticsLeaf},
-    {kBytesEnd, kBytesEnd, kMapLeaf | kFiles | kTableLeaf},
-};
-
-// Returns nullptr if this version does not define the column id, which is then reserved for later
-// versions.
-constexpr const ColumnUse* find_column(std::uint16_t id) {
-  const auto* const found = std::ranges::lower_bound(kColumnUses, id, {}, &ColumnUse::last);
-  return found != std::end(kColumnUses) && found->first <= id ? found : nullptr;
-}
-static_assert(std::ranges::is_sorted(kColumnUses, {}, &ColumnUse::last));
-static_assert(std::end(kColumnUses)[-1].last + 1 == kColumnCount);
-
 // Returns the index of a column in kWideColumns, or kWideColumns.size() if it is not wide.
 constexpr std::size_t wide_index(std::uint16_t id) {
   return static_cast<std::size_t>(std::ranges::find(kWideColumns, id) - kWideColumns.begin());
 }
 constexpr bool is_wide(std::uint16_t id) { return wide_index(id) < kWideColumns.size(); }
-
-constexpr bool is_known(std::uint16_t id) { return find_column(id) != nullptr; }
-
-// Returns whether section 6 allows the column in pages of this use and level. The column must be
-// known.
-constexpr bool is_allowed(PageUse use, bool leaf, std::uint16_t id) {
-  return (find_column(id)->pages & (leaf ? leaf_of(use) : node_of(use))) != 0;
-}
 
 std::uint64_t load_width(const std::byte* from, std::uint32_t width) {
   std::uint64_t value = 0;
@@ -379,13 +308,13 @@ class Page::Decoder {
     std::uint16_t previous = 0;
     for (std::size_t entry = kPageHeaderSize, c = 0; c < columns; ++c, entry += 4) {
       const auto id = field<std::uint16_t>(entry), width = field<std::uint16_t>(entry + 2);
-      const bool known = is_known(id);
+      const bool known = find_column(id) != nullptr;
       const bool width_ok =
           is_wide(id) ? width == 16
                       : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
       const std::string column = joined_text("column ", id, " of width ", width);
       if (id <= previous) return fails("R-PG-6", entry, column, "ascending ids");
-      if (known && !is_allowed(expect_.use, page_.level_ == 0, id))
+      if (known && !may_have(expect_.use, page_.level_ == 0, id))
         return fails("R-PG-15", entry, column, "a column that this page may have");
       if (!width_ok) return fails("R-PG-16", entry, column, "width 1 to 8, or 16 for digests");
       if (!known && (id & kCriticalForReading)) {
@@ -407,7 +336,7 @@ class Page::Decoder {
   // Checks that each column is as narrow as its values allow, and that padding is 0.
   void check_widths() {
     for (const auto& [id, width, offset, entry] : columns_) {
-      if (is_known(id))
+      if (find_column(id))
         page_.columns_[id] = {static_cast<std::uint32_t>(offset), width};
       else
         page_.unknown_.push_back({id, width, static_cast<std::uint32_t>(offset)});
@@ -498,7 +427,7 @@ std::string_view PageBuilder::last_name() const {
 void PageBuilder::set(Column column, std::uint64_t value) {
   auto& values = values_[column];
   if (value == 0 && values.empty()) return;
-  assert(is_known(column) && is_allowed(use_, level_ == 0, column));
+  assert(may_have(use_, level_ == 0, column));
   values.resize(rows_);
   values[rows_ - 1] = value;
 }
@@ -506,7 +435,7 @@ void PageBuilder::set(Column column, std::uint64_t value) {
 void PageBuilder::set_digest(Digest digest, Column column) {
   auto& digests = digests_[wide_index(column)];
   if (digest.is_zero() && digests.empty()) return;
-  assert(is_allowed(use_, level_ == 0, column));
+  assert(may_have(use_, level_ == 0, column));
   digests.resize(rows_);
   digests[rows_ - 1] = digest;
 }
@@ -673,7 +602,7 @@ Result<std::optional<std::vector<std::uint64_t>>> peek_column(const ByteSource& 
     const auto id = load_le<std::uint16_t>(&head[entry]);
     const auto width = load_le<std::uint16_t>(&head[entry + 2]);
     const std::uint64_t length = std::uint64_t{width} * rows;
-    if (!is_known(id) && (id & kCriticalForReading)) return Values();
+    if (!find_column(id) && (id & kCriticalForReading)) return Values();
     if (offset > expect.length || length > expect.length - offset) return Values();
     if (id == column) {
       if (width == 0 || width > 8) return Values();

@@ -15,67 +15,15 @@
 
 #include "page/origin.h"
 #include "wire/bytes.h"
+#include "wire/column.h"
 #include "wire/failure.h"
 #include "wire/place.h"
 
 namespace nmb {
 
-enum class PageUse : std::uint8_t {
-  kIndex,
-  kDataMap,
-  kDead,
-  kFileTable,
-  kGrowth,
-  kStatistics,
-  kTags
-};
-
-// The column ids of section 6.
-enum Column : std::uint16_t {
-  kNameEnd = 1,
-  kKind = 2,
-  kCodec = 3,
-  kFlags = 4,
-  kPosition = 5,
-  kStoredLength = 6,
-  kRawLength = 7,
-  kDigest = 8,
-  kSum = 9,
-  kExtentPosition = 10,
-  kExtentLength = 11,
-  kExtentSum = 12,
-  kBlocks = 13,
-  kDimensions = 14,
-  kVariables = 15,
-  kAttributes = 16,
-  kRecords = 17,
-  kSamples = 18,
-  kMapPosition = 19,
-  kMapLength = 20,
-  kMapSum = 21,
-  kFileDigest = 25,
-  kFileSha256 = 26,     // first half
-  kFileSha256End = 27,  // second half
-  kOrder = 31,
-  kLogicalOffset = 32,
-  kFileNumber = 33,
-  kState = 34,
-  kNeeds = 35,
-  kElements = 48,
-  kMissing = 49,
-  kNans = 50,
-  kMinimum = 51,
-  kMaximum = 52,
-  kBytesEnd = 53,
-  kColumnCount = 54,  // largest id of this version plus 1
-};
-
 // Values of column kState (34).
 inline constexpr std::uint64_t kStatePageBefore = 1;  // allowed only in the first row
 inline constexpr std::uint64_t kStateAbandoned = 2;   // allowed only in dead-space segments
-
-// Columns with values of 16 bytes.
-inline constexpr std::array kWideColumns = {kDigest, kFileDigest, kFileSha256, kFileSha256End};
 
 inline constexpr std::size_t kPageHeaderSize = 88;
 inline constexpr std::size_t kPageSumOffset = 80;

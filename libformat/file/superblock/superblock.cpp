@@ -47,7 +47,7 @@ Digest load_digest(const std::byte* from) {
 
 // Calls visit(offset, field) for each field that is an integer or a place.
 template <class S, class Visit>
-void for_each_field(S& s, Visit visit) {
+void for_each_member(S& s, Visit visit) {
   visit(kGeneration, s.generation), visit(kFileLength, s.file_length);
   visit(kCompatible, s.compatible), visit(kReadonlyCompatible, s.readonly_compatible);
   visit(kIncompatible, s.incompatible), visit(in_superblock::kNeeds, s.needs),
@@ -85,7 +85,7 @@ std::array<std::byte, kSlotUnit> Superblock::encode() const {
   std::memcpy(p, kSlotMagic, 8);
   store_le(p + 8, kVersion);
   store_le(p + kUsed, static_cast<std::uint16_t>(kLaterPlaces + later_places.size() * kPlaceSize));
-  for_each_field(*this, [&](std::size_t offset, const auto& value) {
+  for_each_member(*this, [&](std::size_t offset, const auto& value) {
     if constexpr (std::is_same_v<decltype(value), const Place&>)
       store_place(p + offset, value);
     else if constexpr (std::is_same_v<decltype(value), const Digest&>)
@@ -109,7 +109,7 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
   auto wrong = [&](const char* rule, std::size_t offset, std::string found, std::string expected) {
     findings.report({rule, position + offset, "superblock", std::move(found), std::move(expected)});
   };
-  for_each_field(*out, [&](std::size_t offset, auto& value) {
+  for_each_member(*out, [&](std::size_t offset, auto& value) {
     using Field = std::decay_t<decltype(value)>;
     if constexpr (std::is_same_v<Field, Place>)
       value = load_place(p + offset);

@@ -6,8 +6,8 @@
 #include "netcdf/shared_dimensions.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_grid.h"
-#include "values/codecs.h"
 #include "wire/checked.h"
+#include "wire/codecs.h"
 
 namespace nmb::hdf5 {
 
@@ -18,7 +18,7 @@ constexpr std::uint64_t kLeastChunk = 4 << 20;  // bytes of values
 // one that cannot grow stays contiguous.
 constexpr std::uint64_t kSmallArray = 64 << 10;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
-constexpr std::uint32_t kDeflate = word_of(PieceCodec::kDeflate).hdf5_filter;
+constexpr std::uint32_t kDeflate = codec_row(PieceCodec::kDeflate).hdf5_filter;
 constexpr std::uint32_t kLevel = 4;
 
 Result<std::string> text_of(const Metadata& metadata, VarId variable, std::string_view name) {

@@ -11,9 +11,9 @@
 #include "model/value_begin.h"
 #include "sources/value_source.h"
 #include "values/chunk_filters.h"
-#include "values/codecs.h"
 #include "values/rechunked_array.h"
 #include "wire/checked.h"
+#include "wire/codecs.h"
 
 namespace nmb {
 
@@ -59,7 +59,7 @@ class Recoder {
       if (coded) {
         any = true;
         needs_plugin_ = needs_plugin_ || std::ranges::any_of(coded->filters, [](const Filter& f) {
-                          const PieceCodecWord* const codec = codec_of(f.id);
+                          const CodecRow* const codec = codec_of(f.id);
                           return codec && is_plugin(*codec);
                         });
         const std::uint64_t begin = region_begin(end_);
@@ -306,19 +306,13 @@ class Recoder {
 
 std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<Filter>& now,
                                    std::uint64_t value_size) {
-  static_assert(std::ranges::all_of(kPieceCodecs,
-                                    [](const PieceCodecWord& known) {
-                                      return (known.hdf5_filter == 0) ==
-                                             (known.codec == PieceCodec::kNone);
-                                    }),
-                "each codec needs an HDF5 filter; without it, chunks would stay uncompressed");
   bool shuffle = wanted.shuffle, sum = false;
-  const PieceCodecWord* codec = &word_of(wanted.codec.value_or(PieceCodec::kNone));
+  const CodecRow* codec = &codec_row(wanted.codec.value_or(PieceCodec::kNone));
   auto level = static_cast<std::uint32_t>(wanted.level);
   for (const Filter& f : now) {
     shuffle = shuffle || f.id == kShuffle;
     sum = sum || f.id == kFletcher32;
-    const PieceCodecWord* const used = codec_of(f.id);
+    const CodecRow* const used = codec_of(f.id);
     if (wanted.codec || !used) continue;
     codec = used;
     level = std::min(std::max(f.parameters.empty() ? 1u : f.parameters.front(), 1u),

@@ -24,9 +24,9 @@
 #include "merge/uniting/union_builder.h"
 #include "model/name_rules.h"
 #include "reader/file_reader.h"
-#include "values/codecs.h"
 #include "verify/verify.h"
 #include "view/hdf5_view.h"
+#include "wire/codecs.h"
 #include "wire/joined_text.h"
 #include "wire/memory_budget.h"
 #include "writer/file_writer.h"
@@ -268,7 +268,7 @@ class Packer : public MergeStep {
   Status warn_of_plugin() {
     NMB_ASSIGN(const bool needs_plugin, anywhere(blocks_->needs_plugin()));
     if (!needs_plugin || !options_.hdf5 || ranks_.rank() != 0) return {};
-    const PieceCodecWord& codec = word_of(*options_.compression->codec);
+    const CodecRow& codec = codec_row(*options_.compression->codec);
     report_.warnings.push_back(joined_text(
         options_.output, ": values are compressed with HDF5 filter ", codec.hdf5_filter, " (",
         codec.name,

@@ -39,7 +39,7 @@ BlockEntry entry_of(const WriterCore& w, const BlockCommit& c) {
   if (block.committed) entry = *block.committed;
   entry.name = w.blocks.name(c.id);
   entry.kind = static_cast<std::uint16_t>(block.next.kind);
-  block.next.fields().put_into(entry);
+  entry.fields() = block.next.fields();
   entry.stored_body() = block.next.stored_body();
   entry.hole = c.hole;
   if (c.rewritten) entry.sum = c.header_sum;

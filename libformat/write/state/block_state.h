@@ -16,28 +16,6 @@
 
 namespace nmb {
 
-// The fields of an index entry that do not depend on where the block is stored.
-struct EntryFields : BlockCounts {
-  std::uint64_t order = 0;
-  std::uint64_t extent_length = 0;
-
-  // Returns the EntryFields part of a derived struct, so that all fields can be copied together.
-  EntryFields& fields() { return *this; }
-  const EntryFields& fields() const { return *this; }
-
-  static EntryFields of(const BlockEntry& entry) {
-    EntryFields out{entry.counts()};
-    out.order = entry.order;
-    out.extent_length = entry.extent_length;
-    return out;
-  }
-  void put_into(BlockEntry& entry) const {
-    entry.counts() = counts();
-    entry.order = order;
-    entry.extent_length = extent_length;
-  }
-};
-
 // The fields of the block's index entry after the next commit, except the fields that describe the
 // values. end_define() sets these fields; puts add records.
 struct NextEntry : EntryFields, StoredBody {
@@ -45,7 +23,7 @@ struct NextEntry : EntryFields, StoredBody {
   Kind kind = Kind::kCdf5;
 
   static NextEntry of(const BlockEntry& entry) {
-    return {EntryFields::of(entry), entry.stored_body(), 0, static_cast<Kind>(entry.kind)};
+    return {entry.fields(), entry.stored_body(), 0, static_cast<Kind>(entry.kind)};
   }
 };
 

@@ -302,9 +302,10 @@ Status FileWriter::add_provenance(std::string_view json) {
   return nmb::add_provenance(*impl_, json);
 }
 
-Status FileWriter::set_samples(BlockId block, std::uint64_t samples) {
+Status FileWriter::set_field(BlockId block, std::uint64_t EntryFields::*field,
+                             std::uint64_t value) {
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
-  state->next.samples = samples;
+  state->next.*field = value;
   return {};
 }
 

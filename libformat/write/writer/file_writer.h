@@ -85,9 +85,12 @@ class FileWriter {
   // outside define mode, or for an unknown block. The commit fails with kDamaged if the file does
   // not have the given digests.
   NMB_EXPORT Result<std::uint32_t> add_original(NewOriginal original);
-  // Sets the block's number of samples, which is added to the totals; the default is 0. If several
-  // ranks define the block, the largest number counts.
-  NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);
+  // Sets a field of the block's index entry that programs decide; the default is 0. The only one is
+  // `samples`, which is added to the totals; if several ranks define the block, the largest number
+  // counts. Errors: kUsage outside define mode or for a packed block; kUnsupported for a committed
+  // block of kind 6.
+  NMB_EXPORT Status set_field(BlockId block, std::uint64_t EntryFields::*field,
+                              std::uint64_t value);
   // Gives a tag to a block that is not committed yet, or replaces the block's tag of this name. A
   // tag that a packed block has in another file (PackedBlock::kept) is replaced too. Programs find
   // blocks by their tags (find/find.h). If several ranks define the block, it gets the tags of all

@@ -28,7 +28,7 @@ class DryRunTest : public testing::Test {
       NMB_ASSIGN(const BlockId block, writer.define_block("run/" + std::to_string(b)));
       NMB_ASSIGN(const DimId x, writer.def_dim(block, "x", b == 50 ? 300'000 : 40));
       NMB_TRY(writer.def_var(block, "energy", Type::kDouble, {{x}}).status());
-      NMB_TRY(writer.set_samples(block, 2));
+      NMB_TRY(writer.set_field(block, &EntryFields::samples, 2));
     }
     return writer.end_define();
   }

@@ -184,8 +184,8 @@ TEST_F(WriterTest, ModesAreChecked) {
   EXPECT_EQ(writer->end_define().code(), Code::kUsage);
   EXPECT_EQ(writer->define_block("b").status().code(), Code::kUsage);
   EXPECT_EQ(writer->remove_block(block).code(), Code::kUsage);
-  EXPECT_EQ(writer->set_samples(block, 1).code(), Code::kUsage);
-  EXPECT_EQ(writer->set_samples(77, 1).code(), Code::kUsage);
+  EXPECT_EQ(writer->set_field(block, &EntryFields::samples, 1).code(), Code::kUsage);
+  EXPECT_EQ(writer->set_field(77, &EntryFields::samples, 1).code(), Code::kUsage);
   EXPECT_EQ(put(*writer, block, pattern(5)).code(), Code::kUsage);
   EXPECT_TRUE(put(*writer, block, pattern(4)).ok());
 }
@@ -706,7 +706,7 @@ TEST_F(WriterTest, TheIndexGrowsSplitsAndShrinks) {
     for (std::size_t i = static_cast<std::size_t>(left); i < names.size(); ++i)
       ASSERT_TRUE(writer->remove_block(*writer->find_block(names[i])).ok());
     if (left > 0) {
-      ASSERT_TRUE(writer->set_samples(*writer->find_block(names[0]), 1).ok());
+      ASSERT_TRUE(writer->set_field(*writer->find_block(names[0]), &EntryFields::samples, 1).ok());
     }
     ASSERT_TRUE(writer->end_define().ok());
     const Status status = writer->sync();

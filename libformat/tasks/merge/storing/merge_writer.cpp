@@ -314,7 +314,7 @@ Status MergeWriter::take_part(const OutputName& name, InputPart part) {
       defined(writer_.define_block(name.name, metadata, part.records), name, &status);
   if (!id) return status;
   NMB_TRY(set_tags(*id, tags));
-  NMB_TRY(writer_.set_samples(*id, samples));
+  NMB_TRY(writer_.set_field(*id, &EntryFields::samples, samples));
   if (sources_.empty() || sources_.back().values != part.values) {
     std::string origin(part.origin);
     if (origin.empty() && part.values) origin = origin_of(part.values);

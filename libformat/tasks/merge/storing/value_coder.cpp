@@ -8,7 +8,7 @@
 #include "origins/value_mover.h"
 #include "parallel/workers.h"
 #include "sources/value_source.h"
-#include "values/codecs.h"
+#include "wire/codecs.h"
 
 namespace nmb {
 
@@ -82,7 +82,7 @@ Status ValueCoder::code_window(const ValuesToCode& block, Window* window,
     if (first == block.coded.end() || first->offset >= window->to) return {};
     if (first->offset == window->from && first->length == length) whole = &*first;
     codec = first->codec;
-    level = word_of(codec).usual_level;
+    level = codec_row(codec).usual_level;
   }
   if (block.values->is_unallocated(window->from, length)) return {};
   values.resize(length);

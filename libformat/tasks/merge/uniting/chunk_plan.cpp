@@ -12,8 +12,8 @@
 #include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_grid.h"
-#include "values/codecs.h"
 #include "values/open_array.h"
+#include "wire/codecs.h"
 
 namespace nmb {
 
@@ -435,7 +435,7 @@ class ChunkPlanner {
     for (ChunkedPart& part : united.parts)
       part.is_alike = part.own && are_alike(*part.own, *chunking) &&
                       (!keeps_level || part.own->filters == chunking->filters);
-    if (is_coded && compression_->codec && is_plugin(word_of(*compression_->codec)))
+    if (is_coded && compression_->codec && is_plugin(codec_row(*compression_->codec)))
       plan_.wanted.needs_plugin = true;
   }
 
