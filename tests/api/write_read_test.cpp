@@ -133,6 +133,28 @@ TEST_F(WriteReadTest, RequestsArePutTogether) {
   EXPECT_EQ(c, all);
 }
 
+// Would catch: a request for values that are gone when iput() returns.
+template <class V>
+constexpr bool takes_temporaries = requires(V v, const Hyperslab slab) {
+  v.iput({1.F, 2.F});
+}
+|| requires(V v, const Hyperslab slab) { v.iput(slab, {1.F, 2.F}); }
+|| requires(V v, const Hyperslab slab) { v.iput({{0}, {2}}, {1.F, 2.F}); }
+|| requires(V v, const Hyperslab slab) { v.try_iput({1, 2}); }
+|| requires(V v, const Hyperslab slab) { v.try_iput(slab, {1, 2}); }
+|| requires(V v, const Hyperslab slab) { v.iput({std::vector<int>{1, 2}}); }
+|| requires(V v, const Hyperslab slab) { v.iput(std::vector<int>{1, 2}); }
+|| requires(V v, const Hyperslab slab) { v.try_iput(std::string("ab")); }
+|| requires(V v, const Hyperslab slab) { v.try_iput(slab, 1.5); };
+template <class V>
+constexpr bool takes_lasting = requires(V v, const Hyperslab slab, const std::vector<int> values) {
+  v.iput(values);
+  v.iput({{0}, {2}}, values);
+  v.try_iput(slab, std::span(values));
+};
+static_assert(!takes_temporaries<Var>);
+static_assert(takes_lasting<Var>);
+
 TEST_F(WriteReadTest, GenerationsAreAdded) {
   {
     Writer out(path());

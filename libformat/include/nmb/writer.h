@@ -136,12 +136,25 @@ class Var {
   // Begins a put. `values` must stay valid and unchanged until the request is complete.
   Request iput(ConstArray values) { return check(try_iput(values)); }
   Request iput(const Hyperslab& slab, ConstArray values) { return check(try_iput(slab, values)); }
+  NMB_EXPORT Result<Request> try_iput(ConstArray values);
+  NMB_EXPORT Result<Request> try_iput(const Hyperslab& slab, ConstArray values);
+  // Values that are gone when the call returns do not compile.
   template <TemporaryNumbers T>
   Request iput(T&& values) = delete;
   template <TemporaryNumbers T>
   Request iput(const Hyperslab& slab, T&& values) = delete;
-  NMB_EXPORT Result<Request> try_iput(ConstArray values);
-  NMB_EXPORT Result<Request> try_iput(const Hyperslab& slab, ConstArray values);
+  template <TemporaryNumbers T>
+  Result<Request> try_iput(T&& values) = delete;
+  template <TemporaryNumbers T>
+  Result<Request> try_iput(const Hyperslab& slab, T&& values) = delete;
+  template <class T>
+  Request iput(std::initializer_list<T> values) = delete;
+  template <class T>
+  Request iput(const Hyperslab& slab, std::initializer_list<T> values) = delete;
+  template <class T>
+  Result<Request> try_iput(std::initializer_list<T> values) = delete;
+  template <class T>
+  Result<Request> try_iput(const Hyperslab& slab, std::initializer_list<T> values) = delete;
 
  private:
   friend class Block;
