@@ -133,6 +133,26 @@ TEST_F(WriteReadTest, RequestsArePutTogether) {
   EXPECT_EQ(c, all);
 }
 
+// Would catch: a request that another writer takes for one of its own, and the request 0.
+TEST_F(WriteReadTest, ARequestBelongsToItsWriter) {
+  const std::vector<int> ones{1, 1}, twos{2, 2};
+  Writer a(path("a.nmb")), b(path("b.nmb"));
+  Block of_a = a.block("x"), of_b = b.block("x");
+  Var v = of_a.var<int>("v", {of_a.dim("n", 2)}), w = of_b.var<int>("v", {of_b.dim("n", 2)});
+  const std::vector<Request> first{v.iput(ones)}, second{w.iput(twos)};
+  EXPECT_NE(first[0], Request{});
+  EXPECT_NE(first[0], second[0]);
+  EXPECT_EQ(a.try_wait(second).code(), Code::kUsage);
+  EXPECT_EQ(b.try_wait(first).code(), Code::kUsage);
+  EXPECT_EQ(a.try_wait(std::vector<Request>{Request{}}).code(), Code::kUsage);
+  a.wait(first);
+  b.wait(second);
+  a.close();
+  b.close();
+  EXPECT_EQ(Reader(path("a.nmb")).read<int>("x/v"), ones);
+  EXPECT_EQ(Reader(path("b.nmb")).read<int>("x/v"), twos);
+}
+
 // Would catch: a request for values that are gone when iput() returns.
 template <class V>
 constexpr bool takes_temporaries = requires(V v, const Hyperslab slab) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <span>
@@ -20,8 +21,9 @@ class OpenRequests {
  public:
   std::size_t size() const { return requests_.size(); }
   RequestId add(Request request) {
-    requests_.emplace(next_, std::move(request));
-    return next_++;
+    const RequestId id = next_id();
+    requests_.emplace(id, std::move(request));
+    return id;
   }
   // Removes the requests with these IDs and returns them in the same order. Errors: kUsage, with
   // all requests still open, if an ID occurs twice or belongs to no open request, or if `statuses`
@@ -45,8 +47,13 @@ class OpenRequests {
   }
 
  private:
+  // IDs count from 1. All requests of the process have different IDs, so that a request of one
+  // writer is unknown to every other.
+  static RequestId next_id() {
+    static std::atomic<RequestId> last{0};
+    return ++last;
+  }
   std::map<RequestId, Request> requests_;
-  RequestId next_ = 0;
 };
 
 // Returns the result of a wait: the first error in the order of the requests.

@@ -92,7 +92,8 @@ class Dim {
   std::uint32_t block_, id_;
 };
 
-// A put that iput() has begun and that wait() or wait_all() completes. 0 is never a request.
+// A put that iput() has begun and that wait() or wait_all() of the same writer completes. 0 is never
+// a request.
 enum class Request : std::uint64_t {};
 
 // A variable of a block that is written.
