@@ -231,6 +231,34 @@ TEST_F(WriteReadTest, WrongArgumentsChangeNothing) {
   EXPECT_EQ(Reader(path()).read<int>("a/v"), (std::vector<int>{1, 2}));
 }
 
+// Would catch: a fill value of another type than the variable's, which no reader uses.
+TEST_F(WriteReadTest, AFillValueHasTheTypeOfItsVariable) {
+  Writer out(path());
+  Block b = out.block("b");
+  const Dim time = b.dim("time", kUnlimited);
+  Var tas = b.var<float>("tas", {time}), n = b.var<int>("n"), name = b.var<char>("name");
+  EXPECT_EQ(tas.try_att("_FillValue", Type::kDouble, -999.0).message(),
+            "_FillValue of \"tas\" must be one float; found double");
+  EXPECT_EQ(tas.try_att("_FillValue", 0.1).code(), Code::kUsage) << "no float is 0.1";
+  EXPECT_EQ(tas.try_att("_FillValue", "none").code(), Code::kUsage);
+  EXPECT_EQ(n.try_att("_FillValue", 1.5).code(), Code::kUsage);
+  EXPECT_EQ(n.try_att("_FillValue", std::int64_t{1} << 40).code(), Code::kUsage);
+  EXPECT_EQ(n.try_att("_FillValue", {1, 2}).code(), Code::kUsage);
+  EXPECT_EQ(n.try_att("_FillValue", "1").message(),
+            "_FillValue of \"n\" must be one int; found text");
+  EXPECT_EQ(name.try_att("_FillValue", 'x').code(), Code::kOk);
+  EXPECT_EQ(name.try_att("_FillValue", 1).code(), Code::kUsage);
+  n.att("_FillValue", -1.0);
+  tas.att("_FillValue", -999.0).att("missing_value", -999.0);
+  tas.put({{2}, {1}}, 280);
+  out.close();
+  const Reader in(path());
+  EXPECT_EQ(in.var("b/tas").att("_FillValue").type(), Type::kFloat);
+  EXPECT_EQ(in.var("b/n").att("_FillValue").type(), Type::kInt);
+  EXPECT_EQ(in.read<float>("b/tas"), (Numbers{-999, -999, 280}));
+  EXPECT_EQ(in.var("b/tas").compute_statistics(StatisticsLevel::kBasic).missing, 2U);
+}
+
 // Would catch: a dimension that is known by the address of its writer.
 TEST_F(WriteReadTest, ADimensionOfAWriterThatIsGoneIsRefused) {
   std::optional<Dim> left;

@@ -127,6 +127,16 @@ Status WriterState::begin_values() {
 
 // --- variables ---
 
+Status Var::try_att(std::string_view name, ConstArray values) {
+  return define(*writer_, [&](FileWriter& file) -> Status {
+    Type type = type_for(values.type());
+    if (name == "_FillValue") {
+      NMB_ASSIGN(const Metadata* metadata, file.metadata(block_));
+      type = metadata->variable(id_).type;
+    }
+    return file.put_att(block_, id_, name, type, values);
+  });
+}
 Status Var::try_att(std::string_view name, Type type, ConstArray numbers) {
   return define(*writer_,
                 [&](FileWriter& file) { return file.put_att(block_, id_, name, type, numbers); });

@@ -92,20 +92,20 @@ class Dim {
   std::uint32_t block_, id_;
 };
 
-// A put that iput() has begun and that wait() or wait_all() of the same writer completes. 0 is never
-// a request.
+// A put that iput() has begun and that wait() or wait_all() of the same writer completes. 0 is
+// never a request.
 enum class Request : std::uint64_t {};
 
 // A variable of a block that is written.
 class Var {
  public:
   // Sets an attribute to text, a number or numbers, and gives it their type. Returns the variable,
-  // so that calls can be chained.
+  // so that calls can be chained. A _FillValue must be one value; it gets the type of the variable.
+  // Errors: kUsage, also for a _FillValue that this type cannot hold exactly.
   Var& att(std::string_view name, ConstArray values) { return check(try_att(name, values)), *this; }
-  Status try_att(std::string_view name, ConstArray values) {
-    return try_att(name, type_for(values.type()), values);
-  }
-  // Converts the numbers. Errors: kRange if one does not fit `type`; nothing is set then.
+  NMB_EXPORT Status try_att(std::string_view name, ConstArray values);
+  // Converts the numbers. Errors: kRange if one does not fit `type`; nothing is set then. kUsage
+  // for a _FillValue of another type than the variable's.
   NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
 
   // Puts all values in row-major order, converted to the variable's type. If the variable has
@@ -168,8 +168,8 @@ class Var {
 // A block that is written: dimensions, variables and attributes under a name, which is a path.
 class Block {
  public:
-  // Defines a dimension. A block may have one record dimension, with the length kUnlimited. Errors:
-  // kExists, kUsage.
+  // Defines a dimension. A block may have one record dimension, with the length
+  // kUnlimited. Errors: kExists, kUsage.
   Dim dim(std::string_view name, std::uint64_t length) { return check(try_dim(name, length)); }
   NMB_EXPORT Result<Dim> try_dim(std::string_view name, std::uint64_t length);
   // Finds a dimension that this rank has defined or the file has. Errors: kNotFound.

@@ -2,7 +2,9 @@
 // writer/file_writer.h).
 #include "writer/file_writer.h"
 
+#include <array>
 #include <bit>
+#include <cstring>
 
 #include "commit/commit.h"
 #include "commit/open_head.h"
@@ -340,8 +342,38 @@ Status FileWriter::put_att_text(BlockId block, VarId variable, std::string_view 
                                      std::as_bytes(std::span(text.data(), text.size())));
 }
 
+namespace {
+
+// Checks the _FillValue that a program gives a variable. Readers use only one value of the
+// variable's type, and ignore every other _FillValue.
+Status check_fill_value(const Variable& variable, Type type, ConstArray values) {
+  const auto wrong = [&](std::string_view found) {
+    return Status(Code::kUsage,
+                  joined_text("_FillValue of ", in_quotes(variable.name), " must be one ",
+                              type_name(variable.type), "; found ", found));
+  };
+  const bool is_text = values.type() == MemoryType::kText;
+  if (is_text != (type == Type::kChar)) return wrong(is_text ? "text" : "numbers");
+  if (type != variable.type) return wrong(type_name(type));
+  if (values.count() != 1) return wrong(joined_text(values.count(), " values"));
+  std::array<std::byte, 8> external, back;
+  const std::size_t size = memory_type_size(values.type());
+  const bool is_exact =
+      convert_to_external(values.type(), values.data(), 1, type, external.data()) == 0 &&
+      convert_from_external(type, external.data(), 1, values.type(), back.data()) == 0 &&
+      std::memcmp(back.data(), values.data(), size) == 0;
+  return is_exact ? Status() : wrong("a number that this type cannot hold exactly");
+}
+
+}  // namespace
+
 Status FileWriter::put_att(BlockId block, VarId variable, std::string_view name, Type type,
                            ConstArray values) {
+  if (name == "_FillValue" && variable != kGlobal) {
+    NMB_ASSIGN(const Metadata* definitions, metadata(block));
+    if (variable < definitions->variable_count())
+      NMB_TRY(check_fill_value(definitions->variable(variable), type, values));
+  }
   if ((type == Type::kChar) != (values.type() == MemoryType::kText))
     return Status(Code::kUsage, "text and numbers cannot be mixed in attribute " + in_quotes(name));
   std::vector<std::byte> external(values.count() * type_size(type));

@@ -101,9 +101,9 @@ class FileWriter {
   // Errors: kUsage if the text is empty or longer than kMostProvenance bytes, or after close();
   // kLimit for more than 64 MiB in one generation. A failed call adds nothing.
   NMB_EXPORT Status add_provenance(std::string_view json);
-  // Defines a dimension; the length kUnlimited means the record dimension. Errors: kUsage; kExists
-  // if the name is already used. In a block with more than 3,584 dimensions or variables, this
-  // error may come later, from end_define() (see model/metadata.h).
+  // Defines a dimension; kUnlimited means the record dimension. Errors: kUsage;
+  // kExists if the name is already used. In a block with more than 3,584 dimensions or variables,
+  // this error may come later, from end_define() (see model/metadata.h).
   NMB_EXPORT Result<DimId> def_dim(BlockId block, std::string_view name, std::uint64_t length);
   NMB_EXPORT Result<VarId> def_var(BlockId block, std::string_view name, Type type,
                                    std::span<const DimId> dimensions);
@@ -112,7 +112,8 @@ class FileWriter {
   NMB_EXPORT Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
                             std::span<const std::byte> values);
   // Adds or replaces an attribute, and converts `values` to external form. If some values do not
-  // fit the type (kRange), the attribute does not change.
+  // fit the type (kRange), the attribute does not change. The _FillValue of a variable must be one
+  // value of the variable's type, converted without loss (kUsage).
   NMB_EXPORT Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
                             ConstArray values);
   NMB_EXPORT Status put_att_text(BlockId block, VarId variable, std::string_view name,
