@@ -259,6 +259,17 @@ TEST_F(WriteReadTest, AFillValueHasTheTypeOfItsVariable) {
   EXPECT_EQ(in.var("b/tas").compute_statistics(StatisticsLevel::kBasic).missing, 2U);
 }
 
+TEST_F(WriteReadTest, ADimensionOfLengthZeroIsRefused) {
+  Writer out(path());
+  Block b = out.block("b");
+  EXPECT_EQ(b.try_dim("x", 0).status().code(), Code::kUsage);
+  EXPECT_EQ(b.try_dim("x", 0).status().message(),
+            "block \"b\": dimension \"x\" has the length 0; the least length is 1");
+  b.var<int>("v", {b.dim("x", 1)}).put(3);
+  out.close();
+  EXPECT_EQ(Reader(path()).read<int>("b/v"), std::vector<int>{3});
+}
+
 // Would catch: a dimension that is known by the address of its writer.
 TEST_F(WriteReadTest, ADimensionOfAWriterThatIsGoneIsRefused) {
   std::optional<Dim> left;

@@ -168,7 +168,7 @@ class Var {
 // A block that is written: dimensions, variables and attributes under a name, which is a path.
 class Block {
  public:
-  // Defines a dimension. A block may have one record dimension, with the length
+  // Defines a dimension of at least 1. A block may have one record dimension, with the length
   // kUnlimited. Errors: kExists, kUsage.
   Dim dim(std::string_view name, std::uint64_t length) { return check(try_dim(name, length)); }
   NMB_EXPORT Result<Dim> try_dim(std::string_view name, std::uint64_t length);

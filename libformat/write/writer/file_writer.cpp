@@ -315,6 +315,12 @@ Status FileWriter::set_tag(BlockId block, std::string_view name, TagValue value)
 }
 
 Result<DimId> FileWriter::def_dim(BlockId block, std::string_view name, std::uint64_t length) {
+  if (length == 0) {
+    NMB_TRY(check_id(*impl_, block));
+    return Status(Code::kUsage,
+                  joined_text("block ", in_quotes(impl_->blocks.name(block)), ": dimension ",
+                              in_quotes(name), " has the length 0; the least length is 1"));
+  }
   if (BlockState* fresh = Definitions(*impl_).defining_new(block))
     return Definitions(*impl_).def_dim(block, *fresh->metadata, name, length);
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));

@@ -101,7 +101,7 @@ class FileWriter {
   // Errors: kUsage if the text is empty or longer than kMostProvenance bytes, or after close();
   // kLimit for more than 64 MiB in one generation. A failed call adds nothing.
   NMB_EXPORT Status add_provenance(std::string_view json);
-  // Defines a dimension; kUnlimited means the record dimension. Errors: kUsage;
+  // Defines a dimension of at least 1; kUnlimited means the record dimension. Errors: kUsage;
   // kExists if the name is already used. In a block with more than 3,584 dimensions or variables,
   // this error may come later, from end_define() (see model/metadata.h).
   NMB_EXPORT Result<DimId> def_dim(BlockId block, std::string_view name, std::uint64_t length);
