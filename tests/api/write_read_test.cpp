@@ -1,11 +1,13 @@
 // What a program of one rank writes with nmb/writer.h and reads with nmb/reader.h.
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "api/api_folder.h"
 #include "nmb/reader.h"
+#include "nmb/verify.h"
 #include "nmb/writer.h"
 
 namespace nmb::test {
@@ -268,6 +270,74 @@ TEST_F(WriteReadTest, ADimensionOfLengthZeroIsRefused) {
   b.var<int>("v", {b.dim("x", 1)}).put(3);
   out.close();
   EXPECT_EQ(Reader(path()).read<int>("b/v"), std::vector<int>{3});
+}
+
+// Would catch: numbers that readers find to be damage.
+TEST_F(WriteReadTest, NumbersThatAFileCannotHaveAreRefused) {
+  {
+    Writer out(path());
+    Block a = out.block("a"), b = out.block("b");
+    EXPECT_EQ(code_of([&] { a.samples(static_cast<std::uint64_t>(-1)); }), Code::kLimit);
+    a.samples(std::uint64_t{1} << 62);
+    b.samples(std::uint64_t{1} << 62);
+    EXPECT_EQ(out.try_close().message(), "the blocks have more than 2^63 - 1 samples together");
+  }
+  {
+    Writer out(path());  // the sums of samples wrap to 0
+    for (const char* name : {"a", "b", "c", "d"}) out.block(name).samples(std::uint64_t{1} << 62);
+    EXPECT_EQ(out.try_close().code(), Code::kLimit);
+  }
+  {
+    Writer out(path());
+    std::vector<Block> blocks;
+    for (const char* name : {"a", "b", "c", "d"}) {
+      blocks.push_back(out.block(name));
+      blocks.back().dim("time", kUnlimited);
+    }
+    EXPECT_EQ(blocks[0].try_extend(std::uint64_t{1} << 62).message(),
+              "extend() of block \"a\": 4611686018427387904 records are more than 2^62 records or "
+              "bytes");
+    for (Block& block : blocks) block.extend((std::uint64_t{1} << 62) - 1);
+    EXPECT_EQ(out.try_close().message(), "the blocks have more than 2^63 - 1 records together");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  Writer out(path());
+  out.block("a").samples((std::uint64_t{1} << 63) - 1);
+  out.block("b").dim("time", kUnlimited);
+  out.block("b").extend((std::uint64_t{1} << 62) - 1);
+  out.close();
+  EXPECT_TRUE(verify(path()).is_sound());
+}
+
+class TextResult : public ValueAccumulator {
+ public:
+  explicit TextResult(std::string text) : text_(std::move(text)) {}
+  std::unique_ptr<ValueAccumulator> fresh() const override {
+    return std::make_unique<TextResult>(text_);
+  }
+  void add(const ValueBatch&) override {}
+  void merge(const ValueAccumulator&) override {}
+  TagValue result() const override { return text_; }
+
+ private:
+  std::string text_;
+};
+
+TEST_F(WriteReadTest, AResultThatIsNoTextIsRefused) {
+  for (const std::string& text : {std::string("a\0b", 3), std::string("\xff"), std::string("ok")}) {
+    WriteOptions options;
+    options.statistics = StatisticsLevel::kBasic;
+    options.functions = {
+        {"word", [&](std::string_view, Type) { return std::make_unique<TextResult>(text); }}};
+    Writer out(path(), options);
+    out.block("b").var<int>("v").put(1);
+    const Status status = out.try_close();
+    EXPECT_EQ(status.code(), text == "ok" ? Code::kOk : Code::kUsage);
+    if (!status.ok())
+      EXPECT_TRUE(status.message().starts_with(
+          "invalid value of function \"word\" of variable \"v\" in block \"b\": expected UTF-8"))
+          << status.text();
+  }
 }
 
 // Would catch: a dimension that is known by the address of its writer.

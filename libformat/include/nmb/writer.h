@@ -200,7 +200,8 @@ class Block {
   NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
 
   // Sets the number of samples, which readers count without reading blocks; the default is 0. If
-  // several ranks define the block, the largest number counts.
+  // several ranks define the block, the largest number counts. The numbers of a file, and their
+  // sum, are at most 2^63 - 1 (kLimit).
   Block& samples(std::uint64_t number) { return check(try_samples(number)), *this; }
   NMB_EXPORT Status try_samples(std::uint64_t number);
   // Sets a tag of a block that is not committed yet; Reader::find() finds blocks by their tags.

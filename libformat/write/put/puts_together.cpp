@@ -10,6 +10,7 @@
 #include "state/stored_blocks.h"
 #include "values/run_cursor.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -60,9 +61,11 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       if (!block.metadata->record_dimension())
         return Status(Code::kUsage, "extend() is not possible: block " +
                                         in_quotes(w_.blocks.name(id)) + " has no record dimension");
-      if (!checked_mul(records, block.layout.record_size, &end) ||
+      if (records >> 62 || !checked_mul(records, block.layout.record_size, &end) ||
           !checked_add(end, block.layout.record_begin, &end) || end >> 62)
-        return Status(Code::kLimit, "the records would end after 2^62 bytes");
+        return Status(Code::kLimit,
+                      joined_text("extend() of block ", in_quotes(w_.blocks.name(id)), ": ",
+                                  records, " records are more than 2^62 records or bytes"));
       const bool more = records > block.next.records;
       if (more) NMB_TRY(w_.keep(grow(w_, id, records)));
       ExtentState& extent = *extent_of(w_, id);

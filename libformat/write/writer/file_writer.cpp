@@ -306,6 +306,10 @@ Status FileWriter::add_provenance(std::string_view json) {
 
 Status FileWriter::set_samples(BlockId block, std::uint64_t samples) {
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
+  if (samples > kMostCount)
+    return Status(Code::kLimit,
+                  joined_text("block ", in_quotes(impl_->blocks.name(block)), ": found ", samples,
+                              " samples, expected at most 2^63 - 1"));
   state->next.samples = samples;
   return {};
 }

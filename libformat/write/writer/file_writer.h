@@ -86,7 +86,8 @@ class FileWriter {
   // not have the given digests.
   NMB_EXPORT Result<std::uint32_t> add_original(NewOriginal original);
   // Sets the block's number of samples, which is added to the totals; the default is 0. If several
-  // ranks define the block, the largest number counts.
+  // ranks define the block, the largest number counts. Errors: kLimit above 2^63 - 1; the commit
+  // fails with kLimit if the sum of all blocks is larger.
   NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);
   // Gives a tag to a block that is not committed yet, or replaces the block's tag of this name. A
   // tag that a packed block has in another file (PackedBlock::kept) is replaced too. Programs find
