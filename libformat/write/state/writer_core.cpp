@@ -69,8 +69,7 @@ void WriterCore::leave() {
           ? failure
           : Status(Code::kUsage, file->name(), kNoOffset, "",
                    joined_text("the writer of rank ", ranks.own(),
-                               " was destroyed without close(); call close() or abandon() on all "
-                               "ranks")));
+                               " was destroyed without close(); all ranks must call close()")));
 }
 
 void WriterCore::shut() {
