@@ -340,6 +340,29 @@ TEST_F(WriteReadTest, AResultThatIsNoTextIsRefused) {
   }
 }
 
+TEST_F(WriteReadTest, ProvenanceIsOneJsonObject) {
+  Writer out(path());
+  std::string deep;
+  for (int i = 0; i < 2000; ++i) deep += "{\"a\":";
+  for (const std::string& text :
+       {std::string(), std::string("[1]"), std::string("{x"), std::string("{} {}"),
+        std::string("run 1"), std::string("{\"a\":}"), std::string("{\"a\":1,}"),
+        std::string("{\"a\":[1,]}"), std::string("{\"a\":01}"), std::string("{\"a\":1.}"),
+        std::string("{\"a\":tru}"), std::string("{\"a\":\"\\x\"}"), std::string("{\"a\":\"\n\"}"),
+        std::string("{\"a\":\"\xff\"}"), std::string("{\"a\":\"\\u12\"}"), std::string("{a:1}"),
+        std::string("{\"a\":1}\0", 8), deep})
+    EXPECT_EQ(out.try_add_provenance(text).code(), Code::kUsage) << text;
+  EXPECT_EQ(out.try_add_provenance("{\"a\":1 2}").message(),
+            "provenance: expected one JSON object; the text is wrong at byte 7 of 9");
+  const std::vector<std::string> texts{
+      "{}", " {\n} ",
+      R"({"a":[1,-0.5e+3,2E7,true,false,null,{},[],{"b":"\u00E4\"\\/\n"}] , "ä" : ""})"};
+  for (const std::string& text : texts) out.add_provenance(text);
+  out.block("b").var<int>("v").put(1);
+  out.close();
+  EXPECT_EQ(Reader(path()).provenance(), texts);
+}
+
 // Would catch: a dimension that is known by the address of its writer.
 TEST_F(WriteReadTest, ADimensionOfAWriterThatIsGoneIsRefused) {
   std::optional<Dim> left;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "handles/handle_parts.h"
+#include "handles/json_object.h"
 #include "view/hdf5_view.h"
 #include "wire/checked.h"
 #include "wire/failure.h"
@@ -314,7 +315,9 @@ Status Writer::try_rename(const Block& block, std::string_view name) {
   return define(*state_, [&](FileWriter& file) { return file.rename_block(block.id_, name); });
 }
 Status Writer::try_add_provenance(std::string_view json) {
-  return state_->file ? state_->file->add_provenance(json) : closed();
+  if (!state_->file) return closed();
+  NMB_TRY(check_json_object(json).of_object("provenance"));
+  return state_->file->add_provenance(json);
 }
 
 Status Writer::try_end_define() {
