@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -333,11 +334,12 @@ TEST_F(WriteReadTest, AResultThatIsNoTextIsRefused) {
     out.block("b").var<int>("v").put(1);
     const Status status = out.try_close();
     EXPECT_EQ(status.code(), text == "ok" ? Code::kOk : Code::kUsage);
-    if (!status.ok())
+    if (!status.ok()) {
       EXPECT_TRUE(status.message().starts_with(
           "invalid value of function \"word\" of variable \"v\" in block \"b\": expected UTF-8"))
           << status.text();
   }
+    }
 }
 
 TEST_F(WriteReadTest, ProvenanceIsOneJsonObject) {

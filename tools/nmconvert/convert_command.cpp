@@ -69,7 +69,8 @@ void ConvertCommand::offer_files(CLI::App& app) {
          "files are stored whole by default, and the block of a classic file contains the whole "
          "file. BLOCK may also be the path of a stored file; the command \"nminspect files\" lists "
          "these paths. With --out-dir DIR in place of OUTPUT, BLOCK may be a glob; each file that "
-         "matches is written to its path below DIR, and the file of a classic block to DIR/BLOCK.nc")
+         "matches is written to its path below DIR, and the file of a classic block to "
+         "DIR/BLOCK.nc")
       ->type_name("BLOCK");
   app.add_option(
          "--block-by", block_by_,
@@ -256,7 +257,7 @@ Status ConvertCommand::check_block_by() const {
   if ((divides || regroups) && batch_.block)
     return usage("--extract and " + std::string(divides ? "--block-by" : "--regroup") +
                  " exclude each other");
-  const Result<BlockRule> rule = BlockRule::parse(regroups ? regroup_ : block_by_);
+  const Result<BlockRule> rule = BlockRule::try_parse(regroups ? regroup_ : block_by_);
   const bool names_object =
       rule.ok() && (rule->by == BlockRule::By::kDimension || rule->by == BlockRule::By::kAttribute);
   if (divides && (!rule.ok() || names_object))
@@ -444,7 +445,7 @@ Status ConvertCommand::execute() {
   batch_.block_by = regroup_.empty() ? block_by_ : regroup_;
   batch_.options = deciding_options();
   ConversionOptions options;
-  NMB_ASSIGN(options.block_by, BlockRule::parse(batch_.block_by));
+  NMB_ASSIGN(options.block_by, BlockRule::try_parse(batch_.block_by));
   options.overwrite = force_;
   options.sync = !no_sync_;
   options.check = !no_check_;

@@ -332,10 +332,12 @@ Result<Reader> Reader::try_open(const std::string& path, const ReadOptions& opti
 }
 
 Result<Reader> Reader::try_open(const std::string& path, Ranks& ranks, const ReadOptions& options) {
-  NMB_ASSIGN(std::unique_ptr<FileReader> reader,
-             FileReader::open(path, options, communicator(ranks)));
-  return Reader(
-      std::make_shared<const ReaderState>(InspectedFile::of(std::move(reader)), FileKind::kNmb));
+  return without_exceptions([&]() -> Result<Reader> {
+    NMB_ASSIGN(std::unique_ptr<FileReader> reader,
+               FileReader::open(path, options, communicator(ranks)));
+    return Reader(
+        std::make_shared<const ReaderState>(InspectedFile::of(std::move(reader)), FileKind::kNmb));
+  });
 }
 
 Status Reader::try_read_many(std::span<const ReadRequest> requests,
@@ -387,9 +389,12 @@ Result<BlockView> Reader::try_block(std::string_view name) const {
 
 Status Reader::try_for_each_block(
     std::string_view glob, const std::function<Result<bool>(const BlockView&)>& visit) const {
-  NMB_ASSIGN(const NamePattern pattern, NamePattern::glob(glob));
-  return for_each_block(state_->file, pattern,
-                        [&](const BlockEntry& entry) { return visit(state_->view(entry)); });
+  NMB_TRY(check_handle(state_));
+  return without_exceptions([&]() -> Status {
+    NMB_ASSIGN(const NamePattern pattern, NamePattern::glob(glob));
+    return nmb::for_each_block(state_->file, pattern,
+                               [&](const BlockEntry& entry) { return visit(state_->view(entry)); });
+  });
 }
 
 Result<std::vector<BlockView>> Reader::try_blocks(std::string_view glob) const {
@@ -403,43 +408,47 @@ Result<std::vector<BlockView>> Reader::try_blocks(std::string_view glob) const {
 
 Result<std::vector<BlockView>> Reader::try_find(std::string_view text,
                                                 const FindOptions& options) const {
-  const Result<FindExpression> parsed = FindExpression::parse(text);
-  if (!parsed.ok()) return parsed.status().in_file(state_->path());
-  const FindExpression& expression = *parsed;
-  const InspectedFile& file = state_->file;
-  BlockFinder finder(expression, file.reader(), options);
-  NMB_TRY(finder.read_tables());
-  std::vector<BlockView> out;
-  const auto take = [&](const BlockEntry& entry) {
-    out.push_back(state_->view(entry));
-    return Status();
-  };
-  if (file.reader()) {
-    NMB_TRY(
-        finder.for_each_match([&](const BlockEntry& entry) { return file.dataset(entry); }, take));
-  } else {
-    NMB_TRY(file.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-      NMB_ASSIGN(const bool holds, finder.holds(entry.order, [&] { return file.dataset(entry); }));
-      if (holds) NMB_TRY(take(entry));
-      return true;
-    }));
-  }
-  for (std::size_t i = 0; finder.blocks() > 0 && i < finder.found().size(); ++i) {
-    const FindName& name = expression.names()[i];
-    if (!finder.found()[i])
-      return Status(Code::kNotFound, state_->path(), kNoOffset, "",
-                    joined_text("no block has ", name.kind_text(), " ", printable(name.text)));
-  }
-  if (const std::string problem = expression.type_problem(finder.met()); !problem.empty())
-    return Status(Code::kUsage, state_->path(), kNoOffset, "", problem);
-  if (const std::string note = finder.unlike_note(); !note.empty() && options.on_warning)
-    options.on_warning(note);
-  for (const std::string& warning : finder.warnings(state_->path())) {
-    if (!options.on_warning)
-      return Status(Code::kUnsupported, state_->path(), kNoOffset, "", warning);
-    options.on_warning(warning);
-  }
-  return out;
+  NMB_TRY(check_handle(state_));
+  return without_exceptions([&]() -> Result<std::vector<BlockView>> {
+    const Result<FindExpression> parsed = FindExpression::parse(text);
+    if (!parsed.ok()) return parsed.status().in_file(state_->path());
+    const FindExpression& expression = *parsed;
+    const InspectedFile& file = state_->file;
+    BlockFinder finder(expression, file.reader(), options);
+    NMB_TRY(finder.read_tables());
+    std::vector<BlockView> out;
+    const auto take = [&](const BlockEntry& entry) {
+      out.push_back(state_->view(entry));
+      return Status();
+    };
+    if (file.reader()) {
+      NMB_TRY(finder.for_each_match([&](const BlockEntry& entry) { return file.dataset(entry); },
+                                    take));
+    } else {
+      NMB_TRY(file.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+        NMB_ASSIGN(const bool holds,
+                   finder.holds(entry.order, [&] { return file.dataset(entry); }));
+        if (holds) NMB_TRY(take(entry));
+        return true;
+      }));
+    }
+    for (std::size_t i = 0; finder.blocks() > 0 && i < finder.found().size(); ++i) {
+      const FindName& name = expression.names()[i];
+      if (!finder.found()[i])
+        return Status(Code::kNotFound, state_->path(), kNoOffset, "",
+                      joined_text("no block has ", name.kind_text(), " ", printable(name.text)));
+    }
+    if (const std::string problem = expression.type_problem(finder.met()); !problem.empty())
+      return Status(Code::kUsage, state_->path(), kNoOffset, "", problem);
+    if (const std::string note = finder.unlike_note(); !note.empty() && options.on_warning)
+      options.on_warning(note);
+    for (const std::string& warning : finder.warnings(state_->path())) {
+      if (!options.on_warning)
+        return Status(Code::kUnsupported, state_->path(), kNoOffset, "", warning);
+      options.on_warning(warning);
+    }
+    return out;
+  });
 }
 
 Result<std::vector<BlockView>> Reader::try_open_blocks(

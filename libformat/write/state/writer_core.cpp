@@ -19,7 +19,7 @@ WriterCore::WriterCore(std::unique_ptr<OutputFile> output, const FileWriterOptio
       traffic_before(ranks.communicator().traffic()),
       number(ranks.communicator().number_file()),
       agreed_failures(ranks.communicator().agreed_failures()),
-      out_of_memory(out_of_memory_on(ranks.own()).in_file(output->name())),
+      out_of_memory(out_of_memory_on(ranks.communicator()).in_file(output->name())),
       file(std::make_unique<CountedOutput>(std::move(output), counts)),
       aggregation(how),
       buffer(*file, ranks.is_alone() ? WriteBuffer::kCapacity : WriteBuffer::kOfSeveral),

@@ -266,8 +266,7 @@ Result<std::unique_ptr<FileWriter>> FileWriter::make(const std::string& path,
     NMB_TRY(ranks.agree({}));
     return writer;
   };
-  if (ranks.size() == 1) return make();
-  return collective_call(ranks, out_of_memory_on(ranks.rank()).in_file(path), make);
+  return collective_call(ranks, out_of_memory_on(ranks).in_file(path), make);
 }
 
 Result<BlockId> FileWriter::define_block(std::string_view name) {
