@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/api_folder.h"
+#include "nmb/compare.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"
@@ -338,8 +339,8 @@ TEST_F(WriteReadTest, AResultThatIsNoTextIsRefused) {
       EXPECT_TRUE(status.message().starts_with(
           "invalid value of function \"word\" of variable \"v\" in block \"b\": expected UTF-8"))
           << status.text();
-  }
     }
+  }
 }
 
 TEST_F(WriteReadTest, ProvenanceIsOneJsonObject) {
@@ -390,6 +391,134 @@ TEST_F(WriteReadTest, AnErrorSaysWhereAndWhat) {
     EXPECT_EQ(error.rule(), "");
     EXPECT_EQ(std::string(error.what()), none.status().text());
   }
+}
+
+// Would catch: a failure whose code and text are lost because a program forgets ok().
+TEST_F(WriteReadTest, AResultWithoutAValueThrowsItsFailure) {
+  const Result<std::string> none = Status(Code::kIo, "gone");
+  const Status status = caught([&] { (void)none->size(); });
+  EXPECT_EQ(status.code(), Code::kIo);
+  EXPECT_EQ(status.message(), "gone");
+  EXPECT_EQ(code_of([&] { (void)*Reader::try_open(path("none.nmb")); }), Code::kNotFound);
+}
+
+TEST_F(WriteReadTest, EachFunctionHasATwin) {
+  Writer out(path());
+  Block b = out.block("b").att("n", 3).att("title", "t");
+  b.var<int>("v", {b.dim("x", 2)}).put(std::vector<int>{1, 2});
+  out.close();
+  const Reader in(path());
+  EXPECT_EQ(*in.try_read<int>("b/v"), (std::vector<int>{1, 2}));
+  EXPECT_EQ(in.try_read<int>("b/w").status().code(), Code::kNotFound);
+  EXPECT_EQ(*in.block("b").att("n").try_number<int>(), 3);
+  EXPECT_EQ(*in.block("b").att("n").try_numbers<double>(), std::vector<double>{3});
+  EXPECT_EQ(in.block("b").att("title").try_number<int>().status().code(), Code::kUsage);
+  int visited = 0;
+  in.for_each_block("**", [&](const BlockView&) { return ++visited < 5; });
+  EXPECT_EQ(visited, 1);
+  EXPECT_EQ(code_of([&] { in.for_each_block("[", [](const BlockView&) { return true; }); }),
+            Code::kUsage);
+  const Status thrown = in.try_for_each_block(
+      "**", [](const BlockView&) -> Result<bool> { throw std::runtime_error("visit"); });
+  EXPECT_EQ(thrown.code(), Code::kUsage);
+  EXPECT_EQ(thrown.message(), "visit");
+}
+
+// Would catch: a crash in a call of a handle without a state.
+TEST_F(WriteReadTest, CallsOfEmptyHandlesFail) {
+  const auto refused = [](auto call) { EXPECT_EQ(code_of(call), Code::kUsage); };
+  Writer moved(path());
+  Writer out = std::move(moved);
+  Block gone = out.block("b");
+  Block b = std::move(gone);
+  const Dim x = b.dim("x", 2);
+  Var none = b.var<int>("v", {x});
+  Var v = std::move(none);
+  const std::vector<int> two{1, 2};
+  refused([&] { moved.block("b"); });
+  refused([&] { moved.open_blocks({}); });
+  refused([&] { moved.remove(b); });
+  refused([&] { moved.rename(gone, "c"); });
+  refused([&] { moved.add_provenance("{}"); });
+  refused([&] { moved.end_define(); });
+  refused([&] { moved.redefine(); });
+  refused([&] { moved.wait({}); });
+  refused([&] { moved.wait_all(); });
+  refused([&] { moved.sync(); });
+  refused([&] { moved.close(); });
+  refused([&] { moved.report(); });
+  refused([&] { (void)moved.generation(); });
+  refused([&] { out.remove(gone); });
+  refused([&] { gone.dim("y", 2); });
+  refused([&] { gone.dim("x"); });
+  refused([&] { gone.var<int>("w"); });
+  refused([&] { gone.var("v"); });
+  refused([&] { gone.att("a", 1); });
+  refused([&] { gone.samples(1); });
+  refused([&] { gone.tag("t", 1.0); });
+  refused([&] { gone.records(); });
+  refused([&] { gone.extend(1); });
+  refused([&] { none.att("a", 1); });
+  refused([&] { none.put(two); });
+  refused([&] { none.put({{0}, {2}}, two); });
+  refused([&] { none.put_records(0, two); });
+  refused([&] { none.put_strings({}); });
+  refused([&] { none.put_all(); });
+  refused([&] { none.put_all({{0}, {2}}, two); });
+  refused([&] { none.iput(two); });
+  refused([&] { none.iput({{0}, {2}}, two); });
+  v.put(two);
+  out.close();
+  refused([&] { b.records(); });
+  refused([&] { b.dim("x"); });
+  refused([&] { b.var("v"); });
+
+  Reader empty(path());
+  const Reader in = std::move(empty);
+  refused([&] { empty.block("b"); });
+  refused([&] { empty.blocks(); });
+  refused([&] { empty.find("v.max > 1"); });
+  refused([&] { (void)empty.totals(); });
+  refused([&] { empty.totals("b"); });
+  refused([&] { empty.position("b"); });
+  refused([&] { empty.open_blocks({}); });
+  refused([&] { empty.read_many({}); });
+  refused([&] { (void)empty.kind(); });
+  refused([&] { (void)empty.file_length(); });
+  refused([&] { (void)empty.generation(); });
+  refused([&] { (void)empty.has_hdf5_view(); });
+  refused([&] { (void)empty.warnings(); });
+  refused([&] { empty.provenance(); });
+  refused([&] { compare(in, empty); });
+  refused([&] { digest(empty); });
+  const VarView var;
+  const BlockView block;
+  const AttView att;
+  std::vector<int> room(2);
+  refused([&] { (void)var.name(); });
+  refused([&] { (void)var.type(); });
+  refused([&] { var.shape(); });
+  refused([&] { (void)var.dims(); });
+  refused([&] { var.att("a"); });
+  refused([&] { (void)var.atts(); });
+  refused([&] { var.read<int>(); });
+  refused([&] { var.read(room); });
+  refused([&] { var.strings(); });
+  refused([&] { var.read_same({{0}, {2}}, room); });
+  refused([&] { var.statistics(); });
+  refused([&] { var.compute_statistics(StatisticsLevel::kBasic); });
+  refused([&] { (void)block.name(); });
+  refused([&] { (void)block.counts(); });
+  refused([&] { block.var("v"); });
+  refused([&] { block.vars(); });
+  refused([&] { block.dims(); });
+  refused([&] { block.att("a"); });
+  refused([&] { block.atts(); });
+  refused([&] { block.tags(); });
+  refused([&] { block.cdl(); });
+  refused([&] { att.text(); });
+  refused([&] { att.number<int>(); });
+  refused([&] { in.read_many(std::vector<ReadRequest>{{VarView(), {{0}, {2}}, room}}); });
 }
 
 TEST_F(WriteReadTest, HandlesOutliveTheirReader) {
