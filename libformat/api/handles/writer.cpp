@@ -195,17 +195,7 @@ Status Var::try_put_all(const Hyperslab& slab, ConstArray values) {
   return with_values(writer_,
                      [&](FileWriter& file) { return file.put_all(block_, id_, slab, values); });
 }
-Status Var::try_put_all() {
-  return with_values(*writer_, [&](FileWriter& file) -> Status {
-    NMB_ASSIGN(const Metadata* metadata, file.metadata(block_));
-    const Variable variable = metadata->variable(id_);
-    Hyperslab none;
-    none.start.assign(variable.dimensions.size(), 0);
-    none.count = none.start;
-    const MemoryType type = variable.type == Type::kChar ? MemoryType::kText : MemoryType::kDouble;
-    return file.put_all(block_, id_, none, ConstArray(type, {}));
-  });
-}
+Status Var::try_put_all() { return try_put_all({{0}, {0}}, ConstArray(MemoryType::kDouble, {})); }
 Result<Request> Var::try_iput(ConstArray values) {
   return with_values(writer_, [&](FileWriter& file) -> Result<Request> {
     NMB_ASSIGN(const RequestId id, file.iput(block_, id_, values));

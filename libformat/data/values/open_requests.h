@@ -29,6 +29,14 @@ class OpenRequests {
   // all requests still open, if an ID occurs twice or belongs to no open request, or if `statuses`
   // is neither 0 nor the number of IDs.
   Result<std::vector<Request>> take(std::span<const RequestId> ids, std::size_t statuses) {
+    NMB_TRY(check(ids, statuses));
+    std::vector<Request> taken;
+    taken.reserve(ids.size());
+    for (RequestId id : ids) taken.push_back(std::move(requests_.extract(id).mapped()));
+    return taken;
+  }
+  // Fails as take() does, and removes nothing.
+  Status check(std::span<const RequestId> ids, std::size_t statuses) const {
     if (statuses != 0 && statuses != ids.size())
       return failure(Code::kUsage, "found an array for ", statuses, " statuses, expected 0 or ",
                      ids.size());
@@ -40,10 +48,7 @@ class OpenRequests {
         return failure(Code::kUsage, "found request ID ", sorted[i], twice ? " twice" : "",
                        ", expected IDs of open requests");
     }
-    std::vector<Request> taken;
-    taken.reserve(ids.size());
-    for (RequestId id : ids) taken.push_back(std::move(requests_.extract(id).mapped()));
-    return taken;
+    return {};
   }
 
  private:

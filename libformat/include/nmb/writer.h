@@ -22,9 +22,11 @@
 // needs neither end_define() nor redefine(), because it calls them itself; a program that defines
 // many blocks before it puts values is faster than one that alternates, and its file is smaller.
 //
-// Errors: after kUsage, kExists, kNotFound or kRange of a local call, the writer can be used on.
-// After a failure of a collective call, and after kIo, kNoSpace or kDamaged, every later call
-// returns the same failure. A writer and its handles belong to one thread.
+// Errors: after kUsage, kExists, kNotFound or kRange, the writer can be used on. A collective call
+// returns them on all ranks if one rank passes a wrong argument, and changes nothing; but kRange
+// means that all values are put. After any other failure of end_define() or of a collective call of
+// several ranks, after different collective calls, and after kIo, kNoSpace or kDamaged, every later
+// call returns the same failure. A writer and its handles belong to one thread.
 #pragma once
 
 #include <cstdint>
@@ -128,7 +130,7 @@ class Var {
   NMB_EXPORT Status try_put_strings(std::span<const std::string> strings);
 
   // Collective: each rank puts its own hyperslab, or none, and records are added as needed. Where
-  // hyperslabs overlap, the values of the highest rank stay.
+  // hyperslabs overlap, the values of the highest rank stay. Errors: those of put(), on all ranks.
   void put_all(const Hyperslab& slab, ConstArray values) { check(try_put_all(slab, values)); }
   void put_all() { check(try_put_all()); }
   NMB_EXPORT Status try_put_all(const Hyperslab& slab, ConstArray values);
@@ -273,7 +275,8 @@ class Writer {
 
   // Completes requests together, in file order and with few writes. Where requests overlap, the
   // values of the later one in `requests` stay. `statuses` is empty or gets the status of each
-  // request. wait_all() is collective; a rank without requests passes none.
+  // request. wait_all() is collective; a rank without requests passes none. Errors: kUsage, with
+  // all requests still open, if one is not an open request of this writer.
   void wait(std::span<const Request> requests) { check(try_wait(requests)); }
   void wait_all(std::span<const Request> requests = {}) { check(try_wait_all(requests)); }
   NMB_EXPORT Status try_wait(std::span<const Request> requests, std::span<Status> statuses = {});

@@ -52,6 +52,17 @@ Status WriterCore::keep(Status status) {
   return status;
 }
 
+Status WriterCore::agree_unchanged(const Status& status, std::string_view operation) {
+  Communicator& all = ranks.communicator();
+  const std::uint64_t failures = all.agreed_failures(), differing = all.differing_calls();
+  const Status agreed = ranks.agree(status, operation, number);
+  // If the network has failed, the ranks have not agreed on anything.
+  refused = all.agreed_failures() != failures && all.differing_calls() == differing &&
+            agreed.code() != Code::kIo && agreed.code() != Code::kNoSpace &&
+            agreed.code() != Code::kDamaged;
+  return agreed;
+}
+
 void WriterCore::leave() {
   Communicator& all = ranks.communicator();
   // After a collective failure, all ranks know of the failure, and no rank waits for this rank.

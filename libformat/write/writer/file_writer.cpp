@@ -219,7 +219,8 @@ void start_new(WriterCore& w) {
 }
 
 Status end_define_of(WriterCore& w) {
-  return w.together("end_define()", [&] { return EndDefine(w).run(); });
+  return w.together(
+      "end_define()", [] { return Status(); }, [&] { return EndDefine(w).run(); });
 }
 
 }  // namespace
@@ -289,13 +290,18 @@ Result<BlockId> FileWriter::find_block(std::string_view name) {
 
 Result<std::vector<BlockId>> FileWriter::open_blocks(std::span<const std::string_view> names) {
   std::vector<BlockId> ids;
-  NMB_TRY(impl_->together("open_blocks()", [&]() -> Status {
-    if (impl_->define_mode)
-      return Status(Code::kUsage,
-                    "open_blocks() is not allowed in define mode; call end_define() first");
-    NMB_ASSIGN(ids, nmb::open_blocks(*impl_, names));
-    return {};
-  }));
+  NMB_TRY(impl_->together(
+      "open_blocks()",
+      [&] {
+        return impl_->define_mode
+                   ? Status(Code::kUsage,
+                            "open_blocks() is not allowed in define mode; call end_define() first")
+                   : Status();
+      },
+      [&]() -> Status {
+        NMB_ASSIGN(ids, nmb::open_blocks(*impl_, names));
+        return {};
+      }));
   return ids;
 }
 

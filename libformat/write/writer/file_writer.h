@@ -24,8 +24,9 @@ namespace nmb {
 // the file's state is unknown, and every later call returns the same failure.
 // With several ranks, these functions are collective: create, open, redefine, end_define,
 // open_blocks, extend, put_all, wait_all, sync and close. All ranks must call these functions in
-// the same order. A failure of a collective call is the same on all ranks, and every later call
-// returns this failure. All other calls are local: definitions, put(), inquiry. If a local step
+// the same order. A failure of a collective call is the same on all ranks. After wrong arguments of
+// a rank, nothing has changed (after kRange, all values are put); after another failure, every
+// later call returns it. All other calls are local: definitions, put(), inquiry. If a local step
 // fails, call ranks.agree() before the next collective call.
 // Several ranks may define parts of the same new block. The block becomes the union of these
 // definitions; end_define() fails with kConflict if the definitions disagree. Only one rank may
@@ -196,9 +197,8 @@ class FileWriter {
   // request; no request is put in this case.
   NMB_EXPORT Status wait(std::span<const RequestId> requests, std::span<Status> statuses = {});
   // Puts values of requests collectively, as put_all() does. Every rank passes its own requests, if
-  // it has any. kRange is returned only on a rank whose values do not fit the type. Any other
-  // failure is returned on all ranks, even on ranks whose `statuses` are ok. Space is allocated
-  // once for all requests.
+  // it has any. A failure is returned on all ranks, even on ranks whose `statuses` are ok; with
+  // kRange, all values are put. Space is allocated once for all requests.
   NMB_EXPORT Status wait_all(std::span<const RequestId> requests, std::span<Status> statuses = {});
 
   // Commits a generation. Fails with kUsage in define mode and in a dry run. The functions sync(),
