@@ -2,6 +2,8 @@
 #include <atomic>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -97,6 +99,59 @@ TEST_F(CallsTest, CallsStopWhenCancelled) {
   EXPECT_EQ(Reader(path("all.nmb")).read<double>("2/v").back(), 300'000);
   const std::filesystem::directory_iterator files(std::filesystem::path(path()).parent_path());
   EXPECT_EQ(std::distance(begin(files), end(files)), 3) << "no hidden files are left";
+}
+
+// Would catch: an exception of a callback that leaves a function which returns failures.
+TEST_F(CallsTest, ExceptionsOfCallbacksAreFailures) {
+  const std::vector<std::string> inputs{write("1.nmb", 0, 300'000), write("2.nmb", 1, 300'000)};
+  const auto boom = [](std::uint64_t, std::uint64_t) { throw std::runtime_error("my callback"); };
+  const auto fails = [](const Status& status) {
+    EXPECT_EQ(status.code(), Code::kUsage);
+    EXPECT_NE(status.message().find("my callback"), std::string::npos) << status.text();
+  };
+  for (const unsigned threads : {1U, 3U}) {
+    MergeOptions merged;
+    merged.threads = threads;
+    merged.progress = boom;
+    fails(try_merge(inputs, path("all.nmb"), merged, nullptr));
+    fails(try_convert(inputs[0], path("all.nmb"), {.threads = threads, .progress = boom}));
+    fails(try_recover(inputs[0], path("all.nmb"), {.threads = threads, .progress = boom}).status());
+    fails(try_verify(inputs[0], {.threads = threads, .progress = boom}).status());
+  }
+  MergeOptions chosen;
+  BlockChoice choice;
+  choice.excludes = [](std::string_view) -> Result<bool> {
+    throw Error(Status(Code::kRange, "mine"));
+  };
+  chosen.mode = Pack{.choice = choice};
+  EXPECT_EQ(try_merge(inputs, path("all.nmb"), chosen, nullptr).code(), Code::kRange);
+  EXPECT_FALSE(std::filesystem::exists(path("all.nmb")));
+  // The other ranks of a call get the same failure.
+  const Status together = try_run_threads(3, [&](Ranks& ranks) -> Status {
+    MergeOptions merged;
+    merged.ranks = &ranks;
+    if (ranks.rank() == 0) merged.progress = boom;
+    const Status status = try_merge(inputs, path("all.nmb"), merged, nullptr);
+    fails(status);
+    return status;
+  });
+  fails(together);
+  WriteOptions written;
+  written.statistics = StatisticsLevel::kBasic;
+  written.functions = {{"f", [](std::string_view, Type) -> std::unique_ptr<ValueAccumulator> {
+                          throw std::runtime_error("my callback");
+                        }}};
+  Writer out(path("w.nmb"), written);
+  out.block("b").var<int>("v").put(1);
+  fails(out.try_close());
+}
+
+TEST_F(CallsTest, RulesAreParsedFromText) {
+  EXPECT_EQ(Tolerance::parse("1e-6,0.5").relative, 0.5);
+  EXPECT_EQ(Tolerance::try_parse("x").status().code(), Code::kUsage);
+  EXPECT_EQ(SampleRule::parse("dim:n").dimension, "n");
+  EXPECT_EQ(code_of([] { TagRule::parse("x"); }), Code::kUsage);
+  EXPECT_EQ(code_of([] { BlockRule::parse("x"); }), Code::kUsage);
 }
 
 TEST_F(CallsTest, ConvertKeepsTheContent) {

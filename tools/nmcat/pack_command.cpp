@@ -654,7 +654,7 @@ Status PackCommand::execute() {
   NMB_TRY(rules_.take());
   NMB_TRY(check_mode());
   for (const std::string& text : tags_) {
-    NMB_ASSIGN(options_.tags.emplace_back(), TagRule::parse(text));
+    NMB_ASSIGN(options_.tags.emplace_back(), TagRule::try_parse(text));
   }
   if (no_history_ && rules_.mode() != "join")
     return Status(Code::kUsage, "--no-history needs --mode join");

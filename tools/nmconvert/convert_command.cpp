@@ -257,7 +257,7 @@ Status ConvertCommand::check_block_by() const {
   if ((divides || regroups) && batch_.block)
     return usage("--extract and " + std::string(divides ? "--block-by" : "--regroup") +
                  " exclude each other");
-  const Result<BlockRule> rule = BlockRule::parse(regroups ? regroup_ : block_by_);
+  const Result<BlockRule> rule = BlockRule::try_parse(regroups ? regroup_ : block_by_);
   const bool names_object =
       rule.ok() && (rule->by == BlockRule::By::kDimension || rule->by == BlockRule::By::kAttribute);
   if (divides && (!rule.ok() || names_object))
@@ -445,7 +445,7 @@ Status ConvertCommand::execute() {
   batch_.block_by = regroup_.empty() ? block_by_ : regroup_;
   batch_.options = deciding_options();
   ConversionOptions options;
-  NMB_ASSIGN(options.block_by, BlockRule::parse(batch_.block_by));
+  NMB_ASSIGN(options.block_by, BlockRule::try_parse(batch_.block_by));
   options.overwrite = force_;
   options.sync = !no_sync_;
   options.check = !no_check_;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "calls/call_options.h"
-#include "handles/handle_parts.h"
 #include "handles/inspected_file.h"
 #include "merge/reporting/merge.h"
 #include "nmb/convert.h"
@@ -155,11 +154,10 @@ class Conversion {
 
 Status try_convert(const std::string& input, const std::string& output,
                    const ConvertOptions& options, std::vector<std::string>* losses) {
-  Communicator alone;
   std::vector<std::string> own;
-  return Conversion(input, output, options, options.ranks ? communicator(*options.ranks) : alone,
-                    losses ? losses : &own)
-      .run();
+  return with_ranks(options.ranks, [&](Communicator& ranks) {
+    return Conversion(input, output, options, ranks, losses ? losses : &own).run();
+  });
 }
 
 }  // namespace nmb

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "calls/call_options.h"
-#include "handles/handle_parts.h"
 
 namespace nmb {
 
@@ -75,10 +74,11 @@ Status try_merge(const std::vector<std::string>& inputs, const std::string& outp
   all.output = output;
   PackReport packed;
   if (inputs.empty()) return Status(Code::kUsage, "no inputs");
-  // The options are the same on all ranks, and so is a failure of this step.
-  Status status = take(options, &all);
-  if (status.ok())
-    status = options.ranks ? pack(all, &packed, communicator(*options.ranks)) : pack(all, &packed);
+  const Status status = with_ranks(options.ranks, [&](Communicator& ranks) -> Status {
+    // The options are the same on all ranks, and so is a failure of this step.
+    NMB_TRY(take(options, &all));
+    return pack(all, &packed, ranks);
+  });
   if (report) *report = report_of(std::move(packed));
   return status;
 }

@@ -1,3 +1,4 @@
+#include "nmb/error.h"
 #include "wire/failure.h"
 #include "wire/joined_text.h"
 
@@ -7,6 +8,8 @@ const std::string& Status::empty() {
   static const std::string none;
   return none;
 }
+
+void throw_error(const Status& failure) { throw Error(failure); }
 
 std::string Status::text() const {
   if (ok()) return "ok";

@@ -21,8 +21,9 @@ namespace nmb {
 struct Tolerance {
   double absolute = 0, relative = 0;
   bool is_exact() const { return absolute == 0 && relative == 0; }
-  // Sets the tolerance from "ABSOLUTE" or "ABSOLUTE,RELATIVE". Errors: kUsage.
-  NMB_EXPORT Status set(std::string_view text);
+  // Parses "ABSOLUTE" or "ABSOLUTE,RELATIVE". Errors: kUsage.
+  static Tolerance parse(std::string_view text) { return check(try_parse(text)); }
+  NMB_EXPORT static Result<Tolerance> try_parse(std::string_view text);
 };
 
 enum class DifferenceKind : std::uint8_t { kOnlyInFirst, kOnlyInSecond, kDiffers };

@@ -57,7 +57,8 @@ struct BlockRule {
 
   // Parses a rule: "group" (or ""), "prefix:REGEX", "vars:N", "one", "dim:NAME" or "key:ATT".
   // Errors: kUsage.
-  NMB_EXPORT static Result<BlockRule> parse(std::string_view text);
+  static BlockRule parse(std::string_view text) { return check(try_parse(text)); }
+  NMB_EXPORT static Result<BlockRule> try_parse(std::string_view text);
 };
 
 // How the samples of a block are counted.
@@ -76,7 +77,8 @@ struct SampleRule {
   std::string dimension{};
 
   // Parses a rule: "" (the default), "vars:N", "dim:NAME", "group" or "none". Errors: kUsage.
-  NMB_EXPORT static Result<SampleRule> parse(std::string_view text);
+  static SampleRule parse(std::string_view text) { return check(try_parse(text)); }
+  NMB_EXPORT static Result<SampleRule> try_parse(std::string_view text);
 };
 
 // How blocks of the output get a tag (spec/tables.md, section 9.4).
@@ -100,7 +102,8 @@ struct TagRule {
   std::string value;
 
   // Parses a rule: "NAME=TEMPLATE", "NAME:text=TEMPLATE" or "NAME=@ATTRIBUTE". Errors: kUsage.
-  NMB_EXPORT static Result<TagRule> parse(std::string_view text);
+  static TagRule parse(std::string_view text) { return check(try_parse(text)); }
+  NMB_EXPORT static Result<TagRule> try_parse(std::string_view text);
 };
 
 // A part of many blocks. The blocks are numbered from 0, in the order of the inputs and, in each

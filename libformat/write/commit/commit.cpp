@@ -181,12 +181,15 @@ class Commit {
 Status commit(WriterCore& w, bool closing) {
   const std::string operation = closing ? "close()" : "sync()";
   std::uint64_t open = 0;
-  NMB_TRY(w.together(operation, [&]() -> Status {
+  const auto check = [&]() -> Status {
     if (w.define_mode)
       return Status(Code::kUsage,
                     operation + " is not allowed in define mode; call end_define() first");
     if (w.options.dry_run && !closing)
       return Status(Code::kUsage, "sync() is not allowed in a dry run; call close()");
+    return {};
+  };
+  NMB_TRY(w.together(operation, check, [&]() -> Status {
     NMB_ASSIGN(open, w.ranks.sum<std::uint64_t>(w.requests.size()));
     return open == 0 ? Commit(w).run(closing) : Status();
   }));

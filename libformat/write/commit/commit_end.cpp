@@ -89,6 +89,16 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
+// Checks the totals that programs determine (R-SB-8).
+Status check_totals(const Totals& totals) {
+  for (const auto& [count, what] :
+       {std::pair(totals.records, "records"), std::pair(totals.samples, "samples")})
+    if (count > kMostCount)
+      return Status(Code::kLimit,
+                    joined_text("the blocks have more than 2^63 - 1 ", what, " together"));
+  return {};
+}
+
 // For a failure after the write of the slot has begun: adds to its message that the new generation
 // may be in the file nevertheless. The status is the same on all ranks.
 Status in_doubt(const WriterCore& w, const Status& status) {
@@ -151,6 +161,7 @@ Status write_superblock(WriterCore& w) {
   Superblock& next = w.next.superblock;
   const bool leads = w.ranks.is_first();
   auto begin = [&]() -> Status {
+    NMB_TRY(check_totals(next.totals));
     NMB_TRY(write_sections(w));
     if (w.committed.superblock.generation > 0) return {};
     // Writes zeros to the slots too, so that the file has no unallocated ranges, and copying it

@@ -30,7 +30,7 @@ Metadata variables(std::initializer_list<const char*> names) {
 }
 
 Result<VariableAssigner> assigner(std::string_view text) {
-  NMB_ASSIGN(BlockRule rule, BlockRule::parse(text));
+  NMB_ASSIGN(BlockRule rule, BlockRule::try_parse(text));
   return VariableAssigner::make(std::move(rule));
 }
 

@@ -196,7 +196,7 @@ Status MergeRules::take() {
     options_->block_by.by = BlockRule::By::kPrefix;
     options_->block_by.name = split_names_;
   }
-  NMB_ASSIGN(options_->samples, SampleRule::parse(samples_));
+  NMB_ASSIGN(options_->samples, SampleRule::try_parse(samples_));
   return {};
 }
 
