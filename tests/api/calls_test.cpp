@@ -76,6 +76,68 @@ TEST_F(CallsTest, MergePacksByRanks) {
   EXPECT_EQ(Reader(path("two.nmb")).read<int>("run/2/v"), (std::vector<int>{3, 4}));
 }
 
+// Would catch: a collective call that takes the arguments of one rank and ignores those of others.
+TEST_F(CallsTest, CollectiveCallsCompareTheirArguments) {
+  const std::string a = write("a.nmb", 0, 3), b = write("b.nmb", 3, 2);
+  const auto expect_refused = [](const char* call, const auto& work) {
+    run_threads(2, [&](Ranks& ranks) {
+      const Status status = work(ranks, ranks.rank() == 1);
+      EXPECT_EQ(status.code(), Code::kUsage);
+      EXPECT_EQ(status.message(), std::string("found other arguments of ") + call +
+                                      " on rank 1 than on rank 0, expected the same arguments on "
+                                      "all ranks");
+    });
+  };
+  const auto merges = [&](const auto& change) {
+    expect_refused("merge()", [&](Ranks& ranks, bool differs) {
+      std::vector<std::string> inputs{a, b};
+      MergeOptions options;
+      options.ranks = &ranks;
+      if (differs) change(inputs, options);
+      return try_merge(inputs, path("out"), options, nullptr);
+    });
+    EXPECT_FALSE(std::filesystem::exists(path("out")));
+  };
+  using Files = std::vector<std::string>;
+  merges([&](Files& files, MergeOptions&) { files = {b, a}; });
+  merges([&](Files& files, MergeOptions&) { files.clear(); });
+  merges([](Files&, MergeOptions& options) { options.block_name = "{stem}/x"; });
+  merges([](Files&, MergeOptions& options) { options.mode = Union{}; });
+  merges([](Files&, MergeOptions& options) {
+    options.mode = Pack{.digests = RecordedDigests::kSha256};
+  });
+  merges([](Files&, MergeOptions& options) {
+    options.tags = {{"x", TagRule::From::kText, "v"}};
+  });
+  expect_refused("convert()", [&](Ranks& ranks, bool differs) {
+    return try_convert(differs ? a : b, path("out"), {.ranks = &ranks});
+  });
+  expect_refused("convert()", [&](Ranks& ranks, bool differs) {
+    ConvertOptions options{.ranks = &ranks};
+    if (differs) options.block = "";
+    return try_convert(a, path("out"), options);
+  });
+  expect_refused("verify()", [&](Ranks& ranks, bool differs) {
+    return try_verify(differs ? a : b, {.ranks = &ranks}).status();
+  });
+  expect_refused("verify()", [&](Ranks& ranks, bool differs) {
+    return try_verify(a, {.level = differs ? VerifyLevel::kIndex : VerifyLevel::kData,
+                          .ranks = &ranks})
+        .status();
+  });
+  EXPECT_FALSE(std::filesystem::exists(path("out")));
+
+  // Ranks may have different numbers of threads and different callbacks.
+  run_threads(2, [&](Ranks& ranks) {
+    MergeOptions options;
+    options.threads = ranks.rank() == 0 ? 1 : 2;
+    if (ranks.rank() == 0) options.progress = [](std::uint64_t, std::uint64_t) {};
+    options.ranks = &ranks;
+    merge({a, b}, path("out"), options);
+  });
+  EXPECT_EQ(Reader(path("out")).totals().blocks, 2U);
+}
+
 // A call that is told to stop leaves no output; with `resume`, the next call goes on.
 TEST_F(CallsTest, CallsStopWhenCancelled) {
   const std::vector<std::string> inputs{write("1.nmb", 0, 300'000), write("2.nmb", 1, 300'000)};

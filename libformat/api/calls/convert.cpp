@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "calls/arguments.h"
 #include "calls/call_options.h"
 #include "handles/handle_parts.h"
 #include "handles/inspected_file.h"
@@ -21,7 +22,7 @@ class Conversion {
       : input_(input), output_(output), options_(options), ranks_(ranks), losses_(*losses) {}
 
   Status run() {
-    // The options are the same on all ranks, and so is a failure of this step.
+    NMB_TRY(agree_on_arguments(ranks_, "convert()", options_, {input_, output_}));
     NMB_TRY(check_options());
     NMB_TRY(ranks_.agree(open()));
     if (options_.to == FileKind::kNmb || options_.to == FileKind::kHdf5) return merge_one();

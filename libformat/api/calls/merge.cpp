@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "calls/arguments.h"
 #include "calls/call_options.h"
 #include "handles/handle_parts.h"
 
@@ -70,15 +71,21 @@ MergeReport report_of(PackReport&& report) {
 
 Status try_merge(const std::vector<std::string>& inputs, const std::string& output,
                  const MergeOptions& options, MergeReport* report) {
-  PackOptions all;
-  all.inputs = inputs;
-  all.output = output;
+  Communicator alone;
+  Communicator& ranks = options.ranks ? communicator(*options.ranks) : alone;
   PackReport packed;
-  if (inputs.empty()) return Status(Code::kUsage, "no inputs");
-  // The options are the same on all ranks, and so is a failure of this step.
-  Status status = take(options, &all);
-  if (status.ok())
-    status = options.ranks ? pack(all, &packed, communicator(*options.ranks)) : pack(all, &packed);
+  const auto work = [&]() -> Status {
+    std::vector<std::string> files = inputs;
+    files.push_back(output);
+    NMB_TRY(agree_on_arguments(ranks, "merge()", options, files));
+    if (inputs.empty()) return Status(Code::kUsage, "no inputs");
+    PackOptions all;
+    all.inputs = inputs;
+    all.output = output;
+    NMB_TRY(take(options, &all));
+    return pack(all, &packed, ranks);
+  };
+  Status status = work();
   if (report) *report = report_of(std::move(packed));
   return status;
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "calls/arguments.h"
 #include "handles/handle_parts.h"
 #include "handles/input_file.h"
 #include "parallel/outbox.h"
@@ -49,6 +50,7 @@ Result<VerifyReport> try_verify(const std::string& path, const VerifyOptions& op
     return report;
   }
   Communicator& ranks = communicator(*options.ranks);
+  NMB_TRY(agree_on_arguments(ranks, "verify()", options, {path}));
   all.ranks = &ranks;
   NMB_TRY(verify_together(ranks, options.threads, work));
   NMB_TRY(broadcast_fields(ranks, 0, &summary));

@@ -44,7 +44,8 @@ struct ConvertOptions {
 
   // --- what changes the speed ---
   unsigned threads = 1;
-  // If set, the call is collective: these ranks share the work, and all get its outcome.
+  // If set, the call is collective: these ranks share the work, and all get its outcome. The
+  // arguments must be the same on all ranks, as in merge().
   Ranks* ranks = nullptr;
   // --- callback and cancelling ---
   // Called by one thread at a time. `done` and `total` count bytes of values.

@@ -281,7 +281,8 @@ struct MergeOptions {
   // --- what changes the speed ---
   unsigned threads = 1;
   // If set, the call is collective: each of these ranks reads a part of the inputs. All get the
-  // outcome; rank 0 gets the report.
+  // outcome; rank 0 gets the report. The arguments must be the same on all ranks, except `threads`,
+  // callbacks and pointers.
   Ranks* ranks = nullptr;
   // --- callback and cancelling ---
   // Called by one thread at a time. `done` and `total` count bytes of values.
