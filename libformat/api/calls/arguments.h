@@ -87,10 +87,10 @@ void fields(Fields& all, Storing& storing) {
 
 template <class Fields>
 void fields(Fields& all, MergeOptions& options) {
-  auto& [mode, to, block_name, block_by, samples, tags, tag_names, sort_by, storing, hdf5_view,
-         statistics, originals, replace, sync, dry_run, check, strict, external, resume, threads,
-         ranks, progress, cancel] = options;
-  all(mode, to, block_name, block_by, samples, tags, tag_names, sort_by, storing, hdf5_view,
+  auto& [mode, to, netcdf, block_name, block_by, samples, tags, tag_names, sort_by, storing,
+         hdf5_view, statistics, originals, replace, sync, dry_run, check, strict, external, resume,
+         threads, ranks, progress, cancel] = options;
+  all(mode, to, netcdf, block_name, block_by, samples, tags, tag_names, sort_by, storing, hdf5_view,
       statistics, originals, replace, sync, dry_run, check, strict, external, resume);
 }
 

@@ -14,6 +14,9 @@ ContentFile content_of(const Reader& reader) {
 
 Result<FileComparison> try_compare(const Reader& first, const Reader& second,
                                    const CompareOptions& options) {
+  const auto [absolute, relative] = options.tolerance;
+  if (!(absolute >= 0 && relative >= 0))  // refuses NaN too
+    return Status(Code::kUsage, "found a Tolerance that is negative or NaN, expected 0 or more");
   ComparisonOptions all;
   all.content.threads = options.threads;
   all.content.chunk_cache = options.chunk_cache;

@@ -5,19 +5,19 @@
 #include "calls/arguments.h"
 #include "calls/call_options.h"
 #include "handles/handle_parts.h"
+#include "wire/enumerators.h"
 
 namespace nmb {
 
 namespace {
 
 Status take(const MergeOptions& options, PackOptions* all) {
-  if (options.to != FileKind::kNmb) {
-    if (options.originals) return nmb_only("originals");
-    if (options.samples.by != SampleRule::By::kDefault) return nmb_only("numbers of samples");
-  }
+  NMB_TRY(check_enumerator(options.to, FileKind::kUnknown, "FileKind"));
+  if (!options.netcdf && options.to != FileKind::kHdf5)
+    return Status(Code::kUsage, "MergeOptions::netcdf = false needs FileKind::kHdf5");
   all->mode = options.mode;
   if (options.to == FileKind::kHdf5) {
-    all->hdf5.emplace();
+    all->hdf5.emplace().plain = !options.netcdf;
   } else if (options.to != FileKind::kNmb) {
     NMB_ASSIGN(all->classic, classic_kind(options.to));
   }

@@ -6,6 +6,7 @@
 #include "handles/handle_parts.h"
 #include "handles/input_file.h"
 #include "parallel/outbox.h"
+#include "wire/enumerators.h"
 
 namespace nmb {
 
@@ -30,6 +31,11 @@ class FindingList final : public Findings {
 }  // namespace
 
 Result<VerifyReport> try_verify(const std::string& path, const VerifyOptions& options) {
+  Communicator alone;
+  Communicator& ranks = options.ranks ? communicator(*options.ranks) : alone;
+  NMB_TRY(agree_on_arguments(ranks, "verify()", options, {path}));
+  NMB_TRY(check_enumerator(options.level, VerifyLevel::kData, "VerifyLevel"));
+  NMB_TRY(check_enumerator(options.external, ExternalPaths::kAny, "ExternalPaths"));
   VerifierOptions all;
   all.level = options.level;
   all.originals = options.originals;
@@ -49,8 +55,6 @@ Result<VerifyReport> try_verify(const std::string& path, const VerifyOptions& op
     NMB_TRY(work());
     return report;
   }
-  Communicator& ranks = communicator(*options.ranks);
-  NMB_TRY(agree_on_arguments(ranks, "verify()", options, {path}));
   all.ranks = &ranks;
   NMB_TRY(verify_together(ranks, options.threads, work));
   NMB_TRY(broadcast_fields(ranks, 0, &summary));
