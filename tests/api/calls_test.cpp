@@ -2,6 +2,7 @@
 #include <atomic>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -106,9 +107,7 @@ TEST_F(CallsTest, CollectiveCallsCompareTheirArguments) {
   merges([](Files&, MergeOptions& options) {
     options.mode = Pack{.digests = RecordedDigests::kSha256};
   });
-  merges([](Files&, MergeOptions& options) {
-    options.tags = {{"x", TagRule::From::kText, "v"}};
-  });
+  merges([](Files&, MergeOptions& options) { options.tags = {{"x", TagRule::From::kText, "v"}}; });
   expect_refused("convert()", [&](Ranks& ranks, bool differs) {
     return try_convert(differs ? a : b, path("out"), {.ranks = &ranks});
   });
@@ -121,8 +120,8 @@ TEST_F(CallsTest, CollectiveCallsCompareTheirArguments) {
     return try_verify(differs ? a : b, {.ranks = &ranks}).status();
   });
   expect_refused("verify()", [&](Ranks& ranks, bool differs) {
-    return try_verify(a, {.level = differs ? VerifyLevel::kIndex : VerifyLevel::kData,
-                          .ranks = &ranks})
+    return try_verify(
+               a, {.level = differs ? VerifyLevel::kIndex : VerifyLevel::kData, .ranks = &ranks})
         .status();
   });
   EXPECT_FALSE(std::filesystem::exists(path("out")));
@@ -163,7 +162,8 @@ TEST_F(CallsTest, CallsStopWhenCancelled) {
 
 TEST_F(CallsTest, ConvertKeepsTheContent) {
   const std::string file = write("f.nmb", 0, 3);
-  EXPECT_TRUE(convert(file, path("f.nc"), {.to = FileKind::kCdf5}).empty());
+  const ConvertReport report = convert(file, path("f.nc"), {.to = FileKind::kCdf5});
+  EXPECT_TRUE(report.losses.empty() && report.warnings.empty());
   const Reader nmb(file), classic(path("f.nc"));
   EXPECT_EQ(classic.kind(), FileKind::kCdf5);
   EXPECT_EQ(classic.read<int>("v"), (std::vector<int>{0, 1, 2}));
@@ -180,6 +180,36 @@ TEST_F(CallsTest, ConvertKeepsTheContent) {
   EXPECT_EQ(try_convert(file, path("f.nc"), {.to = FileKind::kCdf5}).code(), Code::kExists);
 }
 
+// Would catch: a conversion that keeps warnings for itself, or a warning that `strict` accepts.
+TEST_F(CallsTest, ConvertReportsLossesAndWarnings) {
+  {
+    Writer out(path("tagged.nmb"));
+    Block b = out.block("");
+    b.tag("run", 7);
+    b.var<double>("v", {b.dim("x", 3)}).put(std::vector<double>(3, 1.5));
+    out.close();
+  }
+  const std::string lost = "the output has no place for 1 tag of 1 block; an .nmb output keeps it";
+  ConvertOptions options{.to = FileKind::kCdf5};
+  ConvertReport report = convert(path("tagged.nmb"), path("t.nc"), options);
+  EXPECT_EQ(report.losses, std::vector{lost});
+  options.replace = options.strict = true;
+  report = {};
+  const Status strict = try_convert(path("tagged.nmb"), path("t.nc"), options, &report);
+  EXPECT_EQ(strict.message(), "1 warning with ConvertOptions::strict; nothing was written");
+  EXPECT_EQ(strict.code(), Code::kConflict);
+  EXPECT_EQ(report.losses, std::vector{lost});
+
+  // Values of a classic file are compressed without shuffle.
+  options = {.storing = {.codec = "zstd", .shuffle = true}};
+  report = convert(path("t.nc"), path("z.nmb"), options);
+  ASSERT_EQ(report.warnings.size(), 1U);
+  EXPECT_NE(report.warnings[0].find("compressed without shuffle"), std::string::npos);
+  options.replace = options.strict = true;
+  EXPECT_EQ(try_convert(path("t.nc"), path("z.nmb"), options).message(),
+            "1 warning with ConvertOptions::strict; nothing was written");
+}
+
 // Would catch: an option that the kind of the output has no place for, accepted and ignored.
 TEST_F(CallsTest, OptionsOfOtherKindsAreRefused) {
   const std::string file = write("f.nmb", 0, 3);
@@ -190,10 +220,25 @@ TEST_F(CallsTest, OptionsOfOtherKindsAreRefused) {
   EXPECT_EQ(code({.to = FileKind::kCdf5, .hdf5_view = Hdf5View::kOn}), Code::kUsage);
   EXPECT_EQ(code({.to = FileKind::kCdf5, .storing = {.codec = "zstd"}}), Code::kUsage);
   EXPECT_EQ(code({.to = FileKind::kHdf5, .statistics = StatisticsLevel::kBasic}), Code::kUsage);
+  EXPECT_EQ(code({.to = FileKind::kNmb, .netcdf = false}), Code::kUsage);
+  EXPECT_EQ(code({.to = static_cast<FileKind>(99)}), Code::kUsage);
+  EXPECT_EQ(code({.to = FileKind::kCdf5, .external = static_cast<ExternalPaths>(9)}), Code::kUsage);
+  EXPECT_EQ(code({.storing = {.codec = "none", .shuffle = true}}), Code::kUsage);
+  EXPECT_EQ(try_verify(file, {.level = static_cast<VerifyLevel>(9)}).status().code(), Code::kUsage);
+  const Reader reader(file);
+  for (const double wrong : {-1.0, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_EQ(try_compare(reader, reader, {.tolerance = {.absolute = wrong}}).status().code(),
+              Code::kUsage);
   MergeReport report;
   MergeOptions merged;
   merged.to = FileKind::kHdf5;
   merged.originals = true;
+  EXPECT_EQ(try_merge({file}, path("out"), merged, &report).code(), Code::kUsage);
+  merged = {};
+  merged.netcdf = false;
+  EXPECT_EQ(try_merge({file}, path("out"), merged, &report).code(), Code::kUsage);
+  merged = {};
+  merged.dry_run = merged.check = true;
   EXPECT_EQ(try_merge({file}, path("out"), merged, &report).code(), Code::kUsage);
   EXPECT_FALSE(std::filesystem::exists(path("out")));
 }

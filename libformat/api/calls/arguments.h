@@ -97,9 +97,9 @@ void fields(Fields& all, MergeOptions& options) {
 template <class Fields>
 void fields(Fields& all, ConvertOptions& options) {
   auto& [to, netcdf, block, lossy, storing, hdf5_view, statistics, originals, replace, sync, check,
-         external, threads, ranks, progress, cancel] = options;
+         strict, external, threads, ranks, progress, cancel] = options;
   all(to, netcdf, block, lossy, storing, hdf5_view, statistics, originals, replace, sync, check,
-      external);
+      strict, external);
 }
 
 template <class Fields>
