@@ -70,6 +70,7 @@ class Batch {
         progress_(tool, "converting") {
     options_.folders = true;
     options_.accept_equal = arguments.resume;
+    options_.block_is_name = !arguments.input.empty();  // the blocks that --extract matches
     // If the user gave no number of threads, more files than cores are converted at the same time,
     // because a file that waits for the device needs no core.
     const bool given = tool.app().count("-j") > 0;
