@@ -307,18 +307,18 @@ class Batch {
     const auto count = [this](Outcome outcome) {
       return counts_[static_cast<std::size_t>(outcome)];
     };
-    const std::uint64_t told =
+    const std::uint64_t reported =
         count(Outcome::kDone) + count(Outcome::kSkipped) + count(Outcome::kFailed);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     std::string text =
         fmt::format("{} {}: {} done, {} skipped, {} failed", count_, count_ == 1 ? "file" : "files",
                     count(Outcome::kDone), count(Outcome::kSkipped), count(Outcome::kFailed));
-    if (told < count_) text += fmt::format(", {} not done", count_ - told);
+    if (reported < count_) text += fmt::format(", {} not done", count_ - reported);
     text += fmt::format("; {} to {} in {:.1f} s", human_bytes(bytes_in_), human_bytes(bytes_out_),
                         seconds);
     tool_.diagnostics().note(text);
-    if (told == count_) return;
+    if (reported == count_) return;
     tool_.diagnostics().raise(Exit::kCannotRun);
     std::string why = options_.cancel->load() ? "interrupted" : "given up";
     why += report_ ? "; finished files are in the report, and --resume continues from there"

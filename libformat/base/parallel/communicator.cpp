@@ -219,7 +219,8 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
     CollectiveOp first, other;  // `first`: the call of the lowest rank; `other`: the call of the
                                 // lowest rank whose call differs from `first`
   };
-  View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}, file, arguments}, {}};
+  View mine{
+      status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}, file, arguments}, {}};
   assert(operation.size() < mine.first.what.size());
   std::ranges::copy(operation, mine.first.what.begin());
   NMB_ASSIGN(const View all, all_reduce(mine, [](const View& a, const View& b) {
@@ -243,9 +244,9 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
   std::vector<std::byte> bytes;
   if (all.failed == rank_) bytes = bytes_of_fields(names_ranks_ ? status.on_rank(rank_) : status);
   NMB_TRY(broadcast(all.failed, &bytes));
-  Status told;
-  NMB_TRY(take_fields(bytes, &told));
-  return told;
+  Status shared;
+  NMB_TRY(take_fields(bytes, &shared));
+  return shared;
 }
 
 Status Communicator::of_first(const Status& status) {
@@ -253,10 +254,10 @@ Status Communicator::of_first(const Status& status) {
   std::vector<std::byte> bytes;
   if (rank_ == 0) bytes = bytes_of_fields(status);
   NMB_TRY(broadcast(Operation::kFirst, 0, &bytes));
-  Status told;
-  NMB_TRY(take_fields(bytes, &told));
-  if (!told.ok()) ++agreed_failures_;
-  return told;
+  Status shared;
+  NMB_TRY(take_fields(bytes, &shared));
+  if (!shared.ok()) ++agreed_failures_;
+  return shared;
 }
 
 Status Communicator::barrier() {
