@@ -57,10 +57,11 @@ void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option(
          "--extract", batch_.block,
          "write only the blocks of an NMB input that match; --to or the ending of OUTPUT "
-         "determines the kind. If a glob matches several blocks, each block becomes a "
-         "group of OUTPUT, which must be netCDF-4 or HDF5. With --out-dir DIR in place of "
-         "OUTPUT, each block becomes a file DIR/BLOCK.nc (.h5 with --to hdf5); blocks below "
-         "a group go with the group")
+         "determines the kind. GLOB is a pattern as in nminspect ls; a backslash makes the next "
+         "character literal, as in a\\[1] for block a[1]. If a glob matches several blocks, each "
+         "block becomes a group of OUTPUT, which must be netCDF-4 or HDF5. With --out-dir DIR in "
+         "place of OUTPUT, each block becomes a file DIR/BLOCK.nc (.h5 with --to hdf5); blocks "
+         "below a group go with the group")
       ->type_name("GLOB");
   app.add_option(
          "--original", original_,
@@ -68,7 +69,7 @@ void ConvertCommand::offer_files(CLI::App& app) {
          "netCDF-4 "
          "files are stored whole by default, and the block of a classic file contains the whole "
          "file. BLOCK may also be the path of a stored file; the command \"nminspect files\" lists "
-         "these paths. With --out-dir DIR in place of OUTPUT, BLOCK may be a glob; each file that "
+         "these paths. With --out-dir DIR in place of OUTPUT, BLOCK is a glob; each file that "
          "matches is written to its path below DIR, and the file of a classic block to "
          "DIR/BLOCK.nc")
       ->type_name("BLOCK");
@@ -424,8 +425,10 @@ Status ConvertCommand::give_back_block(const FileReader& reader, const std::stri
     return write_back(output, options,
                       [&](const auto& sink) { return reader.give_back(*entry, sink); });
   Communicator alone;
-  const ConversionRecord record = convert(
-      {input_, output, "", block, batch_.block_by, batch_.statistics, {}}, options, alone, 1);
+  ConversionOptions whole = options;
+  whole.block_is_name = true;
+  const ConversionRecord record =
+      convert({input_, output, "", block, batch_.block_by, batch_.statistics, {}}, whole, alone, 1);
   for (const std::string& warning : record.warnings) tool_.diagnostics().warning("", warning);
   for (const std::string& text : record.not_written) tool_.diagnostics().loss("", text);
   return record.status;

@@ -25,8 +25,6 @@ void set_output(const Options& options, OutputOptions* out) {
 }
 // Returns nullopt if nothing is asked for. Errors: kUsage.
 Result<std::optional<Compression>> compression_of(const Storing& storing);
-// The failure of asking for what only NMB files can have.
-Status nmb_only(std::string_view what);
 // Returns the kind of a classic file. Errors: kUsage for another kind.
 Result<Kind> classic_kind(FileKind kind);
 

@@ -17,6 +17,9 @@ Result<FileComparison> try_compare(const Reader& first, const Reader& second,
                                    const CompareOptions& options) {
   for (const Reader* const reader : {&first, &second})
     NMB_TRY(check_handle(ReaderState::of(*reader)));
+  const auto [absolute, relative] = options.tolerance;
+  if (!(absolute >= 0 && relative >= 0))  // refuses NaN too
+    return Status(Code::kUsage, "found a Tolerance that is negative or NaN, expected 0 or more");
   ComparisonOptions all;
   all.content.threads = options.threads;
   all.content.chunk_cache = options.chunk_cache;

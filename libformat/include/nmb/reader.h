@@ -252,8 +252,8 @@ class Reader {
   NMB_EXPORT Result<VarView> try_var(std::string_view full_name) const;
   NMB_EXPORT Result<BlockView> try_block(std::string_view name) const;
   // Returns the blocks whose names match `glob`, in the order of names: `*` matches within a part
-  // of a path, `**` across parts. A block "a/b" does not imply a block "a". Reads entries of the
-  // index only.
+  // of a path, `**` across parts, and `\` makes the next character literal. A block "a/b" does not
+  // imply a block "a". Reads entries of the index only.
   std::vector<BlockView> blocks(std::string_view glob = "**") const {
     return check(try_blocks(glob));
   }
@@ -269,7 +269,8 @@ class Reader {
   // "temperature.max > 300 && site == 'north'". Comparisons (== != < <= > >=) are combined by &&,
   // || and !; text is in quotation marks. Names: TAG or a global attribute; VARIABLE@ATTRIBUTE;
   // VARIABLE.min, .max, .elements, .missing, .nan and .FUNCTION; any(COMPARISON), all(COMPARISON)
-  // and count(COMPARISON) with the values of a variable (docs/guides/find.md). Errors: kUsage for
+  // and count(COMPARISON) with the values of a variable; a name with characters other than letters,
+  // digits and _-/:+ is put in backticks (docs/guides/find.md). Errors: kUsage for
   // wrong syntax, or only numbers beside texts; kNotFound if no block has a name in it;
   // kUnsupported (see FindOptions::on_warning); those of reading. A number that a user gives must
   // be checked before it becomes part of an expression.

@@ -100,7 +100,7 @@ class [[nodiscard]] Status {
   };
   explicit Status(Detail detail) : detail_(std::make_shared<const Detail>(std::move(detail))) {}
   // Returns the same failure with another message.
-  Status saying(std::string message) const;
+  Status with_message(std::string message) const;
   NMB_EXPORT static const std::string& empty();
   std::shared_ptr<const Detail> detail_;
 };

@@ -141,9 +141,9 @@ class Commit {
     w_.next.cursor = w_.committed.kept_length = next.file_length;
     w_.next.slot_begun = false;
     if (closing) return {};
-    const std::string fate =
+    const std::string outcome =
         joined_text("generation ", next.generation, " is committed nevertheless");
-    return w_.ranks.agree(settle(w_, blocks_).with(fate));
+    return w_.ranks.agree(settle(w_, blocks_).with(outcome));
   }
 
   // Writes data maps, blocks, the index and statistics. Called only if the commit changes more than

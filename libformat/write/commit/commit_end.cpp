@@ -23,8 +23,8 @@ struct DeadAndGrown {
 };
 
 template <class Fields>
-void fields(Fields& all, DeadAndGrown& told) {
-  all(told.dead, told.growth);
+void fields(Fields& all, DeadAndGrown& message) {
+  all(message.dead, message.growth);
 }
 
 }  // namespace
@@ -51,10 +51,10 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   NMB_ASSIGN(const Inbox<DeadAndGrown> arrived, w.ranks.exchange(out));
   std::vector<DeadRange> dead;
   NewGrowth growth;
-  for (const auto& [rank, told] : arrived) {
-    dead.insert(dead.end(), told.dead.begin(), told.dead.end());
-    growth.records += told.growth.records;
-    growth.rows.insert(growth.rows.end(), told.growth.rows.begin(), told.growth.rows.end());
+  for (const auto& [rank, message] : arrived) {
+    dead.insert(dead.end(), message.dead.begin(), message.dead.end());
+    growth.records += message.growth.records;
+    growth.rows.insert(growth.rows.end(), message.growth.rows.begin(), message.growth.rows.end());
   }
   auto write = [&]() -> Status {
     NMB_TRY(write_growth(w, std::move(growth)));

@@ -137,12 +137,12 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
 
   std::vector<BlockId> ids;
   const auto take = [&]() -> Status {
-    for (const auto& [primary, told] : blocks) {
-      BlockState& block = w.blocks[told.id];
-      const MemorySource body(told.body, w.file->name());
+    for (const auto& [primary, message] : blocks) {
+      BlockState& block = w.blocks[message.id];
+      const MemorySource body(message.body, w.file->name());
       NMB_ASSIGN(ClassicHeader header, decode_classic_header(body, {.values_follow = false}));
       block.metadata = std::make_unique<Metadata>(std::move(header.metadata));
-      told.laid.put_into(block);
+      message.laid.put_into(block);
       block.lay_out(w.committed.superblock.generation);
     }
     for (const std::string_view name : names) {
