@@ -670,12 +670,14 @@ Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& s
   return {};
 }
 
-// Checks that an input has the dimension that Join::along names.
-Status UnionBuilder::check_along() const {
+// Checks that an input has the dimension that Join::along names. If none has it, drops conflicts,
+// which only say that nothing was joined.
+Status UnionBuilder::check_along() {
   const std::string& along = options_.join().along;
   if (along.empty() || along == kFirstAxis || has_along_ || entries_.empty() ||
-      conflicts_.size() > 0 || !report_.unreadable.empty())
+      !report_.unreadable.empty())
     return {};
+  conflicts_.take();
   return Status(Code::kNotFound, options_.output, kNoOffset, "",
                 "no input has dimension " + in_quotes(along) +
                     (options_.output.empty() ? "" : "; nothing was written"));

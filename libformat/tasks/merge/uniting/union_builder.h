@@ -98,7 +98,7 @@ class UnionBuilder final : public MergeSink, public MergeStep {
   void report_key(std::size_t input, std::string object, std::string found, std::string expected);
   Status check_coordinates(const NamedUnion& entry,
                            const std::vector<JoinedCoordinate>& coordinates);
-  Status check_along() const;
+  Status check_along();
   Status check_subset();
   bool is_in_subset(const NamedUnion& entry) const;
   void warn_of_notes();
