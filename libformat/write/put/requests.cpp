@@ -59,7 +59,8 @@ Status Requests::wait_all(std::span<const RequestId> ids, std::span<Status> stat
       puts = check(requests, own);
       return first_failure(own);
     };
-    return PutsTogether(w_).put_together(take(), puts);
+    const Status taken = take();  // fills `puts`
+    return PutsTogether(w_).put_together(taken, puts);
   });
   for (const Put& put : puts)
     if (own[put.request].ok()) own[put.request] = status.ok() ? Puts(w_).range_status(put) : status;
