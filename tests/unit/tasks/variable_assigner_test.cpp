@@ -77,7 +77,6 @@ TEST(VariableAssigner, RefusesAllElse) {
     const Result<VariableAssigner> rule = assigner(text);
     EXPECT_EQ(rule.status().code(), Code::kUsage) << text;
   }
-  EXPECT_EQ(VariableAssigner::make({.by = By::kCount, .count = 0}).status().code(), Code::kUsage);
 }
 
 TEST(VariableAssigner, PrefixGivesGroupAndRest) {
