@@ -11,6 +11,7 @@
 #include "model/attribute_differences.h"
 #include "model/heap_value.h"
 #include "model/name_rules.h"
+#include "netcdf/own_attribute.h"
 #include "sources/laid_values.h"
 #include "sources/value_rebasing.h"
 #include "sources/value_source.h"
@@ -295,8 +296,35 @@ void DatasetUnion::add_named_types(const Member& member) {
       named_types_.push_back(types);
     else if (types.only(types.last(), TypeTable::Names::kDropped) !=
              known->only(known->last(), TypeTable::Names::kDropped))
-      conflict(ConflictKind::kType, name, "another definition of the named datatype",
-               "the one of the first file", 0);
+      other_types_.emplace(static_cast<std::size_t>(known - named_types_.begin()), here());
+  }
+  if (!rules_.selects_types) report_other_types();
+}
+
+void DatasetUnion::report_other_types() {
+  for (const auto& [number, member] : other_types_) {
+    const TypeTable& types = named_types_[number];
+    tell(UnionNote::What::kConflict, ConflictKind::kType, types.at(types.last()).name,
+         "another definition of the named datatype", "the one of the first file", 0, member);
+  }
+  other_types_.clear();
+}
+
+void DatasetUnion::keep_named_types(const std::set<std::size_t>& kept) {
+  std::erase_if(other_types_, [&](const auto& other) { return !kept.contains(other.first); });
+  report_other_types();
+  std::vector<TypeTable> types;
+  for (const std::size_t number : kept) types.push_back(std::move(named_types_[number]));
+  named_types_ = std::move(types);
+}
+
+void DatasetUnion::visit_own_types(const std::function<void(const TypeTable&)>& visit) const {
+  for (const auto& [variable, own] : own_) visit(own.types);
+  for (const auto& [owner, name] : own_attributes_) {
+    const auto attribute = all_.metadata.find_attribute(owner, name);
+    if (!attribute) continue;
+    const Result<OwnAttributeValues> own = decode_own(attribute->values);
+    if (own.ok()) visit(own->types);
   }
 }
 

@@ -65,6 +65,8 @@ struct UnionRules {
   // Times that are joined are counted from the day of the first dataset (dataset_union_times.cpp).
   // Not for tiles.
   bool rebases_times = false;
+  // Only some named datatypes are needed: see DatasetUnion::keep_named_types().
+  bool selects_types = false;
 };
 
 // A note about an object of the dataset that was added last. Notes about values of tiles are made
@@ -190,7 +192,13 @@ class DatasetUnion {
   bool is_own(VarId owner, std::string_view attribute) const {
     return own_attributes_.contains({owner, std::string(attribute)});
   }
+  // Calls a function for each type of variables and attributes that CDF-5 lacks. The type is the
+  // last one of the table.
+  void visit_own_types(const std::function<void(const TypeTable&)>& visit) const;
   const std::vector<TypeTable>& named_types() const { return named_types_; }
+  // For UnionRules::selects_types: leaves only some named datatypes, by their numbers in
+  // named_types(). Reports those that datasets define differently.
+  void keep_named_types(const std::set<std::size_t>& kept);
   // Returns whether there are types that a classic dataset lacks.
   bool has_own_types() const {
     return !own_.empty() || !own_attributes_.empty() || !named_types_.empty();
@@ -350,6 +358,7 @@ class DatasetUnion {
   std::optional<OwnAttributeValues> fill_attribute(VarId variable) const;
   std::vector<std::byte> own_fill_of(VarId variable) const;
   void add_named_types(const Member& member);
+  void report_other_types();
   Status compare_own(VarId known, const DatasetValues& own, const DatasetValues& first,
                      std::uint64_t from);
   std::vector<IndexRange> ranges_here(VarId known) const;
@@ -437,6 +446,8 @@ class DatasetUnion {
   std::map<VarId, ClassicView::OwnValues> own_;  // see own_of()
   std::set<std::pair<VarId, std::string>> own_attributes_;
   std::vector<TypeTable> named_types_;
+  // By number in named_types_: the first dataset that has another definition of the datatype.
+  std::map<std::size_t, std::uint32_t> other_types_;
   std::map<VarId, std::vector<Source>> columns_;  // variables from add_column(), with the values in
                                                   // each dataset
   std::map<std::vector<DimId>, Tiling> tilings_;  // tiles, by the dimensions of their variables

@@ -12,6 +12,7 @@
 #include "merge/uniting/chunk_union.h"
 #include "merge/uniting/coordinate_order.h"
 #include "merge/uniting/decomposition.h"
+#include "merge/uniting/used_types.h"
 #include "model/classic.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
@@ -39,6 +40,10 @@ std::string files(std::int64_t count) {
   return std::to_string(count) + (count == 1 ? " file" : " files");
 }
 
+bool selects_variables(const PackOptions& options) {
+  return options.subset && !options.subset->variables.empty();
+}
+
 // first: the block's definitions in the first input.
 UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   UnionRules rules;
@@ -60,6 +65,7 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   rules.skips = options.on_mismatch() == Mismatch::kSkip;
   rules.widens = options.on_mismatch() == Mismatch::kWiden;
   rules.grows_anywhere = keeps_chunks(options);
+  rules.selects_types = selects_variables(options);
   return rules;
 }
 
@@ -91,9 +97,10 @@ struct UnionBuilder::NamedUnion {
   std::unique_ptr<DatasetUnion> united;
   // Number of samples in all inputs so far; unset if an input records no number.
   std::optional<std::uint64_t> samples;
-  bool is_iceberg = false;  // the inputs are a set of iceberg files
-  bool has_wanted = false;  // see DatasetSubset
-  bool has_gaps = false;    // inputs without the block get fill values
+  bool is_iceberg = false;      // the inputs are a set of iceberg files
+  bool has_wanted = false;      // see DatasetSubset
+  bool has_used_types = false;  // see keep_used_types()
+  bool has_gaps = false;        // inputs without the block get fill values
   // Inputs, each with an object that it has and the union cannot have (ConflictKind::kLoss).
   std::set<std::pair<std::size_t, std::string>> lost;
   // For each dimension: the number of levels from the block up to the group that defines the
@@ -655,6 +662,7 @@ Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& s
   if (join.fill_missing && join.along != kFirstAxis) NMB_TRY(add_gaps(inputs));
   if (!join.key.empty()) NMB_TRY(add_keys(inputs));
   if (options_.subset) NMB_TRY(check_subset());
+  if (selects_variables(options_)) keep_used_types();
   for (const std::unique_ptr<NamedUnion>& entry : entries_) {
     if (!is_in_subset(*entry)) continue;
     if (options_.joins() || options_.has_tiles()) report_absent(*entry, inputs);
@@ -683,13 +691,34 @@ Status UnionBuilder::check_subset() {
                 "no input has values in the limits of the subset; nothing was written");
 }
 
-// Returns whether a block is part of the subset: it has a wanted variable, or a block below it has
-// one.
+// Leaves only the named datatypes that variables and attributes of the subset use. A group may use
+// the datatypes of other groups.
+void UnionBuilder::keep_used_types() {
+  UsedTypes types;
+  for (const std::unique_ptr<NamedUnion>& entry : entries_)
+    if (entry->united)
+      types.add_group(entry->name.name, entry->inputs.front(), entry->united->named_types());
+  if (!types.has_any()) return;
+  for (const std::unique_ptr<NamedUnion>& entry : entries_)
+    if (entry->united && is_in_subset(*entry))
+      entry->united->visit_own_types(
+          [&](const TypeTable& used) { types.use(entry->name.name, entry->inputs.front(), used); });
+  for (const std::unique_ptr<NamedUnion>& entry : entries_) {
+    if (!entry->united) continue;
+    const std::set<std::size_t> used = types.used_in(entry->name.name);
+    entry->has_used_types = !used.empty();
+    entry->united->keep_named_types(used);
+  }
+}
+
+// Returns whether a block is part of the subset: it has a wanted variable or a named datatype that
+// the subset uses, or a block below it has one.
 bool UnionBuilder::is_in_subset(const NamedUnion& entry) const {
-  if (!options_.subset || options_.subset->variables.empty() || entry.has_wanted) return true;
+  const auto is_needed = [](const NamedUnion& one) { return one.has_wanted || one.has_used_types; };
+  if (!selects_variables(options_) || is_needed(entry)) return true;
   const std::string below = entry.name.name.empty() ? "" : entry.name.name + "/";
   return std::ranges::any_of(entries_, [&](const std::unique_ptr<NamedUnion>& other) {
-    return other->has_wanted && other->name.name.starts_with(below);
+    return is_needed(*other) && other->name.name.starts_with(below);
   });
 }
 

@@ -99,6 +99,7 @@ class UnionBuilder final : public MergeSink, public MergeStep {
   Status check_coordinates(const NamedUnion& entry,
                            const std::vector<JoinedCoordinate>& coordinates);
   Status check_subset();
+  void keep_used_types();
   bool is_in_subset(const NamedUnion& entry) const;
   void warn_of_notes();
   Status finish(NamedUnion& entry, MergeSink& sink);

@@ -107,7 +107,7 @@ Status visit_union_input(const InputBlock& block, const PackOptions& options,
       outside.used = std::move(subset.used);
       return visit(outside);
     }
-    NMB_TRY(select_own(*options.subset, &form, &subset.dataset));
+    NMB_TRY(select_own(&form, &subset.dataset));
   }
   const Dataset& dataset = options.subset ? subset.dataset : form.dataset;
   NMB_ASSIGN(Source values,
