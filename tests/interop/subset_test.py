@@ -116,6 +116,28 @@ def check_refusals(test):
     test.check(values(test.work / "out.nc", "lon").tolist() == [180], f"packed longitudes {values(test.work / 'out.nc', 'lon')}")
 
 
+def check_along(test):
+    """A join needs its dimension, although the subset may lack it."""
+    for kind in ("NETCDF4", "NETCDF3_CLASSIC"):
+        for i in range(2):
+            make_month(test.work / f"along{i}.nc", i, kind=kind)
+            with netCDF4.Dataset(test.work / f"fixed{i}.nc", "w", format=kind) as f:
+                f.createDimension("x", 4)
+                f.createVariable("v", "f4", ("x",))[:] = 1
+        months, fixed = ("along0.nc", "along1.nc"), ("fixed0.nc", "fixed1.nc")
+        for more in ([], ["--slab", "lat=0"], ["--variables", "tas"], ["--variables", "tas", "-j", "2"]):
+            for files in (months, months[:1]):
+                test.run("nmcat", "--mode", "join", *more, "--along", "nosuch", *files, "-o", "no.nmb", exit_code=2,
+                         says='no input has dimension "nosuch"')
+        for more in ([], ["--slab", "x=0"], ["--variables", "v"], ["--variables", "v", "-j", "2"]):
+            test.run("nmcat", "--mode", "join", *more, *fixed, "-o", "no.nmb", exit_code=1, says="no block with this dimension")
+            test.run("nmcat", "--mode", "join", *more, "--along", "x", *fixed, "-o", "joined.nmb", "-f")
+        test.check(not (test.work / "no.nmb").exists(), f"{kind}: a refused join wrote a file")
+        # The subset has no variable with the joined dimension.
+        for more in ([], ["--along", "time"]):
+            test.run("nmcat", "--mode", "join", "--variables", "lat", *more, *months, "-o", "lat.nmb", "-f")
+
+
 def check_groups(test):
     with netCDF4.Dataset(test.work / "groups.nc", "w") as f:
         f.createDimension("time", None)
@@ -341,6 +363,7 @@ def check_ranks(test):
 def check(test):
     check_join(test)
     check_refusals(test)
+    check_along(test)
     check_groups(test)
     check_other_types(test)
     check_own_types(test)

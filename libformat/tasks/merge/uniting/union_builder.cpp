@@ -26,8 +26,6 @@ namespace nmb {
 
 namespace {
 
-constexpr std::string_view kFirstAxis = "axis:0";
-
 // Returns the number after the last dot of a file name. In a set of tiles, each file name ends with
 // a number.
 std::optional<std::uint64_t> number_of_file(std::string_view name) {
@@ -326,6 +324,8 @@ bool UnionBuilder::take(NamedUnion& entry, const InputFacts& facts, Keep keep) {
   const bool is_first = entry.inputs.empty(), is_tile = options_.has_tiles();
   entry.inputs.push_back(conflicts_.here().input);
   note_set_size(entry, facts);
+  has_along_ |= facts.has_along;
+  has_unlimited_ |= facts.has_unlimited;
   if (is_first) {
     entry.samples = facts.samples;
     // A tile is always united, even if it is the only one.
@@ -373,6 +373,7 @@ Status UnionBuilder::take_part(const OutputName& name, InputPart part) {
   NamedUnion& entry = entry_of(name);
   NMB_TRY(unite_whole(entry));
   entry.samples.reset();
+  has_along_ |= part.metadata.find_dimension(along_name(options_)).has_value();
   entry.inputs.push_back(conflicts_.here().input);
   entry.members.push_back(conflicts_.here().input);
   return union_of(entry, part.metadata, {})
@@ -650,7 +651,10 @@ Status UnionBuilder::add_numbers(NamedUnion& entry, const std::string& variable,
 
 Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& sink) {
   const Join& join = options_.join();
-  if (options_.joins() && inputs.size() > 1 && !options_.subset &&
+  NMB_TRY(check_along());
+  // A subset may lack the variables that have the dimension.
+  const bool is_given = options_.subset && (!join.along.empty() || has_unlimited_);
+  if (options_.joins() && inputs.size() > 1 && !is_given &&
       std::ranges::none_of(entries_, [](const std::unique_ptr<NamedUnion>& entry) {
         return entry->united && entry->united->is_joined();
       }))
@@ -673,6 +677,17 @@ Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& s
   }
   warn_of_notes();
   return {};
+}
+
+// Checks that an input has the dimension that Join::along names.
+Status UnionBuilder::check_along() const {
+  const std::string& along = options_.join().along;
+  if (along.empty() || along == kFirstAxis || has_along_ || entries_.empty() ||
+      conflicts_.size() > 0 || !report_.unreadable.empty())
+    return {};
+  return Status(Code::kNotFound, options_.output, kNoOffset, "",
+                "no input has dimension " + in_quotes(along) +
+                    (options_.output.empty() ? "" : "; nothing was written"));
 }
 
 // Checks that each rule of the subset has an effect, and that the subset has values.

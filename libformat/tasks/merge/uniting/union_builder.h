@@ -98,6 +98,7 @@ class UnionBuilder final : public MergeSink, public MergeStep {
   void report_key(std::size_t input, std::string object, std::string found, std::string expected);
   Status check_coordinates(const NamedUnion& entry,
                            const std::vector<JoinedCoordinate>& coordinates);
+  Status check_along() const;
   Status check_subset();
   void keep_used_types();
   bool is_in_subset(const NamedUnion& entry) const;
@@ -116,6 +117,8 @@ class UnionBuilder final : public MergeSink, public MergeStep {
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
   Source file_;
   DimensionSelections selections_;         // in the blocks of this input
+  bool has_along_ = false;                 // whether an input has the dimension of Join::along
+  bool has_unlimited_ = false;             // see InputFacts
   std::vector<std::uint8_t> subset_used_;  // DatasetSubset::used of all blocks
   std::shared_ptr<SpoolFile> chunks_;      // chunk tables and chunks that were encoded again
   std::vector<std::unique_ptr<NamedUnion>> entries_;

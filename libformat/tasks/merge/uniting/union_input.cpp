@@ -20,10 +20,36 @@ bool keeps_chunks(const PackOptions& options) {
   return !options.classic && (view == Hdf5View::kOff || view == Hdf5View::kSmall);
 }
 
+namespace {
+
+bool has_along(const InputBlock& block, const PackOptions& options) {
+  const std::string& along = options.join().along;
+  if (!options.joins() || along.empty() || along == kFirstAxis) return false;
+  const std::string_view name = along_name(options);
+  if (along.starts_with('/') && along != "/" + joined_path(block.group, name)) return false;
+  if (is_classic_dataset(block.dataset.metadata))
+    return block.dataset.metadata.find_dimension(name).has_value();
+  const NetcdfView view = netcdf_view(block.dataset, block.lengths.get(), block.first_made_up);
+  return std::ranges::find(view.dimensions, name, &NetcdfView::Dimension::name) !=
+         view.dimensions.end();
+}
+
+bool has_unlimited(const InputBlock& block, const PackOptions& options) {
+  if (!options.joins() || !options.subset || !options.join().along.empty()) return false;
+  if (is_classic_dataset(block.dataset.metadata))
+    return block.dataset.metadata.record_dimension().has_value();
+  const NetcdfView view = netcdf_view(block.dataset, block.lengths.get(), block.first_made_up);
+  return std::ranges::any_of(view.dimensions, &NetcdfView::Dimension::may_grow);
+}
+
+}  // namespace
+
 InputFacts facts_of(const InputBlock& block, const PackOptions& options) {
   const Metadata& metadata = block.dataset.metadata;
   InputFacts facts;
   facts.samples = block.samples;
+  facts.has_along = has_along(block, options);
+  facts.has_unlimited = has_unlimited(block, options);
   const bool is_tiles = options.has_tiles();
   if (is_tiles) facts.has_no_icebergs = is_iceberg(metadata) && block.dataset.records == 0;
   // Iceberg files that are joined may belong to several sets, for example one set for each time.
