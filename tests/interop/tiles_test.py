@@ -123,6 +123,12 @@ def check_like_mppnccombine(test):
             expect(test, f"mppnccombine: {name}", ours[name][:], theirs[name][:])
 
 
+def check_classic_model(test):
+    test.run("nmcat", "--mode", "tiles", *make_all(test.work, "model", kind="NETCDF4_CLASSIC"), "-o", "model.nc")
+    with netCDF4.Dataset(test.work / "model.nc") as out:
+        test.check(out.data_model == "NETCDF4_CLASSIC", f"tiles: found {out.data_model}")
+
+
 def check_gap(test):
     files = make_all(test.work, "gap")
     test.run("nmcat", "--mode", "tiles", *files[:4], files[5], "-o", "gap.nmb", exit_code=1,
@@ -303,3 +309,4 @@ def check(test):
 
 if __name__ == "__main__":
     sys.exit(main(__doc__, check))
+    check_classic_model(test)

@@ -11,6 +11,7 @@
 #include "model/attribute_differences.h"
 #include "model/heap_value.h"
 #include "model/name_rules.h"
+#include "netcdf/netcdf_view.h"
 #include "netcdf/own_attribute.h"
 #include "sources/laid_values.h"
 #include "sources/value_rebasing.h"
@@ -76,7 +77,9 @@ DatasetUnion::Member DatasetUnion::member_of(const Dataset& dataset, Source valu
 }
 
 DatasetUnion::DatasetUnion(UnionRules rules, TakeNote note)
-    : rules_(std::move(rules)), note_(std::move(note)) {
+    : rules_(std::move(rules)),
+      note_(std::move(note)),
+      are_classic_model_(rules_.keeps_classic_model) {
   all_.metadata = Metadata();
   all_.metadata.check_names_at_once();
 }
@@ -85,6 +88,7 @@ Status DatasetUnion::add(const Member& member) {
   members_.push_back(
       {member.group, member.record_size, member.values, member.has_default_fill, member.selected});
   const auto variables = all_.metadata.variable_count();
+  are_classic_model_ = are_classic_model_ && member.is_classic_model;
   for (const std::string& name : member.empty)
     if (std::ranges::find(empty_, name) == empty_.end()) empty_.push_back(name);
   DimIds ids;
@@ -96,6 +100,22 @@ Status DatasetUnion::add(const Member& member) {
   NMB_TRY(add_variables(member, ids));
   if (rules_.complete && here() > 0) report_missing(variables);
   return {};
+}
+
+bool DatasetUnion::is_classic_model() const {
+  if (!are_classic_model_ || has_own_types() || !type_losses(all_.metadata, Kind::kCdf1).empty())
+    return false;
+  const auto growing = std::ranges::find(grows_, true);
+  const auto count = std::ranges::count(grows_, true) + (all_.metadata.record_dimension() ? 1 : 0) +
+                     std::ssize(empty_);
+  if (count > 1) return false;
+  if (growing == grows_.end()) return true;
+  const auto id = static_cast<DimId>(growing - grows_.begin());
+  for (VarId v = 0; v < all_.metadata.variable_count(); ++v) {
+    const std::span<const DimId> dimensions = all_.metadata.variable(v).dimensions;
+    if (!dimensions.empty() && std::ranges::count(dimensions.subspan(1), id) > 0) return false;
+  }
+  return true;
 }
 
 // --- notes and conflicts ---

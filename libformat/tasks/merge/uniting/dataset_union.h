@@ -35,6 +35,9 @@
 
 namespace nmb {
 
+// A group attribute of netCDF-4: the file has only what a classic file can have.
+inline constexpr std::string_view kClassicModel = "_nc3_strict";
+
 struct UnionRules {
   enum class Along : std::uint8_t { kNothing, kRecords, kDimension, kFirstAxis, kTiles };
   // The dimension along which values are joined.
@@ -67,6 +70,7 @@ struct UnionRules {
   bool rebases_times = false;
   // Only some named datatypes are needed: see DatasetUnion::keep_named_types().
   bool selects_types = false;
+  bool keeps_classic_model = false;  // see DatasetUnion::is_classic_model()
 };
 
 // A note about an object of the dataset that was added last. Notes about values of tiles are made
@@ -124,6 +128,7 @@ class DatasetUnion {
     // Whether no variable in the file uses the record dimension. An unused record dimension may
     // have any number of records.
     bool is_record_unused = false;
+    bool is_classic_model = false;  // whether the input has the attribute kClassicModel
     // Dimensions that have a fixed length in the classic dataset, but may grow in the input. If the
     // first dataset that has a dimension lists it here, it may grow in the united dataset, too.
     std::vector<DimId> growing{};
@@ -205,6 +210,10 @@ class DatasetUnion {
   }
   Type type_of(VarId variable) const { return all_.metadata.variable(variable).type; }
   // Returns a variable's values in one dataset, without gaps, and sets *count to the number of
+  // Returns whether all datasets are netCDF-4 files of the classic model, and the united dataset
+  // can be one: it has classic types and one unlimited dimension, the slowest one.
+  bool is_classic_model() const;
+  void forget_classic_model() { are_classic_model_ = false; }
   // values. variable: a result of joined_column(). Returns nullptr if the dataset does not have the
   // variable.
   Source column(VarId variable, std::uint32_t member, std::uint64_t* count) const;
@@ -444,6 +453,7 @@ class DatasetUnion {
   std::vector<std::string> empty_;               // see empty()
   std::vector<Placed> placed_;                   // for each variable
   std::map<VarId, ClassicView::OwnValues> own_;  // see own_of()
+  bool are_classic_model_;                       // whether all datasets so far are
   std::set<std::pair<VarId, std::string>> own_attributes_;
   std::vector<TypeTable> named_types_;
   // By number in named_types_: the first dataset that has another definition of the datatype.

@@ -65,6 +65,7 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   rules.grows_anywhere = keeps_chunks(options);
   rules.selects_types = selects_variables(options);
   return rules;
+  rules.keeps_classic_model = options.hdf5 && !options.hdf5->plain;
 }
 
 // Returns whether the options require that values are stored in chunks.
@@ -671,6 +672,10 @@ Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& s
     if (!is_in_subset(*entry)) continue;
     if (options_.joins() || options_.has_tiles()) report_absent(*entry, inputs);
     check_set(*entry);
+  // Files of the classic model have no groups.
+  if (entries_.size() > 1 || (!entries_.empty() && !entries_.front()->name.name.empty()))
+    for (const std::unique_ptr<NamedUnion>& entry : entries_)
+      if (entry->united) entry->united->forget_classic_model();
     NMB_TRY(finish(*entry, sink));
     entry->united.reset();
     entry->drop_kept();

@@ -143,6 +143,8 @@ Status visit_union_input(const InputBlock& block, const PackOptions& options,
     united.member.has_default_fill =
         is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;
   united.member.is_record_unused = form.is_record_unused;
+  united.member.is_classic_model =
+      block.dataset.metadata.find_attribute(kGlobal, kClassicModel).has_value();
   united.levels = form.levels;
   // A block with chunks may have several dimensions that grow, at any position.
   if (keeps_chunks(options)) {
