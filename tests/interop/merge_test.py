@@ -107,6 +107,21 @@ def check_classic_model(test):
     test.check("_nc3_strict" not in test.run("nminspect", "header", "model.nmb", "--view", "stored"), "model.nmb has _nc3_strict")
 
 
+def check_choice_of_dimension(test):
+    """A note names the joined dimension if there are several unlimited ones."""
+    for i in range(2):
+        with netCDF4.Dataset(test.work / f"grow{i}.nc", "w") as f:
+            f.createDimension("time", None)
+            f.createDimension("station", None)
+            f.createVariable("a", "f4", ("time",))[:] = [1, 2]
+            f.createVariable("b", "f4", ("station",))[:] = [1, 2, 3]
+    files = ("grow0.nc", "grow1.nc", "-o", "grow.nc4", "-f")
+    test.run("nmcat", "--mode", "join", *files, says='joined along dimension "time"; unlimited, too: "station"; --along')
+    for more in (["--along", "time"], ["--variables", "a"]):
+        test.run("nmcat", "--mode", "join", *files, *more)
+        test.check("unlimited, too" not in test.said, f"{more}: {test.said}")
+
+
 def check_records(test):
     """Inputs of all kinds, mixed, with lengths of their own, one of them empty, and one that has a fixed length."""
     def fixed_time(out):
@@ -1117,6 +1132,7 @@ def check_table(test):
 def check(test):
     check_records(test)
     check_classic_model(test)
+    check_choice_of_dimension(test)
     check_like_ncrcat(test)
     check_axes(test)
     check_read_ahead(test)

@@ -263,6 +263,17 @@ def check_mismatches(test):
         out.createVariable("v", "i4", ("x",))
     test.run("nmcat", "--mode", "tiles", "plain.nc", "-o", "no.nmb", exit_code=1, says="found no attribute domain_decomposition")
     test.run("nmcat", "--mode", "tiles", files[0], "-o", "no.nmb", "--along", "x", exit_code=2, says="--mode join")
+    lists = [f"list.nc.{i}" for i in range(2)]
+    for i, name in enumerate(lists):
+        with netCDF4.Dataset(test.work / name, "w", format="NETCDF3_CLASSIC") as out:
+            for dimension, length in (("lat", 4), ("lon", 5), ("lpt", 3)):
+                out.createDimension(dimension, length)
+            out.createVariable("lpt", "i4", ("lpt",))[:] = numpy.arange(3) + 10 * i
+            out["lpt"].compress = "lat lon"
+    test.run("nmcat", "--mode", "tiles", *lists, "-o", "no.nmb", exit_code=2,
+             says='"lpt" lists the points of a grid (attribute compress); use --mode join and --along lpt to join')
+    test.run("nmcat", "--mode", "join", "--along", "lpt", *lists, "-o", "lists.nmb")
+    expect(test, "lists", values(test, "lists.nmb", "lpt"), [0, 1, 2, 10, 11, 12])
     left = [one.name for one in test.work.iterdir() if one.name.startswith((".", "no."))]
     test.check(not left, f"mismatches: left {left}")
 
@@ -300,6 +311,7 @@ def check_corpus(test):
 def check(test):
     check_whole(test)
     check_like_mppnccombine(test)
+    check_classic_model(test)
     check_gap(test)
     check_sets(test)
     check_overlap(test)
@@ -309,4 +321,3 @@ def check(test):
 
 if __name__ == "__main__":
     sys.exit(main(__doc__, check))
-    check_classic_model(test)

@@ -102,6 +102,14 @@ Status DatasetUnion::add(const Member& member) {
   return {};
 }
 
+std::vector<std::string> DatasetUnion::other_growing() const {
+  std::vector<std::string> names;
+  for (DimId id = 0; id < joined_.size(); ++id)
+    if (!joined_[id].is && (grows_[id] || all_.metadata.record_dimension() == id))
+      names.emplace_back(all_.metadata.dimension(id).name);
+  return names;
+}
+
 bool DatasetUnion::is_classic_model() const {
   if (!are_classic_model_ || has_own_types() || !type_losses(all_.metadata, Kind::kCdf1).empty())
     return false;

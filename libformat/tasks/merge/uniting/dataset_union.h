@@ -175,6 +175,8 @@ class DatasetUnion {
   const std::vector<std::string>& empty() const { return empty_; }
   // Returns whether a dimension may grow, although it is not the record dimension.
   bool grows(DimId dimension) const { return grows_[dimension]; }
+  // Returns the names of dimensions that may grow, but along which no values are joined.
+  std::vector<std::string> other_growing() const;
   bool is_joined() const { return std::ranges::any_of(joined_, &Joined::is); }
   // For tiles: reports values that no tile has. If with_values is set, also reports values that
   // differ where tiles overlap. Call this after all datasets were added. Errors: kLimit; kIo and
@@ -208,12 +210,12 @@ class DatasetUnion {
   bool has_own_types() const {
     return !own_.empty() || !own_attributes_.empty() || !named_types_.empty();
   }
-  Type type_of(VarId variable) const { return all_.metadata.variable(variable).type; }
-  // Returns a variable's values in one dataset, without gaps, and sets *count to the number of
   // Returns whether all datasets are netCDF-4 files of the classic model, and the united dataset
   // can be one: it has classic types and one unlimited dimension, the slowest one.
   bool is_classic_model() const;
   void forget_classic_model() { are_classic_model_ = false; }
+  Type type_of(VarId variable) const { return all_.metadata.variable(variable).type; }
+  // Returns a variable's values in one dataset, without gaps, and sets *count to the number of
   // values. variable: a result of joined_column(). Returns nullptr if the dataset does not have the
   // variable.
   Source column(VarId variable, std::uint32_t member, std::uint64_t* count) const;
@@ -451,9 +453,9 @@ class DatasetUnion {
   std::vector<Joined> joined_;                   // for each dimension
   std::vector<bool> grows_;                      // for each dimension; see grows()
   std::vector<std::string> empty_;               // see empty()
+  bool are_classic_model_;                       // whether all datasets so far are
   std::vector<Placed> placed_;                   // for each variable
   std::map<VarId, ClassicView::OwnValues> own_;  // see own_of()
-  bool are_classic_model_;                       // whether all datasets so far are
   std::set<std::pair<VarId, std::string>> own_attributes_;
   std::vector<TypeTable> named_types_;
   // By number in named_types_: the first dataset that has another definition of the datatype.

@@ -20,6 +20,7 @@
 #include "netcdf/shared_dimensions.h"
 #include "sources/value_message.h"
 #include "sources/value_source.h"
+#include "wire/joined_text.h"
 #include "wire/whole_number.h"
 
 namespace nmb {
@@ -64,8 +65,8 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   rules.widens = options.on_mismatch() == Mismatch::kWiden;
   rules.grows_anywhere = keeps_chunks(options);
   rules.selects_types = selects_variables(options);
-  return rules;
   rules.keeps_classic_model = options.hdf5 && !options.hdf5->plain;
+  return rules;
 }
 
 // Returns whether the options require that values are stored in chunks.
@@ -385,9 +386,12 @@ Status UnionBuilder::take_part(const OutputName& name, InputPart part) {
 // Checks that a block is a tile that can be united with other tiles.
 Status UnionBuilder::check_tile(const NamedUnion& entry, const Metadata& metadata) {
   if (const auto gathered = gathered_variable(metadata))
-    return Status(Code::kUnsupported, "variable " + in_quotes(metadata.variable(*gathered).name) +
-                                          " lists the points of a grid (attribute compress); "
-                                          "files compressed by gathering are not supported");
+    return Status(
+        Code::kUnsupported,
+        joined_text("variable ", in_quotes(metadata.variable(*gathered).name),
+                    " lists the points of a grid (attribute compress); use MergeOptions::mode join "
+                    "and Join::along ",
+                    metadata.variable(*gathered).name, " to join the lists of all files"));
   if (!has_decomposition(metadata) && !is_iceberg(metadata))
     conflicts_.add(
         ConflictKind::kDecomposition, entry.shown(),
@@ -668,14 +672,14 @@ Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& s
   if (!join.key.empty()) NMB_TRY(add_keys(inputs));
   if (options_.subset) NMB_TRY(check_subset());
   if (selects_variables(options_)) keep_used_types();
-  for (const std::unique_ptr<NamedUnion>& entry : entries_) {
-    if (!is_in_subset(*entry)) continue;
-    if (options_.joins() || options_.has_tiles()) report_absent(*entry, inputs);
-    check_set(*entry);
   // Files of the classic model have no groups.
   if (entries_.size() > 1 || (!entries_.empty() && !entries_.front()->name.name.empty()))
     for (const std::unique_ptr<NamedUnion>& entry : entries_)
       if (entry->united) entry->united->forget_classic_model();
+  for (const std::unique_ptr<NamedUnion>& entry : entries_) {
+    if (!is_in_subset(*entry)) continue;
+    if (options_.joins() || options_.has_tiles()) report_absent(*entry, inputs);
+    check_set(*entry);
     NMB_TRY(finish(*entry, sink));
     entry->united.reset();
     entry->drop_kept();
@@ -764,6 +768,7 @@ Status UnionBuilder::finish(NamedUnion& entry, MergeSink& sink) {
     NMB_TRY(entry.united->add_history(options_.join().history));
   NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
   NMB_TRY(check_coordinates(entry, coordinates));
+  note_choice(entry);
   std::vector<std::uint32_t> levels;
   for (DimId d = 0; d < all.metadata.dimension_count(); ++d) {
     const auto known = entry.levels.find(all.metadata.dimension(d).name);
@@ -794,6 +799,21 @@ Status UnionBuilder::finish(NamedUnion& entry, MergeSink& sink) {
   InputPart part = laid_part(all);
   part.samples = entry.samples;
   return sink.take_part(entry.name, std::move(part));
+}
+
+// If a block has several unlimited dimensions, notes along which one it is joined.
+void UnionBuilder::note_choice(const NamedUnion& entry) {
+  if (!options_.joins() || !options_.join().along.empty() || entry.members.size() < 2 ||
+      !report_.join_note.empty())
+    return;
+  const std::vector<std::string> joined = entry.united->joined_names();
+  const std::vector<std::string> others = entry.united->other_growing();
+  if (joined.empty() || others.empty()) return;
+  std::string names;
+  for (const std::string& name : others) names += (names.empty() ? "" : ", ") + in_quotes(name);
+  report_.join_note = joined_text(
+      entry.name.name.empty() ? "" : "block " + in_quotes(entry.name.name) + " is ",
+      "joined along dimension ", in_quotes(joined.front()), "; unlimited, too: ", names);
 }
 
 // Counts variables that are compressed in the first input, but not in the output.

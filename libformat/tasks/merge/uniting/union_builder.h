@@ -102,6 +102,7 @@ class UnionBuilder final : public MergeSink, public MergeStep {
   Status check_subset();
   void keep_used_types();
   bool is_in_subset(const NamedUnion& entry) const;
+  void note_choice(const NamedUnion& entry);
   void warn_of_notes();
   Status finish(NamedUnion& entry, MergeSink& sink);
   Status count_decompressed(const NamedUnion& entry, const Dataset& all);
