@@ -470,7 +470,7 @@ struct PackReport {
   std::vector<std::uint64_t> without_tag;
   std::uint64_t replaced_tags = 0;  // number of tags of NMB inputs that PackOptions::tags replaced
   // Number of united variables that are compressed in the inputs, but not in the output. This
-  // happens if the output is a classic file or has an HDF5 view.
+  // happens if the output is a classic file.
   std::uint64_t decompressed = 0;
   // With `subset`: the number of blocks that are left out, because they have no values in its
   // limits.

@@ -16,8 +16,7 @@
 namespace nmb {
 
 bool keeps_chunks(const PackOptions& options) {
-  const Hdf5View view = options.writer.hdf5_view;
-  return !options.classic && (view == Hdf5View::kOff || view == Hdf5View::kSmall);
+  return !options.classic;
 }
 
 InputFacts facts_of(const InputBlock& block, const PackOptions& options) {
