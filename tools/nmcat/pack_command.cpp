@@ -784,7 +784,8 @@ void PackCommand::tell(const PackReport& report) {
   rules_.report_differing(report, diagnostics);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
-  if (!report.view_note.empty()) diagnostics.note(options_.output + ": " + report.view_note);
+  if (!report.view_note.empty())
+    diagnostics.note(options_.output + ": " + report.view_note, report.has_large_view);
   const bool has_report = tool_.options().json || !report_path_.empty();
   if (digest_ != RecordedDigests::kNone &&
       report.originals + report.without_original + report.digested == 0 &&

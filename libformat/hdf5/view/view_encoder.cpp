@@ -494,6 +494,30 @@ std::vector<std::string> LeftOutList::lines() const {
   return lines;
 }
 
+bool ViewCost::is_large() const {
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20, kSmallPart = 50;
+  return bytes > kLeast && bytes > file_bytes / kSmallPart;
+}
+
+std::string ViewCost::text() const {
+  // With so many objects, netCDF-C needs 10 seconds or more to open a file.
+  constexpr std::uint64_t kManyObjects = 20'000;
+  std::string text;
+  if (is_large())
+    text = joined_text("the HDF5 view takes ", bytes, " bytes, ",
+                       static_cast<std::uint64_t>(100 * (static_cast<double>(bytes) /
+                                                         static_cast<double>(file_bytes))),
+                       " % of the file without it");
+  if (objects > kManyObjects)
+    text += joined_text(text.empty() ? "" : "; ",
+                        "netCDF-C reads all definitions when it opens a file, which may take "
+                        "minutes for ",
+                        objects,
+                        " dimensions and variables; h5py, and xarray with engine=\"h5netcdf\", "
+                        "read those that they use");
+  return text;
+}
+
 Status for_each_left_out(const ByteSource& file, const OnLeftOut& visit) {
   class NoFindings final : public Findings {
     void report(Finding) override {}

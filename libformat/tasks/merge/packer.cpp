@@ -411,6 +411,11 @@ class Packer : public MergeStep {
         report_.warnings.push_back(options_.output + ": " + line);
       return verdict(report_, options_);
     };
+    writer.on_view = [this](const ViewCost& cost) {
+      report_.add_view_note(cost.text());
+      report_.has_large_view = cost.is_large();
+      return Status();
+    };
     if (ranks_.size() > 1) {
       writer.open_values = [this](std::string_view origin) { return open_values(origin); };
       writer.narrow_origin = [this](std::string_view origin, ByteRange wanted) {

@@ -459,8 +459,14 @@ struct PackReport {
   // Bytes of values that are stored twice: in a file that is stored whole, and again in a block.
   // HDF5 stores these values in a form to which a block cannot refer, or at unknown places.
   std::uint64_t stored_twice = 0;
-  // With Hdf5View::kSmall: why the output has no view, or how many objects its view leaves out.
+  // What the view costs. With Hdf5View::kSmall, also why the output has no view, or how many
+  // objects its view leaves out.
   std::string view_note;
+  bool has_large_view = false;  // ViewCost::is_large()
+  void add_view_note(const std::string& text) {
+    if (!view_note.empty() && !text.empty()) view_note += "; ";
+    view_note += text;
+  }
   // Number of variables without statistics although FileWriterOptions::statistics requests
   // statistics. The values of such a variable are neither numbers nor text, or its chunks use
   // filters that are not decoded.
