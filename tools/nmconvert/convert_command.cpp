@@ -69,7 +69,8 @@ void ConvertCommand::offer_files(CLI::App& app) {
          "files are stored whole by default, and the block of a classic file contains the whole "
          "file. BLOCK may also be the path of a stored file; the command \"nminspect files\" lists "
          "these paths. With --out-dir DIR in place of OUTPUT, BLOCK may be a glob; each file that "
-         "matches is written to its path below DIR, and the file of a classic block to DIR/BLOCK.nc")
+         "matches is written to its path below DIR, and the file of a classic block to "
+         "DIR/BLOCK.nc")
       ->type_name("BLOCK");
   app.add_option(
          "--block-by", block_by_,

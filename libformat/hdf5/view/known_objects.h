@@ -61,9 +61,9 @@ class KnownObjects {
   void count_dimensions(std::size_t source, std::uint64_t count) { sources_[source].next += count; }
   // Counts dimensions of classic datasets of kind 6.
   void count_extended_dimensions(std::uint64_t count) { extended_dimensions_ += count; }
-  // Adds a block of kind 6 that is no classic dataset. `scales` has the number of each dimension scale in order of definition,
-  // or nullopt for a scale without a number. `groups` has the names of the groups below the block
-  // in the order of their links.
+  // Adds a block of kind 6 that is no classic dataset. `scales` has the number of each dimension
+  // scale in order of definition, or nullopt for a scale without a number. `groups` has the names
+  // of the groups below the block in the order of their links.
   void add_block(const std::string& name, std::size_t source,
                  std::vector<std::optional<std::int64_t>> scales, bool tracks_links,
                  std::vector<std::string> groups);
@@ -79,8 +79,7 @@ class KnownObjects {
   bool same_sizes(const KnownObjects& before) const {
     return node_rank_ == before.node_rank_ && references_ == before.references_ &&
            absent_ == before.absent_ && unlinked_types_ == before.unlinked_types_ &&
-           renumbers() == before.renumbers() &&
-           extended_dimensions_ == before.extended_dimensions_;
+           renumbers() == before.renumbers() && extended_dimensions_ == before.extended_dimensions_;
   }
   // Returns the number of dimensions of classic datasets of kind 6.
   std::uint64_t extended_dimensions() const { return extended_dimensions_; }

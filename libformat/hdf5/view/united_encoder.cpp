@@ -165,20 +165,18 @@ Status UnitedEncoder::add_attribute(VarId owner, const Attribute& attribute, std
   if (owner != kGlobal && is_name_of_dimensions(attribute.name))
     return left_out(LeftOutReason::kName, "netCDF-4 uses the name for dimensions");
   if (TypeTable::is_extended(attribute.type)) {
-    const Space space =
-        attribute.count == 0
-            ? Space{SpaceClass::kNull, {}, {}}
-            : Space{SpaceClass::kSimple, {attribute.count}, {attribute.count}};
+    const Space space = attribute.count == 0
+                            ? Space{SpaceClass::kNull, {}, {}}
+                            : Space{SpaceClass::kSimple, {attribute.count}, {attribute.count}};
     return messages_.add_attribute(attribute, number, space,
                                    hdf5::usual_character_set(attribute.name), path, header);
   }
   const std::string_view text(reinterpret_cast<const char*>(attribute.values.data()),
                               attribute.values.size());
-  const bool fits =
-      attribute.type == Type::kChar
-          ? add_text_attribute(header, attribute.name, text, text.size())
-          : add_number_attribute(header, attribute.name, attribute.type, attribute.count,
-                                 attribute.values);
+  const bool fits = attribute.type == Type::kChar
+                        ? add_text_attribute(header, attribute.name, text, text.size())
+                        : add_number_attribute(header, attribute.name, attribute.type,
+                                               attribute.count, attribute.values);
   if (fits) return {};
   header.drop();
   return left_out(LeftOutReason::kTooLarge,

@@ -505,8 +505,8 @@ std::string ViewCost::text() const {
   std::string text;
   if (is_large())
     text = joined_text("the HDF5 view takes ", bytes, " bytes, ",
-                       static_cast<std::uint64_t>(100 * (static_cast<double>(bytes) /
-                                                         static_cast<double>(file_bytes))),
+                       static_cast<std::uint64_t>(
+                           100 * (static_cast<double>(bytes) / static_cast<double>(file_bytes))),
                        " % of the file without it");
   if (objects > kManyObjects)
     text += joined_text(text.empty() ? "" : "; ",

@@ -339,12 +339,13 @@ class Packer : public MergeStep {
     NMB_ASSIGN(std::unique_ptr<FileReader> result, FileReader::open(options_.output));
     report_.totals = result->totals();
     report_.bytes_out = result->file_length();
-    const ViewCost plain{plain_for_view_, report_.bytes_out - plain_for_view_, 0};
+    const ViewCost plain{plain_for_view_,
+                         report_.bytes_out - std::min(plain_for_view_, report_.bytes_out), 0};
     if (!plain.is_large()) return {};
     report_.has_large_view = true;
-    report_.add_view_note(
-        joined_text(plain_for_view_, " bytes of small variables and records are not compressed, "
-                                     "because an HDF5 view could not show them"));
+    report_.add_view_note(joined_text(plain_for_view_,
+                                      " bytes of small variables and records are not compressed, "
+                                      "because an HDF5 view could not show them"));
     return {};
   }
 

@@ -15,9 +15,7 @@
 
 namespace nmb {
 
-bool keeps_chunks(const PackOptions& options) {
-  return !options.classic;
-}
+bool keeps_chunks(const PackOptions& options) { return !options.classic; }
 
 InputFacts facts_of(const InputBlock& block, const PackOptions& options) {
   const Metadata& metadata = block.dataset.metadata;
