@@ -262,7 +262,28 @@ def storage_options(rng, is_classic):
     return options[rng.integers(len(options))]
 
 
+def check_costs(test):
+    """Notes say what a view costs; -q hides no cost of more than 2 % of a file."""
+    with netCDF4.Dataset(test.work / "many.nc", "w", format="NETCDF3_64BIT_OFFSET") as out:
+        out.createDimension("x", 4)
+        for i in range(3000):
+            out.createVariable(f"v{i}", "f4", ("x",))
+    test.run("nmcat", "many.nc", "-o", "many.nmb", "--hdf5-view", "on", "-q")
+    test.check("the HDF5 view takes " in test.said, f"large view: said {test.said}")
+    # Records that are too small to be compressed for a view.
+    with netCDF4.Dataset(test.work / "records.nc", "w", format="NETCDF3_64BIT_OFFSET") as out:
+        out.createDimension("time", None)
+        out.createDimension("x", 1000)
+        out.createVariable("v", "f4", ("time", "x"))[:] = numpy.zeros((1000, 1000))
+    test.run("nmcat", "records.nc", "-o", "records.nmb", "--compress", "deflate", "--hdf5-view", "on", "-q")
+    test.check("4000000 bytes of small variables and records are not compressed" in test.said, f"small records: said {test.said}")
+    test.run("nmcat", "--mode", "join", "records.nc", "records.nc", "-o", "joined.nmb", "--compress", "deflate", "--hdf5-view", "on", "-q")
+    test.check(test.said == "" and (test.work / "joined.nmb").stat().st_size < 200_000, f"joined small records: said {test.said}")
+
+
 def check_set(test, number):
+    if number == 0:
+        check_costs(test)
     files = Set(number, test.work)
     more = storage_options(files.rng, files.is_classic)
     what = f"set {number}, {files.kind}, {more}"
