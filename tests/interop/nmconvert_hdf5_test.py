@@ -211,7 +211,7 @@ def check_direct(test):
     with h5py.File(test.work / "many.h5") as f, h5py.File(test.work / "small.h5") as g:
         test.check(numpy.array_equal(f["packed"], g["packed"]), "small.h5: values differ")
         test.check(g["packed"].compression_opts == 9, "small.h5: another level")
-    test.run("nmconvert", "many.h5", "many.nc", exit_code=2, says="use --to with nc4, hdf5")
+    test.run("nmconvert", "many.h5", "many.cdf", exit_code=2, says="use --to with nc4, hdf5")
     (test.work / "cut.h5").write_bytes((test.work / "many.h5").read_bytes()[:3000])
     test.run("nmconvert", "cut.h5", "other.h5", exit_code=1)
     left = [name for name in os.listdir(test.work) if name.startswith(".")]
@@ -361,14 +361,14 @@ def check_groups_below(test):
         out.createGroup("below").createVariable("w", "f4", ("x",))[:] = [4, 5, 6]
         out.createGroup("empty")
     test.run("nmcat", "nested.nc", "-o", "nested.nmb")
-    for words in ([], ["--to", "cdf5"]):
-        test.run("nmconvert", "nested.nmb", "nested_v.nc", "--extract", "nested", *words, exit_code=1, says='group "/nested/below": found 1 variable')
-        test.check(not (test.work / "nested_v.nc").exists(), "nested_v.nc: written")
-    test.run("nmconvert", "nested.nmb", "nested_w.nc", "--extract", "nested/below")
-    test.run("nmconvert", "nested.nmb", "nested_v.nc", "--extract", "nested", "--lossy")
+    test.run("nmconvert", "nested.nmb", "nested_v.nc", "--extract", "nested", "--to", "cdf5", exit_code=1,
+             says='group "/nested/below": found 1 variable')
+    test.check(not (test.work / "nested_v.nc").exists(), "nested_v.nc: written")
+    test.run("nmconvert", "nested.nmb", "nested_w.nc", "--extract", "nested/below", "--to", "cdf5")
+    test.run("nmconvert", "nested.nmb", "nested_v.nc", "--extract", "nested", "--to", "cdf5", "--lossy")
     # "/" is the root block, as listings show it.
     test.run("nmconvert", "nested.nc", "nested_root.nmb")
-    test.run("nmconvert", "nested_root.nmb", "nested_root.nc", "--extract", "/", "--lossy")
+    test.run("nmconvert", "nested_root.nmb", "nested_root.nc", "--extract", "/", "--to", "cdf5", "--lossy")
     for path, name, values in (("nested_v.nc", "v", [1, 2, 3]), ("nested_w.nc", "w", [4, 5, 6]), ("nested_root.nc", "v", [1, 2, 3])):
         with netCDF4.Dataset(test.work / path) as file:
             test.check(list(file.variables) == [name] and numpy.array_equal(file[name], values), f"{path}: found {file}")

@@ -56,7 +56,7 @@ def check_join(test):
         parts = [f[f"m{i}"]["tas"][...] for i in (1, 2, 3)]
         test.check(numpy.array_equal(numpy.concatenate(parts), expected), "values of blocks of the archive")
     test.run("nmconvert", "all.nmb", "one.nc", "--extract", "m2", "--slab", "time=5", "--variables", "p*")
-    test.check(numpy.array_equal(values(test.work / "one.nc", "pr"), values(months[2], "pr")[5:6]), "one block")
+    test.check(numpy.array_equal(values(test.work / "one.nc", "m2/pr"), values(months[2], "pr")[5:6]), "one block")
     test.run("nmcat", *months[:2], "-o", "packed.nmb", "--slab", "time=0:2")
     test.run("nmconvert", "packed.nmb", "packed.nc", "--to", "nc4")
     with netCDF4.Dataset(test.work / "packed.nc") as f:
@@ -165,7 +165,48 @@ def check_other_types(test):
     test.run("nmconvert", "types.h5", "v.h5", "--variables", "v", "--slab", "phony_dim_0=1:2")
     with h5py.File(test.work / "v.h5") as f:
         test.check(list(f) and numpy.array_equal(f["v"][...], numpy.arange(20.0).reshape(4, 5)[1:3]), "v of types.h5")
-    test.run("nmconvert", "types.h5", "t.nmb", "--variables", "table", exit_code=1, says="table")
+    test.run("nmconvert", "types.h5", "t.h5", "--variables", "words,table", "--slab", "phony_dim_2=1")
+    with h5py.File(test.work / "t.h5") as f:
+        test.check(list(f) == ["table", "words"] and f["words"][...].tolist() == [b"bc"], f"words and table: {list(f)}")
+    test.run("nmconvert", "types.h5", "t.nc", "--to", "cdf5", "--variables", "table", exit_code=1, says="table")
+
+
+def check_own_types(test):
+    """Strings, enums and compounds, and attributes of such types."""
+    times, stations = 2000, 4
+    text = numpy.array([[f"{t}-{s} " * (t % 9 + 1) for s in range(stations)] for t in range(times)], object)
+    with netCDF4.Dataset(test.work / "own.nc", "w") as f:
+        f.createDimension("time", None)
+        f.createDimension("station", stations)
+        kind = f.createEnumType("u1", "kind_t", {"land": 0, "sea": 1})
+        pair = f.createCompoundType(numpy.dtype([("a", "i4"), ("b", "f8")]), "pair_t")
+        f.createVariable("station", str, ("station",))[:] = numpy.array(["a", "bc", "def", "ghij"], object)
+        f.createVariable("text", str, ("time", "station"), chunksizes=(3, 2))[:] = text
+        f.createVariable("flag", kind, ("time", "station"), zlib=True)[:] = numpy.arange(times * stations).reshape(times, stations) % 2
+        both = f.createVariable("both", pair, ("station",))
+        both[:] = numpy.array([(i, i / 2) for i in range(stations)], both.dtype)
+        v = f.createVariable("v", "f4", ("time", "station"), zlib=True, chunksizes=(1, 4))
+        v[:] = numpy.arange(times * stations).reshape(times, stations)
+        v.who = ["x", "yz"]
+    test.run("nmcat", "own.nc", "-o", "own.nmb", "--no-originals", "--block-name", "{group}")
+    for source in ("own.nc", "own.nmb"):
+        part = test.work / "part.nc"
+        test.run("nmconvert", source, part, "--to", "nc4", "--slab", "time=5:3,station=1:2", "-f")
+        with netCDF4.Dataset(part) as f:
+            test.check(f["station"][...].tolist() == ["bc", "def"], f"{source}: {f['station'][...]}")
+            test.check(numpy.array_equal(f["text"][...], text[5:8, 1:3]), f"{source}: {f['text'][...]}")
+            test.check(f["flag"][...].tolist() == [[1, 0]] * 3 and f["flag"].datatype.name == "kind_t", f"{source}: enum")
+            test.check(f["both"][...]["b"].tolist() == [0.5, 1], f"{source}: compound")
+            test.check(f["v"].who == ["x", "yz"], f"{source}: attribute {f['v'].who}")
+        test.run("nmconvert", source, part, "--to", "nc4", "--slab", "time=7", "--variables", "v", "-f")
+        with netCDF4.Dataset(part) as f:
+            test.check(set(f.variables) == {"v", "station"} and f["v"].who == ["x", "yz"], f"{source}: {list(f.variables)}")
+            test.check(not f.enumtypes and not f.cmptypes, f"{source}: types of variables that are left out")
+        small = test.work / f"small_{source}.nmb"
+        test.run("nmconvert", source, small, "--slab", f"time={times - 1}", "--variables", "text")
+        test.check(small.stat().st_size < 32768, f"{source}: one of {times} times has {small.stat().st_size} bytes")
+        test.run("nmconvert", small, part, "--to", "nc4", "-f")
+        test.check(numpy.array_equal(values(part, "text"), text[-1:]), f"{source}: {values(part, 'text')}")
 
 
 def check_reading(test):
@@ -186,6 +227,26 @@ def check_reading(test):
                            f"{source}: chunk {i}")
 
 
+def check_damage(test):
+    """Damaged chunks matter only in the subset that has them."""
+    bad = test.work / "damaged.h5"
+    with h5py.File(bad, "w") as f:
+        data = numpy.random.default_rng(2).random((8, 64, 64))
+        f.create_dataset("v", data=data, chunks=(1, 64, 64), compression="gzip")
+        at = f["v"].id.get_chunk_info(5).byte_offset
+    with open(bad, "r+b") as f:
+        f.seek(at + 100)
+        f.write(bytes(64))
+    test.run("nmcat", bad, "-o", "damaged.nmb", "--no-originals", "--block-name", "{group}", says="cannot be decoded")
+    for source in ("damaged.h5", "damaged.nmb"):
+        for kind in ("nmb", "hdf5"):
+            out = test.work / f"sound_{source}.{kind}"
+            test.run("nmconvert", source, out, "--to", kind, "--slab", "phony_dim_0=1:4", says="")
+            test.run("nmconvert", source, "touched", "--to", kind, "--slab", "phony_dim_0=4:2", exit_code=1, says="chunk")
+        with h5py.File(out) as f:
+            test.check(numpy.array_equal(f["v"][...], data[1:5]), f"{source}: values beside the damage")
+
+
 def check_ranks(test):
     months = [test.work / f"m{i}.nc" for i in range(5)]
     options = ["--mode", "join", "--variables", "tas", "--slab", "time=1:14:2", "--box", "-50,90,0,80", "--no-provenance"]
@@ -202,7 +263,9 @@ def check(test):
     check_refusals(test)
     check_groups(test)
     check_other_types(test)
+    check_own_types(test)
     check_reading(test)
+    check_damage(test)
     check_ranks(test)
 
 

@@ -345,13 +345,14 @@ std::string PackCommand::provenance(const std::vector<PackSource>& sources) cons
 }
 
 // Reports the files that remain from a run that ended early.
-void PackCommand::report_what_stays() {
+void PackCommand::report_what_stays(const PackReport& report) {
   if (!resume_) return;
+  const bool is_hdf5 = options_.hdf5 && !report.classic;
   std::error_code none;
   const std::string between = between_name(options_.output);
-  const std::string hidden = resumable_name(options_.hdf5 ? between : options_.output);
+  const std::string hidden = resumable_name(is_hdf5 ? between : options_.output);
   const char* const then = "; the same call continues from there";
-  if (options_.hdf5 && std::filesystem::exists(between, none))
+  if (is_hdf5 && std::filesystem::exists(between, none))
     tool_.diagnostics().note(options_.output + ": the merged values are kept in " + between + then);
   else if (std::filesystem::exists(hidden, none))
     tool_.diagnostics().note(options_.output + ": finished work is kept in " + hidden +
@@ -507,58 +508,64 @@ Status PackCommand::take_storage() {
 
 namespace {
 
-// Takes the value of --shard: K/N, or NAME/NAME:SHARE,NAME:SHARE,...
-Status take_shard(const std::string& text, BlockChoice* choice) {
-  const auto wrong = [&] {
-    return Status(
-        Code::kUsage,
-        fmt::format("found --shard {}, expected K/N with K from 1 to N, or a name and all "
-                    "sets with their shares, for example train/train:80,val:10,test:10",
-                    text));
-  };
-  const auto number = [](std::string_view digits) -> std::optional<std::uint64_t> {
-    constexpr std::uint64_t kMost = 1'000'000'000'000;
-    const std::optional<std::uint64_t> value = nmb::whole_number(digits);
-    return value && *value > 0 && *value <= kMost ? value : std::nullopt;
-  };
-  const std::size_t slash = text.find('/');
-  if (slash == text.npos) return wrong();
-  const std::string_view part = std::string_view(text).substr(0, slash);
-  std::string_view rest = std::string_view(text).substr(slash + 1);
-  if (rest.find(':') == rest.npos) {
-    const auto shard = number(part), shards = number(rest);
-    if (!shard || !shards || *shard > *shards) return wrong();
-    choice->shard = *shard;
-    choice->shards = *shards;
-    return {};
-  }
+std::optional<std::uint64_t> share_of(std::string_view digits) {
+  constexpr std::uint64_t kMost = 1'000'000'000'000;
+  const std::optional<std::uint64_t> value = nmb::whole_number(digits);
+  return value && *value > 0 && *value <= kMost ? value : std::nullopt;
+}
+
+// Returns the part of --shard K/N. number, count: the texts of K and N.
+std::optional<BlockShard> numbered_shard(std::string_view number, std::string_view count) {
+  const auto first = share_of(number), all = share_of(count);
+  if (!first || !all || *first > *all) return std::nullopt;
+  return BlockShard{*first, *all};
+}
+
+// Returns the part of --shard NAME/SETS. sets: NAME:SHARE,NAME:SHARE,...
+std::optional<BlockShard> named_shard(std::string_view name, std::string_view sets) {
+  constexpr std::size_t kMostSets = 1000;
   std::vector<std::string_view> names;
   std::uint64_t before = 0, divisor = 0;
-  bool is_found = false;
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    const std::string_view set = rest.substr(0, comma);
+  BlockShard out{0};
+  while (!sets.empty()) {
+    const std::size_t comma = std::min(sets.find(','), sets.size());
+    const std::string_view set = sets.substr(0, comma);
     const std::size_t colon = std::min(set.rfind(':'), set.size());
-    const auto share = number(set.substr(std::min(colon + 1, set.size())));
-    const std::string_view name = set.substr(0, colon);
-    if (!share || name.empty() || std::ranges::find(names, name) != names.end() ||
-        comma + 1 == rest.size() || names.size() == 1000)
-      return wrong();
-    names.push_back(name);
+    const auto share = share_of(set.substr(std::min(colon + 1, set.size())));
+    const std::string_view own = set.substr(0, colon);
+    if (!share || own.empty() || std::ranges::find(names, own) != names.end() ||
+        comma + 1 == sets.size() || names.size() == kMostSets)
+      return std::nullopt;
+    names.push_back(own);
     divisor = std::gcd(divisor, *share);
-    if (name == part) {
-      is_found = true;
-      choice->shard = before + 1;
-      choice->width = *share;
+    if (own == name) {
+      out.first = before + 1;
+      out.width = *share;
     }
     before += *share;
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    sets.remove_prefix(std::min(comma + 1, sets.size()));
   }
-  if (!is_found) return wrong();
-  choice->shard = (choice->shard - 1) / divisor + 1;
-  choice->width /= divisor;
-  choice->shards = before / divisor;
-  return {};
+  if (out.first == 0) return std::nullopt;
+  out.first = (out.first - 1) / divisor + 1;
+  out.width /= divisor;
+  out.count = before / divisor;
+  return out;
+}
+
+// Parses the value of --shard.
+Result<BlockShard> shard_of(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  std::optional<BlockShard> out;
+  if (slash != text.npos) {
+    const std::string_view part = std::string_view(text).substr(0, slash);
+    const std::string_view rest = std::string_view(text).substr(slash + 1);
+    out = rest.find(':') == rest.npos ? numbered_shard(part, rest) : named_shard(part, rest);
+  }
+  if (out) return *out;
+  return Status(Code::kUsage,
+                fmt::format("found --shard {}, expected K/N with K from 1 to N, or a name and all "
+                            "sets with their shares, for example train/train:80,val:10,test:10",
+                            text));
 }
 
 }  // namespace
@@ -585,10 +592,10 @@ Status PackCommand::take_choice() {
       return false;
     };
   }
-  if (app.count("--shard") > 0) NMB_TRY(take_shard(shard_, &wanted));
+  if (app.count("--shard") > 0) NMB_ASSIGN(wanted.shard, shard_of(shard_));
   if (app.count("--seed") > 0) {
     if (shard_.empty()) return Status(Code::kUsage, "--seed needs --shard");
-    wanted.seed = seed_;
+    wanted.shard.seed = seed_;
   }
   if (!blocks_from_.empty() || wanted.where || wanted.excludes || !shard_.empty())
     choice() = std::move(wanted);
@@ -713,7 +720,7 @@ Status PackCommand::conclude(const PackReport& report, const Status& status) {
   if (names_report(status) || std::ranges::any_of(report.unreadable, names_report))
     report_file_.reset();
   tell(report);
-  if (!status.ok()) report_what_stays();
+  if (!status.ok()) report_what_stays(report);
   const Status told = report_result(report, status);
   if (!told.ok() && status.ok() && !options_.writer.dry_run)
     return told.with(options_.output + " was written");

@@ -45,7 +45,7 @@ class PackCommand {
   Json decisive_options() const;
   std::string resume_text() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
-  void report_what_stays();
+  void report_what_stays(const PackReport& report);
   Status gather_inputs();
   Status gather_inputs_of_first(Communicator& ranks);
   Status add_outputs();

@@ -103,6 +103,19 @@ struct TagRule {
   NMB_EXPORT static Result<TagRule> parse(std::string_view text);
 };
 
+// A part of many blocks. The blocks are numbered from 0, in the order of the inputs and, in each
+// input, of the names. The number of a block modulo `count` is its shard, counted from 0.
+struct BlockShard {
+  std::uint64_t first = 1;  // the first shard of the part, from 1 to `count`
+  std::uint64_t count = 1;  // the number of all shards
+  std::uint64_t width = 1;  // the number of consecutive shards of the part
+  // If set, the number of a block is instead the XXH3-64 of its name with this seed. It does not
+  // depend on other blocks, on the order of the inputs, or on other conditions.
+  std::optional<std::uint64_t> seed{};
+
+  bool is_all() const { return width == count; }
+};
+
 // Which blocks of the inputs are taken. A block is packed if all conditions hold for it. The name
 // of a block is its name in the NMB input, the name of the group in the HDF5 input, or the name of
 // the classic file without folder and ending. A block below a packed block is packed only if the
@@ -121,15 +134,7 @@ struct BlockChoice {
   // that no block has is an error. The expression is evaluated only for blocks for which the
   // conditions above hold.
   std::optional<std::string> where{};
-  // The blocks for which all other conditions hold are numbered from 0, in the order of the inputs
-  // and, in each input, of the names. Only blocks whose number modulo `shards` is shard - 1 are
-  // packed. shard: from 1 to `shards`.
-  std::uint64_t shard = 1, shards = 1;
-  // The number of consecutive shards that are packed, beginning with `shard`.
-  std::uint64_t width = 1;
-  // If set, the number of a block is instead the XXH3-64 of its name with this seed. It does not
-  // depend on other blocks, on the order of the inputs, or on the other conditions.
-  std::optional<std::uint64_t> seed{};
+  BlockShard shard{};  // which of the blocks for which all other conditions hold
 };
 
 // --- how blocks of the same name in several inputs are merged ---

@@ -101,18 +101,6 @@ ExtractOptions extract_options(const PackOptions& options) {
   return extract;
 }
 
-// Returns whether names phony_dim_N of classic blocks in the merged file are made up: no input is a
-// file that contains them as names.
-Result<bool> has_made_up_names(const PackOptions& options) {
-  if (!options.hdf5->plain) return false;
-  for (const std::string& path : options.inputs) {
-    NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
-    NMB_ASSIGN(const FileKind kind, kind_of(*file));
-    if (kind != FileKind::kHdf5) return false;
-  }
-  return true;
-}
-
 // Returns a JSON object that identifies a run.
 std::string key_text(const std::string& resume_key) {
   return joined_text("{\"resume_key\":\"", sum_of(std::as_bytes(std::span(resume_key))), "\"}");
@@ -131,6 +119,8 @@ Status describe_finished(const PackOptions& options, const FileReader& between,
   report->warnings.push_back(options.output +
                              ": an earlier run has merged the inputs; its warnings are not "
                              "repeated");
+  NMB_ASSIGN(const InputKinds kinds, kinds_of_inputs(options));
+  report->has_classic_blocks = kinds.classic.has_value();
   return between.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     report->value_bytes += entry.extent_length;
     return true;
@@ -226,7 +216,8 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   return ranks.first([&]() -> Status {
     NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(between, reading));
     ExtractOptions convert = extract_options(options);
-    NMB_ASSIGN(convert.made_up_names, has_made_up_names(options));
+    // Names phony_dim_N of united blocks are made up, unless a classic file may have them.
+    convert.made_up_names = options.hdf5->plain && !report->has_classic_blocks;
     if (first.link_united)
       convert.links_unchanged = [&]() -> Status { return check_stamps(options.inputs, stamps); };
     if (options.on_merged)
@@ -254,9 +245,13 @@ std::string between_name(const std::string& path) {
 
 Status add_outputs(const PackOptions& options, OutputSet* outputs) {
   const bool resumes = !options.resume.empty();
-  if (!options.writer.dry_run)
-    JournaledOutput::remove_published(options.hdf5 ? between_name(options.output) : options.output);
-  NMB_TRY(outputs->add_output(options.output, resumes && !options.hdf5));
+  // The output may be classic if its kind is still unknown.
+  const bool may_lack_between = !options.hdf5 || options.kind_of_inputs;
+  if (!options.writer.dry_run) {
+    if (options.hdf5) JournaledOutput::remove_published(between_name(options.output));
+    if (may_lack_between) JournaledOutput::remove_published(options.output);
+  }
+  NMB_TRY(outputs->add_output(options.output, resumes && may_lack_between));
   return resumes && options.hdf5 ? outputs->add_output(between_name(options.output), true)
                                  : Status();
 }

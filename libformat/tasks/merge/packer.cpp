@@ -127,6 +127,7 @@ class Packer : public MergeStep {
       report_.without_original = inputs_.counts().whole_files;
     if (blocks_) report_.digested = blocks_->counts().digested;
     if (stores_originals(options_)) report_.parted_originals = inputs_.counts().parted_originals;
+    report_.has_classic_blocks |= inputs_.counts().has_classic;
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
     for (PackSource& source : report_.sources) source.path = options_.inputs[source.index];

@@ -64,8 +64,14 @@ TEST(PackOptions, OfModePackDoNotGoTogether) {
               std::get<Pack>(o.mode).append = true, o.writer.overwrite = true;
             }),
             "Pack::append and MergeOptions::replace exclude each other");
-  EXPECT_EQ(refused_pack([](Pack& pack) { pack.choice = {.shard = 3, .shards = 2}; }),
+  EXPECT_EQ(refused_pack([](Pack& pack) {
+              pack.choice = {.shard = {3, 2}};
+            }),
             "found shard 3 of 2, expected a number from 1 to 2");
+  EXPECT_EQ(refused_pack([](Pack& pack) {
+              pack.choice = {.shard = {2, 3, 3}};
+            }),
+            "found 3 of 3 shards from number 2, expected from 1 to 2");
   EXPECT_EQ(refused([](PackOptions& o) {
               std::get<Pack>(o.mode).choice = {.where = "a > 1"};
               o.block_by.by = BlockRule::By::kOne;
@@ -87,7 +93,9 @@ TEST(PackOptions, ChooseBlocksOfASingleInputInOtherModes) {
             }),
             "BlockChoice::where needs a single input in modes other than pack, because the blocks "
             "of this input are merged; merge the inputs with MergeOptions::mode pack first");
-  EXPECT_EQ(refused([](PackOptions& o) { o.mode = Tiles{.choice = BlockChoice{.shards = 0}}; }),
+  EXPECT_EQ(refused([](PackOptions& o) {
+              o.mode = Tiles{.choice = BlockChoice{.shard = {1, 0}}};
+            }),
             "found shard 1 of 0, expected a number from 1 to 0");
 }
 

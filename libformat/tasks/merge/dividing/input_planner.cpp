@@ -35,8 +35,7 @@ Result<std::unique_ptr<InputPlanner>> InputPlanner::make(const MergeStep& step,
 }
 
 Status InputPlanner::prepare_names() {
-  NMB_ASSIGN(names_,
-             BlockNames::make(options_.block_name, options_.unites()));
+  NMB_ASSIGN(names_, BlockNames::make(options_.block_name, options_.unites()));
   return {};
 }
 

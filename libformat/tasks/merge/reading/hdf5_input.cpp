@@ -213,13 +213,14 @@ Result<bool> Hdf5Input::read_checked(hdf5::Hdf5Group group, std::uint64_t blocks
 
 // Reports chunks that cannot be decoded, and marks their variables. Such chunks are no error,
 // because they are copied without being decoded, and an output may hold all that is left of the
-// values.
+// values. Of a subset, the chunks that it needs are decoded later.
 Status Hdf5Input::check_chunks(hdf5::Hdf5Group* group) {
   NMB_ASSIGN(Dataset dataset, decoded(*group));
   if (options_.lists_undecoded) NMB_TRY(note_undecoded(dataset));
-  NMB_ASSIGN(
-      const std::vector<hdf5::DamagedChunks> damaged,
-      damage_.check(dataset, group->name, options_.merge.writer.threads, &context_.warnings));
+  std::vector<hdf5::DamagedChunks> damaged;
+  if (!options_.merge.subset)
+    NMB_ASSIGN(damaged, damage_.check(dataset, group->name, options_.merge.writer.threads,
+                                      &context_.warnings));
   NMB_TRY(hdf5::mark_damaged_chunks(damaged, &dataset.metadata).in_file(file_->name()));
   bool forgets = false;
   if (options_.lists_undecoded && !is_original_)

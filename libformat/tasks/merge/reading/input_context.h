@@ -47,6 +47,7 @@ struct InputCounts {
   std::uint64_t parted_originals = 0;  // PackReport::parted_originals
   std::uint64_t largest_load = 0;      // bytes of memory of the largest block when it is loaded
   bool has_divided = false;            // whether a block was divided
+  bool has_classic = false;            // PackReport::has_classic_blocks
 };
 
 // An NMB file whose blocks count as inputs. It stays open from one of these inputs to the next.

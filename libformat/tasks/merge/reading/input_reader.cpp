@@ -79,6 +79,7 @@ Status InputReader::read_classic(std::size_t index, const Source& file, const Vi
     NMB_ASSIGN(block.links, links->behind(file, header_length, values, block.packed.origin));
   }
   block.open = [file] { return open_classic(file); };
+  context_.counts.has_classic = true;
   const Result<bool> visited = visit(block);
   context_.spare_metadata = std::move(dataset.metadata);
   return visited.status();

@@ -283,6 +283,7 @@ Result<bool> NmbInput::read_entry(const BlockEntry& entry, const VisitBlock& vis
     NMB_ASSIGN(body, body_of(entry));
   }
   if (!is_surveying_) {
+    context_.counts.has_classic |= !is_from_hdf5(entry);
     NMB_TRY(note_undecoded(*source));
     NMB_TRY(note_damage(*source));
   }
@@ -371,8 +372,10 @@ Status NmbInput::forget_originals(const LoadedBlock& block, MovedContent* moved)
 }
 
 // Reports chunks that cannot be decoded. Chunks are decoded only if options request it: a copy of a
-// block does not decode them, and only reads the marks in its definitions.
+// block does not decode them, and only reads the marks in its definitions. Of a subset, the chunks
+// that it needs are decoded later.
 Status NmbInput::note_damage(const LoadedBlock& block) {
+  if (options_.merge.subset) return {};
   if (options_.checks_chunks)
     return damage_.check(block, block.name, options_.merge.writer.threads, &context_.warnings)
         .status();

@@ -441,6 +441,8 @@ struct PackReport {
   // With kind_of_inputs, if the output has not the kind of all inputs: its kind and the reason, for
   // example "a CDF-2 file, because ...".
   std::string kind_note{};
+  // Whether an input is a classic file, or has a block that came from one.
+  bool has_classic_blocks = false;
   std::uint64_t inputs = 0;
   std::uint64_t replaced = 0;                // with `replace`: number of replaced blocks
   std::uint64_t bytes_in = 0;                // size of all inputs

@@ -38,6 +38,17 @@ std::string choice_of(const BlockChoice& choice) {
                            : "BlockChoice::shard";
 }
 
+Status check_shard(const BlockShard& shard) {
+  const std::string all = std::to_string(shard.count);
+  if (shard.first == 0 || shard.first > shard.count)
+    return usage("found shard " + std::to_string(shard.first) + " of " + all +
+                 ", expected a number from 1 to " + all);
+  const std::uint64_t most = shard.count - shard.first + 1;
+  if (shard.width > 0 && shard.width <= most) return {};
+  return usage("found " + std::to_string(shard.width) + " of " + all + " shards from number " +
+               std::to_string(shard.first) + ", expected from 1 to " + std::to_string(most));
+}
+
 Status check_choice(const BlockChoice& choice, const PackOptions& options) {
   const std::string option = choice_of(choice);
   if (!options.unites() && options.block_by.by != BlockRule::By::kGroup)
@@ -46,12 +57,7 @@ Status check_choice(const BlockChoice& choice, const PackOptions& options) {
     return usage(option +
                  " needs a single input in modes other than pack, because the blocks of this "
                  "input are merged; merge the inputs with MergeOptions::mode pack first");
-  if (choice.shard > 0 && choice.shard <= choice.shards && choice.width > 0 &&
-      choice.width <= choice.shards - choice.shard + 1)
-    return {};
-  return usage("found shard " + std::to_string(choice.shard) + " of " +
-               std::to_string(choice.shards) + ", expected a number from 1 to " +
-               std::to_string(choice.shards));
+  return check_shard(choice.shard);
 }
 
 Status check_pack(const Pack& pack, const PackOptions& options) {

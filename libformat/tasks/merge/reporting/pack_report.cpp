@@ -23,7 +23,8 @@ void fields(Fields& all, PackSource& source) {
 template <class Fields>
 void fields(Fields& all, PackReport& report) {
   all(report.inputs, report.bytes_in, report.digested, report.without_original,
-      report.parted_originals, report.unreadable, report.sources, report.losses, report.warnings);
+      report.parted_originals, report.has_classic_blocks, report.unreadable, report.sources,
+      report.losses, report.warnings);
 }
 
 namespace {
@@ -61,6 +62,7 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
     report->digested += more.digested;
     report->without_original += more.without_original;
     report->parted_originals += more.parted_originals;
+    report->has_classic_blocks |= more.has_classic_blocks;
     append(&report->unreadable, std::move(more.unreadable));
     append(&report->sources, std::move(more.sources));
     append(&report->losses, std::move(more.losses));

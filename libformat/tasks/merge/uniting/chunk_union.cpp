@@ -57,8 +57,12 @@ class ChunkUniter {
   }
 
  private:
-  // Returns whether a part has copied chunks of which some cannot be decoded.
-  static bool is_damaged(const ChunkedPart& part) { return part.is_alike && part.is_marked; }
+  bool is_subset(std::uint32_t member) const { return united_.selected_of(member) != nullptr; }
+  // Returns whether a part has copied chunks of which some cannot be decoded. In a subset, all of
+  // them were decoded.
+  bool is_damaged(const ChunkedPart& part) const {
+    return part.is_alike && part.is_marked && !is_subset(part.box.member);
+  }
 
   // Returns the file name that messages show for the united values. Only messages about chunks that
   // cannot be decoded show it, so it is the first input with such chunks. (A failed read shows its
@@ -171,7 +175,8 @@ class ChunkUniter {
       p.creation.fill_time = chunking->fill_time;
     }
     hdf5::append_property(p, &extension.hdf5);
-    if (std::ranges::any_of(plan_.variables[id].parts, is_damaged)) {
+    if (std::ranges::any_of(plan_.variables[id].parts,
+                            [&](const ChunkedPart& part) { return is_damaged(part); })) {
       Property mark;
       mark.number = Property::Number::kDamagedChunks;
       mark.owner = id;
@@ -241,7 +246,7 @@ class ChunkUniter {
     form.swap(&united_fill);
     const auto load = [&](std::uint64_t number) -> Result<std::vector<std::byte>> {
       if (const auto& copied = origins.copied[number]) {
-        NMB_TRY(check_sum(*copied, chunking, grid, number));
+        NMB_TRY(check_copied(*copied, chunking, grid, number));
         return std::vector<std::byte>();
       }
       const auto parts = origins.parts_of(number, grid);
@@ -277,16 +282,23 @@ class ChunkUniter {
                         coding_, *spool_, begin, &runs_);
   }
 
-  // Checks the checksum of a stored chunk that is copied. Does nothing if the chunk has no
-  // checksum. number: the number of the chunk in the united variable.
-  Status check_sum(const StoredChunk& chunk, const Chunking& chunking, const ChunkGrid& grid,
-                   std::uint64_t number) const {
-    if (chunk.stored_length == 0 || !has_sum(chunking.filters, chunk.filter_mask)) return {};
+  // Checks a stored chunk that is copied. The chunks of a subset are decoded, because the input's
+  // other chunks were not; otherwise only a checksum is checked, if there is one. number: the
+  // number of the chunk in the united variable.
+  Status check_copied(const StoredChunk& chunk, const Chunking& chunking, const ChunkGrid& grid,
+                      std::uint64_t number) const {
+    const bool decodes = is_subset(chunk.source);
+    if (chunk.stored_length == 0 || !(decodes || has_sum(chunking.filters, chunk.filter_mask)))
+      return {};
     const ByteSource& source = *plan_.extents[chunk.source];
     std::vector<std::byte> bytes(chunk.stored_length);
     NMB_TRY(source.read_at(chunk.offset, bytes));
-    const Status checked = check_sums(chunking.filters, chunk.filter_mask, std::move(bytes),
-                                      grid.chunk_bytes(), grid.value_size());
+    const Status checked = decodes
+                               ? decode_chunk(chunking.filters, chunk.filter_mask, std::move(bytes),
+                                              grid.chunk_bytes(), grid.value_size())
+                                     .status()
+                               : check_sums(chunking.filters, chunk.filter_mask, std::move(bytes),
+                                            grid.chunk_bytes(), grid.value_size());
     if (checked.code() != Code::kDamaged) return checked;
     std::string at;
     for (const std::uint64_t index : grid.first_of(number))

@@ -797,7 +797,8 @@ Source DatasetUnion::values_of(VarId variable, const DatasetValues& place, std::
   // Values that are joined along the slowest dimension may lie in records.
   const bool has_steps = place.is_record && !all_.metadata.is_record_variable(variable) &&
                          (axes.empty() || axes.front() > 0);
-  const bool is_same = place.type == all_.metadata.variable(variable).type && place.shift == 0 && !is_moved;
+  const bool is_same =
+      place.type == all_.metadata.variable(variable).type && place.shift == 0 && !is_moved;
   if ((is_same && !has_steps) || !member.values) return member.values;
   *offset = 0;
   return array_of(variable, place, step);

@@ -90,7 +90,7 @@ Status add_heaps(const Source& whole, std::vector<OwnValues>* own, Dataset* subs
 
 // Leaves the attributes of variables that the subset has, with the new numbers of these variables.
 void renumber_owners(const Metadata& from, const Metadata& to,
-              std::vector<ClassicView::OwnAttribute>* attributes) {
+                     std::vector<ClassicView::OwnAttribute>* attributes) {
   std::vector<ClassicView::OwnAttribute> kept;
   for (ClassicView::OwnAttribute& attribute : *attributes) {
     if (attribute.owner != kGlobal) {
@@ -131,9 +131,8 @@ Status select_own(const SubsetRules& rules, ClassicForm* form, Dataset* subset) 
   renumber_owners(form->dataset.metadata, subset->metadata, &form->own_attributes);
   if (rules.variables.empty()) return {};
   const std::set<std::string> names = names_of_types(*form, subset->metadata);
-  std::erase_if(form->named_types, [&](const TypeTable& type) {
-    return !names.contains(type.at(type.last()).name);
-  });
+  std::erase_if(form->named_types,
+                [&](const TypeTable& type) { return !names.contains(type.at(type.last()).name); });
   return {};
 }
 
