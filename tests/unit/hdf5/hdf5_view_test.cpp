@@ -1,5 +1,7 @@
 // What writer/file_writer.h and FileWriterOptions::hdf5_view promise;
 // tests/interop/hdf5_view_test.py has HDF5 programs read the views.
+#include "view/hdf5_view.h"
+
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -12,7 +14,6 @@
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/vectors.h"
-#include "view/hdf5_view.h"
 #include "writer/file_writer.h"
 
 namespace nmb::test {
