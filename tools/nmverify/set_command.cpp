@@ -22,14 +22,15 @@ void SetCommand::offer(CLI::App& app) {
   rules_.offer_blocks(app);
 }
 
-Status SetCommand::check(const CLI::App& app) {
-  if (!is_set_) {
+Status SetCommand::check(const CLI::App& app, bool is_against) {
+  if (!is_set_ && !is_against) {
     for (const char* option : {"--mode", "--along", "--key", "--shared", "--atts", "--on-mismatch",
-                               "--missing", "--keep-tracking-id", "--monotonic", "--split-names",
+                               "--missing", "--time-units", "--keep-tracking-id", "--monotonic", "--split-names",
                                "--unmatched", "--unique", "--samples", "--sort"})
-      if (app.count(option) > 0) return Status(Code::kUsage, std::string(option) + " needs --set");
+      if (app.count(option) > 0) return Status(Code::kUsage, std::string(option) + " needs --set or --against");
     return {};
   }
+  if (!is_set_) return rules_.take(app);
   for (const char* option : {"--level", "--originals", "--rate"})
     if (app.count(option) > 0)
       return Status(Code::kUsage, fmt::format("--set and {} exclude each other", option));

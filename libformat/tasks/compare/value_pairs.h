@@ -31,6 +31,7 @@ struct ContentVariable {
 // A box of an array: the first index and the number of indexes of each dimension.
 struct ElementBox {
   std::vector<std::uint64_t> first, count;
+  bool operator==(const ElementBox&) const = default;
 };
 
 // Where the elements of the first variable are in the second one.

@@ -13,7 +13,7 @@ namespace nmb {
 
 // Returns the line that nmcat or nmconvert has put before the attribute `history` of a file; empty
 // if there is none. Errors: those of reading the file.
-Result<std::string> history_line_of(const ContentFile& merged);
+NMB_EXPORT Result<std::string> history_line_of(const ContentFile& merged);
 
 class PlannedContent {
  public:

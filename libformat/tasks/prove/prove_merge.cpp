@@ -356,8 +356,10 @@ class MergeProver {
     // Only the first values count where several inputs have them.
     const bool first_counts =
         merge_.first_values() || merge_.on_mismatch() == Mismatch::kSkip;
+    const bool is_known = std::ranges::count(filled, place->to) > 0;
+    if (first_counts && is_known) return std::optional<ValuePair>();
     if (first_counts) pair.ignored = filled;
-    filled.push_back(place->to);
+    if (!is_known) filled.push_back(place->to);
     if (merge_.subset && is_turned(both)) pair.period = 360;
     pair.place = std::move(place);
     return std::optional(std::move(pair));
