@@ -64,4 +64,12 @@ std::uint64_t AxisPlaces::begin(const Key& key, std::size_t input) const {
   return parts.kind == Kind::kSame ? 0 : parts.begins.at(input);
 }
 
+std::optional<std::uint64_t> AxisPlaces::joined_begin(const Key& key, std::size_t input) const {
+  const auto found = dimensions_.find(key);
+  if (found == dimensions_.end() || found->second.kind != Kind::kJoined) return std::nullopt;
+  const auto length = found->second.lengths.find(input);
+  if (length == found->second.lengths.end() || length->second == 0) return std::nullopt;
+  return found->second.begins.at(input);
+}
+
 }  // namespace nmb

@@ -42,6 +42,8 @@ class AxisPlaces {
   bool grows(const Key& key) const { return dimensions_.at(key).grows; }
   // Returns the index at which the part of an input begins. The kind must not be kUnknown.
   std::uint64_t begin(const Key& key, std::size_t input) const;
+  // Returns nullopt if the dimension is not joined, or if the input has no index of it.
+  std::optional<std::uint64_t> joined_begin(const Key& key, std::size_t input) const;
 
  private:
   struct Parts {

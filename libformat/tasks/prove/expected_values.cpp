@@ -52,6 +52,12 @@ Quad load_number(Type type, const std::byte* value) {
 
 bool is_floating(Type type) { return type == Type::kFloat || type == Type::kDouble; }
 
+// Stores an integer as big-endian bytes.
+void store_integer(std::int64_t number, std::span<std::byte> to) {
+  auto rest = static_cast<std::uint64_t>(number);
+  for (std::size_t i = to.size(); i-- > 0; rest >>= 8) to[i] = static_cast<std::byte>(rest);
+}
+
 void append_number(Type type, Quad number, std::vector<std::byte>* out) {
   const std::size_t at = out->size();
   out->resize(at + type_size(type));
@@ -63,10 +69,7 @@ void append_number(Type type, Quad number, std::vector<std::byte>* out) {
   else if (type == Type::kUInt64)
     store_be(to, static_cast<std::uint64_t>(number));
   else
-    for (auto rest = static_cast<std::uint64_t>(static_cast<std::int64_t>(number));
-         std::byte& byte : std::span(to, type_size(type))) {
-      byte = static_cast<std::byte>(rest >> 8 * (type_size(type) - 1 - static_cast<std::size_t>(&byte - to)));
-    }
+    store_integer(static_cast<std::int64_t>(number), std::span(to, type_size(type)));
 }
 
 bool is_one_of(std::span<const std::byte> value, std::span<const std::byte> values) {
@@ -186,6 +189,10 @@ Result<std::string> text_of(DatasetContent& block, std::size_t variable, std::st
   if (!attribute || attribute->type != type_name(Type::kChar)) return std::string();
   return std::string(reinterpret_cast<const char*>(attribute->values.data()),
                      attribute->values.size());
+}
+
+double number_of_canonical(Type type, const std::byte* value) {
+  return static_cast<double>(load_number(type, value));
 }
 
 ExpectedValues widened(Type from, Type to, std::vector<std::byte> fill,

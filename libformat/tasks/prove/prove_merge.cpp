@@ -12,6 +12,7 @@
 #include "merge/dividing/block_template.h"
 #include "merge/reading/input_order.h"
 #include "merge/uniting/union_input.h"
+#include "model/name_rules.h"
 #include "model/paths.h"
 #include "prove/axis_places.h"
 #include "prove/expected_values.h"
@@ -66,6 +67,7 @@ class MergeProver {
     NMB_ASSIGN(merged_lengths_, dimension_lengths(merged_.blocks));
     NMB_TRY(note_lengths());
     NMB_TRY(check_joined());
+    NMB_TRY(check_order());
     for (std::size_t i = 0; i < merge_.inputs.size(); ++i) NMB_TRY(compare_input(i));
     if (is_complete_) NMB_TRY(compare_filled());
     return is_same_;
@@ -257,8 +259,51 @@ class MergeProver {
                               (along.empty() ? places_.grows(key) : key.dimension == along);
       if (merge_.joins() && is_allowed) continue;
       if (merge_.has_tiles() && places_.grows(key)) continue;
-      NMB_TRY(differ({DifferenceKind::kDiffers, key.block, "dimension \"" + key.dimension + "\"",
+      NMB_TRY(differ({DifferenceKind::kDiffers, key.block, "dimension " + in_quotes(key.dimension),
                       "joined", "no", "yes"}));
+    }
+    return {};
+  }
+
+  // Checks that inputs that were sorted by values ascend.
+  Status check_order() {
+    SplitPath wanted = split_path(merge_.sort_by);
+    const std::vector<AxisPlaces::Key> joined = places_.joined();
+    const bool is_archive = !merge_.input_blocks.empty() && !merge_.sorts_blocks_by_name;
+    if (merge_.sort_by.empty() && is_archive && merge_.joins() && !joined.empty() &&
+        along_name(merge_) != kFirstAxis)
+      wanted = {joined.front().block, joined.front().dimension};
+    if (wanted.name.empty()) return {};
+    NMB_ASSIGN(DatasetContent* const block, merged_block(std::string(wanted.parent)));
+    const auto variable = block ? find_variable(*block, wanted.name) : std::nullopt;
+    const auto type = variable ? classic_type_of(*block, *variable) : std::nullopt;
+    if (!type || *type == Type::kChar) return {};
+    return check_order(*block, *variable, *type);
+  }
+
+  Status check_order(DatasetContent& block, std::size_t variable, Type type) {
+    NMB_ASSIGN(const std::vector<AxisContent> axes, block.axes(variable));
+    if (axes.empty()) return {};
+    const AxisPlaces::Key key{block.name(), axes.front().dimension};
+    std::uint64_t row = 1;
+    for (std::size_t d = 1; d < axes.size(); ++d) row *= axes[d].length;
+    NMB_ASSIGN(const auto values,
+               ContentValues::open(block, variable, std::make_shared<ChunkCache>(1 << 20)));
+    std::optional<double> last;
+    std::string last_text;
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i < merge_.inputs.size(); ++i) {
+      const std::optional<std::uint64_t> begin = places_.joined_begin(key, i);
+      if (!begin || row == 0) continue;
+      NMB_TRY(values->read(*begin * row, 1, &bytes));
+      const double first = number_of_canonical(type, bytes.data());
+      if (last && first < *last)
+        NMB_TRY(differ({DifferenceKind::kDiffers, block.name(),
+                        "variable " + in_quotes(block.variable_name(variable)), "order of inputs",
+                        "ascending from " + last_text,
+                        canonical_text(type, bytes) + " in " + merge_.input_name(i)}));
+      last = first;
+      last_text = canonical_text(type, bytes);
     }
     return {};
   }
@@ -342,11 +387,11 @@ class MergeProver {
   Result<std::optional<ValuePair>> pair_of(const Counterpart& both) {
     NMB_ASSIGN(std::optional<ValuePlace> place, place_of(both));
     if (!place) {
-      NMB_TRY(differ({DifferenceKind::kDiffers, both.block,
-                      "variable \"" + both.name() + "\"",
-                      joined_text("place of shape ", shape_text(both.from_axes), " of ",
-                                  merge_.input_name(both.input)),
-                      "in the merged shape", shape_text(both.to_axes)}));
+      if (unplaced_.emplace(both.block, both.name()).second)
+        NMB_TRY(differ({DifferenceKind::kDiffers, both.block, "variable " + in_quotes(both.name()),
+                        "shape",
+                        shape_text(both.from_axes) + " in " + merge_.input_name(both.input),
+                        shape_text(both.to_axes) + ", into which it does not fit"}));
       return std::optional<ValuePair>();
     }
     ValuePair pair{both.from, both.to};
@@ -427,6 +472,8 @@ class MergeProver {
   AxisPlaces places_;
   // For each variable, by block and name: the boxes that the inputs so far have filled.
   std::map<std::pair<std::string, std::string>, std::vector<ElementBox>> boxes_;
+  // Variables that do not have the place for the values of an input: block and name.
+  std::set<std::pair<std::string, std::string>> unplaced_;
   // The open input.
   std::string open_path_;
   ProofInput file_;
