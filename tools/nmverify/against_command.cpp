@@ -448,7 +448,13 @@ Result<std::optional<PackOptions>> AgainstCommand::merge_of(const InspectedFile&
     merge = recorded.options();
     if (!given.block_name.empty()) merge.block_name = given.block_name;
   }
-  if (merge.packs()) return std::optional<PackOptions>();
+  if (merge.packs()) {
+    for (const char* option : {"--split-names", "--unmatched", "--unique", "--samples", "--sort"})
+      if (tool_.app().count(option) > 0)
+        return Status(Code::kUsage, fmt::format("{} needs --set, or --mode union, join or tiles",
+                                                option));
+    return std::optional<PackOptions>();
+  }
   merge.inputs = sources_;
   if (merge.sorts_blocks_by_name) std::ranges::stable_sort(merge.inputs, natural_less);
   return std::optional(std::move(merge));
