@@ -328,8 +328,8 @@ class MergedComparison {
     note_archive(tool_, planned, proof_.merge.inputs);
     report_unreadable(tool_, planned);
     report_conflicts(tool_, planned, proof_.merge.inputs.size());
-    NMB_TRY(begin());
     NMB_TRY(status);
+    NMB_TRY(begin());
     NMB_TRY(report_.add_merged({}));
     return report_.end(std::vector<std::string>());
   }
@@ -451,8 +451,8 @@ Result<std::optional<PackOptions>> AgainstCommand::merge_of(const InspectedFile&
   if (merge.packs()) {
     for (const char* option : {"--split-names", "--unmatched", "--unique", "--samples", "--sort"})
       if (tool_.app().count(option) > 0)
-        return Status(Code::kUsage, fmt::format("{} needs --set, or --mode union, join or tiles",
-                                                option));
+        return Status(Code::kUsage,
+                      fmt::format("{} needs --set, or --mode union, join or tiles", option));
     return std::optional<PackOptions>();
   }
   merge.inputs = sources_;
@@ -496,8 +496,7 @@ Status AgainstCommand::run(const std::string& path, const std::optional<std::str
     if (!opened.ok()) return opened.status().in_file(path);
     file.emplace(std::move(*opened));
     NMB_ASSIGN(merged, merge_of(*file, merge));
-    if (!merged)
-      NMB_ASSIGN(names, SourceNames::find(path, file->reader(), block_name, sources_));
+    if (!merged) NMB_ASSIGN(names, SourceNames::find(path, file->reader(), block_name, sources_));
     return {};
   }()));
   if (const FileReader* const reader = file->reader())

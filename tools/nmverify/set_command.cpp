@@ -25,9 +25,10 @@ void SetCommand::offer(CLI::App& app) {
 Status SetCommand::check(const CLI::App& app, bool is_against) {
   if (!is_set_ && !is_against) {
     for (const char* option : {"--mode", "--along", "--key", "--shared", "--atts", "--on-mismatch",
-                               "--missing", "--time-units", "--keep-tracking-id", "--monotonic", "--split-names",
-                               "--unmatched", "--unique", "--samples", "--sort"})
-      if (app.count(option) > 0) return Status(Code::kUsage, std::string(option) + " needs --set or --against");
+                               "--missing", "--time-units", "--keep-tracking-id", "--monotonic",
+                               "--split-names", "--unmatched", "--unique", "--samples", "--sort"})
+      if (app.count(option) > 0)
+        return Status(Code::kUsage, std::string(option) + " needs --set or --against");
     return {};
   }
   if (!is_set_) return rules_.take(app);

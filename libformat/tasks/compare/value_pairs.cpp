@@ -31,7 +31,8 @@ Status read_runs(const ContentValues& values, std::span<const ElementRun> runs,
       ++next;
     NMB_TRY(values.read(begin, runs[next - 1].end() - begin, scratch));
     for (; i < next; ++i) {
-      const auto from = scratch->begin() + static_cast<std::ptrdiff_t>((runs[i].first - begin) * size);
+      const auto from =
+          scratch->begin() + static_cast<std::ptrdiff_t>((runs[i].first - begin) * size);
       out->insert(out->end(), from, from + static_cast<std::ptrdiff_t>(runs[i].count * size));
     }
   }
@@ -70,7 +71,8 @@ void ignore(std::span<const ElementBox> boxes, const Lengths& lengths,
   for (const ElementRun& run : runs)
     for (std::uint64_t i = 0; i < run.count; ++i, at += size)
       if (is_in(boxes, lengths, run.first + i))
-        std::ranges::copy(found.subspan(at, size), expected.begin() + static_cast<std::ptrdiff_t>(at));
+        std::ranges::copy(found.subspan(at, size),
+                          expected.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 }  // namespace

@@ -96,8 +96,8 @@ class ValuePairs {
               std::shared_ptr<const ContentValues>* second) const;
   Status compare_windows(const ValueJob& job, AddedPair* added, Buffers* buffers);
   static Status compare_fixed(const AddedPair& added, const ContentValues* first,
-                              const ContentValues& second, std::uint64_t begin,
-                              std::uint64_t count, Buffers* buffers, DifferentValues* found);
+                              const ContentValues& second, std::uint64_t begin, std::uint64_t count,
+                              Buffers* buffers, DifferentValues* found);
   static Status compare_elements(const AddedPair& added, const ContentValues* first,
                                  const ContentValues& second, std::uint64_t begin,
                                  std::uint64_t count, DifferentValues* found);

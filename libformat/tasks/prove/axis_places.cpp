@@ -32,8 +32,10 @@ void AxisPlaces::place(Parts* parts) const {
     parts->sum += length;
   }
   if (!parts->is_clear) return;
-  if (std::ranges::all_of(parts->lengths,
-                          [&](const auto& part) { return part.second == parts->whole; }))
+  // A dimension that no variable of an input uses may have the length 0 there.
+  if (std::ranges::all_of(parts->lengths, [&](const auto& part) {
+        return part.second == parts->whole || part.second == 0;
+      }))
     parts->kind = Kind::kSame;
   else if (parts->sum == parts->whole)
     parts->kind = Kind::kJoined;

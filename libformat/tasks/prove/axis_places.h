@@ -26,7 +26,8 @@ class AxisPlaces {
 
   // Adds the length that a dimension has in an input. Inputs must be added in their order. whole:
   // the length in the merged file. grows: whether the dimension is unlimited in the input.
-  void add(const Key& key, std::size_t input, std::uint64_t length, std::uint64_t whole, bool grows);
+  void add(const Key& key, std::size_t input, std::uint64_t length, std::uint64_t whole,
+           bool grows);
   // Finds the places. fills: whether an input without a block of a joined dimension has fill values
   // there, as many as the dimension of a group above is long. Call this after all lengths were
   // added.

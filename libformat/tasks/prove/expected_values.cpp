@@ -103,8 +103,7 @@ Result<std::string> coordinate_with_bounds(DatasetContent& block, const std::str
 Result<TimeUnits> time_units_of(DatasetContent& block, std::size_t variable) {
   NMB_ASSIGN(const TimeUnits own, units_of(block, variable));
   if (!own.units.empty()) return own;
-  NMB_ASSIGN(const std::string name,
-             coordinate_with_bounds(block, block.variable_name(variable)));
+  NMB_ASSIGN(const std::string name, coordinate_with_bounds(block, block.variable_name(variable)));
   const auto coordinate = find_variable(block, name);
   return coordinate && !name.empty() ? units_of(block, *coordinate) : Result(own);
 }
@@ -191,6 +190,11 @@ Result<std::string> text_of(DatasetContent& block, std::size_t variable, std::st
                      attribute->values.size());
 }
 
+Result<std::string> units_of_values(DatasetContent& block, std::size_t variable) {
+  NMB_ASSIGN(TimeUnits found, time_units_of(block, variable));
+  return std::move(found.units);
+}
+
 double number_of_canonical(Type type, const std::byte* value) {
   return static_cast<double>(load_number(type, value));
 }
@@ -244,12 +248,12 @@ Result<ExpectedValues> expected_values(DatasetContent& input, std::size_t from,
     if (shift) times = rebased(*wide, *shift, std::move(kept));
   }
   if (!numbers || !times) return numbers ? numbers : times;
-  return ExpectedValues([numbers, times](std::span<const std::byte> values,
-                                         std::vector<std::byte>* out) {
-    std::vector<std::byte> wide_values;
-    numbers(values, &wide_values);
-    times(wide_values, out);
-  });
+  return ExpectedValues(
+      [numbers, times](std::span<const std::byte> values, std::vector<std::byte>* out) {
+        std::vector<std::byte> wide_values;
+        numbers(values, &wide_values);
+        times(wide_values, out);
+      });
 }
 
 Result<std::vector<std::byte>> missing_value_of(DatasetContent& merged, std::size_t variable) {

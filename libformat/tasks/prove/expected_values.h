@@ -30,6 +30,8 @@ Result<std::optional<AttributeContent>> find_attribute(DatasetContent& block, st
 // Returns the text of an attribute; empty if it does not exist or has no characters.
 Result<std::string> text_of(DatasetContent& block, std::size_t variable, std::string_view name);
 
+// Returns the attribute `units` of a variable. Bounds without units have those of their coordinate.
+Result<std::string> units_of_values(DatasetContent& block, std::size_t variable);
 // Returns a canonical number as a double, rounded if necessary.
 double number_of_canonical(Type type, const std::byte* value);
 // Returns the numbers of type `from` as numbers of type `to`. fill: a number and what it becomes;

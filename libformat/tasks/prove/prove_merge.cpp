@@ -55,11 +55,7 @@ class MergeProver {
  public:
   MergeProver(const ContentFile& merged, const MergeProof& proof, const ProofVisitor& visitor,
               PackReport* report)
-      : merged_(merged),
-        proof_(proof),
-        merge_(proof.merge),
-        visitor_(visitor),
-        report_(*report) {}
+      : merged_(merged), proof_(proof), merge_(proof.merge), visitor_(visitor), report_(*report) {}
 
   Result<bool> run() {
     NMB_TRY(settle());
@@ -111,11 +107,10 @@ class MergeProver {
                         conflict.object.substr(0, conflict.object.find('@')));
     ComparisonOptions options = proof_.comparison;
     options.values = false;
-    return compare_files(planned.content(), merged_, options,
-                         {[this](const DefinitionDifference& difference) {
-                            return differ(difference);
-                          },
-                          [](const ComparedVariable&) { return Status(); }})
+    return compare_files(
+               planned.content(), merged_, options,
+               {[this](const DefinitionDifference& difference) { return differ(difference); },
+                [](const ComparedVariable&) { return Status(); }})
         .status();
   }
 
@@ -366,20 +361,23 @@ class MergeProver {
       blocks.clear();
       return {};
     };
-    NMB_TRY(visit_blocks(input, [&](const std::string& group, DatasetContent& from,
-                                    const std::string& name, DatasetContent& to) -> Status {
-      proved->blocks.push_back(name);
-      DatasetContent& block = blocks.emplace_back(std::move(from));
-      NMB_ASSIGN(const auto both, counterparts(input, group, block, name, to));
-      for (const Counterpart& one : both) {
-        Result<std::optional<ValuePair>> pair = pair_of(one);
-        if (!pair.ok()) return of_block(block.of_variable(pair.status(), one.from.number), block);
-        if (*pair) NMB_TRY(of_block(pairs.add(*std::move(*pair)), block));
-      }
-      return pairs.size() >= kMostVariablesTogether || blocks.size() >= kMostBlocksTogether
-                 ? finish()
-                 : Status();
-    }));
+    NMB_TRY(visit_blocks(
+        input,
+        [&](const std::string& group, DatasetContent& from, const std::string& name,
+            DatasetContent& to) -> Status {
+          proved->blocks.push_back(name);
+          DatasetContent& block = blocks.emplace_back(std::move(from));
+          NMB_ASSIGN(const auto both, counterparts(input, group, block, name, to));
+          for (const Counterpart& one : both) {
+            Result<std::optional<ValuePair>> pair = pair_of(one);
+            if (!pair.ok())
+              return of_block(block.of_variable(pair.status(), one.from.number), block);
+            if (*pair) NMB_TRY(of_block(pairs.add(*std::move(*pair)), block));
+          }
+          return pairs.size() >= kMostVariablesTogether || blocks.size() >= kMostBlocksTogether
+                     ? finish()
+                     : Status();
+        }));
     return finish();
   }
 
@@ -388,10 +386,10 @@ class MergeProver {
     NMB_ASSIGN(std::optional<ValuePlace> place, place_of(both));
     if (!place) {
       if (unplaced_.emplace(both.block, both.name()).second)
-        NMB_TRY(differ({DifferenceKind::kDiffers, both.block, "variable " + in_quotes(both.name()),
-                        "shape",
-                        shape_text(both.from_axes) + " in " + merge_.input_name(both.input),
-                        shape_text(both.to_axes) + ", into which it does not fit"}));
+        NMB_TRY(
+            differ({DifferenceKind::kDiffers, both.block, "variable " + in_quotes(both.name()),
+                    "shape", shape_text(both.from_axes) + " in " + merge_.input_name(both.input),
+                    shape_text(both.to_axes) + ", into which it does not fit"}));
       return std::optional<ValuePair>();
     }
     ValuePair pair{both.from, both.to};
@@ -399,22 +397,24 @@ class MergeProver {
                                              both.to.number, merge_.join().rebase_times));
     std::vector<ElementBox>& filled = boxes_[{both.block, both.name()}];
     // Only the first values count where several inputs have them.
-    const bool first_counts =
-        merge_.first_values() || merge_.on_mismatch() == Mismatch::kSkip;
+    const bool first_counts = merge_.first_values() || merge_.on_mismatch() == Mismatch::kSkip;
     const bool is_known = std::ranges::count(filled, place->to) > 0;
     if (first_counts && is_known) return std::optional<ValuePair>();
     if (first_counts) pair.ignored = filled;
     if (!is_known) filled.push_back(place->to);
-    if (merge_.subset && is_turned(both)) pair.period = 360;
+    NMB_ASSIGN(const bool is_turned_here, is_turned(both));
+    if (is_turned_here) pair.period = 360;
     pair.place = std::move(place);
     return std::optional(std::move(pair));
   }
 
-  // Returns whether a subset may change longitudes by multiples of 360 degrees.
-  bool is_turned(const Counterpart& both) const {
+  // Returns whether a subset may have changed values by multiples of 360 degrees.
+  Result<bool> is_turned(const Counterpart& both) const {
+    if (!merge_.subset || !merge_.subset->box) return false;
     for (const auto& [group, part] : subset_)
       if (part.variables.contains(both.name())) return false;
-    return true;
+    NMB_ASSIGN(const std::string units, units_of_values(*both.to.block, both.to.number));
+    return units.starts_with("degree");
   }
 
   // Compares elements that no input has with the fill value.

@@ -17,7 +17,7 @@ namespace nmb {
 
 // The part of a block.
 struct BlockSubset {
-  bool is_outside = false;     // has no values in the limits
+  bool is_outside = false;      // has no values in the limits
   SelectedIndexes variables{};  // without longitudes that change by multiples of 360 degrees
   std::map<std::string, IndexRuns, std::less<>> dimensions{};
 };

@@ -437,8 +437,9 @@ struct PackReport {
   std::vector<Status> unreadable;     // inputs that cannot be used
   std::vector<std::string> warnings;
   std::vector<PackSource> sources;  // usable inputs, in the order in which they are merged
-  // If blocks of NMB files count as inputs: the names of all inputs in messages, in their order, and
-  // a text: "in the order of time". Without names: why an NMB file counts as one input of a join.
+  // If blocks of NMB files count as inputs: the names of all inputs in messages, in their order,
+  // and a text: "in the order of time". Without names: why an NMB file counts as one input of a
+  // join.
   std::vector<std::string> archive_inputs;
   std::string archive_note;
   std::optional<Kind> classic{};  // with kind_of_inputs: the kind of a classic output

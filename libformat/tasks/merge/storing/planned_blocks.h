@@ -1,4 +1,5 @@
-// PlannedBlocks: passes the definitions of the resulting blocks of a merge to PackOptions::on_block.
+// PlannedBlocks: passes the definitions of the resulting blocks of a merge to
+// PackOptions::on_block.
 #pragma once
 
 #include <memory>

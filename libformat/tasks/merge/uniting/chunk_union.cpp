@@ -287,7 +287,8 @@ class ChunkUniter {
     };
     return store_chunks(
         {grid, chunking.filters, load, 0, [](std::uint64_t) { return false; }, {}},
-        [](std::uint64_t) { return std::optional(StoredChunk()); }, coding_, *spool_, begin, &runs_);
+        [](std::uint64_t) { return std::optional(StoredChunk()); }, coding_, *spool_, begin,
+        &runs_);
   }
 
   // Checks the checksum of a stored chunk that is copied. Does nothing if the chunk has no
@@ -340,10 +341,9 @@ Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, con
   if (!*spool) {
     NMB_ASSIGN(*spool, SpoolFile::create());
   }
-  NMB_ASSIGN(UnitedChunks out,
-             ChunkUniter(united, all, levels, options.coding, *spool, options.without_values,
-                         *std::move(plan))
-                 .unite());
+  NMB_ASSIGN(UnitedChunks out, ChunkUniter(united, all, levels, options.coding, *spool,
+                                           options.without_values, *std::move(plan))
+                                   .unite());
   return std::optional(std::move(out));
 }
 
