@@ -410,7 +410,7 @@ class MergeProver {
 
   // Returns whether a subset may have changed values by multiples of 360 degrees.
   Result<bool> is_turned(const Counterpart& both) const {
-    if (!merge_.subset || !merge_.subset->box) return false;
+    if (!merge_.subset || (!merge_.subset->box && merge_.subset->ranges.empty())) return false;
     for (const auto& [group, part] : subset_)
       if (part.variables.contains(both.name())) return false;
     NMB_ASSIGN(const std::string units, units_of_values(*both.to.block, both.to.number));
