@@ -15,11 +15,12 @@ Result<Lengths> lengths_of(const ContentVariable& variable) {
   return lengths;
 }
 
-// Reads runs of elements, one after the other. Reads the elements between neighbouring runs too.
+// Reads runs of elements, one after the other, as ContentValues::read_bits() does. Reads the
+// elements between neighbouring runs too.
 Status read_runs(const ContentValues& values, std::span<const ElementRun> runs,
                  std::vector<std::byte>* scratch, std::vector<std::byte>* out) {
   constexpr std::uint64_t kShortGap = 4096, kMostTogether = 1 << 20;
-  if (runs.size() == 1) return values.read(runs[0].first, runs[0].count, out);
+  if (runs.size() == 1) return values.read_bits(runs[0].first, runs[0].count, out);
   const std::uint64_t size = values.element_bytes();
   out->clear();
   for (std::size_t i = 0; i < runs.size();) {
@@ -29,7 +30,7 @@ Status read_runs(const ContentValues& values, std::span<const ElementRun> runs,
            (runs[next].first - runs[next - 1].end()) * size <= kShortGap &&
            (runs[next].end() - begin) * size <= kMostTogether)
       ++next;
-    NMB_TRY(values.read(begin, runs[next - 1].end() - begin, scratch));
+    NMB_TRY(values.read_bits(begin, runs[next - 1].end() - begin, scratch));
     for (; i < next; ++i) {
       const auto from =
           scratch->begin() + static_cast<std::ptrdiff_t>((runs[i].first - begin) * size);
@@ -198,6 +199,8 @@ Status ValuePairs::compare_fixed(const AddedPair& added, const ContentValues* fi
     std::vector<std::byte>* const values =
         added.pair.convert ? &buffers->unconverted : &buffers->first;
     NMB_TRY(read_runs(*first, added.from->runs(begin, count), &buffers->scratch, values));
+    if (!added.pair.convert && buffers->first == buffers->second) return {};
+    first->make_canonical(*values);
     if (added.pair.convert) {
       buffers->first.clear();
       added.pair.convert(*values, &buffers->first);
@@ -208,6 +211,7 @@ Status ValuePairs::compare_fixed(const AddedPair& added, const ContentValues* fi
       buffers->first.insert(buffers->first.end(), added.pair.constant->begin(),
                             added.pair.constant->end());
   }
+  second.make_canonical(buffers->second);
   if (buffers->first.size() != buffers->second.size())
     return Status(Code::kUnsupported, "the values have elements of different sizes");
   if (!added.pair.ignored.empty()) {
