@@ -1,6 +1,7 @@
 #include "compare/value_pairs.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace nmb {
 
@@ -38,6 +39,10 @@ Status read_runs(const ContentValues& values, std::span<const ElementRun> runs,
     }
   }
   return {};
+}
+
+bool are_equal(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
 // Reads runs of elements of variable length.
@@ -199,7 +204,7 @@ Status ValuePairs::compare_fixed(const AddedPair& added, const ContentValues* fi
     std::vector<std::byte>* const values =
         added.pair.convert ? &buffers->unconverted : &buffers->first;
     NMB_TRY(read_runs(*first, added.from->runs(begin, count), &buffers->scratch, values));
-    if (!added.pair.convert && buffers->first == buffers->second) return {};
+    if (!added.pair.convert && are_equal(buffers->first, buffers->second)) return {};
     first->make_canonical(*values);
     if (added.pair.convert) {
       buffers->first.clear();
