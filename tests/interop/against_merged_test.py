@@ -229,24 +229,24 @@ def check_joins(test):
 def check_times(test):
     sources = [test.work / f"times{i}.nc" for i in range(3)]
     for i, path in enumerate(sources):
-        make_month(path, i, "NETCDF4_CLASSIC", ["days since 2001-01-01", "hours since 2001-01-11", "days since 2001-01-21"][i])
+        make_month(path, i, "NETCDF4_CLASSIC", ["hours since 2001-01-01", "days since 2001-01-11", "days since 2001-01-21"][i])
     for ending in ("nc4", "nmb", "nc"):
         out = test.work / f"times.{ending}"
         test.run("nmcat", "--mode", "join", "--time-units", "rebase", *sources, "-o", out)
         says_equal(test, out, [], sources)
     out = test.work / "times.nc4"
     days = [values(path, "time") for path in sources]
-    expected = numpy.concatenate([days[0], 10 + days[1] / 24, 20 + days[2]])
+    expected = numpy.concatenate([days[0], 240 + 24 * days[1], 480 + 24 * days[2]])
     test.check(numpy.array_equal(values(out, "time"), expected), f"rebased: {values(out, 'time')}")
     check_faults(test, out, [], sources, [
         (assign("time", 7, 2.5), "time[7]: "),
-        (assign("time_bnds", (12, 1), 3), "time_bnds[12,1]: 23 -> 3"),
+        (assign("time_bnds", (12, 1), 3), "time_bnds[12,1]: 552 -> 3"),
         (attribute("time", "units", "days since 2001-01-21"), 'attribute "time:units"'),
-        (attribute("time", "units", "hours since 2001-01-01"), 'attribute "time:units"'),
+        (attribute("time", "units", "hours since 2001-01-02"), 'attribute "time:units"'),
         (assign("seen", 5, 9), "seen[5]: -1 -> 9"),
-        (assign("seen", 6, -1), "seen[6]: NaN -> -1"),
+        (assign("seen", 6, -1), "seen[6]: "),
         (lambda f: f["time"].__setitem__(slice(5, 10), days[1]), "time[5]: "),
-        (lambda f: f["time"].__setitem__(slice(10, 15), days[2]), "time[10]: 20.5 -> 0.5"),
+        (lambda f: f["time"].__setitem__(slice(10, 15), days[2]), "time[10]: 492 -> 0.5"),
     ])
 
 
@@ -294,7 +294,7 @@ def check_union(test):
     ], [(rolled("lat", 1), "pr: ")])
     with netCDF4.Dataset(second, "a") as f:
         f["mask"][0, 0] = 5
-    test.run("nmverify", out, "--mode", "union", "--against", first, second, exit_code=1, says="conflict")
+    test.run("nmverify", out, "--mode", "union", "--against", first, second, exit_code=1, says="mask")
     test.run("nmcat", "--mode", "union", "--shared", "first", first, second, "-o", out, "-f")
     says_equal(test, out, ["--mode", "union", "--shared", "first"], [first, second])
     says_different(test, out, ["--mode", "union", "--shared", "first"], [second, first], "mask[0,0]: 5 -> 0", "other order")

@@ -1,6 +1,7 @@
 #include "prove/prove_merge.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <utility>
@@ -248,12 +249,12 @@ class MergeProver {
 
   // Checks that values are joined only along dimensions that the merge may join.
   Status check_joined() {
+    if (merge_.has_tiles()) return {};  // begin_of() checks each of them
     for (const AxisPlaces::Key& key : places_.joined()) {
       const std::string_view along = along_name(merge_);
-      const bool is_allowed = merge_.has_tiles() || along == kFirstAxis ||
-                              (along.empty() ? places_.grows(key) : key.dimension == along);
-      if (merge_.joins() && is_allowed) continue;
-      if (merge_.has_tiles() && places_.grows(key)) continue;
+      if (merge_.joins() &&
+          (along == kFirstAxis || (along.empty() ? places_.grows(key) : key.dimension == along)))
+        continue;
       NMB_TRY(differ({DifferenceKind::kDiffers, key.block, "dimension " + in_quotes(key.dimension),
                       "joined", "no", "yes"}));
     }
@@ -316,8 +317,11 @@ class MergeProver {
     }
     const AxisPlaces::Key key = both.key(axis);
     if (places_.kind(key) == AxisPlaces::Kind::kUnknown) return std::optional<std::uint64_t>();
-    if (places_.kind(key) == AxisPlaces::Kind::kJoined && along_name(merge_) == kFirstAxis &&
-        axis > 0)
+    const bool is_joined = places_.kind(key) == AxisPlaces::Kind::kJoined;
+    // Only sets of icebergs have tiles that are joined.
+    if (is_joined && merge_.has_tiles() && !places_.grows(key))
+      return std::optional<std::uint64_t>();
+    if (is_joined && along_name(merge_) == kFirstAxis && axis > 0)
       return std::optional<std::uint64_t>();
     const std::uint64_t begin = places_.begin(key, both.input);
     return begin + length <= whole ? std::optional(begin) : std::nullopt;
@@ -349,6 +353,7 @@ class MergeProver {
   }
 
   Status compare_values(std::size_t input, ProvedInput* proved) {
+    NMB_TRY(open(input));
     std::deque<DatasetContent> blocks;  // of the input, while their values are compared
     ValuePairs pairs(std::max(merged_.size, file_.content.size), proof_.comparison);
     const auto finish = [&]() -> Status {
