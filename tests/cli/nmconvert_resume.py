@@ -228,7 +228,7 @@ def test_limits(tools):
     tools.check(not batch.left_over(), "limit: a file is left over")
     batch.resume({"skipped": 5, "done": 1})
     # The report has room for some lines, the last of them in part.
-    # The batch is told to stop, so some of the files that follow may be done, but not a hundred.
+    # nmconvert stops when it cannot write the report. Until then it may convert some more files, but not a hundred.
     small = Batch(tools, "limits_of_report", 100, 1)
     line = len(json.dumps(lines[0]))
 

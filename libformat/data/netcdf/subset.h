@@ -74,7 +74,7 @@ using DimensionSelections = std::map<std::string, IndexRuns, std::less<>>;
 using SelectedIndexes = std::map<std::string, std::vector<IndexRuns>>;
 
 struct DatasetSubset {
-  // Of kind CDF-5. Its values are read from the source when they are needed.
+  // The part, as a dataset of kind CDF-5. It reads values from the source only when they are used.
   Dataset dataset{};
   std::vector<DimId> dimensions{};  // for each dimension: its number in the whole dataset
   // Lacks longitudes whose values change by 360 degrees.

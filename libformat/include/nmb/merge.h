@@ -187,7 +187,7 @@ enum class Mismatch : std::uint8_t {
   kWiden,
 };
 
-// What the blocks of the same name must agree on, in all modes but Pack.
+// In which values and attributes blocks of the same name must agree. Pack does not have these rules.
 struct Agreement {
   bool strict_attributes = false;  // whether each attribute must have the same value in all inputs
   // Whether values that are neither joined nor divided into tiles are taken from the first input

@@ -35,8 +35,8 @@ inline bool add_value_jobs(std::size_t item, const ContentValues::Extent& extent
 }
 
 // Calls worker(job) for each job, on up to `threads` threads. Each thread makes its own worker with
-// make_worker(). Stops after a failure. Of several failures, returns that of the first job, so that
-// the result does not depend on the threads: jobs begin in order, and a job that has begun ends.
+// make_worker(). No job begins after a failure. If several jobs fail, returns the failure of the
+// first one. The result does not depend on the threads, because jobs begin in order and always end.
 template <class MakeWorker>
 Status run_value_jobs(unsigned threads, const std::vector<ValueJob>& jobs,
                       const MakeWorker& make_worker) {
