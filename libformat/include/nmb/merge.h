@@ -187,7 +187,7 @@ enum class Mismatch : std::uint8_t {
   kWiden,
 };
 
-// In which values and attributes blocks of the same name must agree. Pack does not have these rules.
+// In which values and attributes blocks of the same name must agree, in all modes but Pack.
 struct Agreement {
   bool strict_attributes = false;  // whether each attribute must have the same value in all inputs
   // Whether values that are neither joined nor divided into tiles are taken from the first input
