@@ -192,7 +192,7 @@ Status MpiTransport::open(MPI_Comm comm) {
 void MpiTransport::end_with_program() {
   if (failure_.ok() && end_together()) return;
   fail(Status(Code::kUsage, joined_text("the program of rank ", rank_,
-                                        " ended before its Communicator was destroyed")));
+                                        " ended before its Ranks were destroyed")));
   end_failed();
 }
 

@@ -130,6 +130,59 @@ TEST_F(RanksTest, LocalErrorsStayLocalUntilRanksAgree) {
   EXPECT_EQ(Reader(path()).read<int>("b/v").size(), 3U);
 }
 
+// A wrong argument of one rank fails on all, and all go on.
+TEST_F(RanksTest, WrongArgumentsOfACollectiveCall) {
+  run_threads(3, [&](Ranks& ranks) {
+    const bool last = ranks.rank() == 2;
+    Writer out(path(), ranks);
+    Block b = out.block("b");
+    Var v = b.var<signed char>("v", {b.dim("x", 3)});
+    out.end_define();
+    EXPECT_EQ(v.try_put_all({{last ? 9 : 0}, {1}}, 1).code(), Code::kUsage);
+    EXPECT_EQ(v.try_put_all({{ranks.rank()}, {1}}, last ? 1000 : 1).code(), Code::kRange);
+    const std::vector<std::string_view> names{last ? "missing" : "b"};
+    EXPECT_EQ(out.try_open_blocks(names).status().code(), Code::kNotFound);
+    EXPECT_EQ(out.try_wait_all(std::vector<Request>(last ? 1 : 0)).code(), Code::kUsage);
+    v.put_all({{ranks.rank()}, {1}}, ranks.rank());
+    out.close();
+  });
+  EXPECT_EQ(Reader(path()).read<int>("b/v"), (std::vector<int>{0, 1, 2}));
+}
+
+// Would catch: a failure that the work of a rank returns, and that is dropped.
+TEST_F(RanksTest, WorkMayReturnAStatus) {
+  const auto work = [](Ranks& ranks) {
+    return ranks.rank() == 1 ? Status(Code::kIo, "lost") : ranks.try_barrier();
+  };
+  const Status status = caught([&] { run_threads(2, work); });
+  EXPECT_EQ(status.code(), Code::kIo);
+  EXPECT_EQ(status.message(), "lost (on rank 1)");
+  run_threads(2, [&](Ranks& ranks) {
+    EXPECT_EQ(ranks.try_run([&] { return work(ranks); }).message(), "lost (on rank 1)");
+  });
+  EXPECT_EQ(code_of([] {
+              run_threads(2, [](Ranks& ranks) {
+                ranks.run([] { return Status(Code::kRange, "no solution"); });
+              });
+            }),
+            Code::kRange);
+  for (const int size : {0, -1})
+    EXPECT_EQ(code_of([&] { run_threads(size, [](Ranks&) {}); }), Code::kUsage);
+}
+
+TEST_F(RanksTest, CallsOfRanksThatWereMovedFromFail) {
+  run_threads(2, [&](Ranks& lent) {
+    Ranks ranks = std::move(lent);
+    EXPECT_EQ(code_of([&] { (void)lent.rank(); }), Code::kUsage);
+    EXPECT_EQ(lent.try_barrier().code(), Code::kUsage);
+    EXPECT_EQ(lent.agree({}).code(), Code::kUsage);
+    EXPECT_EQ(lent.try_run([] {}).code(), Code::kUsage);
+    EXPECT_EQ(Writer::try_open(path(), lent).status().code(), Code::kUsage);
+    EXPECT_EQ(Reader::try_open(path(), lent).status().code(), Code::kUsage);
+    ranks.barrier();
+  });
+}
+
 TEST_F(RanksTest, DefinitionsThatDisagreeAreAConflict) {
   const Status status = caught([&] {
     run_threads(2, [&](Ranks& ranks) {

@@ -1,11 +1,15 @@
 // What a program of one rank writes with nmb/writer.h and reads with nmb/reader.h.
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "api/api_folder.h"
+#include "nmb/compare.h"
 #include "nmb/reader.h"
+#include "nmb/verify.h"
 #include "nmb/writer.h"
 
 namespace nmb::test {
@@ -133,6 +137,48 @@ TEST_F(WriteReadTest, RequestsArePutTogether) {
   EXPECT_EQ(c, all);
 }
 
+// Would catch: a request that another writer takes for one of its own, and the request 0.
+TEST_F(WriteReadTest, ARequestBelongsToItsWriter) {
+  const std::vector<int> ones{1, 1}, twos{2, 2};
+  Writer a(path("a.nmb")), b(path("b.nmb"));
+  Block of_a = a.block("x"), of_b = b.block("x");
+  Var v = of_a.var<int>("v", {of_a.dim("n", 2)}), w = of_b.var<int>("v", {of_b.dim("n", 2)});
+  const std::vector<Request> first{v.iput(ones)}, second{w.iput(twos)};
+  EXPECT_NE(first[0], Request{});
+  EXPECT_NE(first[0], second[0]);
+  EXPECT_EQ(a.try_wait(second).code(), Code::kUsage);
+  EXPECT_EQ(b.try_wait(first).code(), Code::kUsage);
+  EXPECT_EQ(a.try_wait(std::vector<Request>{Request{}}).code(), Code::kUsage);
+  a.wait(first);
+  b.wait(second);
+  a.close();
+  b.close();
+  EXPECT_EQ(Reader(path("a.nmb")).read<int>("x/v"), ones);
+  EXPECT_EQ(Reader(path("b.nmb")).read<int>("x/v"), twos);
+}
+
+// Would catch: a request for values that are gone when iput() returns.
+template <class V>
+constexpr bool takes_temporaries = requires(V v, const Hyperslab slab) {
+  v.iput({1.F, 2.F});
+}
+|| requires(V v, const Hyperslab slab) { v.iput(slab, {1.F, 2.F}); }
+|| requires(V v, const Hyperslab slab) { v.iput({{0}, {2}}, {1.F, 2.F}); }
+|| requires(V v, const Hyperslab slab) { v.try_iput({1, 2}); }
+|| requires(V v, const Hyperslab slab) { v.try_iput(slab, {1, 2}); }
+|| requires(V v, const Hyperslab slab) { v.iput({std::vector<int>{1, 2}}); }
+|| requires(V v, const Hyperslab slab) { v.iput(std::vector<int>{1, 2}); }
+|| requires(V v, const Hyperslab slab) { v.try_iput(std::string("ab")); }
+|| requires(V v, const Hyperslab slab) { v.try_iput(slab, 1.5); };
+template <class V>
+constexpr bool takes_lasting = requires(V v, const Hyperslab slab, const std::vector<int> values) {
+  v.iput(values);
+  v.iput({{0}, {2}}, values);
+  v.try_iput(slab, std::span(values));
+};
+static_assert(!takes_temporaries<Var>);
+static_assert(takes_lasting<Var>);
+
 TEST_F(WriteReadTest, GenerationsAreAdded) {
   {
     Writer out(path());
@@ -189,6 +235,137 @@ TEST_F(WriteReadTest, WrongArgumentsChangeNothing) {
   EXPECT_EQ(Reader(path()).read<int>("a/v"), (std::vector<int>{1, 2}));
 }
 
+// Would catch: a fill value of another type than the variable's, which no reader uses.
+TEST_F(WriteReadTest, AFillValueHasTheTypeOfItsVariable) {
+  Writer out(path());
+  Block b = out.block("b");
+  const Dim time = b.dim("time", kUnlimited);
+  Var tas = b.var<float>("tas", {time}), n = b.var<int>("n"), name = b.var<char>("name");
+  EXPECT_EQ(tas.try_att("_FillValue", Type::kDouble, -999.0).message(),
+            "_FillValue of \"tas\" must be one float; found double");
+  EXPECT_EQ(tas.try_att("_FillValue", 0.1).code(), Code::kUsage) << "no float is 0.1";
+  EXPECT_EQ(tas.try_att("_FillValue", "none").code(), Code::kUsage);
+  EXPECT_EQ(n.try_att("_FillValue", 1.5).code(), Code::kUsage);
+  EXPECT_EQ(n.try_att("_FillValue", std::int64_t{1} << 40).code(), Code::kUsage);
+  EXPECT_EQ(n.try_att("_FillValue", {1, 2}).code(), Code::kUsage);
+  EXPECT_EQ(n.try_att("_FillValue", "1").message(),
+            "_FillValue of \"n\" must be one int; found text");
+  EXPECT_EQ(name.try_att("_FillValue", 'x').code(), Code::kOk);
+  EXPECT_EQ(name.try_att("_FillValue", 1).code(), Code::kUsage);
+  n.att("_FillValue", -1.0);
+  tas.att("_FillValue", -999.0).att("missing_value", -999.0);
+  tas.put({{2}, {1}}, 280);
+  out.close();
+  const Reader in(path());
+  EXPECT_EQ(in.var("b/tas").att("_FillValue").type(), Type::kFloat);
+  EXPECT_EQ(in.var("b/n").att("_FillValue").type(), Type::kInt);
+  EXPECT_EQ(in.read<float>("b/tas"), (Numbers{-999, -999, 280}));
+  EXPECT_EQ(in.var("b/tas").compute_statistics(StatisticsLevel::kBasic).missing, 2U);
+}
+
+TEST_F(WriteReadTest, ADimensionOfLengthZeroIsRefused) {
+  Writer out(path());
+  Block b = out.block("b");
+  EXPECT_EQ(b.try_dim("x", 0).status().code(), Code::kUsage);
+  EXPECT_EQ(b.try_dim("x", 0).status().message(),
+            "block \"b\": dimension \"x\" has the length 0; the least length is 1");
+  b.var<int>("v", {b.dim("x", 1)}).put(3);
+  out.close();
+  EXPECT_EQ(Reader(path()).read<int>("b/v"), std::vector<int>{3});
+}
+
+// Would catch: numbers that readers find to be damage.
+TEST_F(WriteReadTest, NumbersThatAFileCannotHaveAreRefused) {
+  {
+    Writer out(path());
+    Block a = out.block("a"), b = out.block("b");
+    EXPECT_EQ(code_of([&] { a.samples(static_cast<std::uint64_t>(-1)); }), Code::kLimit);
+    a.samples(std::uint64_t{1} << 62);
+    b.samples(std::uint64_t{1} << 62);
+    EXPECT_EQ(out.try_close().message(), "the blocks have more than 2^63 - 1 samples together");
+  }
+  {
+    Writer out(path());  // the sums of samples wrap to 0
+    for (const char* name : {"a", "b", "c", "d"}) out.block(name).samples(std::uint64_t{1} << 62);
+    EXPECT_EQ(out.try_close().code(), Code::kLimit);
+  }
+  {
+    Writer out(path());
+    std::vector<Block> blocks;
+    for (const char* name : {"a", "b", "c", "d"}) {
+      blocks.push_back(out.block(name));
+      blocks.back().dim("time", kUnlimited);
+    }
+    EXPECT_EQ(blocks[0].try_extend(std::uint64_t{1} << 62).message(),
+              "extend() of block \"a\": 4611686018427387904 records are more than 2^62 records or "
+              "bytes");
+    for (Block& block : blocks) block.extend((std::uint64_t{1} << 62) - 1);
+    EXPECT_EQ(out.try_close().message(), "the blocks have more than 2^63 - 1 records together");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  Writer out(path());
+  out.block("a").samples((std::uint64_t{1} << 63) - 1);
+  out.block("b").dim("time", kUnlimited);
+  out.block("b").extend((std::uint64_t{1} << 62) - 1);
+  out.close();
+  EXPECT_TRUE(verify(path()).is_sound());
+}
+
+class TextResult : public ValueAccumulator {
+ public:
+  explicit TextResult(std::string text) : text_(std::move(text)) {}
+  std::unique_ptr<ValueAccumulator> fresh() const override {
+    return std::make_unique<TextResult>(text_);
+  }
+  void add(const ValueBatch&) override {}
+  void merge(const ValueAccumulator&) override {}
+  TagValue result() const override { return text_; }
+
+ private:
+  std::string text_;
+};
+
+TEST_F(WriteReadTest, AResultThatIsNoTextIsRefused) {
+  for (const std::string& text : {std::string("a\0b", 3), std::string("\xff"), std::string("ok")}) {
+    WriteOptions options;
+    options.statistics = StatisticsLevel::kBasic;
+    options.functions = {
+        {"word", [&](std::string_view, Type) { return std::make_unique<TextResult>(text); }}};
+    Writer out(path(), options);
+    out.block("b").var<int>("v").put(1);
+    const Status status = out.try_close();
+    EXPECT_EQ(status.code(), text == "ok" ? Code::kOk : Code::kUsage);
+    if (!status.ok()) {
+      EXPECT_TRUE(status.message().starts_with(
+          "invalid value of function \"word\" of variable \"v\" in block \"b\": expected UTF-8"))
+          << status.text();
+    }
+  }
+}
+
+TEST_F(WriteReadTest, ProvenanceIsOneJsonObject) {
+  Writer out(path());
+  std::string deep;
+  for (int i = 0; i < 2000; ++i) deep += "{\"a\":";
+  for (const std::string& text :
+       {std::string(), std::string("[1]"), std::string("{x"), std::string("{} {}"),
+        std::string("run 1"), std::string("{\"a\":}"), std::string("{\"a\":1,}"),
+        std::string("{\"a\":[1,]}"), std::string("{\"a\":01}"), std::string("{\"a\":1.}"),
+        std::string("{\"a\":tru}"), std::string("{\"a\":\"\\x\"}"), std::string("{\"a\":\"\n\"}"),
+        std::string("{\"a\":\"\xff\"}"), std::string("{\"a\":\"\\u12\"}"), std::string("{a:1}"),
+        std::string("{\"a\":1}\0", 8), deep})
+    EXPECT_EQ(out.try_add_provenance(text).code(), Code::kUsage) << text;
+  EXPECT_EQ(out.try_add_provenance("{\"a\":1 2}").message(),
+            "provenance: expected one JSON object; the text is wrong at byte 7 of 9");
+  const std::vector<std::string> texts{
+      "{}", " {\n} ",
+      R"({"a":[1,-0.5e+3,2E7,true,false,null,{},[],{"b":"\u00E4\"\\/\n"}] , "ä" : ""})"};
+  for (const std::string& text : texts) out.add_provenance(text);
+  out.block("b").var<int>("v").put(1);
+  out.close();
+  EXPECT_EQ(Reader(path()).provenance(), texts);
+}
+
 // Would catch: a dimension that is known by the address of its writer.
 TEST_F(WriteReadTest, ADimensionOfAWriterThatIsGoneIsRefused) {
   std::optional<Dim> left;
@@ -214,6 +391,134 @@ TEST_F(WriteReadTest, AnErrorSaysWhereAndWhat) {
     EXPECT_EQ(error.rule(), "");
     EXPECT_EQ(std::string(error.what()), none.status().text());
   }
+}
+
+// Would catch: a failure whose code and text are lost because a program forgets ok().
+TEST_F(WriteReadTest, AResultWithoutAValueThrowsItsFailure) {
+  const Result<std::string> none = Status(Code::kIo, "gone");
+  const Status status = caught([&] { (void)none->size(); });
+  EXPECT_EQ(status.code(), Code::kIo);
+  EXPECT_EQ(status.message(), "gone");
+  EXPECT_EQ(code_of([&] { (void)*Reader::try_open(path("none.nmb")); }), Code::kNotFound);
+}
+
+TEST_F(WriteReadTest, EachFunctionHasATwin) {
+  Writer out(path());
+  Block b = out.block("b").att("n", 3).att("title", "t");
+  b.var<int>("v", {b.dim("x", 2)}).put(std::vector<int>{1, 2});
+  out.close();
+  const Reader in(path());
+  EXPECT_EQ(*in.try_read<int>("b/v"), (std::vector<int>{1, 2}));
+  EXPECT_EQ(in.try_read<int>("b/w").status().code(), Code::kNotFound);
+  EXPECT_EQ(*in.block("b").att("n").try_number<int>(), 3);
+  EXPECT_EQ(*in.block("b").att("n").try_numbers<double>(), std::vector<double>{3});
+  EXPECT_EQ(in.block("b").att("title").try_number<int>().status().code(), Code::kUsage);
+  int visited = 0;
+  in.for_each_block("**", [&](const BlockView&) { return ++visited < 5; });
+  EXPECT_EQ(visited, 1);
+  EXPECT_EQ(code_of([&] { in.for_each_block("[", [](const BlockView&) { return true; }); }),
+            Code::kUsage);
+  const Status thrown = in.try_for_each_block(
+      "**", [](const BlockView&) -> Result<bool> { throw std::runtime_error("visit"); });
+  EXPECT_EQ(thrown.code(), Code::kUsage);
+  EXPECT_EQ(thrown.message(), "visit");
+}
+
+// Would catch: a crash in a call of a handle without a state.
+TEST_F(WriteReadTest, CallsOfEmptyHandlesFail) {
+  const auto refused = [](auto call) { EXPECT_EQ(code_of(call), Code::kUsage); };
+  Writer moved(path());
+  Writer out = std::move(moved);
+  Block gone = out.block("b");
+  Block b = std::move(gone);
+  const Dim x = b.dim("x", 2);
+  Var none = b.var<int>("v", {x});
+  Var v = std::move(none);
+  const std::vector<int> two{1, 2};
+  refused([&] { moved.block("b"); });
+  refused([&] { moved.open_blocks({}); });
+  refused([&] { moved.remove(b); });
+  refused([&] { moved.rename(gone, "c"); });
+  refused([&] { moved.add_provenance("{}"); });
+  refused([&] { moved.end_define(); });
+  refused([&] { moved.redefine(); });
+  refused([&] { moved.wait({}); });
+  refused([&] { moved.wait_all(); });
+  refused([&] { moved.sync(); });
+  refused([&] { moved.close(); });
+  refused([&] { moved.report(); });
+  refused([&] { (void)moved.generation(); });
+  refused([&] { out.remove(gone); });
+  refused([&] { gone.dim("y", 2); });
+  refused([&] { gone.dim("x"); });
+  refused([&] { gone.var<int>("w"); });
+  refused([&] { gone.var("v"); });
+  refused([&] { gone.att("a", 1); });
+  refused([&] { gone.samples(1); });
+  refused([&] { gone.tag("t", 1.0); });
+  refused([&] { gone.records(); });
+  refused([&] { gone.extend(1); });
+  refused([&] { none.att("a", 1); });
+  refused([&] { none.put(two); });
+  refused([&] { none.put({{0}, {2}}, two); });
+  refused([&] { none.put_records(0, two); });
+  refused([&] { none.put_strings({}); });
+  refused([&] { none.put_all(); });
+  refused([&] { none.put_all({{0}, {2}}, two); });
+  refused([&] { none.iput(two); });
+  refused([&] { none.iput({{0}, {2}}, two); });
+  v.put(two);
+  out.close();
+  refused([&] { b.records(); });
+  refused([&] { b.dim("x"); });
+  refused([&] { b.var("v"); });
+
+  Reader empty(path());
+  const Reader in = std::move(empty);
+  refused([&] { empty.block("b"); });
+  refused([&] { empty.blocks(); });
+  refused([&] { empty.find("v.max > 1"); });
+  refused([&] { (void)empty.totals(); });
+  refused([&] { empty.totals("b"); });
+  refused([&] { empty.position("b"); });
+  refused([&] { empty.open_blocks({}); });
+  refused([&] { empty.read_many({}); });
+  refused([&] { (void)empty.kind(); });
+  refused([&] { (void)empty.file_length(); });
+  refused([&] { (void)empty.generation(); });
+  refused([&] { (void)empty.has_hdf5_view(); });
+  refused([&] { (void)empty.warnings(); });
+  refused([&] { empty.provenance(); });
+  refused([&] { compare(in, empty); });
+  refused([&] { digest(empty); });
+  const VarView var;
+  const BlockView block;
+  const AttView att;
+  std::vector<int> room(2);
+  refused([&] { (void)var.name(); });
+  refused([&] { (void)var.type(); });
+  refused([&] { var.shape(); });
+  refused([&] { (void)var.dims(); });
+  refused([&] { var.att("a"); });
+  refused([&] { (void)var.atts(); });
+  refused([&] { var.read<int>(); });
+  refused([&] { var.read(room); });
+  refused([&] { var.strings(); });
+  refused([&] { var.read_same({{0}, {2}}, room); });
+  refused([&] { var.statistics(); });
+  refused([&] { var.compute_statistics(StatisticsLevel::kBasic); });
+  refused([&] { (void)block.name(); });
+  refused([&] { (void)block.counts(); });
+  refused([&] { block.var("v"); });
+  refused([&] { block.vars(); });
+  refused([&] { block.dims(); });
+  refused([&] { block.att("a"); });
+  refused([&] { block.atts(); });
+  refused([&] { block.tags(); });
+  refused([&] { block.cdl(); });
+  refused([&] { att.text(); });
+  refused([&] { att.number<int>(); });
+  refused([&] { in.read_many(std::vector<ReadRequest>{{VarView(), {{0}, {2}}, room}}); });
 }
 
 TEST_F(WriteReadTest, HandlesOutliveTheirReader) {

@@ -126,9 +126,10 @@ def check_digests(tools, netcdf):
             file.createDimension("time", None)
             file.createVariable("v", "f8", ("time",))[:] = [number]
     files = ["part0.nc", "part1.nc"]
-    for options, why in ((["--mode", "join"], "--mode join stores no input whole"), (["--compress", "zstd"], "--compress changes"),
-                         (["--no-originals"], "of --no-originals")):
-        says(tools, "OUT records no digest, because " + why, "nmcat", *files, "-o", "d.nmb", "--digest", "sha256", *options)
+    for options, why in ((["--mode", "join"], "--digest needs --mode pack; the mode is join"),
+                         (["--compress", "zstd"], "--digest and --compress exclude each other"),
+                         (["--no-originals"], "--digest needs originals")):
+        says(tools, why, "nmcat", *files, "-o", "d.nmb", "--digest", "sha256", *options)
         done = tools.run("nmcat", *files, "-o", "d.nmb", "--digest", "sha256", *options, "--json", "-f")
         tools.check(len(json.loads(done.stdout)["sources"]) == 2, f"{options}: {done.stdout}")
         (tools.work / "d.nmb").unlink()

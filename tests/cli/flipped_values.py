@@ -266,16 +266,16 @@ NO_VALUES_IN = {
     " put_att_text remove_block metadata layout records global_id generation report pending_bytes linked_bytes external_files"
     " without_statistics planned",
     "writer_options.h": "highest text",
-    "nmb/compare.h": "set",
+    "nmb/compare.h": "try_parse",
     "nmb/finding.h": "text status",
-    "nmb/merge.h": "parse",
+    "nmb/merge.h": "try_parse",
     "nmb/ranks.h": "Ranks ~Ranks agree ended fail has_launcher rank shared_failures size try_barrier try_mpi try_run_threads",
     "nmb/reader.h": "atts counts dims file_length generation has_hdf5_view kind name no_room totals try_att try_atts try_block"
     " try_blocks try_cdl try_count try_dims try_for_each_block try_open try_position try_provenance try_shape try_tags try_text"
     " try_totals try_var try_vars try_whole type warnings",
     "nmb/recover.h": "count recovered doubtful is_loss lacks_objects",
     "nmb/statistics.h": "tag_text is_same_tag range number minimum_value maximum_value",
-    "nmb/status.h": "text in_file at with of_object on_rank empty",
+    "nmb/status.h": "throw_error text in_file at with of_object on_rank empty",
     "nmb/types.h": "kind_name",
     "nmb/writer.h": "Writer ~Writer generation try_add_provenance try_att try_block try_dim try_open try_records try_remove"
     " try_report try_samples try_tag try_var",

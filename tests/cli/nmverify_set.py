@@ -114,7 +114,7 @@ def test(tools):
     check(tools, 0, ["a.nc", "double.nc"], "--mode", "join", "--on-mismatch", "widen")
     check(tools, 0, ["a.nc", "named.nc"], "--mode", "join", "--atts", "list")
     check(tools, 1, ["named.nc", "other.nc"], "--mode", "join", "--atts", "strict")
-    check(tools, 1, ["a.nc", "b.nc"], "--mode", "join", "--along", "nothing")
+    check(tools, 2, ["a.nc", "b.nc"], "--mode", "join", "--along", "nothing")
     check(tools, 2, ["a.nc", "b.nc"], "--split-names", "^(nothing)", "--unmatched", "keep", "--block-name", "{stem}/{group}")
     check(tools, 0, ["t.0", "t.1"], "--mode", "tiles")
     check(tools, 1, ["t.0"], "--mode", "tiles")

@@ -154,7 +154,7 @@ class Checks:
 def is_sanitizers_way(outcome, row):
     """What ends HDF5 by a signal ends it by a report of the sanitizer, and so does what only that sees."""
     if row["file"] in UNSEEN_ERRORS or "the HDF5 library ended by signal" in row["expected"]:
-        return re.search("nmb-hdf5 ended with code 1, saying nothing|takes more time than is allowed", outcome.expected)
+        return re.search("nmb-hdf5 ended with code 1, without a message|takes more time than is allowed", outcome.expected)
     return False
 
 

@@ -969,7 +969,7 @@ ROWS = {
     "a time that is not a number": Row(JOIN, 0, "coordinate time: values are out of order at index 4", files=no_numbers),
     "a time dimension of fixed length in one file": Row(JOIN, 0, "", files=lambda work: subprocess.run(
         ["ncks", "-O", "--fix_rec_dmn", "time", "b.nc", "b.nc"], cwd=work, check=True) if shutil.which("ncks") else None),
-    "no dimension to join along": Row(JOIN + " --along nothing", 1, "dimension nothing: found no block with this dimension"),
+    "no dimension to join along": Row(JOIN + " --along nothing", 2, 'no input has dimension "nothing"'),
     "a group that one file lacks": Row(JOIN, 1, "missing block evt1", files=two_groups),
     "a compound type": Row(JOIN + " --along axis:0", 0, "", files=compounds),
     "a compound type with other fields": Row(

@@ -12,6 +12,7 @@
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/rank_cases.h"
+#include "support/rank_outcome.h"
 #include "support/rank_program.h"
 
 namespace nmb {
@@ -158,6 +159,53 @@ RANK_CASE(WholePiecesThatAllRanksPutAreTheHighestRanks) {
     NMB_ASSIGN(const std::vector<double> values, block->read_all<double>(0));
     NMB_TRY(expect(std::ranges::all_of(values, [&](double v) { return v == ranks.size() - 1; }),
                    "the highest rank's values"));
+    return expect(test::findings_of(std::filesystem::path(path)).empty(), "a sound file");
+  };
+  return ranks.agree(ranks.rank() == 0 ? check() : Status());
+}
+
+// Would catch: a wrong argument of one rank that is no failure of the others, or that ends the
+// writer.
+RANK_CASE(WrongArgumentsOfOneRankChangeNothing) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  const std::string path = folder.file("arguments.nmb");
+  const bool last = ranks.rank() == ranks.size() - 1;
+  {
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, small_pieces(), ranks));
+    NMB_ASSIGN(const BlockId block, writer->define_block("all"));
+    NMB_ASSIGN(const DimId time, writer->def_dim(block, "time", kUnlimited));
+    NMB_TRY(writer->def_var(block, "v", Type::kShort, std::span(&time, 1)).status());
+    NMB_ASSIGN(const BlockId own, writer->define_block("b" + std::to_string(ranks.rank())));
+    NMB_TRY(writer->def_var(own, "w", Type::kInt, {}).status());
+    NMB_TRY(writer->end_define());
+    const auto at = static_cast<std::uint64_t>(ranks.rank());
+    const std::vector<int> two{1, 2}, fits{7}, large{70000};
+    const Hyperslab one{{at}, {1}, {}};
+    const auto fails = [&](const Status& status, Code code, std::string_view text) {
+      return test::expect_failure_of_all(ranks, status, code, text);
+    };
+    NMB_TRY(fails(writer->put_all(block, 0, one, std::span<const int>(last ? two : fits)),
+                  Code::kUsage, "2 values"));
+    NMB_TRY(fails(writer->put_all(block, last ? 5 : 0, one, std::span<const int>(fits)),
+                  Code::kUsage, "invalid variable ID 5"));
+    NMB_TRY(fails(writer->extend(last ? own : block, 2), Code::kUsage, "no record dimension"));
+    const std::vector<std::string_view> names{"b0", last ? "none" : "b0"};
+    NMB_TRY(fails(writer->open_blocks(names).status(), Code::kNotFound, "found no block \"none\""));
+    NMB_TRY(fails(writer->put_all(block, 0, one, std::span<const int>(last ? large : fits)),
+                  Code::kRange, "found 1 values"));
+    NMB_TRY(writer->open_blocks(std::vector<std::string_view>{"b0"}).status());
+    NMB_ASSIGN(const std::uint64_t records, writer->records(block));
+    NMB_TRY(ranks.agree(
+        expect(records == static_cast<std::uint64_t>(ranks.size()), "one record of each rank")));
+    NMB_TRY(writer->put_all(block, 0, one, std::span<const int>(fits)));
+    NMB_TRY(writer->close());
+  }
+  auto check = [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader->block("all"));
+    NMB_ASSIGN(const std::vector<int> values, block->read_all<int>(0));
+    NMB_TRY(expect(values == std::vector<int>(static_cast<std::size_t>(ranks.size()), 7),
+                   "the values of all ranks"));
     return expect(test::findings_of(std::filesystem::path(path)).empty(), "a sound file");
   };
   return ranks.agree(ranks.rank() == 0 ? check() : Status());

@@ -83,23 +83,41 @@ RANK_CASE(AWriterThatIsGoneOnOneRankHangsNobody) {
 
 // A rank gives up after a failure that all ranks have, the others call on: they get it again.
 RANK_CASE(CallsAfterASharedFailureHangNobody) {
+  if (ranks.size() == 1) return {};
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
   const int gone = ranks.size() - 1;
   {
     NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
                FileWriter::create(folder.file("f.nmb"), {}, ranks));
     NMB_ASSIGN(const BlockId block, writer->define_block("b"));
-    NMB_TRY(writer->end_define());
-    const int value = 1;
-    const Status status =
-        writer->put_all(block, ranks.rank() == gone ? 77 : 78, {}, std::span<const int>(&value, 1));
-    NMB_TRY(expect(status.code() == Code::kUsage, "a refusal: " + status.text()));
+    NMB_TRY(writer->def_dim(block, "x", ranks.rank() == gone ? 77 : 78).status());
+    const Status status = writer->end_define();
+    NMB_TRY(expect(status.code() == Code::kConflict, "a conflict: " + status.text()));
     if (ranks.rank() != gone) {
-      NMB_TRY(expect(writer->sync().text() == status.text(), "the same refusal of sync()"));
-      NMB_TRY(expect(writer->close().text() == status.text(), "the same refusal of close()"));
+      NMB_TRY(expect(writer->sync().text() == status.text(), "the same failure of sync()"));
+      NMB_TRY(expect(writer->close().text() == status.text(), "the same failure of close()"));
     }
   }
   return ranks.barrier();
+}
+
+// Would catch: ranks that wait for one that gives up after wrong arguments, after which the others
+// use the writer on.
+RANK_CASE(ARankThatGivesUpAfterWrongArgumentsHangsNobody) {
+  if (ranks.size() == 1) return {};
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  const auto start = Clock::now();
+  NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+             FileWriter::create(folder.file("f.nmb"), {}, ranks));
+  NMB_TRY(writer->end_define());
+  const Status refused = writer->extend(77, 1);
+  NMB_TRY(expect(refused.code() == Code::kUsage, "a refusal: " + refused.text()));
+  if (ranks.rank() == 0) {
+    writer.reset();
+    return {};
+  }
+  NMB_TRY(expect(writer->sync().code() == Code::kUsage, "different calls"));
+  return expect(Clock::now() - start < std::chrono::seconds(5), "it within 5 s");
 }
 
 // One rank alone abandons the writer.

@@ -146,7 +146,7 @@ Status change_session(Communicator& ranks, const std::string& path,
 
 Status run_session(Communicator& ranks, const std::string& path,
                    const std::function<Status()>& session) {
-  return collective_call(ranks, out_of_memory_on(ranks.rank()).in_file(path), session);
+  return collective_call(ranks, out_of_memory_on(ranks).in_file(path), session);
 }
 
 std::string content_of(const std::string& path) {

@@ -30,6 +30,7 @@
 #include "convert/convert.h"
 #include "files/files.h"
 #include "handles/glob.h"
+#include "merge/reporting/pack_report.h"
 #include "model/text.h"
 #include "nmcat/plan_text.h"
 #include "parallel/communicator.h"
@@ -235,9 +236,8 @@ Status PackCommand::take_output() {
     return Status(Code::kUsage,
                   fmt::format("--lossy needs an output of kind nmb, nc4 or hdf5; OUT is {}", to_));
   if (to_ == "nmb") return {};
-  for (const char* option :
-       {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
-        "--no-provenance", "--no-originals", "--hdf5-view", "--stats"})
+  for (const char* option : {"--metadata-codec", "--inline", "--aggregators", "--align", "--io",
+                             "--hint", "--no-provenance", "--no-originals", "--hdf5-view"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("{} needs an output of kind nmb; OUT is {}", option, to_));
@@ -330,8 +330,8 @@ std::string PackCommand::provenance(const std::vector<PackSource>& sources) cons
       left_out += source.provenance.size();
     else
       for (const std::string& text : source.provenance) {
-        std::optional<Json> told = parse_object(text, kMostDepth);
-        input["provenance"].push_back(told ? std::move(*told) : Json(json_text(text)));
+        std::optional<Json> parsed = parse_object(text, kMostDepth);
+        input["provenance"].push_back(parsed ? std::move(*parsed) : Json(json_text(text)));
       }
     inputs.push_back(std::move(input));
   }
@@ -363,16 +363,28 @@ void PackCommand::report_what_stays(const PackReport& report) {
 Status PackCommand::gather_inputs() {
   NMB_TRY(rules_.gather_inputs(tool_.options()));
   NMB_TRY(read_block_list());
-  return check_options(options_);
+  const Status status = check_options(options_);
+  if (status.message().find("Pack::digests") == std::string::npos) return status;
+  return Status(status.code(), status.message() + hint_of_digest());
+}
+
+std::string PackCommand::needs_pack(const char* option) const {
+  return fmt::format("{} needs --mode pack; the mode is {}", option, rules_.mode());
+}
+
+// Returns what makes --digest useful for an OUT that records no digests.
+std::string PackCommand::hint_of_digest() const {
+  return digest_ == RecordedDigests::kSha256
+             ? "; with --json or --report FILE, --digest sha256 adds the SHA-256 of inputs and OUT "
+               "to the report"
+             : "";
 }
 
 // Checks that options of mode pack are given only with this mode.
 Status PackCommand::check_mode() const {
   if (packs()) return {};
   for (const char* option : {"--append", "--replace", "--link"})
-    if (tool_.app().count(option) > 0)
-      return Status(Code::kUsage,
-                    fmt::format("{} needs --mode pack; the mode is {}", option, rules_.mode()));
+    if (tool_.app().count(option) > 0) return Status(Code::kUsage, needs_pack(option));
   return {};
 }
 
@@ -595,43 +607,25 @@ Status PackCommand::take_choice() {
   if (app.count("--shard") > 0) NMB_ASSIGN(wanted.shard, shard_of(shard_));
   if (app.count("--seed") > 0) {
     if (shard_.empty()) return Status(Code::kUsage, "--seed needs --shard");
-    wanted.shard.seed = seed_;
+    wanted.shard->seed = seed_;
   }
   if (!blocks_from_.empty() || wanted.where || wanted.excludes || !shard_.empty())
     choice() = std::move(wanted);
   return {};
 }
 
-// Returns why OUT does not store classic files and originals whole.
-std::string PackCommand::why_nothing_is_stored() const {
-  if (to_ != "nmb") return "it is of kind " + to_;
-  if (!packs()) return "--mode " + rules_.mode() + " stores no input whole";
-  if (options_.block_by.by != BlockRule::By::kGroup) return "--split-names divides the inputs";
-  if (pack_.link) return "with --link it stores no values";
-  if (no_originals_) return "of --no-originals";
-  return std::string(tool_.app().count("--compress") > 0 ? "--compress"
-                     : tool_.app().count("--chunk") > 0  ? "--chunk"
-                                                         : "--shuffle") +
-         " changes how values are stored";
-}
-
 Status PackCommand::take_run() {
   const CommonOptions& common = tool_.options();
-  const bool stores = to_ == "nmb" && packs() && !no_originals_ &&
-                      options_.block_by.by == BlockRule::By::kGroup && !options_.compression &&
-                      !pack_.link;
-  if (digest_ == RecordedDigests::kXxh3 && !stores)
-    return Status(Code::kUsage,
-                  "--digest xxh128 needs an NMB output in which classic files are stored whole: "
-                  "--mode pack, without --split-names, --compress, --chunk, --shuffle, --link and "
-                  "--no-originals");
-  if (digest_ == RecordedDigests::kSha256 && !stores && !common.json && report_path_.empty())
-    return Status(Code::kUsage,
-                  "OUT records no digest, because " + why_nothing_is_stored() +
-                      "; with --json or --report FILE, --digest sha256 adds the SHA-256 of inputs "
-                      "and OUT to the report");
-  if (to_ == "nmb") options_.originals = no_originals_ ? Originals::kDrop : Originals::kStore;
-  pack_.digests = digest_;
+  if (to_ == "nmb")
+    options_.originals = no_originals_ ? Originals::kDrop : Originals::kStoreIfPossible;
+  if (packs()) options_.mode = pack_;
+  // With a report, --digest sha256 also serves outputs that record no digests.
+  const bool reports =
+      digest_ == RecordedDigests::kSha256 && (common.json || !report_path_.empty());
+  if (!packs() && digest_ != RecordedDigests::kNone && !reports)
+    return Status(Code::kUsage, needs_pack("--digest") + hint_of_digest());
+  if (packs() && (!reports || stores_originals(options_)))
+    std::get<Pack>(options_.mode).digests = digest_;
   // An existing file keeps its limit for inline values.
   if (pack_.append && tool_.app().count("--inline") > 0)
     return Status(Code::kUsage, "--append and --inline exclude each other");
@@ -646,7 +640,6 @@ Status PackCommand::take_run() {
   if (lossy_) options_.refused_losses = RefusedLosses::kNone;
   options_.writer.sync = !no_sync_;
   options_.writer.cancel = catch_interrupts();
-  if (packs()) options_.mode = pack_;
   return {};
 }
 
@@ -654,7 +647,7 @@ Status PackCommand::execute() {
   NMB_TRY(rules_.take());
   NMB_TRY(check_mode());
   for (const std::string& text : tags_) {
-    NMB_ASSIGN(options_.tags.emplace_back(), TagRule::parse(text));
+    NMB_ASSIGN(options_.tags.emplace_back(), TagRule::try_parse(text));
   }
   if (no_history_ && rules_.mode() != "join")
     return Status(Code::kUsage, "--no-history needs --mode join");
@@ -721,10 +714,10 @@ Status PackCommand::conclude(const PackReport& report, const Status& status) {
     report_file_.reset();
   tell(report);
   if (!status.ok()) report_what_stays(report);
-  const Status told = report_result(report, status);
-  if (!told.ok() && status.ok() && !options_.writer.dry_run)
-    return told.with(options_.output + " was written");
-  NMB_TRY(told);
+  const Status reported = report_result(report, status);
+  if (!reported.ok() && status.ok() && !options_.writer.dry_run)
+    return reported.with(options_.output + " was written");
+  NMB_TRY(reported);
   const std::uint64_t memory = tool_.options().memory;
   if (status.ok() && memory > 0 && report.plan && report.plan->peak_memory > memory)
     return Status(Code::kLimit, "the run would take " + human_bytes(report.plan->peak_memory) +

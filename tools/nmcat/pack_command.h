@@ -38,7 +38,8 @@ class PackCommand {
   Status check_mode() const;
   std::optional<BlockChoice>& choice();
   Status read_block_list();
-  std::string why_nothing_is_stored() const;
+  std::string needs_pack(const char* option) const;
+  std::string hint_of_digest() const;
   Result<bool> selects_from_one_archive(const PackOptions& options) const;
   Status take_run();
   Status accept_losses(const FileReader& between, const Hdf5Losses& lost, PackReport* report);

@@ -70,6 +70,7 @@ class Batch {
         progress_(tool, "converting") {
     options_.folders = true;
     options_.accept_equal = arguments.resume;
+    options_.block_is_name = !arguments.input.empty();  // the blocks that --extract matches
     // If the user gave no number of threads, more files than cores are converted at the same time,
     // because a file that waits for the device needs no core.
     const bool given = tool.app().count("-j") > 0;
@@ -306,18 +307,18 @@ class Batch {
     const auto count = [this](Outcome outcome) {
       return counts_[static_cast<std::size_t>(outcome)];
     };
-    const std::uint64_t told =
+    const std::uint64_t reported =
         count(Outcome::kDone) + count(Outcome::kSkipped) + count(Outcome::kFailed);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     std::string text =
         fmt::format("{} {}: {} done, {} skipped, {} failed", count_, count_ == 1 ? "file" : "files",
                     count(Outcome::kDone), count(Outcome::kSkipped), count(Outcome::kFailed));
-    if (told < count_) text += fmt::format(", {} not done", count_ - told);
+    if (reported < count_) text += fmt::format(", {} not done", count_ - reported);
     text += fmt::format("; {} to {} in {:.1f} s", human_bytes(bytes_in_), human_bytes(bytes_out_),
                         seconds);
     tool_.diagnostics().note(text);
-    if (told == count_) return;
+    if (reported == count_) return;
     tool_.diagnostics().raise(Exit::kCannotRun);
     std::string why = options_.cancel->load() ? "interrupted" : "given up";
     why += report_ ? "; finished files are in the report, and --resume continues from there"

@@ -53,18 +53,6 @@ bool is_below(const Names& groups, std::string_view block) {
   return false;
 }
 
-// A block that has exactly the name `glob` is the only one that matches.
-Result<NamePattern> pattern_of(const FileReader& reader, const std::string& glob) {
-  NMB_ASSIGN(const std::optional<BlockEntry> exact, reader.find(glob));
-  if (!exact) return NamePattern::glob(glob);
-  std::string literal;
-  for (const char c : glob) {
-    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) literal += '\\';
-    literal += c;
-  }
-  return NamePattern::glob(literal);
-}
-
 Status check_paths(const FileReader& reader, const std::vector<BlockFile>& files) {
   std::map<std::string_view, std::string_view> blocks;
   for (const BlockFile& file : files) {
@@ -80,10 +68,20 @@ Status check_paths(const FileReader& reader, const std::vector<BlockFile>& files
 
 }  // namespace
 
+Status no_block_matches(const FileReader& reader, const std::string& glob) {
+  if (glob.find_first_of("*?[\\") == glob.npos)
+    return not_found(reader, "found no block \"" + printable(glob) + "\"");
+  NMB_ASSIGN(const std::optional<BlockEntry> exact, reader.find(glob));
+  return not_found(reader, "no block matches \"" + printable(glob) + "\"" +
+                               (exact ? "; a block has this name: write a backslash before "
+                                        "*, ?, [ and backslashes that are part of a name"
+                                      : ""));
+}
+
 Result<std::vector<BlockFile>> files_of_blocks(const FileReader& reader, const std::string& glob,
                                                const std::string& folder,
                                                const std::string& ending) {
-  NMB_ASSIGN(const NamePattern pattern, pattern_of(reader, glob));
+  NMB_ASSIGN(const NamePattern pattern, NamePattern::glob(glob));
   std::vector<BlockFile> out;
   Names groups;
   NMB_TRY(
@@ -98,13 +96,13 @@ Result<std::vector<BlockFile>> files_of_blocks(const FileReader& reader, const s
         out.push_back(std::move(file));
         return true;
       }));
-  if (out.empty()) return not_found(reader, "no block matches \"" + printable(glob) + "\"");
+  if (out.empty()) return no_block_matches(reader, glob);
   return out;
 }
 
 Result<std::vector<BlockFile>> files_of_originals(const FileReader& reader, const std::string& glob,
                                                   const std::string& folder) {
-  NMB_ASSIGN(const NamePattern pattern, pattern_of(reader, glob));
+  NMB_ASSIGN(const NamePattern pattern, NamePattern::glob(glob));
   NMB_ASSIGN(const std::vector<OriginalFile> originals, originals_of(reader));
   std::vector<BlockFile> out;
   Names with_original;

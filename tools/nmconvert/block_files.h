@@ -21,8 +21,12 @@ struct BlockFile {
   std::optional<OriginalFile> original;  // a file that is stored whole
 };
 
-// Returns the files for all blocks that match `glob`, which may also be the name of a block. A
-// block below a group that matches is written with this group. ending: for example ".nc". Errors:
+// Returns the failure kNotFound that no block matches `glob`. If a block has this text as its name,
+// the message says how to write the name as a glob.
+Status no_block_matches(const FileReader& reader, const std::string& glob);
+
+// Returns the files for all blocks that match `glob`. A block below a group that matches is written
+// with this group. ending: for example ".nc". Errors:
 // kUsage for a wrong glob; kNotFound if no block matches; kConflict if the name of a block is not
 // the path of a file below the folder.
 Result<std::vector<BlockFile>> files_of_blocks(const FileReader& reader, const std::string& glob,

@@ -17,8 +17,10 @@
 #include "files/files.h"
 #include "handles/glob.h"
 #include "merge/reporting/merge.h"
+#include "merge/reporting/pack_report.h"
 #include "model/text.h"
 #include "netcdf/netcdf_view.h"
+#include "nmconvert/block_files.h"
 #include "nmconvert/conversion_notes.h"
 #include "nmconvert/handed_over.h"
 #include "reader/file_reader.h"
@@ -166,8 +168,8 @@ class Converter {
     PackOptions options = pack_options();
     options.keep_statistics = options_.keep_statistics;
     options.refused_losses = options_.lossy ? RefusedLosses::kNone : RefusedLosses::kAll;
-    options.originals = options_.originals ? Originals::kStore : Originals::kDrop;
-    std::get<Pack>(options.mode).digests = options_.digests;
+    options.originals = options_.originals ? Originals::kStoreIfPossible : Originals::kDrop;
+    if (stores_originals(options)) std::get<Pack>(options.mode).digests = options_.digests;
     // If an NMB input has no view, its copy gets no view.
     const Hdf5View usual = view.has_options()       ? Hdf5View::kAuto
                            : kind == FileKind::kNmb ? Hdf5View::kOff
@@ -277,7 +279,7 @@ class Converter {
       options.wants_block = [this](std::string_view name) { return pattern_->matches(name); };
     else
       options.only_block = record_.of.block;
-    options.block_by.keep_unmatched = true;
+    options.block_by.keep_unmatched = options.block_by.by == BlockRule::By::kPrefix;
     options.subset = options_.subset;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
@@ -320,26 +322,20 @@ class Converter {
   }
 
   // If exactly one block matches the glob of --extract, replaces the glob by the name of this
-  // block. If several blocks match, sets `pattern_`. A text that is the exact name of a block is
-  // not used as a glob.
+  // block. If several blocks match, sets `pattern_`.
   Status find_blocks(const FileReader& reader) {
     std::optional<std::string>& block = record_.of.block;
-    if (!block) return {};
-    NMB_ASSIGN(const std::optional<BlockEntry> exact, reader.find(*block));
-    if (exact) return {};
+    if (!block || options_.block_is_name) return {};
     NMB_ASSIGN(NamePattern pattern, NamePattern::glob(*block));
-    if (pattern.is_literal()) return {};
     std::uint64_t count = 0;
     std::string first;
     NMB_TRY(reader.for_each_entry(pattern.literal_prefix(),
                                   [&](const BlockEntry& entry) -> Result<bool> {
                                     NMB_ASSIGN(const bool matches, pattern.matches(entry.name));
                                     if (matches && count++ == 0) first = entry.name;
-                                    return true;
+                                    return !(matches && pattern.is_literal());
                                   }));
-    if (count == 0)
-      return Status(Code::kNotFound, file_->name(), kNoOffset, "",
-                    "no block matches \"" + printable(*block) + "\"");
+    if (count == 0) return no_block_matches(reader, *block);
     if (count == 1) {
       block = first;
       return {};

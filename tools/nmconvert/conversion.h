@@ -31,10 +31,11 @@ struct ConversionOptions : OutputOptions {
   std::optional<SubsetRules> subset{};  // which part of the input is written
   BlockRule block_by{};                 // parsed from Conversion::block_by
   std::optional<Compression> compression;
-  bool cmip7 = false;        // gives a netCDF-4 output the chunks and filters of CMIP7
-  bool materialise = false;  // copies the values of an HDF5 input that are stored in other files
-  bool originals = true;     // an NMB output also stores HDF5 inputs byte for byte
-  bool repack = false;       // copies an NMB file into a new NMB file
+  bool block_is_name = false;  // Conversion::block is a name, not a glob
+  bool cmip7 = false;          // gives a netCDF-4 output the chunks and filters of CMIP7
+  bool materialise = false;    // copies the values of an HDF5 input that are stored in other files
+  bool originals = true;       // an NMB output also stores HDF5 inputs byte for byte
+  bool repack = false;         // copies an NMB file into a new NMB file
   ExternalPaths external =
       ExternalPaths::kBeneath;  // for an NMB input: which external files may be opened
   std::optional<std::uint32_t> inline_limit;  // for an NMB output, in bytes

@@ -57,10 +57,11 @@ void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option(
          "--extract", batch_.block,
          "write only the blocks of an NMB input that match; --to or the ending of OUTPUT "
-         "determines the kind. If a glob matches several blocks, each block becomes a "
-         "group of OUTPUT, which must be netCDF-4 or HDF5. With --out-dir DIR in place of "
-         "OUTPUT, each block becomes a file DIR/BLOCK.nc (.h5 with --to hdf5); blocks below "
-         "a group go with the group")
+         "determines the kind. GLOB is a pattern as in nminspect ls; a backslash makes the next "
+         "character literal, as in a\\[1] for block a[1]. If a glob matches several blocks, each "
+         "block becomes a group of OUTPUT, which must be netCDF-4 or HDF5. With --out-dir DIR in "
+         "place of OUTPUT, each block becomes a file DIR/BLOCK.nc (.h5 with --to hdf5); blocks "
+         "below a group go with the group")
       ->type_name("GLOB");
   app.add_option(
          "--original", original_,
@@ -68,7 +69,7 @@ void ConvertCommand::offer_files(CLI::App& app) {
          "netCDF-4 "
          "files are stored whole by default, and the block of a classic file contains the whole "
          "file. BLOCK may also be the path of a stored file; the command \"nminspect files\" lists "
-         "these paths. With --out-dir DIR in place of OUTPUT, BLOCK may be a glob; each file that "
+         "these paths. With --out-dir DIR in place of OUTPUT, BLOCK is a glob; each file that "
          "matches is written to its path below DIR, and the file of a classic block to "
          "DIR/BLOCK.nc")
       ->type_name("BLOCK");
@@ -257,7 +258,7 @@ Status ConvertCommand::check_block_by() const {
   if ((divides || regroups) && batch_.block)
     return usage("--extract and " + std::string(divides ? "--block-by" : "--regroup") +
                  " exclude each other");
-  const Result<BlockRule> rule = BlockRule::parse(regroups ? regroup_ : block_by_);
+  const Result<BlockRule> rule = BlockRule::try_parse(regroups ? regroup_ : block_by_);
   const bool names_object =
       rule.ok() && (rule->by == BlockRule::By::kDimension || rule->by == BlockRule::By::kAttribute);
   if (divides && (!rule.ok() || names_object))
@@ -424,8 +425,10 @@ Status ConvertCommand::give_back_block(const FileReader& reader, const std::stri
     return write_back(output, options,
                       [&](const auto& sink) { return reader.give_back(*entry, sink); });
   Communicator alone;
-  const ConversionRecord record = convert(
-      {input_, output, "", block, batch_.block_by, batch_.statistics, {}}, options, alone, 1);
+  ConversionOptions whole = options;
+  whole.block_is_name = true;
+  const ConversionRecord record =
+      convert({input_, output, "", block, batch_.block_by, batch_.statistics, {}}, whole, alone, 1);
   for (const std::string& warning : record.warnings) tool_.diagnostics().warning("", warning);
   for (const std::string& text : record.not_written) tool_.diagnostics().loss("", text);
   return record.status;
@@ -445,7 +448,7 @@ Status ConvertCommand::execute() {
   batch_.block_by = regroup_.empty() ? block_by_ : regroup_;
   batch_.options = deciding_options();
   ConversionOptions options;
-  NMB_ASSIGN(options.block_by, BlockRule::parse(batch_.block_by));
+  NMB_ASSIGN(options.block_by, BlockRule::try_parse(batch_.block_by));
   options.overwrite = force_;
   options.sync = !no_sync_;
   options.check = !no_check_;

@@ -159,7 +159,11 @@ DiffCommand::DiffCommand(Tool& tool)
 
 Status DiffCommand::execute() {
   Status status;
-  if (!tolerance_.empty()) status = options_.tolerance.set(tolerance_).of_object("--tolerance");
+  if (!tolerance_.empty()) {
+    const Result<Tolerance> tolerance = Tolerance::try_parse(tolerance_);
+    if (tolerance.ok()) options_.tolerance = *tolerance;
+    status = tolerance.status().of_object("--tolerance");
+  }
   if (status.ok()) status = InspectCommand::execute();
   // Exit code 1 means that the files differ.
   if (!status.ok()) tool_.diagnostics().raise(Exit::kCannotRun);

@@ -49,9 +49,7 @@ Status DigestCommand::run(const InspectedFile& file) {
   std::vector<BlockEntry> chosen;
   for (const std::string& name : blocks_) {
     NMB_ASSIGN(std::optional<BlockEntry> entry, file.find(name_from_user(name)));
-    if (!entry)
-      return Status(Code::kNotFound, file.file().name(), kNoOffset, "",
-                    "found no block \"" + name + "\"");
+    if (!entry) return file.no_block(name_from_user(name));
     chosen.push_back(std::move(*entry));
   }
   return tool_.options().json ? run_json(file, chosen) : run_lines(file, chosen);

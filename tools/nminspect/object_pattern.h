@@ -35,6 +35,8 @@ class ObjectPattern {
   // returns false.
   using Visit = std::function<Result<bool>(const BlockEntry&, const Dataset&, VarId)>;
   Status for_each(const InspectedFile& file, const Visit& visit) const;
+  // Returns whether a variable of a block that for_each() visits matches.
+  Result<bool> matches(std::string_view block, std::string_view variable) const;
 
  private:
   // Cuts the literal prefix of the full pattern at its last '/', and returns the block that has
@@ -43,7 +45,6 @@ class ObjectPattern {
   // Visits each block that may have a matching variable.
   Status for_each_candidate(const InspectedFile& file,
                             const std::function<Result<bool>(const BlockEntry&)>& visit) const;
-  Result<bool> matches(std::string_view block, std::string_view variable) const;
   Result<bool> visit_matches(const InspectedFile& file, const BlockEntry& entry,
                              const Visit& visit) const;
 

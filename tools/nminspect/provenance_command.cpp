@@ -25,8 +25,8 @@ Status ProvenanceCommand::run(const InspectedFile& file) {
     NMB_ASSIGN(const std::vector<std::string> texts, reader->provenance());
     for (const std::string& text : texts) {
       constexpr int kMostDepth = 256;
-      std::optional<Json> told = parse_object(text, kMostDepth);
-      runs.push_back(told ? std::move(*told) : Json(json_text(text)));
+      std::optional<Json> parsed = parse_object(text, kMostDepth);
+      runs.push_back(parsed ? std::move(*parsed) : Json(json_text(text)));
     }
   }
   return write_json(tool_.out(), json);

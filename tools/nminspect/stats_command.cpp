@@ -115,8 +115,10 @@ Json variable_json(std::string_view name, const VariableStatistics& v, bool with
 class StatsListing {
  public:
   // moments: whether the statistics are computed from the values.
-  StatsListing(Tool& tool, StatsRows rows, bool moments)
+  // variables: if not nullptr, only variables that match are listed.
+  StatsListing(Tool& tool, StatsRows rows, bool moments, const ObjectPattern* variables)
       : out_(tool.out()),
+        selected_(variables),
         json_(tool.options().json),
         rows_(rows),
         moments_(moments),
@@ -134,8 +136,13 @@ class StatsListing {
   Status block(const std::string& name, const Dataset& block,
                const std::optional<BlockStatistics>& statistics) {
     std::vector<VarId> variables;
-    for (VarId v = 0; v < block.metadata.variable_count(); ++v)
-      if (!is_dimension_only(block.metadata, v)) variables.push_back(v);
+    for (VarId v = 0; v < block.metadata.variable_count(); ++v) {
+      if (is_dimension_only(block.metadata, v)) continue;
+      bool is_selected = true;
+      if (selected_)
+        NMB_ASSIGN(is_selected, selected_->matches(name, block.metadata.variable(v).name));
+      if (is_selected) variables.push_back(v);
+    }
     if (variables.empty()) return {};  // a block without variables has no statistics
     ++blocks_;
     if (!statistics) ++without_;
@@ -252,6 +259,7 @@ class StatsListing {
   }
 
   Output& out_;
+  const ObjectPattern* const selected_;
   const bool json_;
   const StatsRows rows_;
   const bool moments_;
@@ -270,6 +278,7 @@ StatsCommand::StatsCommand(Tool& tool)
                "are not read. With --values, and for files of other kinds, the statistics are "
                "computed from the values, and the mean and the standard deviation are shown too; "
                "they have no rounding errors of sums, and do not depend on the number of threads. "
+               "If GLOB matches no block, it selects variables, as BLOCK/VARIABLE. "
                "The columns for each variable of the selected blocks are: type, "
                "number of elements, number of missing values, number of NaNs, and minimum and "
                "maximum of all other values. A value is missing if it equals missing_value or "
@@ -289,10 +298,11 @@ StatsCommand::StatsCommand(Tool& tool)
                PatternOption::kHelp,
            "  nminspect stats run.nmb\n"
            "  nminspect stats run.nmb 'r4952/**'\n"
+           "  nminspect stats run.nmb 'r4952/**/energy'\n"
            "  nminspect stats --histogram tas.nmb\n"
            "  nminspect stats --values tas.nc\n"
            "  nminspect stats --json run.nmb r4952/sr0/evt3"}) {
-  pattern_.offer(command_, "blocks");
+  pattern_.offer(command_, "blocks, or variables as BLOCK/VARIABLE");
   auto* const histogram =
       command_.add_flag("--histogram", histogram_, "show the number of values in each range");
   auto* const parts =
@@ -311,7 +321,42 @@ Status StatsCommand::run(const InspectedFile& file) {
   NMB_ASSIGN(const NamePattern pattern, pattern_.names());
   if (functions_ && (values_ || !file.reader()))
     return Status(Code::kUsage, "--functions shows stored results; only NMB files have them");
+  NMB_TRY(find_variables(file, pattern));
   return values_ || !file.reader() ? compute(file, pattern) : show_stored(file, pattern);
+}
+
+// Sets `variables_` if GLOB matches no block, but variables. Errors: kNotFound if it matches
+// neither.
+Status StatsCommand::find_variables(const InspectedFile& file, const NamePattern& pattern) {
+  if (!pattern_.text) return {};
+  bool has_block = false, has_variable = false;
+  NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry&) -> Result<bool> {
+    has_block = true;
+    return false;
+  }));
+  if (has_block) return {};
+  NMB_ASSIGN(variables_, pattern_.objects());
+  NMB_TRY(variables_->for_each(
+      file, [&](const BlockEntry&, const Dataset& block, VarId id) -> Result<bool> {
+        has_variable = !is_dimension_only(block.metadata, id);
+        return !has_variable;
+      }));
+  return has_variable ? Status()
+                      : Status(Code::kNotFound, "found no block or variable that matches");
+}
+
+// Visits the blocks that match or, if variables are selected, the blocks of these variables.
+Status StatsCommand::for_each_selected(
+    const InspectedFile& file, const NamePattern& pattern,
+    const std::function<Result<bool>(const BlockEntry&)>& visit) const {
+  if (!variables_) return for_each_block(file, pattern, visit);
+  std::optional<std::string> last;
+  return variables_->for_each(file,
+                              [&](const BlockEntry& entry, const Dataset&, VarId) -> Result<bool> {
+                                if (last == entry.name) return true;
+                                last = entry.name;
+                                return visit(entry);
+                              });
 }
 
 StatsRows StatsCommand::wanted_rows() const {
@@ -322,12 +367,12 @@ StatsRows StatsCommand::wanted_rows() const {
 }
 
 Status StatsCommand::compute(const InspectedFile& file, const NamePattern& pattern) {
-  StatsListing listing(tool_, wanted_rows(), true);
+  StatsListing listing(tool_, wanted_rows(), true, variables_ ? &*variables_ : nullptr);
   const StatisticsLevel level = parts_                               ? StatisticsLevel::kParts
                                 : histogram_ || tool_.options().json ? StatisticsLevel::kHistogram
                                                                      : StatisticsLevel::kBasic;
   bool begun = false;
-  NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
+  NMB_TRY(for_each_selected(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
     NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(entry));
     NMB_ASSIGN(const BlockStatistics statistics,
                compute_statistics(*dataset, level, tool_.options().threads));
@@ -335,13 +380,13 @@ Status StatsCommand::compute(const InspectedFile& file, const NamePattern& patte
     NMB_TRY(listing.block(entry.name, *dataset, statistics));
     return true;
   }));
-  if (!begun) return Status(Code::kNotFound, "found no block that matches");
+  if (!begun) return Status(Code::kNotFound, "the file has no blocks");
   return listing.end();
 }
 
 Status StatsCommand::show_stored(const InspectedFile& file, const NamePattern& pattern) {
   const FileReader* const reader = file.reader();
-  StatsListing listing(tool_, wanted_rows(), false);
+  StatsListing listing(tool_, wanted_rows(), false, variables_ ? &*variables_ : nullptr);
   // Nothing is written before a block with statistics is found.
   std::uint64_t blocks = 0;
   bool begun = false;
@@ -363,12 +408,12 @@ Status StatsCommand::show_stored(const InspectedFile& file, const NamePattern& p
     }
     return listing.block(entry.name, *block, statistics);
   };
-  NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
+  NMB_TRY(for_each_selected(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
     ++blocks;
     if (reader->has_statistics()) NMB_TRY(list(entry));
     return true;
   }));
-  if (blocks == 0) return Status(Code::kNotFound, "found no block that matches");
+  if (blocks == 0) return Status(Code::kNotFound, "the file has no blocks");
   if (!begun)
     return Status(
         Code::kNotFound,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "nminspect/inspect_command.h"
@@ -18,6 +20,9 @@ class StatsCommand final : public InspectCommand {
 
  private:
   Status run(const InspectedFile& file) override;
+  Status find_variables(const InspectedFile& file, const NamePattern& pattern);
+  Status for_each_selected(const InspectedFile& file, const NamePattern& pattern,
+                           const std::function<Result<bool>(const BlockEntry&)>& visit) const;
   StatsRows wanted_rows() const;
   Status compute(const InspectedFile& file, const NamePattern& pattern);
   Status show_stored(const InspectedFile& file, const NamePattern& pattern);
@@ -25,6 +30,7 @@ class StatsCommand final : public InspectCommand {
                         std::uint64_t histograms);
 
   PatternOption pattern_;
+  std::optional<ObjectPattern> variables_;  // selects variables, if GLOB matches no block
   bool histogram_ = false, parts_ = false, functions_ = false, values_ = false;
 };
 

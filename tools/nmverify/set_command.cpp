@@ -38,7 +38,7 @@ Status SetCommand::run(std::vector<std::string> files) {
   options_.inputs = std::move(files);
   options_.external = tool_.options().external;
   options_.strict = tool_.options().strict;
-  options_.originals = Originals::kStore;
+  options_.originals = Originals::kStoreIfPossible;
   options_.outputs = std::make_shared<OutputSet>();  // there is no output
   // The result has the attribute history, as with nmcat.
   if (auto* const join = std::get_if<Join>(&options_.mode)) join->history = "nmcat";

@@ -14,10 +14,6 @@ Result<std::optional<Compression>> compression_of(const Storing& storing) {
   return std::optional(std::move(out));
 }
 
-Status nmb_only(std::string_view what) {
-  return Status(Code::kUsage, joined_text("only NMB files can have ", what));
-}
-
 Result<Kind> classic_kind(FileKind kind) {
   if (kind == FileKind::kCdf1) return Kind::kCdf1;
   if (kind == FileKind::kCdf2) return Kind::kCdf2;

@@ -5,8 +5,11 @@
 #include <string_view>
 
 #include "files/output_options.h"
+#include "handles/handle_parts.h"
 #include "model/values.h"
 #include "nmb/options.h"
+#include "parallel/collective_call.h"
+#include "wire/failure.h"
 #include "wire/kinds.h"
 
 namespace nmb {
@@ -22,9 +25,19 @@ void set_output(const Options& options, OutputOptions* out) {
 }
 // Returns nullopt if nothing is asked for. Errors: kUsage.
 Result<std::optional<Compression>> compression_of(const Storing& storing);
-// The failure of asking for what only NMB files can have.
-Status nmb_only(std::string_view what);
 // Returns the kind of a classic file. Errors: kUsage for another kind.
 Result<Kind> classic_kind(FileKind kind);
+
+// Runs call(communicator), which returns a Status or Result, with the communicator of `ranks`, or
+// that of one rank if `ranks` is nullptr. An exception, also of a callback, becomes the failure of
+// all ranks.
+template <class Call>
+auto with_ranks(Ranks* ranks, Call call) -> decltype(call(std::declval<Communicator&>())) {
+  return without_exceptions([&] {
+    Communicator alone;
+    Communicator& all = ranks ? communicator(*ranks) : alone;
+    return collective_call(all, out_of_memory_on(all), [&] { return call(all); });
+  });
+}
 
 }  // namespace nmb

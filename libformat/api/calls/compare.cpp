@@ -1,5 +1,6 @@
 #include "compare/compare.h"
 
+#include "handles/handle_parts.h"
 #include "handles/reader_state.h"
 
 namespace nmb {
@@ -7,13 +8,18 @@ namespace nmb {
 namespace {
 
 ContentFile content_of(const Reader& reader) {
-  return {ReaderState::of(reader).file.blocks(), reader.file_length()};
+  return {ReaderState::of(reader)->file.blocks(), reader.file_length()};
 }
 
 }  // namespace
 
 Result<FileComparison> try_compare(const Reader& first, const Reader& second,
                                    const CompareOptions& options) {
+  for (const Reader* const reader : {&first, &second})
+    NMB_TRY(check_handle(ReaderState::of(*reader)));
+  const auto [absolute, relative] = options.tolerance;
+  if (!(absolute >= 0 && relative >= 0))  // refuses NaN too
+    return Status(Code::kUsage, "found a Tolerance that is negative or NaN, expected 0 or more");
   ComparisonOptions all;
   all.content.threads = options.threads;
   all.content.chunk_cache = options.chunk_cache;
@@ -34,6 +40,7 @@ Result<FileComparison> try_compare(const Reader& first, const Reader& second,
 }
 
 Result<ContentDigest> try_digest(const Reader& file, unsigned threads) {
+  NMB_TRY(check_handle(ReaderState::of(file)));
   ContentDigest out;
   ContentOptions all;
   all.threads = threads;

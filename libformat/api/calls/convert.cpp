@@ -1,30 +1,48 @@
 #include "convert/convert.h"
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "calls/arguments.h"
 #include "calls/call_options.h"
-#include "handles/handle_parts.h"
+#include "convert/not_written.h"
 #include "handles/inspected_file.h"
 #include "merge/reporting/merge.h"
 #include "nmb/convert.h"
+#include "wire/enumerators.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
 
 namespace {
 
+// Messages of pack() name fields of MergeOptions; ConvertOptions has them too.
+Status in_own_words(const Status& status) {
+  constexpr std::string_view kOther = "MergeOptions::", kOwn = "ConvertOptions::";
+  std::string message = status.message();
+  const std::size_t first = message.find(kOther);
+  if (first == message.npos) return status;
+  for (std::size_t at = first; at != message.npos; at = message.find(kOther, at + kOwn.size()))
+    message.replace(at, kOther.size(), kOwn);
+  return Status(status.code(), status.file(), status.offset(), status.rule(), std::move(message),
+                status.rank());
+}
+
 class Conversion {
  public:
   Conversion(const std::string& input, const std::string& output, const ConvertOptions& options,
-             Communicator& ranks, std::vector<std::string>* losses)
-      : input_(input), output_(output), options_(options), ranks_(ranks), losses_(*losses) {}
+             Communicator& ranks, ConvertReport* report)
+      : input_(input), output_(output), options_(options), ranks_(ranks), report_(*report) {}
 
   Status run() {
-    // The options are the same on all ranks, and so is a failure of this step.
+    NMB_TRY(agree_on_arguments(ranks_, "convert()", options_, {input_, output_}));
     NMB_TRY(check_options());
     NMB_TRY(ranks_.agree(open()));
-    if (options_.to == FileKind::kNmb || options_.to == FileKind::kHdf5) return merge_one();
+    if (options_.to == FileKind::kNmb || options_.to == FileKind::kHdf5)
+      return in_own_words(merge_one());
     NMB_ASSIGN(const Kind kind, classic_kind(options_.to));
     return to_classic(kind);
   }
@@ -32,14 +50,21 @@ class Conversion {
  private:
   // Refuses options that the kind of the output has no place for.
   Status check_options() const {
+    NMB_TRY(check_enumerator(options_.to, FileKind::kUnknown, "FileKind"));
+    NMB_TRY(check_enumerator(options_.external, ExternalPaths::kAny, "ExternalPaths"));
+    const auto needs = [&](const char* option, const char* kinds) {
+      return Status(Code::kUsage, joined_text("ConvertOptions::", option, " needs ", kinds,
+                                              "; ConvertOptions::to is ", kind_name(options_.to)));
+    };
+    if (!options_.netcdf && options_.to != FileKind::kHdf5)
+      return needs("netcdf = false", "an HDF5 output");
     if (options_.to == FileKind::kNmb) return {};
-    if (options_.statistics != StatisticsLevel::kNone) return nmb_only("statistics");
-    if (options_.hdf5_view == Hdf5View::kOn) return nmb_only("an HDF5 view");
+    if (options_.statistics != StatisticsLevel::kNone) return needs("statistics", "an NMB output");
+    if (options_.hdf5_view == Hdf5View::kOn)
+      return needs("hdf5_view = Hdf5View::kOn", "an NMB output");
     if (options_.to == FileKind::kHdf5) return {};
     NMB_ASSIGN(const auto compression, compression_of(options_.storing));
-    return compression ? Status(Code::kUsage,
-                                "only NMB and HDF5 files can have compressed values or chunks")
-                       : Status();
+    return compression ? needs("storing", "an NMB or HDF5 output") : Status();
   }
   Status open() {
     OutputSet outputs;
@@ -52,21 +77,44 @@ class Conversion {
     return {};
   }
 
+  void warn(const std::string& text) { report_.warnings.push_back(input_ + ": " + text); }
+  Status check_strict() const {
+    const std::size_t count = report_.losses.size() + report_.warnings.size();
+    if (!options_.strict || count == 0) return {};
+    return Status(Code::kConflict, output_, kNoOffset, "",
+                  joined_text(count, count == 1 ? " warning" : " warnings",
+                              " with ConvertOptions::strict; nothing was written"));
+  }
   // Adds losses. Fails with kConflict if there are any, unless they are accepted.
   Status lose(const std::vector<std::string>& lines) {
-    losses_.insert(losses_.end(), lines.begin(), lines.end());
-    if (lines.empty() || options_.lossy) return {};
+    report_.losses.insert(report_.losses.end(), lines.begin(), lines.end());
+    if (lines.empty() || options_.lossy) return check_strict();
     const std::string more =
         lines.size() == 1 ? "" : joined_text("; ", lines.size() - 1, " more losses");
     return Status(Code::kConflict, input_, kNoOffset, "", lines.front() + more);
   }
   Status lose(const Hdf5Losses& lost) {
-    for (const Loss& change : lost.changes) losses_.push_back(change.line());
+    for (const Loss& change : lost.changes) warn(change.line());
     std::vector<std::string> lines;
     for (const std::vector<Loss>* list : {&lost.losses, &lost.damaged})
       for (const Loss& loss : *list) lines.push_back(loss.line());
     if (std::string text = lost.records.text(); !text.empty()) lines.push_back(std::move(text));
     return lose(lines);
+  }
+  // Adds losses of an NMB input that no other kind of file can hold, and which are never refused.
+  Status note_what_stays() {
+    const FileReader* const reader = file_->reader();
+    if (!reader || ranks_.rank() != 0) return {};
+    if (!options_.block) {
+      NMB_ASSIGN(std::vector<std::string> lines, not_written_lines(*reader));
+      report_.losses.insert(report_.losses.end(), lines.begin(), lines.end());
+      return {};
+    }
+    NMB_ASSIGN(const std::optional<BlockEntry> entry, reader->find(*options_.block));
+    if (!entry) return {};  // the search for the block fails later
+    NMB_ASSIGN(const TagCounts counts, reader->tag_counts(*entry));
+    if (counts.tags > 0) report_.losses.push_back(no_place_for_tags(counts));
+    return {};
   }
 
   // Writes an NMB or HDF5 file.
@@ -79,13 +127,15 @@ class Conversion {
     all.refused_losses = options_.lossy ? RefusedLosses::kNone : RefusedLosses::kAll;
     NMB_ASSIGN(all.compression, compression_of(options_.storing));
     all.check = options_.check;
+    all.strict = options_.strict;
     all.external = options_.external;
     set_output(options_, &all.writer);
     if (options_.to == FileKind::kNmb) {
-      all.originals = options_.originals ? Originals::kStore : Originals::kDrop;
+      all.originals = options_.originals ? Originals::kStoreIfPossible : Originals::kDrop;
       all.writer.hdf5_view = options_.hdf5_view;
       all.writer.statistics = options_.statistics;
     } else {
+      NMB_TRY(ranks_.agree(note_what_stays()));
       Hdf5Output& hdf5 = all.hdf5.emplace();
       hdf5.plain = !options_.netcdf;
       hdf5.check = options_.check;
@@ -94,8 +144,10 @@ class Conversion {
     }
     PackReport report;
     const Status status = pack(all, &report, ranks_);
-    for (const PackLoss& loss : report.losses) losses_.push_back(loss.line());
-    for (const PackConflict& conflict : report.conflicts) losses_.push_back(conflict.text());
+    for (const PackLoss& loss : report.losses) report_.losses.push_back(loss.line());
+    for (const PackConflict& conflict : report.conflicts) report_.losses.push_back(conflict.text());
+    report_.warnings.insert(report_.warnings.end(), report.warnings.begin(), report.warnings.end());
+    if (!report.view_note.empty()) report_.warnings.push_back(report.view_note);
     return status;
   }
 
@@ -127,8 +179,14 @@ class Conversion {
     ClassicView view;
     const auto prepare = [&]() -> Status {
       NMB_ASSIGN(entry, chosen_block());
-      if (file_->reader() && entry.kind == static_cast<std::uint16_t>(kind)) return {};
+      if (file_->reader())
+        for (const Finding& warning : file_->reader()->warnings()) warn(warning.text());
+      NMB_TRY(note_what_stays());
+      if (file_->reader() && entry.kind == static_cast<std::uint16_t>(kind)) return check_strict();
       NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, file_->dataset(entry));
+      if (file_->is_classic())
+        for (const HeaderRemark& remark : dataset->remarks)
+          if (remark.rule == "R-CH-6") warn(remark.text());
       NMB_ASSIGN(const FileDimensions dimensions,
                  FileDimensionsReader(file_->blocks()).of(*dataset));
       NMB_ASSIGN(view, classic_view(std::move(dataset), kind, &dimensions.lengths,
@@ -147,19 +205,18 @@ class Conversion {
   const std::string& output_;
   const ConvertOptions& options_;
   Communicator& ranks_;
-  std::vector<std::string>& losses_;
+  ConvertReport& report_;
   std::unique_ptr<InspectedFile> file_;
 };
 
 }  // namespace
 
 Status try_convert(const std::string& input, const std::string& output,
-                   const ConvertOptions& options, std::vector<std::string>* losses) {
-  Communicator alone;
-  std::vector<std::string> own;
-  return Conversion(input, output, options, options.ranks ? communicator(*options.ranks) : alone,
-                    losses ? losses : &own)
-      .run();
+                   const ConvertOptions& options, ConvertReport* report) {
+  ConvertReport own;
+  return with_ranks(options.ranks, [&](Communicator& ranks) {
+    return Conversion(input, output, options, ranks, report ? report : &own).run();
+  });
 }
 
 }  // namespace nmb

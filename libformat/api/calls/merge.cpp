@@ -2,21 +2,21 @@
 
 #include <utility>
 
+#include "calls/arguments.h"
 #include "calls/call_options.h"
-#include "handles/handle_parts.h"
+#include "wire/enumerators.h"
 
 namespace nmb {
 
 namespace {
 
 Status take(const MergeOptions& options, PackOptions* all) {
-  if (options.to != FileKind::kNmb) {
-    if (options.originals) return nmb_only("originals");
-    if (options.samples.by != SampleRule::By::kDefault) return nmb_only("numbers of samples");
-  }
+  NMB_TRY(check_enumerator(options.to, FileKind::kUnknown, "FileKind"));
+  if (!options.netcdf && options.to != FileKind::kHdf5)
+    return Status(Code::kUsage, "MergeOptions::netcdf = false needs FileKind::kHdf5");
   all->mode = options.mode;
   if (options.to == FileKind::kHdf5) {
-    all->hdf5.emplace();
+    all->hdf5.emplace().plain = !options.netcdf;
   } else if (options.to != FileKind::kNmb) {
     NMB_ASSIGN(all->classic, classic_kind(options.to));
   }
@@ -70,15 +70,18 @@ MergeReport report_of(PackReport&& report) {
 
 Status try_merge(const std::vector<std::string>& inputs, const std::string& output,
                  const MergeOptions& options, MergeReport* report) {
-  PackOptions all;
-  all.inputs = inputs;
-  all.output = output;
   PackReport packed;
-  if (inputs.empty()) return Status(Code::kUsage, "no inputs");
-  // The options are the same on all ranks, and so is a failure of this step.
-  Status status = take(options, &all);
-  if (status.ok())
-    status = options.ranks ? pack(all, &packed, communicator(*options.ranks)) : pack(all, &packed);
+  const Status status = with_ranks(options.ranks, [&](Communicator& ranks) -> Status {
+    std::vector<std::string> files = inputs;
+    files.push_back(output);
+    NMB_TRY(agree_on_arguments(ranks, "merge()", options, files));
+    if (inputs.empty()) return Status(Code::kUsage, "no inputs");
+    PackOptions all;
+    all.inputs = inputs;
+    all.output = output;
+    NMB_TRY(take(options, &all));
+    return pack(all, &packed, ranks);
+  });
   if (report) *report = report_of(std::move(packed));
   return status;
 }

@@ -2,9 +2,11 @@
 
 #include <utility>
 
-#include "handles/handle_parts.h"
+#include "calls/arguments.h"
+#include "calls/call_options.h"
 #include "handles/input_file.h"
 #include "parallel/outbox.h"
+#include "wire/enumerators.h"
 
 namespace nmb {
 
@@ -44,14 +46,15 @@ Result<VerifyReport> try_verify(const std::string& path, const VerifyOptions& op
     NMB_ASSIGN(summary, verify(*file, all, list));
     return {};
   };
-  if (!options.ranks) {
-    NMB_TRY(work());
-    return report;
-  }
-  Communicator& ranks = communicator(*options.ranks);
-  all.ranks = &ranks;
-  NMB_TRY(verify_together(ranks, options.threads, work));
-  NMB_TRY(broadcast_fields(ranks, 0, &summary));
+  NMB_TRY(with_ranks(options.ranks, [&](Communicator& ranks) -> Status {
+    NMB_TRY(agree_on_arguments(ranks, "verify()", options, {path}));
+    NMB_TRY(check_enumerator(options.level, VerifyLevel::kData, "VerifyLevel"));
+    NMB_TRY(check_enumerator(options.external, ExternalPaths::kAny, "ExternalPaths"));
+    if (!options.ranks) return work();
+    all.ranks = &ranks;
+    NMB_TRY(verify_together(ranks, options.threads, work));
+    return broadcast_fields(ranks, 0, &summary);
+  }));
   return report;
 }
 

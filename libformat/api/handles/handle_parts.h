@@ -8,11 +8,20 @@
 
 #include "nmb/ranks.h"
 #include "parallel/communicator.h"
+#include "wire/failure.h"
 #include "writer/file_writer.h"
 
 namespace nmb {
 
-// Returns the communicator of `ranks`, which lives as long as `ranks` does.
+// Returns kUsage for a handle without the state that its calls need.
+template <class Pointer>
+Status check_handle(const Pointer& state) {
+  return state ? Status()
+               : Status(Code::kUsage, "the handle is empty: it was moved from or not assigned");
+}
+
+// Returns the communicator of `ranks`, which lives as long as `ranks` does. Throws an Error if
+// `ranks` was moved from.
 NMB_EXPORT Communicator& communicator(Ranks& ranks);
 
 // The writer of a Writer and its handles. `file` is nullptr after the Writer is destroyed, so that

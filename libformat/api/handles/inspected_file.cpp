@@ -6,6 +6,9 @@
 
 #include "client/hdf5.h"
 #include "hdf5_types/netcdf_marks.h"
+#include "model/name_rules.h"
+#include "model/paths.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -106,11 +109,24 @@ Result<std::shared_ptr<const Dataset>> InspectedFile::dataset(const BlockEntry& 
 
 Result<std::shared_ptr<const Dataset>> InspectedFile::dataset(std::string_view block) const {
   NMB_ASSIGN(const std::optional<BlockEntry> entry, find(block));
-  if (!entry)
-    return Status(
-        Code::kNotFound, reader_ ? reader_->file().name() : file_->name(), kNoOffset, "",
-        block.empty() ? "found no root block" : "found no block \"" + std::string(block) + "\"");
+  if (!entry) return no_block(block);
   return dataset(*entry);
+}
+
+Status InspectedFile::no_block(std::string_view name) const {
+  std::string text =
+      name.empty() ? "found no root block" : joined_text("found no block ", in_quotes(name));
+  const auto [parent, variable] = split_path(name);
+  NMB_ASSIGN(const std::optional<BlockEntry> above, find(parent));
+  if (above) {
+    const Result<std::shared_ptr<const Dataset>> block = dataset(*above);
+    if (block.ok() && (*block)->metadata.find_variable(variable))
+      text = joined_text(in_quotes(name), " is a variable of ",
+                         parent.empty() ? "the root block" : "block " + in_quotes(parent),
+                         ", expected the name of a block");
+  }
+  return Status(Code::kNotFound, reader_ ? reader_->file().name() : file_->name(), kNoOffset, "",
+                std::move(text));
 }
 
 FileBlocks InspectedFile::blocks() const {

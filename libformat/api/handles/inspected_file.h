@@ -42,6 +42,9 @@ class NMB_EXPORT InspectedFile {
   Result<std::shared_ptr<const Dataset>> dataset(const BlockEntry& entry) const;
   // Errors: kNotFound if there is no such block.
   Result<std::shared_ptr<const Dataset>> dataset(std::string_view block) const;
+  // Returns the failure kNotFound for a name that is not the name of a block. If it is the name of
+  // a variable, the message says so.
+  Status no_block(std::string_view name) const;
   // Returns the functions above for calls of the library. The result refers to this object.
   FileBlocks blocks() const;
   ContentFile content() const { return {blocks(), file_->size()}; }

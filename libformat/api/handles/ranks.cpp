@@ -2,16 +2,27 @@
 
 #include "handles/handle_parts.h"
 #include "wire/failure.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
 Ranks::Ranks(std::unique_ptr<Communicator> own) : own_(std::move(own)), ranks_(own_.get()) {}
 Ranks::Ranks(Communicator* lent) : ranks_(lent) {}
-Ranks::Ranks(Ranks&&) noexcept = default;
-Ranks& Ranks::operator=(Ranks&&) noexcept = default;
+Ranks::Ranks(Ranks&& other) noexcept
+    : own_(std::move(other.own_)), ranks_(std::exchange(other.ranks_, nullptr)) {}
+Ranks& Ranks::operator=(Ranks&& other) noexcept {
+  if (this == &other) return *this;
+  own_ = std::move(other.own_);
+  ranks_ = std::exchange(other.ranks_, nullptr);
+  return *this;
+}
 Ranks::~Ranks() = default;
 
-Communicator& communicator(Ranks& ranks) { return *ranks.ranks_; }
+Communicator& communicator(Ranks& ranks) { return ranks.use(); }
+Communicator& Ranks::use() const {
+  check(check_handle(ranks_));
+  return *ranks_;
+}
 
 bool Ranks::has_launcher() { return launched_by().has_value(); }
 
@@ -27,19 +38,32 @@ Result<Ranks> Ranks::try_mpi(MpiLibrary library, const void* comm) {
   return Ranks(std::move(ranks));
 }
 
-int Ranks::rank() const { return ranks_->rank(); }
-int Ranks::size() const { return ranks_->size(); }
-void Ranks::fail(const Status& why) { ranks_->fail(why.on_rank(rank())); }
-std::uint64_t Ranks::shared_failures() const { return ranks_->agreed_failures(); }
+int Ranks::rank() const { return use().rank(); }
+int Ranks::size() const { return use().size(); }
+void Ranks::fail(const Status& why) { use().fail(why.on_rank(rank())); }
+Result<std::uint64_t> Ranks::shared_failures() const {
+  NMB_TRY(check_handle(ranks_));
+  return ranks_->agreed_failures();
+}
 Status Ranks::ended(const Status& status, std::uint64_t before) {
   if (status.ok()) return {};
   // After a collective call that failed, slower ranks may still be in it: they get the same text.
-  return ranks_->fail_together(shared_failures() == before ? status.on_rank(rank()) : status);
+  NMB_TRY(check_handle(ranks_));
+  return ranks_->fail_together(ranks_->agreed_failures() == before ? status.on_rank(rank())
+                                                                   : status);
 }
-Status Ranks::agree(const Status& status) { return ranks_->agree(status); }
-Status Ranks::try_barrier() { return ranks_->barrier(); }
+Status Ranks::agree(const Status& status) {
+  NMB_TRY(check_handle(ranks_));
+  return ranks_->agree(status);
+}
+Status Ranks::try_barrier() {
+  NMB_TRY(check_handle(ranks_));
+  return ranks_->barrier();
+}
 
 Status try_run_threads(int size, const std::function<Status(Ranks&)>& work) {
+  if (size < 1)
+    return Status(Code::kUsage, joined_text("found ", size, " threads, expected at least 1"));
   return run_thread_ranks(size, [&](Communicator& communicator) {
     Ranks ranks(&communicator);
     return ranks.ended(work(ranks), 0);

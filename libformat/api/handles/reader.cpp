@@ -95,6 +95,7 @@ AttView ReaderState::view(std::shared_ptr<const Dataset> dataset, VarId owner,
 // --- attributes ---
 
 Result<std::string> AttView::try_text() const {
+  NMB_TRY(check_handle(dataset_));
   const Metadata& metadata = dataset_->metadata;
   NMB_ASSIGN(std::optional<std::string> text,
              attribute_text(metadata, *metadata.find_attribute(owner_, name_)));
@@ -104,6 +105,7 @@ Result<std::string> AttView::try_text() const {
 }
 
 Status AttView::try_read(MutableArray out) const {
+  NMB_TRY(check_handle(dataset_));
   const auto wrong = [&](const std::string& what, Code code = Code::kUsage) {
     return Status(code,
                   joined_text(in_block(dataset_->name), ": attribute \"", name_, "\": ", what));
@@ -131,18 +133,24 @@ Status AttView::try_read(MutableArray out) const {
 
 // --- variables ---
 
-std::string VarView::name() const { return std::string(dataset_->metadata.variable(id_).name); }
+std::string VarView::name() const {
+  check(check_handle(dataset_));
+  return std::string(dataset_->metadata.variable(id_).name);
+}
 
 std::optional<Type> VarView::type() const {
+  check(check_handle(dataset_));
   return classic_type(dataset_->metadata, dataset_->metadata.variable(id_).type);
 }
 
 Result<std::vector<std::uint64_t>> VarView::try_shape() const {
+  NMB_TRY(check_handle(dataset_));
   NMB_ASSIGN(VariableShape shape, dataset_->shape(id_));
   return std::move(shape.lengths);
 }
 
 std::vector<std::string> VarView::dims() const {
+  check(check_handle(dataset_));
   std::vector<std::string> out;
   for (const DimId id : dataset_->metadata.variable(id_).dimensions)
     out.emplace_back(dataset_->metadata.dimension(id).name);
@@ -150,11 +158,16 @@ std::vector<std::string> VarView::dims() const {
 }
 
 Result<AttView> VarView::try_att(std::string_view name) const {
+  NMB_TRY(check_handle(dataset_));
   return find_att(*file_, dataset_, id_, name);
 }
-std::vector<AttView> VarView::atts() const { return all_atts(dataset_, id_); }
+std::vector<AttView> VarView::atts() const {
+  check(check_handle(dataset_));
+  return all_atts(dataset_, id_);
+}
 
 Result<Hyperslab> VarView::try_whole() const {
+  NMB_TRY(check_handle(dataset_));
   NMB_ASSIGN(VariableShape shape, dataset_->shape(id_));
   Hyperslab slab;
   slab.start.assign(shape.lengths.size(), 0);
@@ -163,6 +176,7 @@ Result<Hyperslab> VarView::try_whole() const {
 }
 
 Result<std::uint64_t> VarView::try_count(const Hyperslab& slab) const {
+  NMB_TRY(check_handle(dataset_));
   NMB_ASSIGN(const VariableShape shape, dataset_->shape(id_));
   NMB_TRY(check_hyperslab(shape, slab));
   return element_count(slab);
@@ -178,14 +192,17 @@ Status VarView::try_read(MutableArray out) const {
   return try_read(slab, out);
 }
 Status VarView::try_read(const Hyperslab& slab, MutableArray out) const {
+  NMB_TRY(check_handle(dataset_));
   return dataset_->read(id_, slab, out).in_file(file_->path());
 }
 Status VarView::try_read_same(const Hyperslab& slab, MutableArray out) const {
+  NMB_TRY(check_handle(dataset_));
   const FileReader* const reader = file_->file.reader();
   return reader ? reader->get_all_same(ReaderState::object(*this), slab, out) : try_read(slab, out);
 }
 
 Result<std::vector<std::string>> VarView::try_strings() const {
+  NMB_TRY(check_handle(dataset_));
   const Metadata& metadata = dataset_->metadata;
   NMB_ASSIGN(const ValueArray array,
              value_array(metadata, dataset_->layout, dataset_->records, id_, dataset_->extent));
@@ -234,6 +251,7 @@ Result<std::vector<std::string>> VarView::try_strings() const {
 }
 
 Result<std::optional<VariableStatistics>> VarView::try_statistics() const {
+  NMB_TRY(check_handle(dataset_));
   const FileReader* const reader = file_->file.reader();
   if (!reader) return std::optional<VariableStatistics>();
   NMB_ASSIGN(const std::optional<BlockStatistics> found,
@@ -246,6 +264,7 @@ Result<std::optional<VariableStatistics>> VarView::try_statistics() const {
 
 Result<VariableStatistics> VarView::try_compute_statistics(StatisticsLevel level,
                                                            unsigned threads) const {
+  NMB_TRY(check_handle(dataset_));
   if (level == StatisticsLevel::kNone)
     return Status(Code::kUsage, "no level of statistics is asked for");
   CountRequest request;
@@ -258,10 +277,17 @@ Result<VariableStatistics> VarView::try_compute_statistics(StatisticsLevel level
 
 // --- blocks ---
 
-const std::string& BlockView::name() const { return entry_->name; }
-const BlockCounts& BlockView::counts() const { return entry_->counts(); }
+const std::string& BlockView::name() const {
+  check(check_handle(entry_));
+  return entry_->name;
+}
+const BlockCounts& BlockView::counts() const {
+  check(check_handle(entry_));
+  return entry_->counts();
+}
 
 Result<VarView> BlockView::try_var(std::string_view name) const {
+  NMB_TRY(check_handle(entry_));
   NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, file_->file.dataset(*entry_));
   std::optional<VarId> id = dataset->metadata.find_variable(name);
   if (!id) id = find_netcdf_variable(dataset->metadata, name);
@@ -270,6 +296,7 @@ Result<VarView> BlockView::try_var(std::string_view name) const {
 }
 
 Result<std::vector<VarView>> BlockView::try_vars() const {
+  NMB_TRY(check_handle(entry_));
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file_->file.dataset(*entry_));
   std::vector<VarView> out;
   for (VarId id = 0; id < dataset->metadata.variable_count(); ++id)
@@ -278,6 +305,7 @@ Result<std::vector<VarView>> BlockView::try_vars() const {
 }
 
 Result<std::vector<DimView>> BlockView::try_dims() const {
+  NMB_TRY(check_handle(entry_));
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file_->file.dataset(*entry_));
   std::vector<DimView> out;
   for (DimId id = 0; id < dataset->metadata.dimension_count(); ++id) {
@@ -289,16 +317,19 @@ Result<std::vector<DimView>> BlockView::try_dims() const {
 }
 
 Result<AttView> BlockView::try_att(std::string_view name) const {
+  NMB_TRY(check_handle(entry_));
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file_->file.dataset(*entry_));
   return find_att(*file_, dataset, kGlobal, name);
 }
 
 Result<std::vector<AttView>> BlockView::try_atts() const {
+  NMB_TRY(check_handle(entry_));
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file_->file.dataset(*entry_));
   return all_atts(dataset, kGlobal);
 }
 
 Result<std::vector<Tag>> BlockView::try_tags() const {
+  NMB_TRY(check_handle(entry_));
   std::vector<Tag> out;
   if (const FileReader* const reader = file_->file.reader())
     NMB_TRY(reader->for_each_tag([&](std::uint64_t order, Tag tag) -> Result<bool> {
@@ -309,6 +340,7 @@ Result<std::vector<Tag>> BlockView::try_tags() const {
 }
 
 Result<std::string> BlockView::try_cdl() const {
+  NMB_TRY(check_handle(entry_));
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file_->file.dataset(*entry_));
   const std::string_view name =
       entry_->name.empty() ? stem_of(file_->path()) : split_path(entry_->name).name;
@@ -332,14 +364,17 @@ Result<Reader> Reader::try_open(const std::string& path, const ReadOptions& opti
 }
 
 Result<Reader> Reader::try_open(const std::string& path, Ranks& ranks, const ReadOptions& options) {
-  NMB_ASSIGN(std::unique_ptr<FileReader> reader,
-             FileReader::open(path, options, communicator(ranks)));
-  return Reader(
-      std::make_shared<const ReaderState>(InspectedFile::of(std::move(reader)), FileKind::kNmb));
+  return without_exceptions([&]() -> Result<Reader> {
+    NMB_ASSIGN(std::unique_ptr<FileReader> reader,
+               FileReader::open(path, options, communicator(ranks)));
+    return Reader(
+        std::make_shared<const ReaderState>(InspectedFile::of(std::move(reader)), FileKind::kNmb));
+  });
 }
 
 Status Reader::try_read_many(std::span<const ReadRequest> requests,
                              std::span<Status> statuses) const {
+  NMB_TRY(check_handle(state_));
   if (!statuses.empty() && statuses.size() != requests.size())
     return Status(Code::kUsage, joined_text("found ", statuses.size(), " statuses for ",
                                             requests.size(), " requests"));
@@ -353,6 +388,10 @@ Status Reader::try_read_many(std::span<const ReadRequest> requests,
   };
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const ReadRequest& r = requests[i];
+    if (const Status made = check_handle(ReaderState::file_of(r.var)); !made.ok()) {
+      done(i, made);
+      continue;
+    }
     const FileReader* const reader = ReaderState::file_of(r.var)->file.reader();
     const Result<RequestId> id = reader
                                      ? together.iget(ReaderState::object(r.var), r.slab, r.out)
@@ -379,6 +418,7 @@ Result<VarView> Reader::try_var(std::string_view full_name) const {
 }
 
 Result<BlockView> Reader::try_block(std::string_view name) const {
+  NMB_TRY(check_handle(state_));
   NMB_ASSIGN(const std::optional<BlockEntry> entry, state_->file.find(name));
   if (entry) return state_->view(*entry);
   return Status(Code::kNotFound, state_->path(), kNoOffset, "",
@@ -387,9 +427,12 @@ Result<BlockView> Reader::try_block(std::string_view name) const {
 
 Status Reader::try_for_each_block(
     std::string_view glob, const std::function<Result<bool>(const BlockView&)>& visit) const {
-  NMB_ASSIGN(const NamePattern pattern, NamePattern::glob(glob));
-  return for_each_block(state_->file, pattern,
-                        [&](const BlockEntry& entry) { return visit(state_->view(entry)); });
+  NMB_TRY(check_handle(state_));
+  return without_exceptions([&]() -> Status {
+    NMB_ASSIGN(const NamePattern pattern, NamePattern::glob(glob));
+    return nmb::for_each_block(state_->file, pattern,
+                               [&](const BlockEntry& entry) { return visit(state_->view(entry)); });
+  });
 }
 
 Result<std::vector<BlockView>> Reader::try_blocks(std::string_view glob) const {
@@ -403,47 +446,52 @@ Result<std::vector<BlockView>> Reader::try_blocks(std::string_view glob) const {
 
 Result<std::vector<BlockView>> Reader::try_find(std::string_view text,
                                                 const FindOptions& options) const {
-  const Result<FindExpression> parsed = FindExpression::parse(text);
-  if (!parsed.ok()) return parsed.status().in_file(state_->path());
-  const FindExpression& expression = *parsed;
-  const InspectedFile& file = state_->file;
-  BlockFinder finder(expression, file.reader(), options);
-  NMB_TRY(finder.read_tables());
-  std::vector<BlockView> out;
-  const auto take = [&](const BlockEntry& entry) {
-    out.push_back(state_->view(entry));
-    return Status();
-  };
-  if (file.reader()) {
-    NMB_TRY(
-        finder.for_each_match([&](const BlockEntry& entry) { return file.dataset(entry); }, take));
-  } else {
-    NMB_TRY(file.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-      NMB_ASSIGN(const bool holds, finder.holds(entry.order, [&] { return file.dataset(entry); }));
-      if (holds) NMB_TRY(take(entry));
-      return true;
-    }));
-  }
-  for (std::size_t i = 0; finder.blocks() > 0 && i < finder.found().size(); ++i) {
-    const FindName& name = expression.names()[i];
-    if (!finder.found()[i])
-      return Status(Code::kNotFound, state_->path(), kNoOffset, "",
-                    joined_text("no block has ", name.kind_text(), " ", printable(name.text)));
-  }
-  if (const std::string problem = expression.type_problem(finder.met()); !problem.empty())
-    return Status(Code::kUsage, state_->path(), kNoOffset, "", problem);
-  if (const std::string note = finder.unlike_note(); !note.empty() && options.on_warning)
-    options.on_warning(note);
-  for (const std::string& warning : finder.warnings(state_->path())) {
-    if (!options.on_warning)
-      return Status(Code::kUnsupported, state_->path(), kNoOffset, "", warning);
-    options.on_warning(warning);
-  }
-  return out;
+  NMB_TRY(check_handle(state_));
+  return without_exceptions([&]() -> Result<std::vector<BlockView>> {
+    const Result<FindExpression> parsed = FindExpression::parse(text);
+    if (!parsed.ok()) return parsed.status().in_file(state_->path());
+    const FindExpression& expression = *parsed;
+    const InspectedFile& file = state_->file;
+    BlockFinder finder(expression, file.reader(), options);
+    NMB_TRY(finder.read_tables());
+    std::vector<BlockView> out;
+    const auto take = [&](const BlockEntry& entry) {
+      out.push_back(state_->view(entry));
+      return Status();
+    };
+    if (file.reader()) {
+      NMB_TRY(finder.for_each_match([&](const BlockEntry& entry) { return file.dataset(entry); },
+                                    take));
+    } else {
+      NMB_TRY(file.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+        NMB_ASSIGN(const bool holds,
+                   finder.holds(entry.order, [&] { return file.dataset(entry); }));
+        if (holds) NMB_TRY(take(entry));
+        return true;
+      }));
+    }
+    for (std::size_t i = 0; finder.blocks() > 0 && i < finder.found().size(); ++i) {
+      const FindName& name = expression.names()[i];
+      if (!finder.found()[i])
+        return Status(Code::kNotFound, state_->path(), kNoOffset, "",
+                      joined_text("no block has ", name.kind_text(), " ", printable(name.text)));
+    }
+    if (const std::string problem = expression.type_problem(finder.met()); !problem.empty())
+      return Status(Code::kUsage, state_->path(), kNoOffset, "", problem);
+    if (const std::string note = finder.unlike_note(); !note.empty() && options.on_warning)
+      options.on_warning(note);
+    for (const std::string& warning : finder.warnings(state_->path())) {
+      if (!options.on_warning)
+        return Status(Code::kUnsupported, state_->path(), kNoOffset, "", warning);
+      options.on_warning(warning);
+    }
+    return out;
+  });
 }
 
 Result<std::vector<BlockView>> Reader::try_open_blocks(
     std::span<const std::string_view> names) const {
+  NMB_TRY(check_handle(state_));
   std::vector<BlockView> out;
   if (const FileReader* const reader = state_->file.reader()) {
     NMB_ASSIGN(const auto loaded, reader->open_blocks(names));
@@ -458,12 +506,17 @@ Result<std::vector<BlockView>> Reader::try_open_blocks(
   return out;
 }
 
-const Totals& Reader::totals() const { return state_->file.totals(); }
+const Totals& Reader::totals() const {
+  check(check_handle(state_));
+  return state_->file.totals();
+}
 Result<Totals> Reader::try_totals(std::string_view prefix) const {
+  NMB_TRY(check_handle(state_));
   return state_->file.totals_of_prefix(prefix);
 }
 
 Result<std::uint64_t> Reader::try_position(std::string_view block) const {
+  NMB_TRY(check_handle(state_));
   if (const FileReader* const reader = state_->file.reader()) return reader->global_id(block);
   std::uint64_t before = 0;
   NMB_TRY(try_block(block).status());
@@ -474,24 +527,32 @@ Result<std::uint64_t> Reader::try_position(std::string_view block) const {
   return before;
 }
 
-FileKind Reader::kind() const { return state_->kind; }
+FileKind Reader::kind() const {
+  check(check_handle(state_));
+  return state_->kind;
+}
 std::uint64_t Reader::file_length() const {
+  check(check_handle(state_));
   const FileReader* const reader = state_->file.reader();
   return reader ? reader->file_length() : state_->file.file().size();
 }
 std::uint64_t Reader::generation() const {
+  check(check_handle(state_));
   const FileReader* const reader = state_->file.reader();
   return reader ? reader->generation() : 0;
 }
 bool Reader::has_hdf5_view() const {
+  check(check_handle(state_));
   const FileReader* const reader = state_->file.reader();
   return reader && reader->has_hdf5_view();
 }
 std::vector<Finding> Reader::warnings() const {
+  check(check_handle(state_));
   const FileReader* const reader = state_->file.reader();
   return reader ? reader->warnings() : std::vector<Finding>();
 }
 Result<std::vector<std::string>> Reader::try_provenance() const {
+  NMB_TRY(check_handle(state_));
   const FileReader* const reader = state_->file.reader();
   return reader ? reader->provenance() : std::vector<std::string>();
 }

@@ -24,7 +24,8 @@ struct ReaderState : std::enable_shared_from_this<ReaderState> {
   VarView view(std::shared_ptr<const Dataset> dataset, VarId id) const;
   static AttView view(std::shared_ptr<const Dataset> dataset, VarId owner,
                       const Attribute& attribute);
-  static const ReaderState& of(const Reader& reader) { return *reader.state_; }
+  // Returns nullptr if the reader was moved from.
+  static const ReaderState* of(const Reader& reader) { return reader.state_.get(); }
   static Object object(const VarView& var) {
     return {std::static_pointer_cast<const LoadedBlock>(var.dataset_), var.id_};
   }

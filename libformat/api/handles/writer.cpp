@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "handles/handle_parts.h"
+#include "handles/json_object.h"
 #include "view/hdf5_view.h"
 #include "wire/checked.h"
 #include "wire/failure.h"
@@ -61,16 +62,31 @@ Result<std::shared_ptr<WriterState>> open_state(const std::string& path,
 
 Status closed() { return Status(Code::kUsage, "the writer is closed"); }
 
-// Runs call(file) on the writer of a handle that is ready for definitions, or for values.
+// Returns kUsage if the handle of `state` is empty or its writer is closed.
+Status check_open(const std::shared_ptr<WriterState>& state) {
+  NMB_TRY(check_handle(state));
+  return state->file && !state->closed ? Status() : closed();
+}
+
+// Runs call(file) on the writer of a handle that is open, is ready for definitions, or is ready for
+// values.
 template <class Call>
-auto define(WriterState& state, Call call) -> decltype(call(*state.file)) {
-  NMB_TRY(state.begin_define());
-  return call(*state.file);
+auto inquire(const std::shared_ptr<WriterState>& state, Call call) -> decltype(call(*state->file)) {
+  NMB_TRY(check_open(state));
+  return call(*state->file);
 }
 template <class Call>
-auto with_values(WriterState& state, Call call) -> decltype(call(*state.file)) {
-  NMB_TRY(state.begin_values());
-  return call(*state.file);
+auto define(const std::shared_ptr<WriterState>& state, Call call) -> decltype(call(*state->file)) {
+  NMB_TRY(check_open(state));
+  NMB_TRY(state->begin_define());
+  return call(*state->file);
+}
+template <class Call>
+auto with_values(const std::shared_ptr<WriterState>& state, Call call)
+    -> decltype(call(*state->file)) {
+  NMB_TRY(check_open(state));
+  NMB_TRY(state->begin_values());
+  return call(*state->file);
 }
 
 Status no_object(const char* kind, std::string_view name) {
@@ -110,7 +126,6 @@ std::vector<RequestId> ids_of(std::span<const Request> requests) {
 }  // namespace
 
 Status WriterState::begin_define() {
-  if (!file || closed) return nmb::closed();
   if (defining || !is_alone()) return {};  // the writer refuses definitions at the wrong time
   NMB_TRY(file->redefine());
   defining = true;
@@ -118,7 +133,6 @@ Status WriterState::begin_define() {
 }
 
 Status WriterState::begin_values() {
-  if (!file || closed) return nmb::closed();
   if (!defining || !is_alone()) return {};
   NMB_TRY(file->end_define());
   defining = false;
@@ -127,25 +141,35 @@ Status WriterState::begin_values() {
 
 // --- variables ---
 
+Status Var::try_att(std::string_view name, ConstArray values) {
+  return define(writer_, [&](FileWriter& file) -> Status {
+    Type type = type_for(values.type());
+    if (name == "_FillValue") {
+      NMB_ASSIGN(const Metadata* metadata, file.metadata(block_));
+      type = metadata->variable(id_).type;
+    }
+    return file.put_att(block_, id_, name, type, values);
+  });
+}
 Status Var::try_att(std::string_view name, Type type, ConstArray numbers) {
-  return define(*writer_,
+  return define(writer_,
                 [&](FileWriter& file) { return file.put_att(block_, id_, name, type, numbers); });
 }
 Status Var::try_put(ConstArray values) {
-  return with_values(*writer_, [&](FileWriter& file) { return file.put(block_, id_, values); });
+  return with_values(writer_, [&](FileWriter& file) { return file.put(block_, id_, values); });
 }
 Status Var::try_put(const Hyperslab& slab, ConstArray values) {
-  return with_values(*writer_,
+  return with_values(writer_,
                      [&](FileWriter& file) { return file.put(block_, id_, slab, values); });
 }
 Status Var::try_put_records(std::uint64_t first, ConstArray values) {
-  return with_values(*writer_, [&](FileWriter& file) -> Status {
+  return with_values(writer_, [&](FileWriter& file) -> Status {
     NMB_ASSIGN(const Hyperslab slab, records_slab(file, block_, id_, first, values.count()));
     return file.put(block_, id_, slab, values);
   });
 }
 Status Var::try_put_strings(std::span<const std::string> strings) {
-  return with_values(*writer_, [&](FileWriter& file) -> Status {
+  return with_values(writer_, [&](FileWriter& file) -> Status {
     NMB_ASSIGN(const Metadata* metadata, file.metadata(block_));
     const Variable variable = metadata->variable(id_);
     const std::uint64_t length = variable.type != Type::kChar || variable.dimensions.empty()
@@ -168,28 +192,18 @@ Status Var::try_put_strings(std::span<const std::string> strings) {
   });
 }
 Status Var::try_put_all(const Hyperslab& slab, ConstArray values) {
-  return with_values(*writer_,
+  return with_values(writer_,
                      [&](FileWriter& file) { return file.put_all(block_, id_, slab, values); });
 }
-Status Var::try_put_all() {
-  return with_values(*writer_, [&](FileWriter& file) -> Status {
-    NMB_ASSIGN(const Metadata* metadata, file.metadata(block_));
-    const Variable variable = metadata->variable(id_);
-    Hyperslab none;
-    none.start.assign(variable.dimensions.size(), 0);
-    none.count = none.start;
-    const MemoryType type = variable.type == Type::kChar ? MemoryType::kText : MemoryType::kDouble;
-    return file.put_all(block_, id_, none, ConstArray(type, {}));
-  });
-}
+Status Var::try_put_all() { return try_put_all({{0}, {0}}, ConstArray(MemoryType::kDouble, {})); }
 Result<Request> Var::try_iput(ConstArray values) {
-  return with_values(*writer_, [&](FileWriter& file) -> Result<Request> {
+  return with_values(writer_, [&](FileWriter& file) -> Result<Request> {
     NMB_ASSIGN(const RequestId id, file.iput(block_, id_, values));
     return Request{id};
   });
 }
 Result<Request> Var::try_iput(const Hyperslab& slab, ConstArray values) {
-  return with_values(*writer_, [&](FileWriter& file) -> Result<Request> {
+  return with_values(writer_, [&](FileWriter& file) -> Result<Request> {
     NMB_ASSIGN(const RequestId id, file.iput(block_, id_, slab, values));
     return Request{id};
   });
@@ -198,19 +212,20 @@ Result<Request> Var::try_iput(const Hyperslab& slab, ConstArray values) {
 // --- blocks ---
 
 Result<Dim> Block::try_dim(std::string_view name, std::uint64_t length) {
-  return define(*writer_, [&](FileWriter& file) -> Result<Dim> {
+  return define(writer_, [&](FileWriter& file) -> Result<Dim> {
     NMB_ASSIGN(const DimId id, file.def_dim(id_, name, length));
     return Dim(writer_->number, id_, id);
   });
 }
 Result<Dim> Block::try_dim(std::string_view name) {
-  if (!writer_->file) return closed();
-  NMB_ASSIGN(const Metadata* metadata, writer_->file->metadata(id_));
-  const std::optional<DimId> id = metadata->find_dimension(name);
-  return id ? Result<Dim>(Dim(writer_->number, id_, *id)) : no_object("dimension", name);
+  return inquire(writer_, [&](FileWriter& file) -> Result<Dim> {
+    NMB_ASSIGN(const Metadata* metadata, file.metadata(id_));
+    const std::optional<DimId> id = metadata->find_dimension(name);
+    return id ? Result<Dim>(Dim(writer_->number, id_, *id)) : no_object("dimension", name);
+  });
 }
 Result<Var> Block::try_var(std::string_view name, Type type, std::span<const Dim> dims) {
-  return define(*writer_, [&](FileWriter& file) -> Result<Var> {
+  return define(writer_, [&](FileWriter& file) -> Result<Var> {
     std::vector<DimId> ids;
     ids.reserve(dims.size());
     for (const Dim& dim : dims) {
@@ -224,30 +239,30 @@ Result<Var> Block::try_var(std::string_view name, Type type, std::span<const Dim
   });
 }
 Result<Var> Block::try_var(std::string_view name) {
-  if (!writer_->file) return closed();
-  NMB_ASSIGN(const Metadata* metadata, writer_->file->metadata(id_));
-  const std::optional<VarId> id = metadata->find_variable(name);
-  return id ? Result<Var>(Var(writer_, id_, *id)) : no_object("variable", name);
+  return inquire(writer_, [&](FileWriter& file) -> Result<Var> {
+    NMB_ASSIGN(const Metadata* metadata, file.metadata(id_));
+    const std::optional<VarId> id = metadata->find_variable(name);
+    return id ? Result<Var>(Var(writer_, id_, *id)) : no_object("variable", name);
+  });
 }
 Status Block::try_att(std::string_view name, Type type, ConstArray numbers) {
-  return define(*writer_,
+  return define(writer_,
                 [&](FileWriter& file) { return file.put_att(id_, kGlobal, name, type, numbers); });
 }
 Status Block::try_samples(std::uint64_t number) {
-  return define(*writer_, [&](FileWriter& file) {
+  return define(writer_, [&](FileWriter& file) {
     return file.set_field(id_, &EntryFields::samples, number);
   });
 }
 Status Block::try_tag(std::string_view name, TagValue value) {
-  return define(*writer_,
+  return define(writer_,
                 [&](FileWriter& file) { return file.set_tag(id_, name, std::move(value)); });
 }
 Result<std::uint64_t> Block::try_records() {
-  if (!writer_->file) return closed();
-  return writer_->file->records(id_);
+  return inquire(writer_, [&](FileWriter& file) { return file.records(id_); });
 }
 Status Block::try_extend(std::uint64_t records) {
-  return with_values(*writer_, [&](FileWriter& file) { return file.extend(id_, records); });
+  return with_values(writer_, [&](FileWriter& file) { return file.extend(id_, records); });
 }
 
 // --- the writer ---
@@ -271,18 +286,20 @@ Result<Writer> Writer::try_open(const std::string& path, const WriteOptions& opt
 }
 Result<Writer> Writer::try_open(const std::string& path, Ranks& ranks,
                                 const WriteOptions& options) {
-  NMB_ASSIGN(std::shared_ptr<WriterState> state, open_state(path, options, &communicator(ranks)));
-  return Writer(std::move(state));
+  return without_exceptions([&]() -> Result<Writer> {
+    NMB_ASSIGN(std::shared_ptr<WriterState> state, open_state(path, options, &communicator(ranks)));
+    return Writer(std::move(state));
+  });
 }
 
 Result<Block> Writer::try_block(std::string_view name) {
-  if (!state_->file || state_->closed) return closed();
+  NMB_TRY(check_open(state_));
   if (!state_->defining) {
     const Result<BlockId> found = state_->file->find_block(name);
     if (found.ok()) return Block(state_, *found);
     if (found.status().code() != Code::kNotFound) return found.status();
   }
-  return define(*state_, [&](FileWriter& file) -> Result<Block> {
+  return define(state_, [&](FileWriter& file) -> Result<Block> {
     Result<BlockId> id = file.define_block(name);
     if (id.status().code() == Code::kExists) id = file.find_block(name);
     if (!id.ok()) return id.status();
@@ -290,7 +307,7 @@ Result<Block> Writer::try_block(std::string_view name) {
   });
 }
 Result<std::vector<Block>> Writer::try_open_blocks(std::span<const std::string_view> names) {
-  return with_values(*state_, [&](FileWriter& file) -> Result<std::vector<Block>> {
+  return with_values(state_, [&](FileWriter& file) -> Result<std::vector<Block>> {
     NMB_ASSIGN(const std::vector<BlockId> ids, file.open_blocks(names));
     std::vector<Block> blocks;
     for (const BlockId id : ids) blocks.push_back(Block(state_, id));
@@ -299,47 +316,51 @@ Result<std::vector<Block>> Writer::try_open_blocks(std::span<const std::string_v
 }
 Status Writer::try_remove(const Block& block) {
   if (block.writer_ != state_) return Status(Code::kUsage, "the block is another writer's");
-  return define(*state_, [&](FileWriter& file) { return file.remove_block(block.id_); });
+  return define(state_, [&](FileWriter& file) { return file.remove_block(block.id_); });
 }
 Status Writer::try_rename(const Block& block, std::string_view name) {
   if (block.writer_ != state_) return Status(Code::kUsage, "the block is another writer's");
-  return define(*state_, [&](FileWriter& file) { return file.rename_block(block.id_, name); });
+  return define(state_, [&](FileWriter& file) { return file.rename_block(block.id_, name); });
 }
 Status Writer::try_add_provenance(std::string_view json) {
-  return state_->file ? state_->file->add_provenance(json) : closed();
+  return inquire(state_, [&](FileWriter& file) -> Status {
+    NMB_TRY(check_json_object(json).of_object("provenance"));
+    return file.add_provenance(json);
+  });
 }
 
 Status Writer::try_end_define() {
-  if (!state_->file) return closed();
-  NMB_TRY(state_->file->end_define());
+  NMB_TRY(inquire(state_, [](FileWriter& file) { return file.end_define(); }));
   state_->defining = false;
   return {};
 }
 Status Writer::try_redefine() {
-  if (!state_->file) return closed();
-  NMB_TRY(state_->file->redefine());
+  NMB_TRY(inquire(state_, [](FileWriter& file) { return file.redefine(); }));
   state_->defining = true;
   return {};
 }
 Status Writer::try_wait(std::span<const Request> requests, std::span<Status> statuses) {
-  return state_->file ? state_->file->wait(ids_of(requests), statuses) : closed();
+  return inquire(state_, [&](FileWriter& file) { return file.wait(ids_of(requests), statuses); });
 }
 Status Writer::try_wait_all(std::span<const Request> requests, std::span<Status> statuses) {
-  return with_values(*state_,
+  return with_values(state_,
                      [&](FileWriter& file) { return file.wait_all(ids_of(requests), statuses); });
 }
 Status Writer::try_sync() {
-  return with_values(*state_, [&](FileWriter& file) { return file.sync(); });
+  return with_values(state_, [&](FileWriter& file) { return file.sync(); });
 }
 Status Writer::try_close() {
-  if (!state_->file) return closed();
-  NMB_TRY(state_->file->close());
+  NMB_TRY(inquire(state_, [](FileWriter& file) { return file.close(); }));
   state_->closed = true;
   return {};
 }
 
-std::uint64_t Writer::generation() const { return state_->file ? state_->file->generation() : 0; }
+std::uint64_t Writer::generation() const {
+  check(check_handle(state_));
+  return state_->file ? state_->file->generation() : 0;
+}
 Result<std::string> Writer::try_report() const {
+  NMB_TRY(check_handle(state_));
   if (!state_->file) return closed();
   FileWriterReport report = state_->file->report();
   if (state_->ranks) {

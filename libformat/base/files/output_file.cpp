@@ -32,7 +32,7 @@ Status take_writer_lock(int fd, const std::string& path) {
   return Status(
       Code::kUnsupported, path, kNoOffset, "",
       "the file system does not support locks, so another program might write to the file at "
-      "the same time; if no other program does, use Locking::kIfPossible");
+      "the same time");
 }
 
 // If other processes keep replacing a file, it is opened at most this number of times.
@@ -220,12 +220,12 @@ class PosixFile final : public OutputFile {
     ::flock(fd_, LOCK_UN);
     if (!options_.sync) return {};
     const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    constexpr std::string_view fate = "the file is complete and has its name nevertheless";
-    if (folder < 0) return system_error(errno, path_, "sync the folder of").with(fate);
+    constexpr std::string_view outcome = "the file is complete and has its name nevertheless";
+    if (folder < 0) return system_error(errno, path_, "sync the folder of").with(outcome);
     const bool ok = ::fsync(folder) == 0 || errno == EINVAL;
     const int error = errno;
     ::close(folder);
-    return ok ? Status() : system_error(error, path_, "sync the folder of").with(fate);
+    return ok ? Status() : system_error(error, path_, "sync the folder of").with(outcome);
   }
 
   std::string path_;

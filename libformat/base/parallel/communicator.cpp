@@ -194,13 +194,19 @@ Status Communicator::fail_together(const Status& why) {
   return transport_->next().status();
 }
 
-Status Communicator::agree(const Status& status, std::string_view operation, std::uint64_t file) {
+Status Communicator::agree(const Status& status, std::string_view operation, std::uint64_t file,
+                           std::uint64_t arguments) {
   if (size_ == 1) return status;
   struct CollectiveOp {
     int rank = -1;
     std::array<char, 32> what{};
-    std::uint64_t file = 0;
-    bool is(const CollectiveOp& other) const { return what == other.what && file == other.file; }
+    std::uint64_t file = 0, arguments = 0;
+    bool has_target_of(const CollectiveOp& other) const {
+      return what == other.what && file == other.file;
+    }
+    bool is(const CollectiveOp& other) const {
+      return has_target_of(other) && arguments == other.arguments;
+    }
     // Returns a text for a message about two calls that differ. among: the other call.
     std::string text(const CollectiveOp& among) const {
       return joined_text(what[0] == 0 ? "another call" : std::string(what.data()),
@@ -213,7 +219,8 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
     CollectiveOp first, other;  // `first`: the call of the lowest rank; `other`: the call of the
                                 // lowest rank whose call differs from `first`
   };
-  View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}, file}, {}};
+  View mine{
+      status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}, file, arguments}, {}};
   assert(operation.size() < mine.first.what.size());
   std::ranges::copy(operation, mine.first.what.begin());
   NMB_ASSIGN(const View all, all_reduce(mine, [](const View& a, const View& b) {
@@ -224,6 +231,11 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
              }));
   if (all.other.rank >= 0 || all.failed != std::numeric_limits<int>::max()) ++agreed_failures_;
   if (all.other.rank >= 0) ++differing_calls_;
+  if (all.other.rank >= 0 && all.other.has_target_of(all.first))
+    return Status(Code::kUsage,
+                  joined_text("found other arguments of ", std::string(operation), " on rank ",
+                              all.other.rank, " than on rank ", all.first.rank,
+                              ", expected the same arguments on all ranks"));
   if (all.other.rank >= 0)
     return Status(Code::kUsage, "found " + all.other.text(all.first) + " and " +
                                     all.first.text(all.other) +
@@ -232,9 +244,9 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
   std::vector<std::byte> bytes;
   if (all.failed == rank_) bytes = bytes_of_fields(names_ranks_ ? status.on_rank(rank_) : status);
   NMB_TRY(broadcast(all.failed, &bytes));
-  Status told;
-  NMB_TRY(take_fields(bytes, &told));
-  return told;
+  Status shared;
+  NMB_TRY(take_fields(bytes, &shared));
+  return shared;
 }
 
 Status Communicator::of_first(const Status& status) {
@@ -242,10 +254,10 @@ Status Communicator::of_first(const Status& status) {
   std::vector<std::byte> bytes;
   if (rank_ == 0) bytes = bytes_of_fields(status);
   NMB_TRY(broadcast(Operation::kFirst, 0, &bytes));
-  Status told;
-  NMB_TRY(take_fields(bytes, &told));
-  if (!told.ok()) ++agreed_failures_;
-  return told;
+  Status shared;
+  NMB_TRY(take_fields(bytes, &shared));
+  if (!shared.ok()) ++agreed_failures_;
+  return shared;
 }
 
 Status Communicator::barrier() {

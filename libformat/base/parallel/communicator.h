@@ -169,9 +169,10 @@ class Communicator {
   // Collective: returns on all ranks the failure of the lowest rank that has failed. If
   // set_names_ranks() is on, the message ends with the number of the rank that failed. `operation`
   // is the name of the caller's operation, at most 31 bytes. `file` is the number of the caller's
-  // file (number_file()). If `operation` or `file` differs between ranks, all ranks get kUsage.
+  // file (number_file()). `arguments` is a checksum of the operation's arguments. If one of these
+  // differs between ranks, all ranks get kUsage.
   NMB_EXPORT Status agree(const Status& status, std::string_view operation = {},
-                          std::uint64_t file = 0);
+                          std::uint64_t file = 0, std::uint64_t arguments = 0);
   // Collective: runs work() on rank 0 only and returns its Status on all ranks, without adding the
   // rank to the message. Call first() for work whose failures do not depend on the rank, for
   // example because the target exists.

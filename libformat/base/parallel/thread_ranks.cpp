@@ -123,7 +123,7 @@ struct RankThread {
 
   void run() {
     Communicator communicator(std::move(transport));
-    status = collective_call(communicator, out_of_memory_on(communicator.rank()),
+    status = collective_call(communicator, out_of_memory_on(communicator),
                              [&] { return (*body)(communicator); });
     if (!status.ok()) communicator.fail(status);
   }

@@ -3,9 +3,11 @@
 // collects all findings.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "nmb/error.h"
 #include "nmb/finding.h"
 #include "nmb/status.h"
 
@@ -31,6 +33,14 @@ namespace nmb {
 // uses statement expressions, an extension that g++ and clang have.
 #define NMB_ASSIGN(target, expression) \
   NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __COUNTER__), target, expression)
+
+// Runs call(), which returns a Status or Result, and returns what it throws as a failure.
+template <class Call>
+auto without_exceptions(Call call) -> decltype(call()) {
+  std::optional<decltype(call())> out;
+  const Status thrown = caught([&] { out.emplace(call()); });
+  return thrown.ok() ? *std::move(out) : decltype(call())(thrown);
+}
 
 // Receives findings in the order in which decoders report them.
 class Findings {

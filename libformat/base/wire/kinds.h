@@ -22,4 +22,7 @@ using VarId = std::uint32_t;
 // the global attributes.
 inline constexpr VarId kGlobal = ~VarId{0};
 
+// The greatest number of records or samples of a block, and of any sum of them.
+inline constexpr std::uint64_t kMostCount = ~std::uint64_t{0} >> 1;  // 2^63 - 1
+
 }  // namespace nmb

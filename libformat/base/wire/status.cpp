@@ -1,3 +1,4 @@
+#include "nmb/error.h"
 #include "wire/failure.h"
 #include "wire/joined_text.h"
 
@@ -7,6 +8,8 @@ const std::string& Status::empty() {
   static const std::string none;
   return none;
 }
+
+void throw_error(const Status& failure) { throw Error(failure); }
 
 std::string Status::text() const {
   if (ok()) return "ok";
@@ -31,7 +34,7 @@ Status Status::at(std::string_view file, std::uint64_t offset) const {
   return Status(std::move(placed));
 }
 
-Status Status::saying(std::string message) const {
+Status Status::with_message(std::string message) const {
   Detail other = *detail_;
   other.message = std::move(message);
   return Status(std::move(other));
@@ -39,12 +42,12 @@ Status Status::saying(std::string message) const {
 
 Status Status::with(std::string_view more) const {
   if (ok()) return *this;
-  return saying(joined_text(message(), "; ", more));
+  return with_message(joined_text(message(), "; ", more));
 }
 
 Status Status::of_object(std::string_view object) const {
   if (ok()) return *this;
-  return saying(joined_text(object, ": ", message()));
+  return with_message(joined_text(object, ": ", message()));
 }
 
 Status Status::on_rank(int rank) const {

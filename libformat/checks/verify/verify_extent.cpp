@@ -96,16 +96,16 @@ void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   range.in_original = files_->is_original(number - 1);
   summary_.reads_other_files |= !range.in_original;
   Status& failure = external_[number];
-  const bool told = !failure.ok();
+  const bool is_reported = !failure.ok();
   const Result<std::shared_ptr<const ByteSource>> file =
-      told ? failure : core_->external().open(number);
+      is_reported ? failure : core_->external().open(number);
   if (file.ok()) {
     range.external = *file;
     if (values_.add(range)) report_values();
     return;
   }
   if (block_) block_->damaged = true;
-  if (told) return;
+  if (is_reported) return;
   failure = file.status();
   const Status& status = failure;
   if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return missed(status);

@@ -15,7 +15,6 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kMaxCount = ~std::uint64_t{0} >> 1;  // 2^63 - 1
 constexpr std::size_t kTotals = 6;
 constexpr const char* kTotalNames[kTotals] = {"blocks",     "dimensions", "variables",
                                               "attributes", "records",    "samples"};
@@ -191,7 +190,7 @@ void NmbVerifier::check_index() {
     sums[kRecordsTotal] = ~std::uint64_t{0};
   for (std::size_t i = 0; i < kTotals; ++i)
     if ((i != kRecordsTotal || s.growth.absent() || growth_counted) &&
-        (sums[i] != recorded[i] || sums[i] > kMaxCount))
+        (sums[i] != recorded[i] || sums[i] > kMostCount))
       report("R-SB-8", field(in_superblock::kTotals + 8 * i), "superblock",
              joined_text(recorded[i], " ", kTotalNames[i]),
              joined_text(sums[i], ", the sum of the root's rows"));
@@ -256,7 +255,7 @@ void NmbVerifier::check_child_summary(const Page& page, std::uint32_t row, const
            joined_text(below, ", the bitwise OR over the rows of the child page"));
   const auto sums = exact_totals(child), recorded = as_array(index_summary_at(page, row).totals);
   for (std::size_t i = 0; i < kTotals; ++i)
-    if (sums[i] != recorded[i] || sums[i] > kMaxCount)
+    if (sums[i] != recorded[i] || sums[i] > kMostCount)
       report("R-IX-5", page.value_offset(row, static_cast<Column>(kBlocks + i)), "INDX page",
              joined_text(recorded[i], " ", kTotalNames[i], " for a child page"),
              joined_text(sums[i], ", the sum of the child's rows"));

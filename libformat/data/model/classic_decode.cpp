@@ -334,15 +334,15 @@ class ClassicDecoder {
         bytes = peek(before);
         if (!bytes) return false;
         name = {reinterpret_cast<const char*>(bytes) + widths_.count, name.size()};
-        const std::uint64_t told = count_at(bytes + before - widths_.count);
+        const std::uint64_t recorded = count_at(bytes + before - widths_.count);
         const bool heap = extension_->types.needs_heap(type);
-        if (told > room || padded(told) > room || told < value_bytes ||
-            (!heap && told != value_bytes))
+        if (recorded > room || padded(recorded) > room || recorded < value_bytes ||
+            (!heap && recorded != value_bytes))
           return fail(
               "R-XB-3", start + before - widths_.count, "attribute " + in_quotes(name),
-              number(told) + " bytes",
+              number(recorded) + " bytes",
               (heap ? "at least " : "") + number(value_bytes) + ", within the bytes that are left");
-        value_bytes = told;
+        value_bytes = recorded;
       }
       const std::uint64_t whole = before + padded(value_bytes);
       bytes = peek(whole);

@@ -57,12 +57,12 @@ void append_sum(std::vector<std::byte>* bytes) {
 
 Result<std::vector<std::byte>> without_sum(std::vector<std::byte> bytes) {
   if (bytes.size() < kSum) return damaged("found a chunk without its checksum");
-  const auto told = load_le<std::uint32_t>(bytes.data() + bytes.size() - kSum);
+  const auto recorded = load_le<std::uint32_t>(bytes.data() + bytes.size() - kSum);
   bytes.resize(bytes.size() - kSum);
   const std::uint32_t sum = fletcher32(bytes);
   // Old writers on little-endian machines swapped the two bytes of each 16-bit sum.
   const std::uint32_t old = (sum & 0x00FF00FF) << 8 | (sum & 0xFF00FF00) >> 8;
-  if (told != sum && told != old)
+  if (recorded != sum && recorded != old)
     return damaged("found a chunk with a wrong checksum (fletcher32)");
   return bytes;
 }

@@ -57,6 +57,10 @@ Status Compression::set_chunk(std::string_view text) {
       return Status(Code::kUsage,
                     "found chunk " + in_quotes(item) +
                         ", expected DIM:LEN or VAR:DIM:LEN with a length of at least 1");
+    if (item.find('/') != item.npos)
+      return Status(Code::kUsage, "found chunk " + in_quotes(item) +
+                                      ", expected DIM:LEN or VAR:DIM:LEN with names in a block; a "
+                                      "length applies to all blocks");
     for (const ChunkLength& other : chunk)
       if (other.dimension == dimension && other.variable == variable)
         return Status(Code::kUsage,

@@ -22,9 +22,13 @@ Status check_new_tag(std::string_view name, const TagValue& value) {
   if (name.empty() || name.size() > kMostRowName || !is_text(name))
     return Status(Code::kUsage, "invalid tag name " + in_quotes(name) +
                                     ": expected 1 to 65535 bytes of UTF-8 without NUL");
+  return check_text(value, "tag " + in_quotes(name));
+}
+
+Status check_text(const TagValue& value, const std::string& of) {
   if (const auto* text = std::get_if<std::string>(&value); text && !is_text(*text))
-    return Status(Code::kUsage, "invalid value of tag " + in_quotes(name) +
-                                    ": expected UTF-8 without NUL, found " + in_quotes(*text));
+    return Status(Code::kUsage, "invalid value of " + of + ": expected UTF-8 without NUL, found " +
+                                    in_quotes(*text));
   return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "nmb/statistics.h"
@@ -11,6 +12,9 @@ namespace nmb {
 
 // Checks a tag that a user gives to a block. Errors: kUsage.
 Status check_new_tag(std::string_view name, const TagValue& value);
+// Checks the text of a value, if it has one. of: what has the value, for the message. Errors:
+// kUsage.
+Status check_text(const TagValue& value, const std::string& of);
 // Returns the row of a tag, which refers to bytes of `tag`.
 TableRow tag_row(const Tag& tag, std::uint64_t order);
 // Decodes a row of tags. Errors: kDamaged (R-TG-1), without a position.

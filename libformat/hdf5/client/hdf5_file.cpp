@@ -39,17 +39,17 @@ Result<std::unique_ptr<StartedFile>> StartedFile::start(const std::string& path,
 Result<Hdf5Group> StartedFile::decode(const std::shared_ptr<const ByteSource>& file,
                                       std::vector<std::byte> content) const {
   FieldsIn in(content);
-  auto told = in.next<GroupMessage>();
+  auto message = in.next<GroupMessage>();
   if (!in.ok()) return unclear("an incomplete block");
   Hdf5Group block;
-  block.name = std::move(told.name);
-  block.extent_length = told.extent_length;
-  block.lost_references = std::move(told.lost_references);
+  block.name = std::move(message.name);
+  block.extent_length = message.extent_length;
+  block.lost_references = std::move(message.lost_references);
   std::vector<form::Spliced::SourceRun> runs;
-  runs.reserve(told.runs.size());
+  runs.reserve(message.runs.size());
   std::uint64_t end = 0;
   const std::uint64_t spooled = spool_->size();
-  for (const auto& [offset, length, source, from] : told.runs) {
+  for (const auto& [offset, length, source, from] : message.runs) {
     if (from > RunSource::kSpool) return unclear("an unknown source");
     const form::Spliced::SourceRun run{offset, length, source, static_cast<std::uint32_t>(from)};
     const bool in_file = from == RunSource::kFile;

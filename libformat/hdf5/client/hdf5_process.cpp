@@ -84,7 +84,7 @@ Status Hdf5Process::ended() {
   NMB_ASSIGN(const int code, wait());
   return Hdf5Server::ended_early(
       Code::kDamaged,
-      joined_text("found a file on which nmb-hdf5 ended with code ", code, ", saying nothing"));
+      joined_text("found a file on which nmb-hdf5 ended with code ", code, ", without a message"));
 }
 
 Result<Hdf5Process::Received> Hdf5Process::next() {

@@ -29,7 +29,7 @@ Status check_name(std::string_view what, const std::string& path, std::string_vi
   if (name.size() + ahead <= kMostNetcdfName) return {};
   return failure(Code::kUnsupported, what, " ", in_quotes(path.substr(0, 80)), ": found a name of ",
                  name.size() + ahead, " bytes in a netCDF-4 file, expected at most ",
-                 kMostNetcdfName, " (ExtractOptions::plain has no such limit)");
+                 kMostNetcdfName, " (MergeOptions::netcdf = false has no such limit)");
 }
 
 Status check_attributes(const LoadedBlock& block, std::uint32_t owner) {

@@ -17,12 +17,13 @@
 namespace nmb {
 
 // How far two numbers may be apart and still count as the same. The numbers a and b are the same if
-// |a - b| <= absolute + relative * |b|.
+// |a - b| <= absolute + relative * |b|. Neither may be negative or NaN.
 struct Tolerance {
   double absolute = 0, relative = 0;
   bool is_exact() const { return absolute == 0 && relative == 0; }
-  // Sets the tolerance from "ABSOLUTE" or "ABSOLUTE,RELATIVE". Errors: kUsage.
-  NMB_EXPORT Status set(std::string_view text);
+  // Parses "ABSOLUTE" or "ABSOLUTE,RELATIVE". Errors: kUsage.
+  static Tolerance parse(std::string_view text) { return check(try_parse(text)); }
+  NMB_EXPORT static Result<Tolerance> try_parse(std::string_view text);
 };
 
 enum class DifferenceKind : std::uint8_t { kOnlyInFirst, kOnlyInSecond, kDiffers };
@@ -74,7 +75,7 @@ struct FileComparison {
   std::vector<ComparedVariable> variables{};  // those with different values
 };
 
-// Compares the content of two files of any kinds. Errors: those of reading.
+// Compares the content of two files of any kinds. Errors: kUsage; those of reading.
 NMB_EXPORT Result<FileComparison> try_compare(const Reader& first, const Reader& second,
                                               const CompareOptions& options = {});
 inline FileComparison compare(const Reader& first, const Reader& second,

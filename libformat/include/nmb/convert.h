@@ -40,11 +40,13 @@ struct ConvertOptions {
   bool replace = false;  // whether the output may replace an existing file
   bool sync = true;      // whether the call waits until the data are on the device
   bool check = true;     // whether the result is read back and compared
+  bool strict = false;   // whether a loss or warning makes the call fail, even with `lossy`
   ExternalPaths external = ExternalPaths::kBeneath;  // which external files of the input are read
 
   // --- what changes the speed ---
   unsigned threads = 1;
-  // If set, the call is collective: these ranks share the work, and all get its outcome.
+  // If set, the call is collective: these ranks share the work. All get its outcome; rank 0 gets
+  // the report. The arguments must be the same on all ranks, as in merge().
   Ranks* ranks = nullptr;
   // --- callback and cancelling ---
   // Called by one thread at a time. `done` and `total` count bytes of values.
@@ -54,18 +56,25 @@ struct ConvertOptions {
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// Converts a file. A failure leaves `output` as it was. losses: if not nullptr, gets one sentence
-// for each thing that the output lacks or has in another form, also after kConflict. Errors:
-// kConflict if `to` cannot hold the content; kUsage; kNotFound; kUnknownKind; kDamaged;
-// kUnsupported; kExists; kIo; kNoSpace.
+struct ConvertReport {
+  // Content of the input that the output lacks. Without `lossy`, the call fails if there are any
+  // losses but tags, and what chunks that cannot be decoded have.
+  std::vector<std::string> losses{};
+  // What else the caller should know: for example that the output has a value in another form, that
+  // HDF5 programs need a plug-in for its codec, or why it has no HDF5 view.
+  std::vector<std::string> warnings{};
+};
+
+// Converts a file. A failure leaves `output` as it was. *report is filled also after a failure;
+// `report` may be null. Errors: kConflict if `to` cannot hold the content; kUsage; kNotFound;
+// kUnknownKind; kDamaged; kUnsupported; kExists; kIo; kNoSpace.
 NMB_EXPORT Status try_convert(const std::string& input, const std::string& output,
-                              const ConvertOptions& options = {},
-                              std::vector<std::string>* losses = nullptr);
-inline std::vector<std::string> convert(const std::string& input, const std::string& output,
-                                        const ConvertOptions& options = {}) {
-  std::vector<std::string> losses;
-  nmb::check(try_convert(input, output, options, &losses));
-  return losses;
+                              const ConvertOptions& options = {}, ConvertReport* report = nullptr);
+inline ConvertReport convert(const std::string& input, const std::string& output,
+                             const ConvertOptions& options = {}) {
+  ConvertReport report;
+  nmb::check(try_convert(input, output, options, &report));
+  return report;
 }
 
 }  // namespace nmb

@@ -30,13 +30,17 @@ struct BlockCounts {
 struct Totals : BlockCounts {
   std::uint64_t blocks = 0;
 
+  // A sum that does not fit stays at the greatest number.
   Totals& operator+=(const Totals& other) {
-    blocks += other.blocks;
-    dimensions += other.dimensions;
-    variables += other.variables;
-    attributes += other.attributes;
-    records += other.records;
-    samples += other.samples;
+    const auto add = [](std::uint64_t& sum, std::uint64_t more) {
+      sum = more > ~sum ? ~std::uint64_t{0} : sum + more;
+    };
+    add(blocks, other.blocks);
+    add(dimensions, other.dimensions);
+    add(variables, other.variables);
+    add(attributes, other.attributes);
+    add(records, other.records);
+    add(samples, other.samples);
     return *this;
   }
   friend bool operator==(const Totals&, const Totals&) = default;

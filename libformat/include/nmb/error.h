@@ -1,6 +1,7 @@
 // Error: what the functions of this library throw. Each function f() that can fail has a twin
-// try_f(), which returns the same failure as a Status or a Result and throws only std::bad_alloc.
-// f() is check(try_f()).
+// try_f(), which returns the same failure as a Status or a Result; f() is check(try_f()). If a
+// callback throws an exception, the call fails with what caught() makes of it. try_f() itself
+// throws only std::bad_alloc. Calls of a handle that was moved from fail with kUsage.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "nmb/status.h"
@@ -40,13 +42,21 @@ T check(Result<T> result) {
   return *std::move(result);
 }
 
-// Runs `work` and returns what it throws as a Status: that of an Error, kLimit for std::bad_alloc,
-// and kUsage with the exception's text for other exceptions.
+// Runs work(), which returns nothing or a Status, and returns this Status, or that of what it
+// throws: that of an Error, kLimit for std::bad_alloc, and kUsage with the exception's text for
+// other exceptions.
 template <class Work>
 Status caught(Work&& work) {
+  using Returned = decltype(std::forward<Work>(work)());
+  static_assert(std::is_void_v<Returned> || std::is_same_v<Returned, Status>,
+                "work() returns nothing or a Status");
   try {
-    std::forward<Work>(work)();
-    return {};
+    if constexpr (std::is_void_v<Returned>) {
+      std::forward<Work>(work)();
+      return {};
+    } else {
+      return std::forward<Work>(work)();
+    }
   } catch (const Error& error) {
     return error.status();
   } catch (const std::bad_alloc&) {

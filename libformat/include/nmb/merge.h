@@ -49,15 +49,16 @@ struct BlockRule {
     kAttribute,
   };
   By by = By::kGroup;
-  std::string name{};
-  std::uint64_t count = 1;
+  std::string name{};       // with kPrefix, kDimension and kAttribute
+  std::uint64_t count = 1;  // with kCount
   // With kPrefix: whether variables that do not match stay in their block. If false, such variables
   // are conflicts.
   bool keep_unmatched = false;
 
   // Parses a rule: "group" (or ""), "prefix:REGEX", "vars:N", "one", "dim:NAME" or "key:ATT".
   // Errors: kUsage.
-  NMB_EXPORT static Result<BlockRule> parse(std::string_view text);
+  static BlockRule parse(std::string_view text) { return check(try_parse(text)); }
+  NMB_EXPORT static Result<BlockRule> try_parse(std::string_view text);
 };
 
 // How the samples of a block are counted.
@@ -72,11 +73,12 @@ struct SampleRule {
     kNone,
   };
   By by = By::kDefault;
-  std::uint64_t variables = 1;
-  std::string dimension{};
+  std::uint64_t variables = 1;  // with kVariables
+  std::string dimension{};      // with kDimension
 
   // Parses a rule: "" (the default), "vars:N", "dim:NAME", "group" or "none". Errors: kUsage.
-  NMB_EXPORT static Result<SampleRule> parse(std::string_view text);
+  static SampleRule parse(std::string_view text) { return check(try_parse(text)); }
+  NMB_EXPORT static Result<SampleRule> try_parse(std::string_view text);
 };
 
 // How blocks of the output get a tag (spec/tables.md, section 9.4).
@@ -100,14 +102,15 @@ struct TagRule {
   std::string value;
 
   // Parses a rule: "NAME=TEMPLATE", "NAME:text=TEMPLATE" or "NAME=@ATTRIBUTE". Errors: kUsage.
-  NMB_EXPORT static Result<TagRule> parse(std::string_view text);
+  static TagRule parse(std::string_view text) { return check(try_parse(text)); }
+  NMB_EXPORT static Result<TagRule> try_parse(std::string_view text);
 };
 
 // A part of many blocks. The blocks are numbered from 0, in the order of the inputs and, in each
 // input, of the names. The number of a block modulo `count` is its shard, counted from 0.
 struct BlockShard {
   std::uint64_t first = 1;  // the first shard of the part, from 1 to `count`
-  std::uint64_t count = 1;  // the number of all shards
+  std::uint64_t count = 0;  // the number of all shards; must be set
   std::uint64_t width = 1;  // the number of consecutive shards of the part
   // If set, the number of a block is instead the XXH3-64 of its name with this seed. It does not
   // depend on other blocks, on the order of the inputs, or on other conditions.
@@ -134,7 +137,8 @@ struct BlockChoice {
   // that no block has is an error. The expression is evaluated only for blocks for which the
   // conditions above hold.
   std::optional<std::string> where{};
-  BlockShard shard{};  // which of the blocks for which all other conditions hold
+  // If set, only this part of the blocks for which all other conditions hold.
+  std::optional<BlockShard> shard{};
 };
 
 // --- how blocks of the same name in several inputs are merged ---
@@ -164,9 +168,8 @@ struct Pack {
   // another form (tables of chunks, strings) are copied into the output. Fails with kUnsupported if
   // MergeOptions::external does not allow the path of an input.
   bool link = false;
-  // Which digests of packed files are recorded. A stored whole file always has its XXH3-128.
-  // Digests of classic files are recorded with their blocks, if whole files are stored (without
-  // block_by, compression and link).
+  // With MergeOptions::originals: which digests of packed files are recorded. A stored whole file
+  // always has its XXH3-128. Digests of classic files are recorded with their blocks.
   RecordedDigests digests = RecordedDigests::kNone;
   // Without block_by: which blocks of the inputs are packed. An original (MergeOptions::originals)
   // is stored only if all blocks of its file are packed. Fails with kNotFound if no block is
@@ -251,6 +254,8 @@ struct MergeOptions {
   // --- what is written ---
   // NMB, HDF5 or, if one block results of Union, Join or Tiles, a classic kind.
   FileKind to = FileKind::kNmb;
+  // With kHdf5: whether the file is written so that netCDF-4 programs can read all of it.
+  bool netcdf = true;
   // Names of blocks, with the fields {stem}, {path}, {index} and {group} of the input. "": {stem}
   // for classic files, {stem}/{group} for others, and {group} for modes other than Pack.
   std::string block_name{};
@@ -264,13 +269,15 @@ struct MergeOptions {
   Storing storing{};
   Hdf5View hdf5_view = Hdf5View::kOff;
   StatisticsLevel statistics = StatisticsLevel::kNone;
-  bool originals = false;  // whether HDF5 and netCDF-4 inputs are stored byte for byte too
+  // Whether HDF5 and netCDF-4 inputs are stored byte for byte too. Needs an NMB output of mode
+  // Pack, without block_by, storing and Pack::link.
+  bool originals = false;
 
   // --- what happens to the files ---
   bool replace = false;  // whether the output may replace an existing file
   bool sync = true;      // whether the call waits until the data are on the device
   bool dry_run = false;  // whether only inputs and options are checked
-  bool check = false;    // whether what is written is read back and compared
+  bool check = false;    // without dry_run: whether what is written is read back and compared
   bool strict = false;   // whether a warning is a conflict
   ExternalPaths external = ExternalPaths::kBeneath;  // which external files of inputs are read
   // If not empty, a call that ends early leaves hidden files beside the output. A later call with
@@ -281,7 +288,8 @@ struct MergeOptions {
   // --- what changes the speed ---
   unsigned threads = 1;
   // If set, the call is collective: each of these ranks reads a part of the inputs. All get the
-  // outcome; rank 0 gets the report.
+  // outcome; rank 0 gets the report. The arguments must be the same on all ranks, except `threads`,
+  // callbacks and pointers.
   Ranks* ranks = nullptr;
   // --- callback and cancelling ---
   // Called by one thread at a time. `done` and `total` count bytes of values.
@@ -332,7 +340,8 @@ class MergeError : public Error {
 
 // Merges files. A failure leaves `output` as it was. The result is the same for any number of ranks
 // and threads. *report is filled also after a failure; `report` may be null. Errors: kConflict (see
-// MergeReport::conflicts); the worst of MergeReport::unreadable; kUsage; kExists; kIo; kNoSpace.
+// MergeReport::conflicts); the worst of MergeReport::unreadable; kUsage, for example for an option
+// that has no effect with the others; kExists; kIo; kNoSpace.
 NMB_EXPORT Status try_merge(const std::vector<std::string>& inputs, const std::string& output,
                             const MergeOptions& options, MergeReport* report);
 inline MergeReport merge(const std::vector<std::string>& inputs, const std::string& output,

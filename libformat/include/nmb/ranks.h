@@ -8,13 +8,15 @@
 //
 // Calls that are documented as collective must be made by all ranks, in the same order; a failure
 // is the same on all ranks. If a rank gives up between two collective calls, the next collective
-// call of the others fails with its reason: an exception that leaves run() or run_threads(), or the
-// argument of fail(). Only the thread that made a Ranks object may use it.
+// call of the others fails with its reason: the exception or Status with which the work of run() or
+// run_threads() ends, or the argument of fail(). Only the thread that made a Ranks object may use
+// it.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "nmb/error.h"
 
@@ -46,12 +48,16 @@ class Ranks {
   NMB_EXPORT int rank() const;
   NMB_EXPORT int size() const;
 
-  // Runs work() on this rank. An exception becomes the failure of all ranks, which is thrown as an
-  // Error. Writers that the exception destroys lose what they have not committed.
+  // Runs work() on this rank, which returns nothing or a Status. A failure or an exception becomes
+  // the failure of all ranks. Writers that it destroys lose what they have not committed.
   template <class Work>
   void run(Work&& work) {
-    const std::uint64_t before = shared_failures();
-    check(ended(caught(work), before));
+    check(try_run(std::forward<Work>(work)));
+  }
+  template <class Work>
+  Status try_run(Work&& work) {
+    const Result<std::uint64_t> before = shared_failures();
+    return before.ok() ? ended(caught(std::forward<Work>(work)), *before) : before.status();
   }
   // Makes the current or next collective call of all other ranks fail with `why`.
   NMB_EXPORT void fail(const Status& why);
@@ -64,12 +70,13 @@ class Ranks {
 
  private:
   // The number of collective calls that have failed on all ranks.
-  NMB_EXPORT std::uint64_t shared_failures() const;
+  NMB_EXPORT Result<std::uint64_t> shared_failures() const;
   // Called when work on this rank has ended: makes its failure the failure of all ranks. before:
   // shared_failures() when the work began.
   NMB_EXPORT Status ended(const Status& status, std::uint64_t before);
   friend Communicator& communicator(Ranks& ranks);
   friend Status try_run_threads(int, const std::function<Status(Ranks&)>&);
+  Communicator& use() const;
   explicit Ranks(std::unique_ptr<Communicator> own);
   explicit Ranks(Communicator* lent);
   std::unique_ptr<Communicator> own_;
@@ -77,11 +84,12 @@ class Ranks {
 };
 
 // Runs `work` on `size` threads, each as one rank, and waits for all of them. If a rank fails, all
-// do, with the same failure. Errors: kLimit if a thread cannot be made; those of `work`.
+// do, with the same failure. Errors: kUsage if `size` is less than 1; kLimit if a thread cannot be
+// made; those of `work`, which returns nothing or a Status.
 NMB_EXPORT Status try_run_threads(int size, const std::function<Status(Ranks&)>& work);
 template <class Work>
 void run_threads(int size, Work work) {
-  check(try_run_threads(size, [&](Ranks& ranks) { return caught([&] { work(ranks); }); }));
+  check(try_run_threads(size, [&](Ranks& ranks) { return caught([&] { return work(ranks); }); }));
 }
 
 }  // namespace nmb

@@ -55,15 +55,23 @@ class AttView {
   // Returns the number of an attribute with one number. Errors: kUsage; kRange if T cannot hold it.
   template <class T>
   T number() const {
-    T value{};
-    read(std::span(&value, 1));
-    return value;
+    return check(try_number<T>());
   }
   template <class T>
   std::vector<T> numbers() const {
+    return check(try_numbers<T>());
+  }
+  template <class T>
+  Result<T> try_number() const {
+    T value{};
+    const Status status = try_read(std::span(&value, 1));
+    return status.ok() ? Result<T>(value) : status;
+  }
+  template <class T>
+  Result<std::vector<T>> try_numbers() const {
     std::vector<T> values(static_cast<std::size_t>(count_));
-    read(values);
-    return values;
+    const Status status = try_read(values);
+    return status.ok() ? Result<std::vector<T>>(std::move(values)) : status;
   }
   // Fills `out`, which has count() elements. Errors: kUsage, kRange.
   void read(MutableArray out) const { check(try_read(out)); }
@@ -225,7 +233,12 @@ class Reader {
   // Reads all values of the variable BLOCK/VARIABLE. Errors: those of var() and VarView::read().
   template <class T>
   std::vector<T> read(std::string_view full_name) const {
-    return var(full_name).template read<T>();
+    return check(try_read<T>(full_name));
+  }
+  template <class T>
+  Result<std::vector<T>> try_read(std::string_view full_name) const {
+    const Result<VarView> found = try_var(full_name);
+    return found.ok() ? found->template try_read<T>() : found.status();
   }
   // Reads many hyperslabs with few reads of the file. `statuses` is empty or gets the status of
   // each request; the first failure is returned.
@@ -239,20 +252,25 @@ class Reader {
   NMB_EXPORT Result<VarView> try_var(std::string_view full_name) const;
   NMB_EXPORT Result<BlockView> try_block(std::string_view name) const;
   // Returns the blocks whose names match `glob`, in the order of names: `*` matches within a part
-  // of a path, `**` across parts. A block "a/b" does not imply a block "a". Reads entries of the
-  // index only.
+  // of a path, `**` across parts, and `\` makes the next character literal. A block "a/b" does not
+  // imply a block "a". Reads entries of the index only.
   std::vector<BlockView> blocks(std::string_view glob = "**") const {
     return check(try_blocks(glob));
   }
   NMB_EXPORT Result<std::vector<BlockView>> try_blocks(std::string_view glob = "**") const;
-  // Visits these blocks one by one, until `visit` returns false or a failure.
+  // Visits these blocks one by one, until visit() returns false or a failure.
+  void for_each_block(std::string_view glob,
+                      const std::function<Result<bool>(const BlockView&)>& visit) const {
+    check(try_for_each_block(glob, visit));
+  }
   NMB_EXPORT Status try_for_each_block(
       std::string_view glob, const std::function<Result<bool>(const BlockView&)>& visit) const;
   // Returns the blocks for which an expression holds, for example
   // "temperature.max > 300 && site == 'north'". Comparisons (== != < <= > >=) are combined by &&,
   // || and !; text is in quotation marks. Names: TAG or a global attribute; VARIABLE@ATTRIBUTE;
   // VARIABLE.min, .max, .elements, .missing, .nan and .FUNCTION; any(COMPARISON), all(COMPARISON)
-  // and count(COMPARISON) with the values of a variable (docs/guides/find.md). Errors: kUsage for
+  // and count(COMPARISON) with the values of a variable; a name with characters other than letters,
+  // digits and _-/:+ is put in backticks (docs/guides/find.md). Errors: kUsage for
   // wrong syntax, or only numbers beside texts; kNotFound if no block has a name in it;
   // kUnsupported (see FindOptions::on_warning); those of reading. A number that a user gives must
   // be checked before it becomes part of an expression.

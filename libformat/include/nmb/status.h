@@ -100,12 +100,16 @@ class [[nodiscard]] Status {
   };
   explicit Status(Detail detail) : detail_(std::make_shared<const Detail>(std::move(detail))) {}
   // Returns the same failure with another message.
-  Status saying(std::string message) const;
+  Status with_message(std::string message) const;
   NMB_EXPORT static const std::string& empty();
   std::shared_ptr<const Detail> detail_;
 };
 
-// A value, or the failure that explains why there is no value.
+// Throws an Error with `failure`.
+[[noreturn]] NMB_EXPORT void throw_error(const Status& failure);
+
+// A value, or the failure that explains why there is no value. Access to a value that is not there
+// throws an Error with this failure.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -115,9 +119,9 @@ class [[nodiscard]] Result {
   }
   bool ok() const { return state_.index() == 0; }
   Status status() const { return ok() ? Status() : std::get<1>(state_); }
-  T& value() & { return std::get<0>(state_); }
-  const T& value() const& { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& value() & { return require(), *std::get_if<0>(&state_); }
+  const T& value() const& { return require(), *std::get_if<0>(&state_); }
+  T&& value() && { return std::move(value()); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
@@ -125,6 +129,9 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
  private:
+  void require() const {
+    if (!ok()) throw_error(std::get<1>(state_));
+  }
   std::variant<T, Status> state_;
 };
 

@@ -66,6 +66,7 @@ struct VerifyOptions {
   ExternalPaths external = ExternalPaths::kBeneath;
   unsigned threads = 1;
   // If set, the call is collective: these ranks share the check of values, and all get its result.
+  // The arguments must be the same on all ranks, as in merge().
   Ranks* ranks = nullptr;
   // Called by one thread at a time. `done` and `total` count bytes.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};

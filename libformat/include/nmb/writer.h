@@ -22,9 +22,11 @@
 // needs neither end_define() nor redefine(), because it calls them itself; a program that defines
 // many blocks before it puts values is faster than one that alternates, and its file is smaller.
 //
-// Errors: after kUsage, kExists, kNotFound or kRange of a local call, the writer can be used on.
-// After a failure of a collective call, and after kIo, kNoSpace or kDamaged, every later call
-// returns the same failure. A writer and its handles belong to one thread.
+// Errors: after kUsage, kExists, kNotFound or kRange, the writer can be used on. A collective call
+// returns them on all ranks if one rank passes a wrong argument, and changes nothing; but kRange
+// means that all values are put. After any other failure of end_define() or of a collective call of
+// several ranks, after different collective calls, and after kIo, kNoSpace or kDamaged, every later
+// call returns the same failure. A writer and its handles belong to one thread.
 #pragma once
 
 #include <cstdint>
@@ -92,19 +94,20 @@ class Dim {
   std::uint32_t block_, id_;
 };
 
-// A put that iput() has begun and that wait() or wait_all() completes. 0 is never a request.
+// A put that iput() has begun and that wait() or wait_all() of the same writer completes. 0 is
+// never a request.
 enum class Request : std::uint64_t {};
 
 // A variable of a block that is written.
 class Var {
  public:
   // Sets an attribute to text, a number or numbers, and gives it their type. Returns the variable,
-  // so that calls can be chained.
+  // so that calls can be chained. A _FillValue must be one value; it gets the type of the variable.
+  // Errors: kUsage, also for a _FillValue that this type cannot hold exactly.
   Var& att(std::string_view name, ConstArray values) { return check(try_att(name, values)), *this; }
-  Status try_att(std::string_view name, ConstArray values) {
-    return try_att(name, type_for(values.type()), values);
-  }
-  // Converts the numbers. Errors: kRange if one does not fit `type`; nothing is set then.
+  NMB_EXPORT Status try_att(std::string_view name, ConstArray values);
+  // Converts the numbers. Errors: kRange if one does not fit `type`; nothing is set then. kUsage
+  // for a _FillValue of another type than the variable's.
   NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
 
   // Puts all values in row-major order, converted to the variable's type. If the variable has
@@ -127,7 +130,7 @@ class Var {
   NMB_EXPORT Status try_put_strings(std::span<const std::string> strings);
 
   // Collective: each rank puts its own hyperslab, or none, and records are added as needed. Where
-  // hyperslabs overlap, the values of the highest rank stay.
+  // hyperslabs overlap, the values of the highest rank stay. Errors: those of put(), on all ranks.
   void put_all(const Hyperslab& slab, ConstArray values) { check(try_put_all(slab, values)); }
   void put_all() { check(try_put_all()); }
   NMB_EXPORT Status try_put_all(const Hyperslab& slab, ConstArray values);
@@ -136,12 +139,25 @@ class Var {
   // Begins a put. `values` must stay valid and unchanged until the request is complete.
   Request iput(ConstArray values) { return check(try_iput(values)); }
   Request iput(const Hyperslab& slab, ConstArray values) { return check(try_iput(slab, values)); }
+  NMB_EXPORT Result<Request> try_iput(ConstArray values);
+  NMB_EXPORT Result<Request> try_iput(const Hyperslab& slab, ConstArray values);
+  // Values that are gone when the call returns do not compile.
   template <TemporaryNumbers T>
   Request iput(T&& values) = delete;
   template <TemporaryNumbers T>
   Request iput(const Hyperslab& slab, T&& values) = delete;
-  NMB_EXPORT Result<Request> try_iput(ConstArray values);
-  NMB_EXPORT Result<Request> try_iput(const Hyperslab& slab, ConstArray values);
+  template <TemporaryNumbers T>
+  Result<Request> try_iput(T&& values) = delete;
+  template <TemporaryNumbers T>
+  Result<Request> try_iput(const Hyperslab& slab, T&& values) = delete;
+  template <class T>
+  Request iput(std::initializer_list<T> values) = delete;
+  template <class T>
+  Request iput(const Hyperslab& slab, std::initializer_list<T> values) = delete;
+  template <class T>
+  Result<Request> try_iput(std::initializer_list<T> values) = delete;
+  template <class T>
+  Result<Request> try_iput(const Hyperslab& slab, std::initializer_list<T> values) = delete;
 
  private:
   friend class Block;
@@ -154,8 +170,8 @@ class Var {
 // A block that is written: dimensions, variables and attributes under a name, which is a path.
 class Block {
  public:
-  // Defines a dimension. A block may have one record dimension, with the length kUnlimited. Errors:
-  // kExists, kUsage.
+  // Defines a dimension of at least 1. A block may have one record dimension, with the length
+  // kUnlimited. Errors: kExists, kUsage.
   Dim dim(std::string_view name, std::uint64_t length) { return check(try_dim(name, length)); }
   NMB_EXPORT Result<Dim> try_dim(std::string_view name, std::uint64_t length);
   // Finds a dimension that this rank has defined or the file has. Errors: kNotFound.
@@ -186,7 +202,8 @@ class Block {
   NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
 
   // Sets the number of samples, which readers count without reading blocks; the default is 0. If
-  // several ranks define the block, the largest number counts.
+  // several ranks define the block, the largest number counts. The numbers of a file, and their
+  // sum, are at most 2^63 - 1 (kLimit).
   Block& samples(std::uint64_t number) { return check(try_samples(number)), *this; }
   NMB_EXPORT Status try_samples(std::uint64_t number);
   // Sets a tag of a block that is not committed yet; Reader::find() finds blocks by their tags.
@@ -244,6 +261,7 @@ class Writer {
   void rename(const Block& block, std::string_view name) { check(try_rename(block, name)); }
   NMB_EXPORT Status try_rename(const Block& block, std::string_view name);
   // Records how the file was made: one JSON object of at most 8 MiB per call. Only rank 0's count.
+  // Errors: kUsage, also if the text is not one JSON object in UTF-8.
   void add_provenance(std::string_view json) { check(try_add_provenance(json)); }
   NMB_EXPORT Status try_add_provenance(std::string_view json);
 
@@ -257,7 +275,8 @@ class Writer {
 
   // Completes requests together, in file order and with few writes. Where requests overlap, the
   // values of the later one in `requests` stay. `statuses` is empty or gets the status of each
-  // request. wait_all() is collective; a rank without requests passes none.
+  // request. wait_all() is collective; a rank without requests passes none. Errors: kUsage, with
+  // all requests still open, if one is not an open request of this writer.
   void wait(std::span<const Request> requests) { check(try_wait(requests)); }
   void wait_all(std::span<const Request> requests = {}) { check(try_wait_all(requests)); }
   NMB_EXPORT Status try_wait(std::span<const Request> requests, std::span<Status> statuses = {});

@@ -210,16 +210,17 @@ class ContentComparer {
 
 }  // namespace
 
-Status Tolerance::set(std::string_view text) {
+Result<Tolerance> Tolerance::try_parse(std::string_view text) {
+  Tolerance out;
   const auto number = [](std::string_view part, double* to) {
     const char* const end = part.data() + part.size();
     const auto [at, error] = std::from_chars(part.data(), end, *to);
     return error == std::errc() && at == end && std::isfinite(*to) && *to >= 0;
   };
   const std::size_t comma = text.find(',');
-  if (number(text.substr(0, comma), &absolute) &&
-      (comma == text.npos || number(text.substr(comma + 1), &relative)))
-    return {};
+  if (number(text.substr(0, comma), &out.absolute) &&
+      (comma == text.npos || number(text.substr(comma + 1), &out.relative)))
+    return out;
   return Status(Code::kUsage, "found \"" + std::string(text) +
                                   "\", expected ABSOLUTE or ABSOLUTE,RELATIVE, for example 1e-6,0");
 }

@@ -101,12 +101,12 @@ Status settle_kind(Communicator& ranks, PackOptions* options, PackReport* report
   };
   const std::optional<Kind> output = kinds->output();
   NMB_ASSIGN(
-      const OutputKind told,
+      const OutputKind found,
       ranks.broadcast_value(0, OutputKind{output.has_value(), output.value_or(Kind::kCdf5)}));
-  if (told.is_classic) {
-    options->classic = told.kind;
+  if (found.is_classic) {
+    options->classic = found.kind;
     options->hdf5.reset();
-    report->classic = told.kind;
+    report->classic = found.kind;
   } else if (ranks.rank() == 0 && kinds->classic) {
     report->kind_note = "a netCDF-4 file, because " + options->input_name(*kinds->hdf5) +
                         " comes from HDF5; other inputs are classic";

@@ -122,8 +122,8 @@ class Packer : public MergeStep {
     Status planned;
     NMB_TRY(plan_inputs(&planned));
     inputs_.end_planning();
-    if (options_.originals == Originals::kStore && !stores_originals(options_) && blocks_ &&
-        options_.packs() && !options_.pack().link && !options_.hdf5)
+    if (options_.originals == Originals::kStoreIfPossible && !stores_originals(options_) &&
+        blocks_ && options_.packs() && !options_.pack().link && !options_.hdf5)
       report_.without_original = inputs_.counts().whole_files;
     if (blocks_) report_.digested = blocks_->counts().digested;
     if (stores_originals(options_)) report_.parted_originals = inputs_.counts().parted_originals;
@@ -273,7 +273,8 @@ class Packer : public MergeStep {
         options_.output, ": values are compressed with HDF5 filter ", codec.hdf5_filter, " (",
         codec.name,
         "), which the HDF5 library does not include; to read them, programs need the filter's "
-        "plug-in in a folder that HDF5_PLUGIN_PATH names; PieceCodec::kDeflate needs no plug-in"));
+        "plug-in in a folder that HDF5_PLUGIN_PATH names; Storing::codec \"deflate\" needs no "
+        "plug-in"));
     return {};
   }
 

@@ -141,9 +141,9 @@ class Commit {
     w_.next.cursor = w_.committed.kept_length = next.file_length;
     w_.next.slot_begun = false;
     if (closing) return {};
-    const std::string fate =
+    const std::string outcome =
         joined_text("generation ", next.generation, " is committed nevertheless");
-    return w_.ranks.agree(settle(w_, blocks_).with(fate));
+    return w_.ranks.agree(settle(w_, blocks_).with(outcome));
   }
 
   // Writes data maps, blocks, the index and statistics. Called only if the commit changes more than
@@ -181,12 +181,15 @@ class Commit {
 Status commit(WriterCore& w, bool closing) {
   const std::string operation = closing ? "close()" : "sync()";
   std::uint64_t open = 0;
-  NMB_TRY(w.together(operation, [&]() -> Status {
+  const auto check = [&]() -> Status {
     if (w.define_mode)
       return Status(Code::kUsage,
                     operation + " is not allowed in define mode; call end_define() first");
     if (w.options.dry_run && !closing)
       return Status(Code::kUsage, "sync() is not allowed in a dry run; call close()");
+    return {};
+  };
+  NMB_TRY(w.together(operation, check, [&]() -> Status {
     NMB_ASSIGN(open, w.ranks.sum<std::uint64_t>(w.requests.size()));
     return open == 0 ? Commit(w).run(closing) : Status();
   }));

@@ -23,8 +23,8 @@ struct DeadAndGrown {
 };
 
 template <class Fields>
-void fields(Fields& all, DeadAndGrown& told) {
-  all(told.dead, told.growth);
+void fields(Fields& all, DeadAndGrown& message) {
+  all(message.dead, message.growth);
 }
 
 }  // namespace
@@ -51,10 +51,10 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   NMB_ASSIGN(const Inbox<DeadAndGrown> arrived, w.ranks.exchange(out));
   std::vector<DeadRange> dead;
   NewGrowth growth;
-  for (const auto& [rank, told] : arrived) {
-    dead.insert(dead.end(), told.dead.begin(), told.dead.end());
-    growth.records += told.growth.records;
-    growth.rows.insert(growth.rows.end(), told.growth.rows.begin(), told.growth.rows.end());
+  for (const auto& [rank, message] : arrived) {
+    dead.insert(dead.end(), message.dead.begin(), message.dead.end());
+    growth.records += message.growth.records;
+    growth.rows.insert(growth.rows.end(), message.growth.rows.begin(), message.growth.rows.end());
   }
   auto write = [&]() -> Status {
     NMB_TRY(write_growth(w, std::move(growth)));
@@ -88,6 +88,16 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 }
 
 namespace {
+
+// Checks the totals that programs determine (R-SB-8).
+Status check_totals(const Totals& totals) {
+  for (const auto& [count, what] :
+       {std::pair(totals.records, "records"), std::pair(totals.samples, "samples")})
+    if (count > kMostCount)
+      return Status(Code::kLimit,
+                    joined_text("the blocks have more than 2^63 - 1 ", what, " together"));
+  return {};
+}
 
 // For a failure after the write of the slot has begun: adds to its message that the new generation
 // may be in the file nevertheless. The status is the same on all ranks.
@@ -151,6 +161,7 @@ Status write_superblock(WriterCore& w) {
   Superblock& next = w.next.superblock;
   const bool leads = w.ranks.is_first();
   auto begin = [&]() -> Status {
+    NMB_TRY(check_totals(next.totals));
     NMB_TRY(write_sections(w));
     if (w.committed.superblock.generation > 0) return {};
     // Writes zeros to the slots too, so that the file has no unallocated ranges, and copying it

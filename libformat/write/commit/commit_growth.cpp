@@ -131,7 +131,7 @@ Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
     return {};
   };
   NMB_TRY(w.ranks.agree(tell()));
-  NMB_ASSIGN(const Inbox<FoldCandidate> told, w.ranks.exchange(known));
+  NMB_ASSIGN(const Inbox<FoldCandidate> candidates, w.ranks.exchange(known));
   // The rank that folds the growth rows of a block: a rank that commits the block in any case, or
   // else the first rank that knows it. The rank that owns the block's order makes the choice.
   struct Chosen {
@@ -142,7 +142,7 @@ Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   for (const std::uint64_t order : orders)
     if (owner_of(order) == w.ranks.own())
       chosen.emplace(order, Chosen{w.ranks.own(), {order, kNone, false}});
-  for (const auto& [rank, one] : told) {
+  for (const auto& [rank, one] : candidates) {
     Chosen& best = chosen.at(one.order);
     if (best.known.id == kNone || (one.changes && !best.known.changes)) best = {rank, one};
   }

@@ -170,8 +170,8 @@ Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     return {};
   }));
   // The numbers arrive in the order in which this rank sent the files.
-  NMB_ASSIGN(const Inbox<std::uint32_t> told, w.ranks.exchange(given));
-  auto number = told.begin();
+  NMB_ASSIGN(const Inbox<std::uint32_t> replies, w.ranks.exchange(given));
+  auto number = replies.begin();
   for (StoredOriginal& original : w.next.originals) {
     original.number = (*number).what;
     ++number;

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "commit/statistics_counting.h"
+#include "model/name_rules.h"
 #include "state/commit_steps.h"
 #include "table/block_table.h"
 #include "table/kept_rows.h"
 #include "table/statistics_row.h"
 #include "table/table_build.h"
 #include "table/tag_row.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -31,10 +33,16 @@ Status add_statistics(WriterCore& w, const BlockCommit& c, TableRows* rows) {
   if (w.options.statistics != StatisticsLevel::kNone) {
     NMB_ASSIGN(const NamedStatistics counted, count_block(w, c.id));
     w.without_statistics += counted.not_computed();
-    for (std::size_t v = 0; v < counted.names.size(); ++v)
-      if (const VariableStatistics& statistics = counted.statistics.variables[v];
-          statistics.computed)
-        add_statistics_rows(counted.names[v], block.next.order, statistics, rows);
+    for (std::size_t v = 0; v < counted.names.size(); ++v) {
+      const VariableStatistics& statistics = counted.statistics.variables[v];
+      if (!statistics.computed) continue;
+      for (const FunctionResult& result : statistics.functions)
+        NMB_TRY(
+            check_text(result.value, joined_text("function ", in_quotes(result.function),
+                                                 " of variable ", in_quotes(counted.names[v]),
+                                                 " in block ", in_quotes(w.blocks.name(c.id)))));
+      add_statistics_rows(counted.names[v], block.next.order, statistics, rows);
+    }
     if (block.keeps_rows())
       block.packed()->kept->add_to(PageUse::kStatistics, block.packed()->kept_order,
                                    block.next.order, rows, [&](const TableRow& row) {

@@ -237,24 +237,31 @@ Status Definitions::rename_block(BlockId id, std::string_view name) {
 }
 
 Status Definitions::redefine() {
-  std::uint64_t open = 0;
-  NMB_TRY(w_.together("redefine()", [&]() -> Status {
-    if (w_.define_mode)
-      return Status(Code::kUsage,
-                    "redefine() is not allowed in define mode; call end_define() first");
-    NMB_ASSIGN(open, w_.ranks.sum<std::uint64_t>(w_.requests.size()));
-    if (open != 0) return {};
+  const auto check = [&] {
+    return w_.define_mode
+               ? Status(Code::kUsage,
+                        "redefine() is not allowed in define mode; call end_define() first")
+               : Status();
+  };
+  Status refusal;  // the same on all ranks
+  NMB_TRY(w_.together("redefine()", check, [&]() -> Status {
+    NMB_ASSIGN(const std::uint64_t open, w_.ranks.sum<std::uint64_t>(w_.requests.size()));
+    refusal = check_none_open(open, "redefine()");
+    if (!refusal.ok()) return {};
     if (!w_.ranks.is_alone()) {
       NMB_ASSIGN(const bool any, w_.ranks.any(!w_.blocks.dirty.empty()));
-      if (any)
-        return Status(Code::kUsage,
-                      "redefine() on several ranks needs all values committed; call sync() first");
+      if (any) {
+        refusal =
+            Status(Code::kUsage,
+                   "redefine() on several ranks needs all values committed; call sync() first");
+        return {};
+      }
     }
     NMB_TRY(w_.keep(place_values(w_)));
     w_.define_mode = true;
     return {};
   }));
-  return check_none_open(open, "redefine()");
+  return refusal;
 }
 
 }  // namespace nmb

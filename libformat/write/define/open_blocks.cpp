@@ -77,26 +77,32 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
     primaries.add(rank, w.names.owned.find(question.name).value_or(Primary{kNobody, 0}));
   NMB_ASSIGN(const Inbox<Primary> answers, w.ranks.exchange(primaries));
 
-  Outbox<OpenRequest> wanted;
+  // The answers are in the order of the names, because they arrive in the order of ranks, and
+  // higher ranks own later slices.
+  const auto is_of_others = [&](const Primary& primary) {
+    return primary.rank != kNobody && primary.rank != w.ranks.own();
+  };
   const auto find = [&]() -> Status {
-    // The answers are in the order of the names, because they arrive in the order of ranks, and
-    // higher ranks own later slices.
     auto name = unknown.begin();
     for (const auto& [owner, primary] : answers) {
-      if (primary.rank == kNobody || primary.rank == w.ranks.own()) {
-        NMB_TRY(find_block(w, *name++).status());
-        continue;
-      }
-      const BlockId id = w.blocks.add(*name++);
-      BlockState& block = w.blocks[id];
-      block.kept = false;
-      block.sharing = std::make_unique<Sharing>();
-      block.sharing->primary = primary;
-      wanted.add(primary.rank, {primary.id, id});
+      if (!is_of_others(primary)) NMB_TRY(find_block(w, *name).status());
+      ++name;
     }
     return {};
   };
-  NMB_TRY(w.ranks.agree(w.keep(find())));
+  NMB_TRY(w.agree_unchanged(w.keep(find())));
+  Outbox<OpenRequest> wanted;
+  auto next = unknown.begin();
+  for (const auto& [owner, primary] : answers) {
+    const std::string_view name = *next++;
+    if (!is_of_others(primary)) continue;
+    const BlockId id = w.blocks.add(name);
+    BlockState& block = w.blocks[id];
+    block.kept = false;
+    block.sharing = std::make_unique<Sharing>();
+    block.sharing->primary = primary;
+    wanted.add(primary.rank, {primary.id, id});
+  }
   NMB_ASSIGN(const Inbox<OpenRequest> requests, w.ranks.exchange(wanted));
 
   Outbox<OpenReply> opened;
@@ -131,12 +137,12 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
 
   std::vector<BlockId> ids;
   const auto take = [&]() -> Status {
-    for (const auto& [primary, told] : blocks) {
-      BlockState& block = w.blocks[told.id];
-      const MemorySource body(told.body, w.file->name());
+    for (const auto& [primary, message] : blocks) {
+      BlockState& block = w.blocks[message.id];
+      const MemorySource body(message.body, w.file->name());
       NMB_ASSIGN(ClassicHeader header, decode_classic_header(body, {.values_follow = false}));
       block.metadata = std::make_unique<Metadata>(std::move(header.metadata));
-      told.laid.put_into(block);
+      message.laid.put_into(block);
       block.lay_out(w.committed.superblock.generation);
     }
     for (const std::string_view name : names) {

@@ -10,6 +10,7 @@
 #include "state/stored_blocks.h"
 #include "values/run_cursor.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -45,24 +46,30 @@ std::uint64_t encode_bytes(ConstArray values, Type type, Kind kind, std::uint64_
 }  // namespace
 
 Status PutsTogether::extend(BlockId id, std::uint64_t records) {
-  return w_.together("extend()", [&]() -> Status {
+  std::uint64_t end = 0;  // of the records, in the classic file
+  const auto check = [&]() -> Status {
+    NMB_TRY(check_id(w_, id));
+    BlockState& block = w_.blocks[id];
+    const std::string of_block = "extend() of block " + in_quotes(w_.blocks.name(id));
+    if (w_.define_mode || !block.values.takes_puts())
+      return Status(Code::kUsage,
+                    of_block + " is not allowed " +
+                        (w_.define_mode ? "in define mode; call end_define() first"
+                                        : "before its values are committed; call sync() first"));
+    NMB_TRY(load_definitions(w_, id));
+    if (!block.metadata->record_dimension())
+      return Status(Code::kUsage, "extend() is not possible: block " +
+                                      in_quotes(w_.blocks.name(id)) + " has no record dimension");
+    if (records >> 62 || !checked_mul(records, block.layout.record_size, &end) ||
+        !checked_add(end, block.layout.record_begin, &end) || end >> 62)
+      return Status(Code::kLimit, joined_text(of_block, ": ", records,
+                                              " records are more than 2^62 records or bytes"));
+    return {};
+  };
+  return w_.together("extend()", check, [&]() -> Status {
     const PhaseClock::Span values(w_.clock, Phase::kValues);
     auto want = [&]() -> Status {
-      NMB_TRY(check_id(w_, id));
       BlockState& block = w_.blocks[id];
-      if (w_.define_mode || !block.values.takes_puts())
-        return Status(Code::kUsage,
-                      "extend() of block " + in_quotes(w_.blocks.name(id)) + " is not allowed " +
-                          (w_.define_mode ? "in define mode; call end_define() first"
-                                          : "before its values are committed; call sync() first"));
-      NMB_TRY(load_definitions(w_, id));
-      std::uint64_t end = 0;
-      if (!block.metadata->record_dimension())
-        return Status(Code::kUsage, "extend() is not possible: block " +
-                                        in_quotes(w_.blocks.name(id)) + " has no record dimension");
-      if (!checked_mul(records, block.layout.record_size, &end) ||
-          !checked_add(end, block.layout.record_begin, &end) || end >> 62)
-        return Status(Code::kLimit, "the records would end after 2^62 bytes");
       const bool more = records > block.next.records;
       if (more) NMB_TRY(w_.keep(grow(w_, id, records)));
       ExtentState& extent = *extent_of(w_, id);
@@ -129,8 +136,8 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
   if (w_.ranks.is_alone()) return put_alone;
   PieceExchange exchange(w_.ranks.communicator(), *w_.file, w_.aggregation,
                          w_.committed.superblock.piece_size, &w_.written_for);
-  NMB_TRY(w_.ranks.agree(put_alone));
-  return w_.keep(exchange.put(parts_of(shared),
+  return w_.keep(exchange.put(put_alone.ok() ? parts_of(shared) : std::vector<PiecePart>(),
+                              put_alone,
                               [&](const PiecePart& part, std::span<std::byte> out, bool again) {
                                 Put& put = *shared[part.put];
                                 const std::uint64_t out_of_range =
@@ -141,19 +148,18 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
 
 Status PutsTogether::put_all(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values) {
   std::vector<Put> puts;
-  const Status status = w_.together("put_all()", [&]() -> Status {
-    auto check = [&]() -> Status {
-      NMB_TRY(check_count(slab, values.count()));
-      if (values.count() == 0) return {};
-      NMB_ASSIGN(Put put, Puts(w_).check("put_all()", id, variable, slab, values));
-      puts.push_back(std::move(put));
-      return {};
-    };
-    const Status checked = check();
-    return put_together(checked, puts);
-  });
-  if (!status.ok() || puts.empty()) return status;
-  return Puts(w_).range_status(puts[0]);
+  const auto check = [&]() -> Status {
+    if (w_.define_mode)
+      return Status(Code::kUsage,
+                    "put_all() is not allowed in define mode; call end_define() first");
+    NMB_TRY(check_count(slab, values.count()));
+    if (values.count() == 0) return {};
+    NMB_ASSIGN(Put put, Puts(w_).check("put_all()", id, variable, slab, values));
+    puts.push_back(std::move(put));
+    return {};
+  };
+  NMB_TRY(w_.together("put_all()", check, [&] { return put_together({}, puts); }));
+  return w_.ranks.agree(puts.empty() ? Status() : Puts(w_).range_status(puts[0]));
 }
 
 }  // namespace nmb

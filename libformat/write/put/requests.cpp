@@ -46,23 +46,26 @@ Status Requests::wait(std::span<const RequestId> ids, std::span<Status> statuses
 Status Requests::wait_all(std::span<const RequestId> ids, std::span<Status> statuses) {
   std::vector<Status> own;
   std::vector<Put> puts;
-  const Status status = w_.together("wait_all()", [&]() -> Status {
-    if (w_.define_mode)
-      return Status(Code::kUsage,
-                    "wait_all() is not allowed in define mode; call end_define() first");
-    auto take = [&]() -> Status {
+  const auto check_ids = [&] {
+    return w_.define_mode
+               ? Status(Code::kUsage,
+                        "wait_all() is not allowed in define mode; call end_define() first")
+               : w_.requests.check(ids, statuses.size());
+  };
+  const Status status = w_.together("wait_all()", check_ids, [&]() -> Status {
+    const auto take = [&]() -> Status {
       NMB_ASSIGN(const std::vector<PutRequest> requests, w_.requests.take(ids, statuses.size()));
       own.resize(requests.size());
       puts = check(requests, own);
       return first_failure(own);
     };
-    const Status checked = take();
-    return PutsTogether(w_).put_together(checked, puts);
+    const Status taken = take();  // fills `puts`
+    return PutsTogether(w_).put_together(taken, puts);
   });
   for (const Put& put : puts)
     if (own[put.request].ok()) own[put.request] = status.ok() ? Puts(w_).range_status(put) : status;
   if (!statuses.empty()) std::ranges::copy(own, statuses.begin());
-  return status.ok() ? first_failure(own) : status;
+  return status.ok() ? w_.ranks.agree(first_failure(own)) : status;
 }
 
 Status check_none_open(std::uint64_t open, std::string_view operation) {

@@ -63,8 +63,8 @@ class WaitingValues {
  private:
   Status place_all() {
     if (!w_.ranks.is_alone()) NMB_TRY(match_values());
-    NMB_ASSIGN(Inbox<WaitingPart> told, ask_primaries());
-    NMB_TRY(w_.ranks.each([&] { return plan(told); }));
+    NMB_ASSIGN(Inbox<WaitingPart> arrived, ask_primaries());
+    NMB_TRY(w_.ranks.each([&] { return plan(arrived); }));
     NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space());
     // Committed pieces must be copied to their new places before any rank writes to these places.
     NMB_TRY(w_.ranks.each([&] { return take_places(positions); }));
@@ -134,8 +134,8 @@ class WaitingValues {
     return w_.ranks.exchange(out);
   }
 
-  Status plan(Inbox<WaitingPart>& told) {
-    for (auto& [rank, part] : told) {
+  Status plan(Inbox<WaitingPart>& arrived) {
+    for (auto& [rank, part] : arrived) {
       const BlockId id = part.at_primary;
       if (part.records > w_.blocks[id].next.records) NMB_TRY(grow(w_, id, part.records));
       w_.blocks.mark_dirty(id);

@@ -138,7 +138,7 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
   // The answers that a rank receives are in the order of its names. The primary receives the
   // handles of all ranks that share the block. Each other rank that shares the block receives only
   // the primary's handle.
-  Outbox<NameMatch> told;
+  Outbox<NameMatch> replies;
   for_each_name([&](std::span<Claimed> group) {
     const std::vector<Sharing::Handle> handles = sharers(group);
     for (const Claimed& claimed : group) {
@@ -157,10 +157,10 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
         match.handles = handles;
       else if (shares)
         match.handles = {handles[0]};
-      told.add(rank, match);
+      replies.add(rank, match);
     }
   });
-  NMB_ASSIGN(Inbox<NameMatch> answers, exchange(ranks, told));
+  NMB_ASSIGN(Inbox<NameMatch> answers, exchange(ranks, replies));
   if (slices_out) *slices_out = slices;
   std::vector<NameMatch> matches;
   matches.reserve(records.size());

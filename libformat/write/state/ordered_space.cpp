@@ -133,9 +133,9 @@ Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
   *cursor = end;
 
   // An owner sends its answers to a rank in the order in which this rank sent the requests.
-  Outbox<std::uint64_t> told;
-  for (const SentRequest& one : asked) told.add(one.from, one.position);
-  NMB_ASSIGN(const Inbox<std::uint64_t> answers, exchange(ranks, told));
+  Outbox<std::uint64_t> replies;
+  for (const SentRequest& one : asked) replies.add(one.from, one.position);
+  NMB_ASSIGN(const Inbox<std::uint64_t> answers, exchange(ranks, replies));
   std::map<int, Inbox<std::uint64_t>::Iterator> next_of;
   for (auto answer = answers.begin(); answer != answers.end(); ++answer)
     next_of.try_emplace(answer->from, answer);

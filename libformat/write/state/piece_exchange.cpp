@@ -266,9 +266,8 @@ void PieceExchange::reserve_messages(std::span<const PiecePart> rest, std::uint6
 // Writes the parts of all ranks in rounds. alone_direct: if true, a rank that has a whole piece in
 // one part writes the piece itself. *conflict: becomes true if one rank has written a whole piece
 // directly, and another rank also has values in this piece.
-Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Encode& encode,
-                                    bool alone_direct, bool* conflict) {
-  Status status;
+Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, Status status,
+                                    const Encode& encode, bool alone_direct, bool* conflict) {
   std::vector<std::byte> encoded;  // encoded bytes of one part
   for (std::size_t next = 0;;) {
     NMB_ASSIGN(const Round round, next_round(parts.subspan(next), status, *conflict));
@@ -296,14 +295,15 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Enco
   }
 }
 
-Status PieceExchange::put(std::vector<PiecePart> parts, const Encode& encode) {
+Status PieceExchange::put(std::vector<PiecePart> parts, const Status& before,
+                          const Encode& encode) {
   std::ranges::sort(parts, {},
                     [](const PiecePart& part) { return std::pair(part.piece.position, part.put); });
   bool conflict = false;
-  NMB_TRY(put_in_rounds(parts, encode, true, &conflict));
+  NMB_TRY(put_in_rounds(parts, before, encode, true, &conflict));
   // After a conflict, all pieces are sent and written again, so that the values of the highest rank
   // win.
-  return conflict ? put_in_rounds(parts, encode, false, &conflict) : Status();
+  return conflict ? put_in_rounds(parts, {}, encode, false, &conflict) : Status();
 }
 
 }  // namespace nmb

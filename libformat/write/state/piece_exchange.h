@@ -70,8 +70,9 @@ class PieceExchange {
   // Writes the parts of all ranks. Collective. If several ranks write the same byte, the value of
   // the highest rank is written. If several puts of one rank write the same byte, the value of the
   // last put is written. At any time, a rank holds about kRoundBytes of its own bytes in memory,
-  // and about kRoundBytes of bytes from other ranks. Errors, the same on all ranks: kIo, kNoSpace.
-  Status put(std::vector<PiecePart> parts, const Encode& encode);
+  // and about kRoundBytes of bytes from other ranks. before: this rank's status so far; if a rank
+  // has failed, all ranks fail, and none writes. Errors, the same on all ranks: kIo, kNoSpace.
+  Status put(std::vector<PiecePart> parts, const Status& before, const Encode& encode);
 
  private:
   // A piece that this rank assembles from the received parts and then writes.
@@ -80,8 +81,8 @@ class PieceExchange {
 
   Result<Round> next_round(std::span<const PiecePart> rest, const Status& status,
                            bool conflict) const;
-  Status put_in_rounds(std::span<const PiecePart> parts, const Encode& encode, bool alone_direct,
-                       bool* conflict);
+  Status put_in_rounds(std::span<const PiecePart> parts, Status status, const Encode& encode,
+                       bool alone_direct, bool* conflict);
   Status write_piece(const PiecePart& part, std::span<const std::byte> bytes);
   void reserve_messages(std::span<const PiecePart> rest, std::uint64_t to,
                         Outbox<SentPart>* outgoing) const;

@@ -84,9 +84,9 @@ struct DefinitionsDigest {
 };
 
 template <class Fields>
-void fields(Fields& all, DefinitionsDigest& told) {
-  all(told.at_primary, told.at_sender, told.digest, told.tags);
-  all.small(told.records, told.samples);
+void fields(Fields& all, DefinitionsDigest& message) {
+  all(message.at_primary, message.at_sender, message.digest, message.tags);
+  all.small(message.records, message.samples);
 }
 
 // The primary's request for the whole body of another rank's definitions.
@@ -226,7 +226,7 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
 // Sends to each rank the places of its shared blocks, and the offsets at which its own variables
 // begin in these blocks.
 Status SharedBlocks::send_places(const std::vector<BlockId>& ids) {
-  Outbox<PlaceMessage> told;
+  Outbox<PlaceMessage> sent;
   for (BlockId id : ids) {
     BlockState& block = w_.blocks[id];
     if (!block.kept || !block.sharing) continue;
@@ -240,11 +240,11 @@ Status SharedBlocks::send_places(const std::vector<BlockId>& ids) {
           place.begins.push_back(block.metadata->begin(variable));
         ++places;
       }
-      told.add(other.rank, place);
+      sent.add(other.rank, place);
     }
     block.sharing->places = {};
   }
-  NMB_ASSIGN(const Inbox<PlaceMessage> arrived, w_.ranks.exchange(told));
+  NMB_ASSIGN(const Inbox<PlaceMessage> arrived, w_.ranks.exchange(sent));
   for (const auto& [primary, place] : arrived) {
     BlockState& block = w_.blocks[place.id];
     place.laid.put_into(block);
@@ -258,19 +258,19 @@ Status SharedBlocks::send_places(const std::vector<BlockId>& ids) {
 // needs the list to finish the extents.
 Status SharedBlocks::collect_values() {
   if (w_.ranks.is_alone()) return {};
-  Outbox<WrittenMessage> told;
+  Outbox<WrittenMessage> sent;
   for (BlockId id : w_.blocks.dirty) {
     BlockState& block = w_.blocks[id];
     ExtentState* const extent = block.values.extent();
     if (block.kept || block.is_removed() || !extent) continue;
-    told.add(block.sharing->primary.rank, {block.sharing->primary.id, extent->written()});
+    sent.add(block.sharing->primary.rank, {block.sharing->primary.id, extent->written()});
     block.values = ExtentOrigin();
     block.dirty = false;
   }
   std::erase_if(w_.blocks.dirty, [&](BlockId id) { return !w_.blocks[id].kept; });
   for (const auto& [primary, written] : std::exchange(w_.written_for, {}))
-    told.add(primary.first, {primary.second, written});
-  NMB_ASSIGN(Inbox<WrittenMessage> arrived, w_.ranks.exchange(told));
+    sent.add(primary.first, {primary.second, written});
+  NMB_ASSIGN(Inbox<WrittenMessage> arrived, w_.ranks.exchange(sent));
   const auto take = [&]() -> Status {
     for (auto& [rank, values] : arrived) {
       extent_of(w_, values.at_primary)->written().unite(std::move(values.written));

@@ -19,7 +19,7 @@ WriterCore::WriterCore(std::unique_ptr<OutputFile> output, const FileWriterOptio
       traffic_before(ranks.communicator().traffic()),
       number(ranks.communicator().number_file()),
       agreed_failures(ranks.communicator().agreed_failures()),
-      out_of_memory(out_of_memory_on(ranks.own()).in_file(output->name())),
+      out_of_memory(out_of_memory_on(ranks.communicator()).in_file(output->name())),
       file(std::make_unique<CountedOutput>(std::move(output), counts)),
       aggregation(how),
       buffer(*file, ranks.is_alone() ? WriteBuffer::kCapacity : WriteBuffer::kOfSeveral),
@@ -52,6 +52,17 @@ Status WriterCore::keep(Status status) {
   return status;
 }
 
+Status WriterCore::agree_unchanged(const Status& status, std::string_view operation) {
+  Communicator& all = ranks.communicator();
+  const std::uint64_t failures = all.agreed_failures(), differing = all.differing_calls();
+  const Status agreed = ranks.agree(status, operation, number);
+  // If the network has failed, the ranks have not agreed on anything.
+  refused = all.agreed_failures() != failures && all.differing_calls() == differing &&
+            agreed.code() != Code::kIo && agreed.code() != Code::kNoSpace &&
+            agreed.code() != Code::kDamaged;
+  return agreed;
+}
+
 void WriterCore::leave() {
   Communicator& all = ranks.communicator();
   // After a collective failure, all ranks know of the failure, and no rank waits for this rank.
@@ -69,8 +80,7 @@ void WriterCore::leave() {
           ? failure
           : Status(Code::kUsage, file->name(), kNoOffset, "",
                    joined_text("the writer of rank ", ranks.own(),
-                               " was destroyed without close(); call close() or abandon() on all "
-                               "ranks")));
+                               " was destroyed without close(); all ranks must call close()")));
 }
 
 void WriterCore::shut() {

@@ -59,11 +59,15 @@ struct WriterCore {
   WriterCore(const WriterCore&) = delete;
   WriterCore& operator=(const WriterCore&) = delete;
 
-  // Runs a collective operation. If a failure has left the file in doubt on any rank, no rank
-  // begins the operation. If the operation fails on one of several ranks, it fails on all ranks,
-  // and so do all later operations, because the states of the ranks may differ.
-  template <class Work>
-  Status together(std::string_view operation, Work work);
+  // Runs a collective operation. check() checks the arguments of this rank and changes nothing. If
+  // it fails on a rank, or if a failure has left the file in doubt on any rank, no rank begins
+  // work(). If work() fails on one of several ranks, it fails on all ranks, and so do all later
+  // operations, because the states of the ranks may differ. An exception has the same effect.
+  template <class Check, class Work>
+  Status together(std::string_view operation, Check check, Work work);
+  // Agrees on a status while the operation has changed nothing on any rank. If it is not ok, the
+  // operation fails on all ranks, but later operations do not.
+  Status agree_unchanged(const Status& status, std::string_view operation = {});
   // Returns `status`. If the file is in doubt after this status, stores the status as `failure`.
   Status keep(Status status);
   // Tells the other ranks that this rank's writer ends. Must be called in the destructor of each
@@ -90,6 +94,8 @@ struct WriterCore {
   Status failure;
   // True if all ranks know of the failure, so that no rank waits for another.
   bool failed_together = false;
+  // True if the last collective operation failed in agree_unchanged().
+  bool refused = false;
   // True if a collective operation failed because the ranks called different operations, perhaps of
   // different writers.
   bool calls_differed = false;
@@ -124,23 +130,28 @@ struct WriterCore {
   std::uint64_t without_statistics = 0;
 };
 
-template <class Work>
-Status WriterCore::together(std::string_view operation, Work work) {
-  if (ranks.is_alone()) {
-    NMB_TRY(failure);
-    return work();
-  }
+template <class Check, class Work>
+Status WriterCore::together(std::string_view operation, Check check, Work work) {
+  const bool is_alone = ranks.is_alone();
   // Other ranks may have left, so this rank must not wait for them.
-  if (failed_together) return failure;
+  if (is_alone || failed_together) NMB_TRY(failure);
   const std::uint64_t differed = ranks.communicator().differing_calls();
-  Status status = collective_call(ranks.communicator(), out_of_memory, [&]() -> Status {
-    NMB_TRY(ranks.agree(failure, operation, number));
+  bool returned = false;  // whether no exception has ended the operation
+  refused = false;
+  const auto run = [&]() -> Status {
+    NMB_TRY(agree_unchanged(failure.ok() ? keep(check()) : failure, operation));
     agreed_failures = ranks.communicator().agreed_failures();
-    return work().in_file(file->name());
+    const Status status = work();
+    return is_alone ? status : status.in_file(file->name());
+  };
+  Status status = collective_call(ranks.communicator(), out_of_memory, [&] {
+    const Status ran = run();
+    returned = true;
+    return ran;
   });
-  if (!status.ok()) {
+  if (!status.ok() && (!returned || (!is_alone && !refused))) {
     failure = status;
-    failed_together = true;
+    failed_together = !is_alone;
     calls_differed = ranks.communicator().differing_calls() != differed;
   }
   return status;

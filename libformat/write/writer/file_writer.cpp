@@ -2,7 +2,9 @@
 // writer/file_writer.h).
 #include "writer/file_writer.h"
 
+#include <array>
 #include <bit>
+#include <cstring>
 
 #include "commit/commit.h"
 #include "commit/open_head.h"
@@ -217,7 +219,8 @@ void start_new(WriterCore& w) {
 }
 
 Status end_define_of(WriterCore& w) {
-  return w.together("end_define()", [&] { return EndDefine(w).run(); });
+  return w.together(
+      "end_define()", [] { return Status(); }, [&] { return EndDefine(w).run(); });
 }
 
 }  // namespace
@@ -264,8 +267,7 @@ Result<std::unique_ptr<FileWriter>> FileWriter::make(const std::string& path,
     NMB_TRY(ranks.agree({}));
     return writer;
   };
-  if (ranks.size() == 1) return make();
-  return collective_call(ranks, out_of_memory_on(ranks.rank()).in_file(path), make);
+  return collective_call(ranks, out_of_memory_on(ranks).in_file(path), make);
 }
 
 Result<BlockId> FileWriter::define_block(std::string_view name) {
@@ -288,13 +290,18 @@ Result<BlockId> FileWriter::find_block(std::string_view name) {
 
 Result<std::vector<BlockId>> FileWriter::open_blocks(std::span<const std::string_view> names) {
   std::vector<BlockId> ids;
-  NMB_TRY(impl_->together("open_blocks()", [&]() -> Status {
-    if (impl_->define_mode)
-      return Status(Code::kUsage,
-                    "open_blocks() is not allowed in define mode; call end_define() first");
-    NMB_ASSIGN(ids, nmb::open_blocks(*impl_, names));
-    return {};
-  }));
+  NMB_TRY(impl_->together(
+      "open_blocks()",
+      [&] {
+        return impl_->define_mode
+                   ? Status(Code::kUsage,
+                            "open_blocks() is not allowed in define mode; call end_define() first")
+                   : Status();
+      },
+      [&]() -> Status {
+        NMB_ASSIGN(ids, nmb::open_blocks(*impl_, names));
+        return {};
+      }));
   return ids;
 }
 
@@ -305,6 +312,10 @@ Status FileWriter::add_provenance(std::string_view json) {
 Status FileWriter::set_field(BlockId block, std::uint64_t EntryFields::*field,
                              std::uint64_t value) {
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
+  if (value > kMostCount)
+    return Status(Code::kLimit,
+                  joined_text("block ", in_quotes(impl_->blocks.name(block)), ": found ", value,
+                              " samples, expected at most 2^63 - 1"));
   state->next.*field = value;
   return {};
 }
@@ -314,6 +325,12 @@ Status FileWriter::set_tag(BlockId block, std::string_view name, TagValue value)
 }
 
 Result<DimId> FileWriter::def_dim(BlockId block, std::string_view name, std::uint64_t length) {
+  if (length == 0) {
+    NMB_TRY(check_id(*impl_, block));
+    return Status(Code::kUsage,
+                  joined_text("block ", in_quotes(impl_->blocks.name(block)), ": dimension ",
+                              in_quotes(name), " has the length 0; the least length is 1"));
+  }
   if (BlockState* fresh = Definitions(*impl_).defining_new(block))
     return Definitions(*impl_).def_dim(block, *fresh->metadata, name, length);
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
@@ -341,8 +358,38 @@ Status FileWriter::put_att_text(BlockId block, VarId variable, std::string_view 
                                      std::as_bytes(std::span(text.data(), text.size())));
 }
 
+namespace {
+
+// Checks the _FillValue that a program gives a variable. Readers use only one value of the
+// variable's type, and ignore every other _FillValue.
+Status check_fill_value(const Variable& variable, Type type, ConstArray values) {
+  const auto wrong = [&](std::string_view found) {
+    return Status(Code::kUsage,
+                  joined_text("_FillValue of ", in_quotes(variable.name), " must be one ",
+                              type_name(variable.type), "; found ", found));
+  };
+  const bool is_text = values.type() == MemoryType::kText;
+  if (is_text != (type == Type::kChar)) return wrong(is_text ? "text" : "numbers");
+  if (type != variable.type) return wrong(type_name(type));
+  if (values.count() != 1) return wrong(joined_text(values.count(), " values"));
+  std::array<std::byte, 8> external, back;
+  const std::size_t size = memory_type_size(values.type());
+  const bool is_exact =
+      convert_to_external(values.type(), values.data(), 1, type, external.data()) == 0 &&
+      convert_from_external(type, external.data(), 1, values.type(), back.data()) == 0 &&
+      std::memcmp(back.data(), values.data(), size) == 0;
+  return is_exact ? Status() : wrong("a number that this type cannot hold exactly");
+}
+
+}  // namespace
+
 Status FileWriter::put_att(BlockId block, VarId variable, std::string_view name, Type type,
                            ConstArray values) {
+  if (name == "_FillValue" && variable != kGlobal) {
+    NMB_ASSIGN(const Metadata* definitions, metadata(block));
+    if (variable < definitions->variable_count())
+      NMB_TRY(check_fill_value(definitions->variable(variable), type, values));
+  }
   if ((type == Type::kChar) != (values.type() == MemoryType::kText))
     return Status(Code::kUsage, "text and numbers cannot be mixed in attribute " + in_quotes(name));
   std::vector<std::byte> external(values.count() * type_size(type));

@@ -24,8 +24,9 @@ namespace nmb {
 // the file's state is unknown, and every later call returns the same failure.
 // With several ranks, these functions are collective: create, open, redefine, end_define,
 // open_blocks, extend, put_all, wait_all, sync and close. All ranks must call these functions in
-// the same order. A failure of a collective call is the same on all ranks, and every later call
-// returns this failure. All other calls are local: definitions, put(), inquiry. If a local step
+// the same order. A failure of a collective call is the same on all ranks. After wrong arguments of
+// a rank, nothing has changed (after kRange, all values are put); after another failure, every
+// later call returns it. All other calls are local: definitions, put(), inquiry. If a local step
 // fails, call ranks.agree() before the next collective call.
 // Several ranks may define parts of the same new block. The block becomes the union of these
 // definitions; end_define() fails with kConflict if the definitions disagree. Only one rank may
@@ -88,7 +89,8 @@ class FileWriter {
   // Sets a field of the block's index entry that programs decide; the default is 0. The only one is
   // `samples`, which is added to the totals; if several ranks define the block, the largest number
   // counts. Errors: kUsage outside define mode or for a packed block; kUnsupported for a committed
-  // block of kind 6.
+  // block of kind 6; kLimit above 2^63 - 1. The commit fails with kLimit if the sum of all blocks
+  // is larger.
   NMB_EXPORT Status set_field(BlockId block, std::uint64_t EntryFields::*field,
                               std::uint64_t value);
   // Gives a tag to a block that is not committed yet, or replaces the block's tag of this name. A
@@ -100,13 +102,14 @@ class FileWriter {
   NMB_EXPORT Status set_tag(BlockId block, std::string_view name, TagValue value);
   // Adds provenance of the next generation: one JSON object in UTF-8 per call (spec/tables.md,
   // section 9.1). The file keeps the provenance of earlier generations. Only rank 0's objects are
-  // kept. Not collective. If a commit changes nothing, the objects wait for the next commit.
+  // kept. Not collective. If a commit changes nothing, the objects wait for the next commit. The
+  // syntax is not checked, because the text may come from another file.
   // Errors: kUsage if the text is empty or longer than kMostProvenance bytes, or after close();
   // kLimit for more than 64 MiB in one generation. A failed call adds nothing.
   NMB_EXPORT Status add_provenance(std::string_view json);
-  // Defines a dimension; the length kUnlimited means the record dimension. Errors: kUsage; kExists
-  // if the name is already used. In a block with more than 3,584 dimensions or variables, this
-  // error may come later, from end_define() (see model/metadata.h).
+  // Defines a dimension of at least 1; kUnlimited means the record dimension. Errors: kUsage;
+  // kExists if the name is already used. In a block with more than 3,584 dimensions or variables,
+  // this error may come later, from end_define() (see model/metadata.h).
   NMB_EXPORT Result<DimId> def_dim(BlockId block, std::string_view name, std::uint64_t length);
   NMB_EXPORT Result<VarId> def_var(BlockId block, std::string_view name, Type type,
                                    std::span<const DimId> dimensions);
@@ -115,7 +118,8 @@ class FileWriter {
   NMB_EXPORT Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
                             std::span<const std::byte> values);
   // Adds or replaces an attribute, and converts `values` to external form. If some values do not
-  // fit the type (kRange), the attribute does not change.
+  // fit the type (kRange), the attribute does not change. The _FillValue of a variable must be one
+  // value of the variable's type, converted without loss (kUsage).
   NMB_EXPORT Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
                             ConstArray values);
   NMB_EXPORT Status put_att_text(BlockId block, VarId variable, std::string_view name,
@@ -196,9 +200,8 @@ class FileWriter {
   // request; no request is put in this case.
   NMB_EXPORT Status wait(std::span<const RequestId> requests, std::span<Status> statuses = {});
   // Puts values of requests collectively, as put_all() does. Every rank passes its own requests, if
-  // it has any. kRange is returned only on a rank whose values do not fit the type. Any other
-  // failure is returned on all ranks, even on ranks whose `statuses` are ok. Space is allocated
-  // once for all requests.
+  // it has any. A failure is returned on all ranks, even on ranks whose `statuses` are ok; with
+  // kRange, all values are put. Space is allocated once for all requests.
   NMB_EXPORT Status wait_all(std::span<const RequestId> requests, std::span<Status> statuses = {});
 
   // Commits a generation. Fails with kUsage in define mode and in a dry run. The functions sync(),

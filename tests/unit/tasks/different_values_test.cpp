@@ -118,13 +118,10 @@ TEST(DifferentValues, PartsAreMerged) {
 }
 
 TEST(Tolerance, IsParsed) {
-  Tolerance tolerance;
-  EXPECT_TRUE(tolerance.set("1e-6").ok());
-  EXPECT_EQ(tolerance.absolute, 1e-6);
-  EXPECT_TRUE(tolerance.set("0,0.5").ok());
-  EXPECT_EQ(tolerance.relative, 0.5);
+  EXPECT_EQ(Tolerance::parse("1e-6").absolute, 1e-6);
+  EXPECT_EQ(Tolerance::parse("0,0.5").relative, 0.5);
   for (const char* wrong : {"", "x", "1,", ",1", "-1", "nan", "inf", "1,2,3", "1 "})
-    EXPECT_EQ(tolerance.set(wrong).code(), Code::kUsage) << wrong;
+    EXPECT_EQ(Tolerance::try_parse(wrong).status().code(), Code::kUsage) << wrong;
 }
 
 }  // namespace

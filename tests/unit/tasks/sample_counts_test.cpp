@@ -19,7 +19,7 @@ Metadata block(std::uint32_t variables) {
 
 // -1: refused.
 std::int64_t samples(std::string_view rule, const Metadata& metadata, std::string_view group = "") {
-  Result<SampleRule> parsed = SampleRule::parse(rule);
+  Result<SampleRule> parsed = SampleRule::try_parse(rule);
   if (!parsed.ok()) return -1;
   Result<std::uint64_t> count = count_samples(*parsed, counts_of(*parsed, metadata, 9), group);
   return count.ok() ? static_cast<std::int64_t>(*count) : -1;
@@ -54,7 +54,7 @@ TEST(SampleRule, NoneCountsNothing) { EXPECT_EQ(samples("none", block(3)), 0); }
 TEST(SampleRule, OtherWordsAreRefused) {
   for (const char* rule : {"vars:", "vars:0", "vars:-1", "vars:2x", "vars: 2", "dim:", "dims:x",
                            "None", "vars:99999999999999999999"})
-    EXPECT_EQ(SampleRule::parse(rule).status().code(), Code::kUsage) << rule;
+    EXPECT_EQ(SampleRule::try_parse(rule).status().code(), Code::kUsage) << rule;
 }
 
 }  // namespace

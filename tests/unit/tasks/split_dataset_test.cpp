@@ -34,7 +34,7 @@ class SplitDatasetTest : public testing::Test {
     dataset_ = test::make_dataset(std::move(definitions_), Kind::kCdf2, records);
     for (std::size_t i = 0; i < dataset_.values.size(); ++i)
       dataset_.values[i] = static_cast<std::byte>(i * 31 % 251);
-    Result<VariableAssigner> assigner = VariableAssigner::make(*BlockRule::parse(rule));
+    Result<VariableAssigner> assigner = VariableAssigner::make(BlockRule::parse(rule));
     ASSERT_TRUE(assigner.ok()) << assigner.status().text();
     SplitDataset splitter(
         std::move(*assigner), keep_unmatched,

@@ -8,10 +8,6 @@ Result<std::optional<Compression>> CompressionTexts::parse() const {
   out.emplace();
   out->shuffle = shuffle;
   if (!codec.empty()) NMB_TRY(out->set_codec(codec));
-  if (shuffle && codec == "none")
-    return Status(
-        Code::kUsage,
-        "--shuffle and --compress none exclude each other: shuffle has no effect without a codec");
   if (!chunk.empty()) NMB_TRY(out->set_chunk(chunk));
   return out;
 }

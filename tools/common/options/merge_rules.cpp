@@ -190,13 +190,11 @@ Status MergeRules::take() {
     options_->sort_by = sort_.substr(kValues.size());
   else if (sort_ != "given" && sort_ != "name")
     return Status(Code::kUsage, "found --sort " + sort_ + ", expected given, name or values:VAR");
-  if (options_->block_by.keep_unmatched && split_names_.empty())
-    return Status(Code::kUsage, "--unmatched needs --split-names");
   if (!split_names_.empty()) {
     options_->block_by.by = BlockRule::By::kPrefix;
     options_->block_by.name = split_names_;
   }
-  NMB_ASSIGN(options_->samples, SampleRule::parse(samples_));
+  NMB_ASSIGN(options_->samples, SampleRule::try_parse(samples_));
   return {};
 }
 

@@ -12,27 +12,11 @@
 
 namespace nmb::tools {
 
-std::string no_place_for_tags(const TagCounts& counts) {
-  return fmt::format("the output has no place for {} of {}; an .nmb output keeps {}",
-                     counted(counts.tags, "tag"), counted(counts.blocks, "block"),
-                     counts.tags == 1 ? "it" : "them");
-}
-
-std::string no_place_for_records(const LostRecords& lost) {
-  return fmt::format("the output has no place for {}; an .nmb output keeps them", lost.text());
-}
-
 std::string no_place_for_originals(std::uint64_t count, const std::string& file) {
   return fmt::format("the output has no place for {}; only {} has {}",
                      count == 1 ? "1 original (an input file kept whole)"
                                 : fmt::format("{} originals (input files kept whole)", count),
                      file, count == 1 ? "it" : "them");
-}
-
-std::string no_place_for_addition(const std::string& addition, const std::string& file) {
-  return fmt::format(
-      "the output has no place for {}, which a later version of the format added; only {} has it",
-      addition, file);
 }
 
 std::vector<std::pair<std::string, std::string>> not_written_lines(
@@ -99,28 +83,6 @@ void report_losses(const std::vector<std::pair<std::string, std::string>>& lines
     if (kind.count > kShown)
       tell(*kind.path, fmt::format("{} more of this kind: {} (JSON reports list all)",
                                    kind.count - kShown, text));
-}
-
-Result<std::vector<std::string>> not_written_lines(const FileReader& reader) {
-  std::vector<std::string> lines;
-  // A damaged table must not prevent the conversion of intact blocks.
-  const auto failed = [&](const char* what, const Status& status) -> Status {
-    if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return status;
-    lines.push_back(fmt::format(
-        "the output has no place for {}, and they cannot be read: {}; nmverify reports the damage",
-        what, status.text()));
-    return {};
-  };
-  if (const Result<TagCounts> tags = reader.tag_counts(); !tags.ok())
-    NMB_TRY(failed("tags", tags.status()));
-  else if (tags->tags > 0)
-    lines.push_back(no_place_for_tags(*tags));
-  if (const auto additions = reader.later_additions(); !additions.ok())
-    NMB_TRY(failed("additions of a later version of the format", additions.status()));
-  else
-    for (const std::string& addition : *additions)
-      lines.push_back(no_place_for_addition(addition, reader.file().name()));
-  return lines;
 }
 
 }  // namespace nmb::tools

@@ -41,8 +41,6 @@ std::string padded_position(std::uint64_t position, std::uint64_t count) {
 }
 
 Result<VariableAssigner> VariableAssigner::make(BlockRule rule) {
-  if (rule.count == 0)
-    return Status(Code::kUsage, "found 0 variables per block, expected 1 or more");
   VariableAssigner out(std::move(rule));
   if (out.by() == By::kPrefix) {
     NMB_ASSIGN(out.splitter_, NameSplitter::compile(out.rule_.name));

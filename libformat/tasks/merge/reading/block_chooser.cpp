@@ -90,12 +90,14 @@ Result<bool> BlockChooser::wants(std::string_view name, std::uint64_t order,
                                  BlockFinder::Load load) {
   NMB_ASSIGN(bool holds, has_conditions(name, order, std::move(load)));
   if (holds) {
-    const BlockShard& shard = choice_->shard;
-    const std::uint64_t number =
-        shard.seed ? XXH3_64bits_withSeed(name.data(), name.size(), *shard.seed) : position_;
+    if (choice_->shard) {
+      const BlockShard& shard = *choice_->shard;
+      const std::uint64_t number =
+          shard.seed ? XXH3_64bits_withSeed(name.data(), name.size(), *shard.seed) : position_;
+      // The difference is large if the block's shard comes before the first one.
+      holds = number % shard.count - (shard.first - 1) < shard.width;
+    }
     ++position_;
-    // The difference is large if the block's shard comes before the first one.
-    holds = number % shard.count - (shard.first - 1) < shard.width;
   }
   ++(holds ? chosen_ : left_out_);
   return holds;

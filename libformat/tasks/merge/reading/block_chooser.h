@@ -36,7 +36,9 @@ class BlockChooser {
   Result<bool> choose_classic(const Source& file, std::vector<std::string>* warnings);
 
   // Returns whether the choice depends on the inputs before the current input.
-  bool counts() const { return !choice_->shard.is_all() && !choice_->shard.seed; }
+  bool counts() const {
+    return choice_->shard && !choice_->shard->is_all() && !choice_->shard->seed;
+  }
   // Returns the number of blocks for which all conditions except the shard hold.
   std::uint64_t position() const { return position_; }
   // Sets the number of such blocks in all inputs before the next input, and forgets which blocks

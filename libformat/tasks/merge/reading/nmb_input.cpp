@@ -125,13 +125,13 @@ Status NmbInput::read_provenance() {
   const auto lose = [&](const std::string& why) {
     extras_.losses.push_back({0, {}, "provenance", "not kept: " + why, PackLoss::Kind::kTable});
   };
-  Result<std::vector<std::string>> told = reader_->provenance();
-  if (told.ok()) {
-    extras_.provenance = std::move(*told);
-  } else if (told.status().code() == Code::kDamaged || told.status().code() == Code::kLimit) {
-    lose(told.status().text());
+  Result<std::vector<std::string>> texts = reader_->provenance();
+  if (texts.ok()) {
+    extras_.provenance = std::move(*texts);
+  } else if (texts.status().code() == Code::kDamaged || texts.status().code() == Code::kLimit) {
+    lose(texts.status().text());
   } else {
-    return told.status();
+    return texts.status();
   }
   if (std::erase_if(extras_.provenance,
                     [](const std::string& text) { return text.size() > kMostProvenance; }) > 0)

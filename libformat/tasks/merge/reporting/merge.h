@@ -38,10 +38,10 @@ enum class Originals : std::uint8_t {
   // output is an HDF5 file that has the original's block.
   kNone,
   // The merge stores the files byte for byte. Values that lie in an original are stored only there.
-  // Works like kNone if blocks are divided, if values are compressed, or if the output is not an
-  // NMB file.
+  // Needs an NMB output of mode Pack, without `block_by`, `compression`, `subset` and Pack::link.
   kStore,
-  kDrop,  // the merge stores no whole files, and no original counts as a loss
+  kStoreIfPossible,  // works like kStore if the other options allow it; if not, like kNone
+  kDrop,             // the merge stores no whole files, and no original counts as a loss
 };
 
 // An input file that was read.

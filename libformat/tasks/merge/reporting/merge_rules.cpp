@@ -26,7 +26,7 @@ std::optional<std::uint64_t> variables_in(std::string_view text) {
 
 }  // namespace
 
-Result<BlockRule> BlockRule::parse(std::string_view text) {
+Result<BlockRule> BlockRule::try_parse(std::string_view text) {
   if (text.empty() || text == "group") return BlockRule();
   if (text == "one") return BlockRule{.by = By::kOne};
   if (const auto count = variables_in(text)) return BlockRule{.by = By::kCount, .count = *count};
@@ -39,7 +39,7 @@ Result<BlockRule> BlockRule::parse(std::string_view text) {
                                   "vars:N, one, dim:NAME or key:ATT");
 }
 
-Result<TagRule> TagRule::parse(std::string_view text) {
+Result<TagRule> TagRule::try_parse(std::string_view text) {
   constexpr std::string_view kOfText = ":text";
   const std::size_t equals = text.find('=');
   std::string_view name = text.substr(0, equals);
@@ -56,7 +56,7 @@ Result<TagRule> TagRule::parse(std::string_view text) {
   return TagRule{std::string(name), is_text ? From::kText : From::kTemplate, std::string(value)};
 }
 
-Result<SampleRule> SampleRule::parse(std::string_view text) {
+Result<SampleRule> SampleRule::try_parse(std::string_view text) {
   if (text.empty()) return SampleRule();
   if (text == "none") return SampleRule{.by = By::kNone};
   if (text == "group") return SampleRule{.by = By::kGroup};

@@ -4,6 +4,7 @@
 
 #include "merge/reporting/merge.h"
 #include "model/name_rules.h"
+#include "wire/enumerators.h"
 
 namespace nmb {
 
@@ -16,11 +17,13 @@ Status exclude(const std::string& option, const std::string& other, const std::s
 }
 
 std::string kind_word(const PackOptions& options) {
-  if (options.hdf5) return options.hdf5->plain ? "hdf5" : "nc4";
-  if (!options.classic) return "nmb";
-  return *options.classic == Kind::kCdf1   ? "cdf1"
-         : *options.classic == Kind::kCdf2 ? "cdf2"
-                                           : "cdf5";
+  if (options.hdf5)
+    return options.hdf5->plain ? "FileKind::kHdf5 with MergeOptions::netcdf = false"
+                               : "FileKind::kHdf5";
+  if (!options.classic) return "FileKind::kNmb";
+  return *options.classic == Kind::kCdf1   ? "FileKind::kCdf1"
+         : *options.classic == Kind::kCdf2 ? "FileKind::kCdf2"
+                                           : "FileKind::kCdf5";
 }
 
 // Returns the name of the option that sets the compression.
@@ -35,18 +38,26 @@ std::string choice_of(const BlockChoice& choice) {
   return choice.names      ? "BlockChoice::names"
          : choice.excludes ? "BlockChoice::excludes"
          : choice.where    ? "BlockChoice::where"
-                           : "BlockChoice::shard";
+         : choice.shard    ? "BlockChoice::shard"
+                           : "BlockChoice";
+}
+
+Status out_of_range(const std::string& field, std::uint64_t found, std::uint64_t most,
+                    const std::string& why = "") {
+  return usage(field + " is " + std::to_string(found) + ", expected " +
+               (most == 1 ? "1" : "a number from 1 to " + std::to_string(most)) + why);
 }
 
 Status check_shard(const BlockShard& shard) {
-  const std::string all = std::to_string(shard.count);
+  if (shard.count == 0) return usage("BlockShard::count is 0, expected 1 or more");
   if (shard.first == 0 || shard.first > shard.count)
-    return usage("found shard " + std::to_string(shard.first) + " of " + all +
-                 ", expected a number from 1 to " + all);
+    return out_of_range("BlockShard::first", shard.first, shard.count,
+                        ", which is BlockShard::count");
   const std::uint64_t most = shard.count - shard.first + 1;
   if (shard.width > 0 && shard.width <= most) return {};
-  return usage("found " + std::to_string(shard.width) + " of " + all + " shards from number " +
-               std::to_string(shard.first) + ", expected from 1 to " + std::to_string(most));
+  return out_of_range("BlockShard::width", shard.width, most,
+                      " for shards from number " + std::to_string(shard.first) + " of " +
+                          std::to_string(shard.count));
 }
 
 Status check_choice(const BlockChoice& choice, const PackOptions& options) {
@@ -57,7 +68,63 @@ Status check_choice(const BlockChoice& choice, const PackOptions& options) {
     return usage(option +
                  " needs a single input in modes other than pack, because the blocks of this "
                  "input are merged; merge the inputs with MergeOptions::mode pack first");
-  return check_shard(choice.shard);
+  return choice.shard ? check_shard(*choice.shard) : Status();
+}
+
+Status check_enumerators(const PackOptions& options) {
+  NMB_TRY(check_enumerator(options.block_by.by, BlockRule::By::kAttribute, "BlockRule::By"));
+  NMB_TRY(check_enumerator(options.samples.by, SampleRule::By::kNone, "SampleRule::By"));
+  for (const TagRule& rule : options.tags)
+    NMB_TRY(check_enumerator(rule.from, TagRule::From::kAttribute, "TagRule::From"));
+  NMB_TRY(check_enumerator(options.on_mismatch(), Mismatch::kWiden, "Mismatch"));
+  NMB_TRY(check_enumerator(options.pack().digests, RecordedDigests::kSha256, "RecordedDigests"));
+  NMB_TRY(check_enumerator(options.external, ExternalPaths::kAny, "ExternalPaths"));
+  NMB_TRY(check_enumerator(options.writer.hdf5_view, Hdf5View::kOn, "Hdf5View"));
+  return check_enumerator(options.writer.statistics, StatisticsLevel::kParts, "StatisticsLevel");
+}
+
+Status check_block_rule(const BlockRule& rule) {
+  using By = BlockRule::By;
+  const bool has_name =
+      rule.by == By::kPrefix || rule.by == By::kDimension || rule.by == By::kAttribute;
+  if (has_name && rule.name.empty()) return usage("BlockRule::name is empty, expected a name");
+  if (!has_name && !rule.name.empty())
+    return usage(
+        "BlockRule::name needs BlockRule::By::kPrefix, BlockRule::By::kDimension or "
+        "BlockRule::By::kAttribute");
+  if (rule.count == 0) return usage("BlockRule::count is 0, expected 1 or more");
+  if (rule.count != 1 && rule.by != By::kCount)
+    return usage("BlockRule::count needs BlockRule::By::kCount");
+  return rule.keep_unmatched && rule.by != By::kPrefix
+             ? usage("BlockRule::keep_unmatched needs BlockRule::By::kPrefix")
+             : Status();
+}
+
+Status check_sample_rule(const SampleRule& rule) {
+  using By = SampleRule::By;
+  if (rule.variables == 0) return usage("SampleRule::variables is 0, expected 1 or more");
+  if (rule.variables != 1 && rule.by != By::kVariables)
+    return usage("SampleRule::variables needs SampleRule::By::kVariables");
+  if (rule.by == By::kDimension && rule.dimension.empty())
+    return usage("SampleRule::dimension is empty, expected a name");
+  return rule.by != By::kDimension && !rule.dimension.empty()
+             ? usage("SampleRule::dimension needs SampleRule::By::kDimension")
+             : Status();
+}
+
+// Refuses options with which no file is stored whole. option: the name of an option that needs
+// whole files.
+Status check_whole_files(const std::string& option, const PackOptions& options) {
+  if (options.unites()) return usage(option + " needs MergeOptions::mode pack");
+  if (options.classic || options.hdf5)
+    return usage(option + " needs an output of kind FileKind::kNmb; MergeOptions::to is " +
+                 kind_word(options));
+  const std::string why = ": inputs are not stored whole then";
+  if (options.subset) return exclude(option, "PackOptions::subset", why);
+  if (options.block_by.by != BlockRule::By::kGroup)
+    return exclude(option, "MergeOptions::block_by", why);
+  if (options.compression) return exclude(option, compression_of(options), why);
+  return options.pack().link ? exclude(option, "Pack::link", why) : Status();
 }
 
 Status check_pack(const Pack& pack, const PackOptions& options) {
@@ -67,6 +134,13 @@ Status check_pack(const Pack& pack, const PackOptions& options) {
     return exclude("Pack::append", "MergeOptions::replace");
   if (pack.append && !options.resume.empty())
     return exclude("Pack::append", "MergeOptions::resume");
+  if (pack.digests != RecordedDigests::kNone) {
+    NMB_TRY(check_whole_files("Pack::digests", options));
+    if (options.originals != Originals::kStore && options.originals != Originals::kStoreIfPossible)
+      return usage(
+          "Pack::digests needs MergeOptions::originals: the digests are those of files that are "
+          "stored whole");
+  }
   if (!pack.link) return {};
   if (divides) return exclude("Pack::link", "MergeOptions::block_by");
   if (options.compression) return exclude("Pack::link", compression_of(options));
@@ -104,31 +178,42 @@ Status check_kind(const PackOptions& options) {
   };
   const Pack* const pack = std::get_if<Pack>(&options.mode);
   if (options.classic && pack && !options.subset)
-    return needs("MergeOptions::mode pack", "nc4, hdf5 or nmb, which can hold groups");
+    return needs("MergeOptions::mode pack",
+                 "FileKind::kHdf5 or FileKind::kNmb, which can hold groups");
   if (options.classic && options.compression)
-    return usage(
-        needs(compression_of(options), "nc4, hdf5 or nmb, which can hold chunks").message() +
-        "; the ending .nc4 means nc4");
+    return needs(compression_of(options),
+                 "FileKind::kHdf5 or FileKind::kNmb, which can hold chunks");
   if (!options.classic && !options.hdf5) return {};
+  const std::string nmb = "FileKind::kNmb";
   if (options.writer.statistics != StatisticsLevel::kNone)
-    return needs("MergeOptions::statistics", "nmb");
-  if (options.writer.hdf5_view == Hdf5View::kOn) return needs("Hdf5View::kOn", "nmb");
-  if (!options.tags.empty()) return needs("MergeOptions::tags", "nmb");
-  if (pack && pack->append) return needs("Pack::append", "nmb");
-  return pack && pack->link ? needs("Pack::link", "nmb") : Status();
+    return needs("MergeOptions::statistics", nmb);
+  if (options.writer.hdf5_view == Hdf5View::kOn) return needs("Hdf5View::kOn", nmb);
+  if (options.samples.by != SampleRule::By::kDefault) return needs("MergeOptions::samples", nmb);
+  if (!options.tags.empty()) return needs("MergeOptions::tags", nmb);
+  if (pack && pack->append) return needs("Pack::append", nmb);
+  return pack && pack->link ? needs("Pack::link", nmb) : Status();
 }
 
 }  // namespace
 
 Status check_options(const PackOptions& options) {
   if (options.inputs.empty()) return usage("no inputs; name PackOptions::inputs");
-  if (options.samples.variables == 0)
-    return usage("found 0 variables per sample, expected 1 or more");
+  NMB_TRY(check_enumerators(options));
+  NMB_TRY(check_block_rule(options.block_by));
+  NMB_TRY(check_sample_rule(options.samples));
+  if (options.compression && options.compression->codec == PieceCodec::kNone &&
+      options.compression->shuffle)
+    return exclude("Storing::shuffle", "Storing::codec \"none\"",
+                   ": shuffle has no effect without a codec");
   if (options.classic && options.hdf5) return exclude("PackOptions::classic", "FileKind::kHdf5");
   NMB_TRY(check_kind(options));
   if (options.writer.dry_run && options.writer.statistics != StatisticsLevel::kNone)
     return exclude("MergeOptions::dry_run", "MergeOptions::statistics",
                    ": the length of the statistics depends on the values");
+  if (options.writer.dry_run && options.check)
+    return exclude("MergeOptions::dry_run", "MergeOptions::check", ": a dry run writes nothing");
+  if (options.originals == Originals::kStore)
+    NMB_TRY(check_whole_files("MergeOptions::originals", options));
   if (!options.tag_names.empty() && options.tags.empty())
     return usage("MergeOptions::tag_names needs MergeOptions::tags");
   if (!options.resume.empty() && options.writer.dry_run)

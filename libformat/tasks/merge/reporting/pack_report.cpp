@@ -82,8 +82,9 @@ std::string PackOptions::input_name(std::size_t index) const {
 }
 
 bool stores_originals(const PackOptions& options) {
-  return options.originals == Originals::kStore && options.packs() &&
-         options.block_by.by == BlockRule::By::kGroup && !options.compression &&
+  return (options.originals == Originals::kStore ||
+          options.originals == Originals::kStoreIfPossible) &&
+         options.packs() && options.block_by.by == BlockRule::By::kGroup && !options.compression &&
          !options.pack().link && !options.classic && !options.hdf5;
 }
 

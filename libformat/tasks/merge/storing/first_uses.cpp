@@ -31,13 +31,13 @@ Result<std::vector<NameUse>> first_uses(Communicator& ranks, std::span<const Nam
     if (use.input < known->input) known = &use;
   }
   // Answers arrive in the order of the requests.
-  Outbox<NameUse> told;
+  Outbox<NameUse> sent;
   for (const auto& [rank, use] : arrived) {
     NameUse answer = *first.at(use.name);
     if (answer.input == use.input) answer.about.clear();
-    told.add(rank, answer);
+    sent.add(rank, answer);
   }
-  NMB_ASSIGN(Inbox<NameUse> answers, exchange(ranks, told));
+  NMB_ASSIGN(Inbox<NameUse> answers, exchange(ranks, sent));
   std::vector<NameUse> out(uses.size());
   std::vector<std::size_t> taken(size);  // for each rank: how many of its answers were taken
   for (auto& [rank, answer] : answers) {

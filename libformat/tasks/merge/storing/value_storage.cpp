@@ -72,7 +72,7 @@ Status ValueStorage::check_codec(const Metadata& metadata) {
       wanted.codec != PieceCodec::kDeflate)
     return Status(Code::kUnsupported, path, kNoOffset, "",
                   "the values of a classic dataset can only be compressed with deflate in HDF5; "
-                  "use PieceCodec::kDeflate");
+                  "use Storing::codec \"deflate\"");
   if (!wanted.codec && (!options_.hdf5 || wanted.shuffle))
     return Status(Code::kUnsupported, path, kNoOffset, "",
                   options_.hdf5

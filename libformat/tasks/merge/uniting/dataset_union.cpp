@@ -776,10 +776,10 @@ bool DatasetUnion::maps_fill(const Metadata& all, VarId variable,
   const std::vector<std::byte> fill =
       widened_values(default_fill_value(place.type), place.type, type);
   for (const char* name : {"missing_value", "flag_values"}) {
-    const auto told = all.find_attribute(variable, name);
-    if (!told || told->type != type) continue;
-    for (std::size_t at = 0; at < told->values.size(); at += fill.size())
-      if (std::ranges::equal(told->values.subspan(at, fill.size()), fill)) return false;
+    const auto attribute = all.find_attribute(variable, name);
+    if (!attribute || attribute->type != type) continue;
+    for (std::size_t at = 0; at < attribute->values.size(); at += fill.size())
+      if (std::ranges::equal(attribute->values.subspan(at, fill.size()), fill)) return false;
   }
   return true;
 }

@@ -26,7 +26,8 @@ void fields(Fields& all, OutputName& name) {
 
 template <class Fields>
 void fields(Fields& all, InputFacts& facts) {
-  all(facts.samples, facts.set_size, facts.is_iceberg_set, facts.has_no_icebergs);
+  all(facts.samples, facts.set_size, facts.is_iceberg_set, facts.has_no_icebergs, facts.is_classic,
+      facts.has_along);
 }
 
 template <class Fields>

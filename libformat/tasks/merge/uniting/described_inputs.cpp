@@ -64,11 +64,11 @@ Status DescribedInputs::take_input(std::size_t index, KnownInput* known, FieldsI
         break;
       }
       case DescribedEvent::kConflict: {
-        PackConflict told;
-        in(told.kind, told.object, told.found, told.expected);
+        PackConflict conflict;
+        in(conflict.kind, conflict.object, conflict.found, conflict.expected);
         if (status.ok())
-          conflicts_.add(told.kind, std::move(told.object), std::move(told.found),
-                         std::move(told.expected));
+          conflicts_.add(conflict.kind, std::move(conflict.object), std::move(conflict.found),
+                         std::move(conflict.expected));
         break;
       }
       case DescribedEvent::kWhole:

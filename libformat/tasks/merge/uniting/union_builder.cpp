@@ -25,8 +25,6 @@ namespace nmb {
 
 namespace {
 
-constexpr std::string_view kFirstAxis = "axis:0";
-
 // Returns the number after the last dot of a file name. In a set of tiles, each file name ends with
 // a number.
 std::optional<std::uint64_t> number_of_file(std::string_view name) {
@@ -319,10 +317,13 @@ bool UnionBuilder::take(NamedUnion& entry, const InputFacts& facts, Keep keep) {
   const bool is_first = entry.inputs.empty(), is_tile = options_.has_tiles();
   entry.inputs.push_back(conflicts_.here().input);
   note_set_size(entry, facts);
+  has_along_ |= facts.has_along;
   if (is_first) {
     entry.samples = facts.samples;
-    // A tile is always united, even if it is the only one.
-    if (options_.unite_single || options_.subset || (is_tile && !facts.has_no_icebergs))
+    // A tile is always united, even if it is the only one, and so is a classic block whose values
+    // get chunks: only united blocks have them.
+    if ((facts.is_classic && needs_chunks(options_) && keeps_chunks(options_)) ||
+        options_.unite_single || options_.subset || (is_tile && !facts.has_no_icebergs))
       return true;
     keep();
     return false;
@@ -366,6 +367,7 @@ Status UnionBuilder::take_part(const OutputName& name, InputPart part) {
   NamedUnion& entry = entry_of(name);
   NMB_TRY(unite_whole(entry));
   entry.samples.reset();
+  has_along_ |= part.metadata.find_dimension(along_name(options_)).has_value();
   entry.inputs.push_back(conflicts_.here().input);
   entry.members.push_back(conflicts_.here().input);
   return union_of(entry, part.metadata, {})
@@ -643,6 +645,7 @@ Status UnionBuilder::add_numbers(NamedUnion& entry, const std::string& variable,
 
 Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& sink) {
   const Join& join = options_.join();
+  NMB_TRY(check_along());
   if (options_.joins() && inputs.size() > 1 && !options_.subset &&
       std::ranges::none_of(entries_, [](const std::unique_ptr<NamedUnion>& entry) {
         return entry->united && entry->united->is_joined();
@@ -665,6 +668,19 @@ Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& s
   }
   warn_of_notes();
   return {};
+}
+
+// Checks that an input has the dimension that Join::along names. If none has it, drops conflicts,
+// which only say that nothing was joined.
+Status UnionBuilder::check_along() {
+  const std::string& along = options_.join().along;
+  if (along.empty() || along == kFirstAxis || has_along_ || entries_.empty() ||
+      !report_.unreadable.empty())
+    return {};
+  conflicts_.take();
+  return Status(Code::kNotFound, options_.output, kNoOffset, "",
+                "no input has dimension " + in_quotes(along) +
+                    (options_.output.empty() ? "" : "; nothing was written"));
 }
 
 // Checks that each rule of the subset has an effect, and that the subset has values.
@@ -711,7 +727,8 @@ Status UnionBuilder::finish(NamedUnion& entry, MergeSink& sink) {
   std::vector<JoinedCoordinate> coordinates;
   if (options_.joins() && (entry.inputs.size() > 1 || options_.unite_single))
     coordinates = entry.united->coordinates();
-  if (entry.name.name.empty() && !options_.join().history.empty())
+  const bool joins_several = entry.inputs.size() > 1 || options_.unite_single || options_.subset;
+  if (entry.name.name.empty() && !options_.join().history.empty() && joins_several)
     NMB_TRY(entry.united->add_history(options_.join().history));
   NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
   NMB_TRY(check_coordinates(entry, coordinates));

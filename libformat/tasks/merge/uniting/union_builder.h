@@ -98,6 +98,7 @@ class UnionBuilder final : public MergeSink, public MergeStep {
   void report_key(std::size_t input, std::string object, std::string found, std::string expected);
   Status check_coordinates(const NamedUnion& entry,
                            const std::vector<JoinedCoordinate>& coordinates);
+  Status check_along();
   Status check_subset();
   bool is_in_subset(const NamedUnion& entry) const;
   void warn_of_notes();
@@ -115,6 +116,7 @@ class UnionBuilder final : public MergeSink, public MergeStep {
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
   Source file_;
   DimensionSelections selections_;         // in the blocks of this input
+  bool has_along_ = false;                 // whether an input has the dimension of Join::along
   std::vector<std::uint8_t> subset_used_;  // DatasetSubset::used of all blocks
   std::shared_ptr<SpoolFile> chunks_;      // chunk tables and chunks that were encoded again
   std::vector<std::unique_ptr<NamedUnion>> entries_;

@@ -20,10 +20,28 @@ bool keeps_chunks(const PackOptions& options) {
   return !options.classic && (view == Hdf5View::kOff || view == Hdf5View::kSmall);
 }
 
+namespace {
+
+bool has_along(const InputBlock& block, const PackOptions& options) {
+  const std::string& along = options.join().along;
+  if (!options.joins() || along.empty() || along == kFirstAxis) return false;
+  const std::string_view name = along_name(options);
+  if (along.starts_with('/') && along != "/" + joined_path(block.group, name)) return false;
+  if (is_classic_dataset(block.dataset.metadata))
+    return block.dataset.metadata.find_dimension(name).has_value();
+  const NetcdfView view = netcdf_view(block.dataset, block.lengths.get(), block.first_made_up);
+  return std::ranges::find(view.dimensions, name, &NetcdfView::Dimension::name) !=
+         view.dimensions.end();
+}
+
+}  // namespace
+
 InputFacts facts_of(const InputBlock& block, const PackOptions& options) {
   const Metadata& metadata = block.dataset.metadata;
   InputFacts facts;
   facts.samples = block.samples;
+  facts.is_classic = is_classic_dataset(metadata);
+  facts.has_along = has_along(block, options);
   const bool is_tiles = options.has_tiles();
   if (is_tiles) facts.has_no_icebergs = is_iceberg(metadata) && block.dataset.records == 0;
   // Iceberg files that are joined may belong to several sets, for example one set for each time.

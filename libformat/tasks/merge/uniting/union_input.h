@@ -22,6 +22,9 @@
 
 namespace nmb {
 
+// The text of Join::along that means the first dimension of each variable.
+inline constexpr std::string_view kFirstAxis = "axis:0";
+
 // Returns the name of the dimension in Join::along, without the path of its group.
 inline std::string_view along_name(const PackOptions& options) {
   return split_path(options.join().along).name;
@@ -37,6 +40,8 @@ struct InputFacts {
   // Whether the block comes from a process without icebergs. The content of such a block is
   // ignored.
   bool has_no_icebergs = false;
+  bool is_classic = false;
+  bool has_along = false;  // whether the block has the dimension that Join::along names
 };
 
 // Returns whether united values stay in chunks. Classic files have no chunks, and HDF5 views show
