@@ -322,6 +322,7 @@ def check_details(test):
     for units, times, other, says in (
         (march, [0, 1 / 24], {}, "values time: found 0.041666666666666664 at [1] in"),
         ("months since 2001-03-01", [0], {}, "not rebased: time units"),
+        (march + " +5:30", [0], {}, "could be a time zone or a clock"),
         (march, [0], {"calendar": "standard"}, "not rebased: the calendars differ"),
         (march, [0], {"scale_factor": 2.0}, "not rebased: the variable has an attribute scale_factor"),
         (march, [0], {"valid_max": 2.0}, "not rebased: the variable has an attribute valid_max"),

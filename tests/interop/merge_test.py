@@ -69,6 +69,59 @@ def expect(test, what, found, expected):
 # --- what comes out ---
 
 
+def check_classic_model(test):
+    """Files of the classic model become one, if it fits the model."""
+    strict = [f"strict{i}.nc" for i in range(2)]
+    for i, name in enumerate(strict):
+        make(test.work / name, "NETCDF4_CLASSIC", 3 * i)
+    make(test.work / "loose.nc", "NETCDF4", 3)
+    for name, dimension in (("one.nc", "time"), ("two.nc", "station")):
+        with netCDF4.Dataset(test.work / name, "w", format="NETCDF4_CLASSIC") as f:
+            f.createDimension(dimension, None)
+            f.createVariable(f"of_{dimension}", "f4", (dimension,))[:] = [1, 2]
+    with netCDF4.Dataset(test.work / "fixed.nc", "w", format="NETCDF4_CLASSIC") as f:
+        f.createDimension("x", 3)
+        f.createVariable("v", "f4", ("x",))[:] = [1, 2, 3]
+    model = "NETCDF4_CLASSIC"
+    for what, arguments, expected in (
+        ("join", [*JOIN.split(), *strict], model), ("join of three threads", [*JOIN.split(), *strict, "-j", "3"], model),
+        ("compressed", [*JOIN.split(), *strict, "--compress", "deflate"], model),
+        ("union", ["--mode", "union", strict[0], strict[0]], model), ("union of one", ["--mode", "union", strict[0]], model),
+        ("union without chunks", ["--mode", "union", "fixed.nc", "fixed.nc"], model),
+        ("subset", [*JOIN.split(), *strict, "--variables", "t", "--slab", "x=0:2"], model),
+        ("mixed", [*JOIN.split(), strict[0], "loose.nc"], "NETCDF4"),
+        ("two unlimited dimensions", ["--mode", "union", "one.nc", "two.nc"], "NETCDF4"),
+        ("groups", [strict[0], strict[1]], "NETCDF4"),
+        ("groups of subsets", [*strict, "--slab", "x=0"], "NETCDF4"),
+    ):
+        test.run("nmcat", *arguments, "-o", "model.nc", "-f", "-q")
+        with netCDF4.Dataset(test.work / "model.nc") as f:
+            test.check(f.data_model == expected, f"{what}: found {f.data_model}, expected {expected}")
+            if what == "join":
+                expect(test, f"{what}: time", f["time"][:], numpy.arange(6))
+    test.run("nmconvert", strict[0], "model.nc", "--to", "nc4", "--slab", "time=1", "-f")
+    with netCDF4.Dataset(test.work / "model.nc") as f:
+        test.check(f.data_model == model and f["time"][:].tolist() == [1], f"slab: found {f.data_model}, {f['time'][:]}")
+    # An NMB file is no netCDF file.
+    test.run("nmcat", *JOIN.split(), *strict, "-o", "model.nmb")
+    test.check("_nc3_strict" not in test.run("nminspect", "header", "model.nmb", "--view", "stored"), "model.nmb has _nc3_strict")
+
+
+def check_choice_of_dimension(test):
+    """A note names the joined dimension if there are several unlimited ones."""
+    for i in range(2):
+        with netCDF4.Dataset(test.work / f"grow{i}.nc", "w") as f:
+            f.createDimension("time", None)
+            f.createDimension("station", None)
+            f.createVariable("a", "f4", ("time",))[:] = [1, 2]
+            f.createVariable("b", "f4", ("station",))[:] = [1, 2, 3]
+    files = ("grow0.nc", "grow1.nc", "-o", "grow.nc4", "-f")
+    test.run("nmcat", "--mode", "join", *files, says='joined along dimension "time"; unlimited, too: "station"; --along')
+    for more in (["--along", "time"], ["--variables", "a"]):
+        test.run("nmcat", "--mode", "join", *files, *more)
+        test.check("unlimited, too" not in test.said, f"{more}: {test.said}")
+
+
 def check_records(test):
     """Inputs of all kinds, mixed, with lengths of their own, one of them empty, and one that has a fixed length."""
     def fixed_time(out):
@@ -1078,6 +1131,8 @@ def check_table(test):
 
 def check(test):
     check_records(test)
+    check_classic_model(test)
+    check_choice_of_dimension(test)
     check_like_ncrcat(test)
     check_axes(test)
     check_read_ahead(test)

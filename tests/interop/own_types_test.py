@@ -135,6 +135,11 @@ def check_netcdf(test):
 
 def check_conflicts(test):
     """Other types and other values are named."""
+    with h5py.File(test.work / "lists.h5", "w") as f:
+        lists = h5py.h5t.vlen_create(h5py.h5t.py_create(h5py.string_dtype(), logical=True))
+        h5py.h5d.create(f.id, b"lists", lists, h5py.h5s.create_simple((2,)))
+    test.run("nmcat", "--mode", "union", "lists.h5", "lists.h5", "-o", "no.nmb", exit_code=1,
+             says="expected a type without references and without sequences of values of variable length")
     make_nc(test.work / "c0.nc", 0, 3)
     other = WORDS.copy()
     other[1] = "somewhere else"

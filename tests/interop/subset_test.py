@@ -87,6 +87,11 @@ def check_refusals(test):
     ):
         test.run("nmconvert", "a.nc", "out.nmb", *options, exit_code=code, says=says)
         test.check(not (test.work / "out.nmb").exists(), f"{options} wrote a file")
+    make_month(test.work / "zone.nc", 0)
+    for units, code, says in (("2001-01-01 +5:30", 1, "could be a time zone or a clock"), ("2001-01-01 00:00 +5:30", 0, "")):
+        with netCDF4.Dataset(test.work / "zone.nc", "a") as f:
+            f["time"].units = "days since " + units
+        test.run("nmconvert", "zone.nc", "zone.nmb", "--time", "2001-01-03", exit_code=code, says=says)
     with netCDF4.Dataset(test.work / "indirect.nc", "w") as f:
         for name, n in (("lat", 4), ("lon", 5), ("land", 3), ("obs", 7), ("station", 2), ("node", 4), ("face", 2), ("three", 3)):
             f.createDimension(name, n)
@@ -114,6 +119,28 @@ def check_refusals(test):
     test.run("nmconvert", "packed.nc", "out.nmb", "--box", "-50,50,0,1", exit_code=1, says="packed")
     test.run("nmconvert", "packed.nc", "out.nc", "--to", "nc4", "--box", "50,100,0,1")
     test.check(values(test.work / "out.nc", "lon").tolist() == [180], f"packed longitudes {values(test.work / 'out.nc', 'lon')}")
+
+
+def check_along(test):
+    """A join needs its dimension, although the subset may lack it."""
+    for kind in ("NETCDF4", "NETCDF3_CLASSIC"):
+        for i in range(2):
+            make_month(test.work / f"along{i}.nc", i, kind=kind)
+            with netCDF4.Dataset(test.work / f"fixed{i}.nc", "w", format=kind) as f:
+                f.createDimension("x", 4)
+                f.createVariable("v", "f4", ("x",))[:] = 1
+        months, fixed = ("along0.nc", "along1.nc"), ("fixed0.nc", "fixed1.nc")
+        for more in ([], ["--slab", "lat=0"], ["--variables", "tas"], ["--variables", "tas", "-j", "2"]):
+            for files in (months, months[:1]):
+                test.run("nmcat", "--mode", "join", *more, "--along", "nosuch", *files, "-o", "no.nmb", exit_code=2,
+                         says='no input has dimension "nosuch"')
+        for more in ([], ["--slab", "x=0"], ["--variables", "v"], ["--variables", "v", "-j", "2"]):
+            test.run("nmcat", "--mode", "join", *more, *fixed, "-o", "no.nmb", exit_code=1, says="no block with this dimension")
+            test.run("nmcat", "--mode", "join", *more, "--along", "x", *fixed, "-o", "joined.nmb", "-f")
+        test.check(not (test.work / "no.nmb").exists(), f"{kind}: a refused join wrote a file")
+        # The subset has no variable with the joined dimension.
+        for more in ([], ["--along", "time"]):
+            test.run("nmcat", "--mode", "join", "--variables", "lat", *more, *months, "-o", "lat.nmb", "-f")
 
 
 def check_groups(test):
@@ -209,6 +236,86 @@ def check_own_types(test):
         test.check(numpy.array_equal(values(part, "text"), text[-1:]), f"{source}: {values(part, 'text')}")
 
 
+def make_types(path, other=("calm", "storm")):
+    """Types in the root group and in two groups, and variables that use them in the same group and below."""
+    with netCDF4.Dataset(path, "w") as f:
+        f.createDimension("time", None)
+        f.createDimension("x", 2)
+        state = f.createEnumType("u1", "state_t", {"land": 0, "sea": 1})
+        pair = f.createCompoundType(numpy.dtype([("a", "i4"), ("b", "f8")]), "pair_t")
+        ragged = f.createVLType("i4", "ragged_t")
+        unused = f.createEnumType("i2", "unused_t", {other[0]: 0, other[1]: 7})
+        f.createVariable("e", state, ("time", "x"), fill_value=0)[:] = numpy.arange(6).reshape(3, 2) % 2
+        c = f.createVariable("c", pair, ("x",))
+        c[:] = numpy.array([(1, 0.5), (2, 1.5)], c.dtype)
+        v = f.createVariable("v", ragged, ("time",))
+        for i in range(3):
+            v[i] = numpy.arange(i, dtype="i4")
+        f.createVariable("n", "f4", ("time", "x"))[:] = 1
+        f.createVariable("u", unused, ("time",))[:] = [0, 0, 7]
+        below = f.createGroup("g").createGroup("h")
+        below.createVariable("e", state, ("time",))[:] = [1, 0, 1]
+        own = below.createEnumType("u1", "own_t", {"up": 0, "down": 1})
+        below.createVariable("o", own, ("time",))[:] = [1, 1, 0]
+        f.createGroup("other").createVariable("e", state, ("x",))[:] = [0, 1]
+        f.createGroup("last").createVariable("o", own, ("x",))[:] = [0, 1]
+
+
+def types_of(group, above=""):
+    here = [above + name for types in (group.enumtypes, group.cmptypes, group.vltypes) for name in types]
+    return here + [name for g in group.groups.values() for name in types_of(g, f"{above}{g.name}/")]
+
+
+def groups_of(group, above=""):
+    names = [above + name for name in group.groups]
+    return names + [name for g in group.groups.values() for name in groups_of(g, f"{above}{g.name}/")]
+
+
+def check_named_types(test):
+    """A subset has exactly the named types that it uses, also those of other groups."""
+    make_types(test.work / "t.nc")
+    make_types(test.work / "t2.nc", ("calm", "wind"))
+    test.run("nmcat", "t.nc", "-o", "t.nmb", "--no-originals", "--block-name", "{group}")
+    cases = (
+        ("e", {"e", "g/h/e", "other/e"}, ["state_t"]), ("c", {"c"}, ["pair_t"]), ("v", {"v"}, ["ragged_t"]), ("n", {"n"}, []),
+        ("e,c,v", {"e", "c", "v", "g/h/e", "other/e"}, ["pair_t", "ragged_t", "state_t"]),
+        ("g/h/e", {"g/h/e"}, ["state_t"]), ("g/h/o", {"g/h/o"}, ["g/h/own_t"]), ("last/o", {"last/o"}, ["g/h/own_t"]),
+        ("*", {"e", "c", "v", "n", "u", "g/h/e", "g/h/o", "other/e", "last/o"},
+         ["g/h/own_t", "pair_t", "ragged_t", "state_t", "unused_t"]),
+    )
+    out = test.work / "typed.nc"
+    for variables, names, types in cases:
+        wanted = ("--variables", variables)
+        for how in ("t.nc", "t.nmb", "join", "union", "pack", "nmb"):
+            what = f"--variables {variables}, {how}"
+            if how in ("t.nc", "t.nmb"):
+                test.run("nmconvert", how, out, "--to", "nc4", *wanted, "-f")
+            elif how == "pack":
+                test.run("nmcat", "t.nc", "-o", out, "--to", "nc4", "--block-name", "{group}", *wanted, "-f")
+            elif how == "nmb":
+                test.run("nmconvert", "t.nc", "typed.nmb", *wanted, "-f")
+                test.run("nmconvert", "typed.nmb", out, "--to", "nc4", "-f")
+            elif how == "union" or variables in ("c", "last/o"):
+                test.run("nmcat", "--mode", "union", "t.nc", "t.nc", "-o", out, "--to", "nc4", *wanted, "-f", "-q")
+            else:
+                test.run("nmcat", "--mode", "join", "t.nc", "t2.nc" if variables != "*" else "t.nc", "-o", out,
+                         "--to", "nc4", *wanted, "-f", "-q")
+            with netCDF4.Dataset(out) as f, netCDF4.Dataset(test.work / "t.nc") as whole:
+                found = sorted(types_of(f))
+                test.check(found == types, f"{what}: types {found}, expected {types}")
+                for name in names:
+                    group, _, last = name.rpartition("/")
+                    if group not in ("", *groups_of(f)) or last not in (f[group] if group else f).variables:
+                        test.check(False, f"{what}: netCDF shows no {name}")
+                        continue
+                    expected = whole[name][:]
+                    test.check(numpy.array_equal(f[name][: len(expected)], expected) or expected.dtype == object,
+                               f"{what}: {name}: {f[name][:]}")
+    # A type that the subset uses must be the same in all files.
+    test.run("nmcat", "--mode", "join", "t.nc", "t2.nc", "-o", "no.nc", "--to", "nc4", "--variables", "u", "-q",
+             exit_code=1, says="unused_t")
+
+
 def check_reading(test):
     """A subset reads its chunks, not the file."""
     with h5py.File(test.work / "large.h5", "w") as f:
@@ -261,9 +368,11 @@ def check_ranks(test):
 def check(test):
     check_join(test)
     check_refusals(test)
+    check_along(test)
     check_groups(test)
     check_other_types(test)
     check_own_types(test)
+    check_named_types(test)
     check_reading(test)
     check_damage(test)
     check_ranks(test)

@@ -123,6 +123,12 @@ def check_like_mppnccombine(test):
             expect(test, f"mppnccombine: {name}", ours[name][:], theirs[name][:])
 
 
+def check_classic_model(test):
+    test.run("nmcat", "--mode", "tiles", *make_all(test.work, "model", kind="NETCDF4_CLASSIC"), "-o", "model.nc")
+    with netCDF4.Dataset(test.work / "model.nc") as out:
+        test.check(out.data_model == "NETCDF4_CLASSIC", f"tiles: found {out.data_model}")
+
+
 def check_gap(test):
     files = make_all(test.work, "gap")
     test.run("nmcat", "--mode", "tiles", *files[:4], files[5], "-o", "gap.nmb", exit_code=1,
@@ -257,6 +263,17 @@ def check_mismatches(test):
         out.createVariable("v", "i4", ("x",))
     test.run("nmcat", "--mode", "tiles", "plain.nc", "-o", "no.nmb", exit_code=1, says="found no attribute domain_decomposition")
     test.run("nmcat", "--mode", "tiles", files[0], "-o", "no.nmb", "--along", "x", exit_code=2, says="--mode join")
+    lists = [f"list.nc.{i}" for i in range(2)]
+    for i, name in enumerate(lists):
+        with netCDF4.Dataset(test.work / name, "w", format="NETCDF3_CLASSIC") as out:
+            for dimension, length in (("lat", 4), ("lon", 5), ("lpt", 3)):
+                out.createDimension(dimension, length)
+            out.createVariable("lpt", "i4", ("lpt",))[:] = numpy.arange(3) + 10 * i
+            out["lpt"].compress = "lat lon"
+    test.run("nmcat", "--mode", "tiles", *lists, "-o", "no.nmb", exit_code=2,
+             says='"lpt" lists the points of a grid (attribute compress); use --mode join and --along lpt to join')
+    test.run("nmcat", "--mode", "join", "--along", "lpt", *lists, "-o", "lists.nmb")
+    expect(test, "lists", values(test, "lists.nmb", "lpt"), [0, 1, 2, 10, 11, 12])
     left = [one.name for one in test.work.iterdir() if one.name.startswith((".", "no."))]
     test.check(not left, f"mismatches: left {left}")
 
@@ -294,6 +311,7 @@ def check_corpus(test):
 def check(test):
     check_whole(test)
     check_like_mppnccombine(test)
+    check_classic_model(test)
     check_gap(test)
     check_sets(test)
     check_overlap(test)

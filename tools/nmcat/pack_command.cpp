@@ -815,6 +815,8 @@ void PackCommand::tell(const PackReport& report) {
                         : "an HDF5 view cannot show compressed values; to keep chunks and "
                           "compression, leave out --hdf5-view"));
   note_archive(tool_, report, options_.inputs);
+  if (!report.join_note.empty())
+    diagnostics.note(options_.output + ": " + report.join_note + "; --along chooses a dimension");
   if (!report.kind_note.empty())
     diagnostics.note(options_.output + " is " + report.kind_note + "; --to chooses another kind");
   report_unreadable(tool_, report);

@@ -215,13 +215,16 @@ std::optional<std::int64_t> zone(Scanner& in) {
   return is_west ? -seconds : seconds;
 }
 
+struct DateText {
+  int parts = 0;  // from 1 (only a year) to 6 (with seconds)
+  // Whether a zone follows a date without a clock. UDUNITS reads it as a clock, and cftime ignores
+  // it.
+  bool is_unclear = false;
+};
+
 // Returns the microseconds since day 0 of the calendar, or nullopt if the text is not a date.
-// *parts_given: receives the number of parts that the text has, from 1 (only a year) to 6 (with
-// seconds).
-std::optional<std::int64_t> reference(Calendar calendar, std::string_view text,
-                                      int* parts_given = nullptr) {
-  int ignored = 0;
-  int& given = parts_given ? *parts_given : ignored;
+std::optional<std::int64_t> reference(Calendar calendar, std::string_view text, DateText* found) {
+  int& given = found->parts;
   Scanner in(text);
   in.skip_spaces();
   const bool is_negative = in.take('-');
@@ -233,9 +236,9 @@ std::optional<std::int64_t> reference(Calendar calendar, std::string_view text,
   given = 1;
   for (std::int64_t* const part : {&month, &day}) {
     if (!in.take('-')) break;
-    const auto found = in.number();
-    if (!found) return {};
-    *part = *found;
+    const auto number = in.number();
+    if (!number) return {};
+    *part = *number;
     ++given;
   }
   const std::int64_t y = is_negative ? -*year : *year;
@@ -248,16 +251,20 @@ std::optional<std::int64_t> reference(Calendar calendar, std::string_view text,
   if (!in.take('T') && !in.take('t')) in.skip_spaces();
   for (std::size_t i = 0; i < 3; ++i) {
     if (i > 0 && !in.take(':')) break;
-    const auto found = in.number();
-    if (!found && i > 0) return {};
-    if (!found) break;
-    parts[i] = *found;
+    const auto number = in.number();
+    if (!number && i > 0) return {};
+    if (!number) break;
+    parts[i] = *number;
     ++given;
     if (i == 2 && in.take('.')) fraction = in.fraction();
   }
   if (parts[0] > 24 || parts[1] > 59 || parts[2] > 60 || !fraction) return {};
   const auto shift = zone(in);
   if (!shift) return {};
+  if (given <= 3 && *shift != 0) {
+    found->is_unclear = true;
+    return {};
+  }
   const std::int64_t days = day_number(calendar, y, static_cast<int>(month), static_cast<int>(day));
   return (days * kDaySeconds + parts[0] * 3600 + parts[1] * 60 + parts[2] - *shift) * kSecond +
          *fraction;
@@ -299,7 +306,13 @@ Result<CalendarTime> CalendarTime::parse(std::string_view units, std::string_vie
   else
     return refused("time units", units);
   constexpr std::size_t kSince = 7;
-  const auto start = reference(out.calendar_, std::string_view(text).substr(since + kSince));
+  DateText date;
+  const auto start = reference(out.calendar_, std::string_view(text).substr(since + kSince), &date);
+  if (!start && date.is_unclear)
+    return Status(Code::kUnsupported,
+                  joined_text(refused("time units", units).message(),
+                              ": the text after the date could be a time zone or a clock; give "
+                              "both, as in 2000-01-01 00:00 +5:30"));
   if (!start) return refused("time units", units);
   out.start_ = *start;
   return out;
@@ -350,13 +363,13 @@ Result<CalendarTime::Span> CalendarTime::span(std::string_view date) const {
                         (date.size() == 4 || date[4] == '-');
   if (!has_year)
     return refused("expected a date as YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS");
-  int parts = 0;
-  const auto begin = reference(calendar_, date, &parts);
+  DateText found;
+  const auto begin = reference(calendar_, date, &found);
   if (!begin) return refused("which is not a date of the calendar of the file");
   Span out{*begin, 0};
   constexpr std::int64_t kLengths[] = {kDay, kHour, kMinute, kSecond};
-  if (parts > 2) {
-    out.end = out.begin + kLengths[parts - 3];
+  if (found.parts > 2) {
+    out.end = out.begin + kLengths[found.parts - 3];
     return out;
   }
   const auto number = [&](std::size_t at, std::size_t count) {
@@ -364,7 +377,7 @@ Result<CalendarTime::Span> CalendarTime::span(std::string_view date) const {
     std::from_chars(date.data() + at, date.data() + std::min(at + count, date.size()), value);
     return value;
   };
-  std::int64_t year = number(0, 4), month = parts == 2 ? number(5, 2) + 1 : 13;
+  std::int64_t year = number(0, 4), month = found.parts == 2 ? number(5, 2) + 1 : 13;
   if (month == 13) {
     month = 1;
     ++year;

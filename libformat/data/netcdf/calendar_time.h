@@ -31,8 +31,9 @@ class CalendarTime {
  public:
   // calendar: the attribute of this name; an empty text means "standard". The unit may be weeks,
   // days, hours, minutes, seconds, milliseconds or microseconds, and also months in calendar
-  // 360_day. Errors (with a message only): kUnsupported for other units and calendars, and for year
-  // 0 in calendars that do not have it.
+  // 360_day. Errors (with a message only): kUnsupported for other units and calendars, for year 0
+  // in calendars that do not have it, and for a time zone without a clock, which programs read
+  // differently.
   NMB_EXPORT static Result<CalendarTime> parse(std::string_view units, std::string_view calendar);
 
   // Returns a date without fractions of a second. Errors: kUnsupported for values that are not

@@ -185,7 +185,10 @@ class ClassicMaker {
   }
 
   std::string unfit(Type type) const {
-    return "found type " + types_.text(type) + ", expected one of " + kind_text(target_);
+    const std::string found = "found type " + types_.text(type) + ", expected ";
+    if (keeps_types_)
+      return found + "a type without references and without sequences of values of variable length";
+    return found + "one of " + kind_text(target_);
   }
 
   void lose_type(const std::string& object, Type type, const ClassicType& to) {

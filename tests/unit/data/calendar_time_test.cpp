@@ -41,6 +41,26 @@ TEST(CalendarTime, RefusesOtherTexts) {
   EXPECT_FALSE(days("360_day").span("2000-01-31").ok());
 }
 
+// A zone needs a clock.
+TEST(CalendarTime, ZonesWithoutClocks) {
+  for (const std::string_view units :
+       {"hours since 1990-1-1 +5:30", "hours since 1990-1-1 -5", "hours since 1990-01-01T+0530",
+        "hours since 1990 +1", "days since 1990-01-01-1"}) {
+    const auto time = CalendarTime::parse(units, "standard");
+    ASSERT_EQ(time.status().code(), Code::kUnsupported) << units;
+    EXPECT_NE(time.status().message().find("time zone or a clock"), std::string::npos)
+        << time.status().text();
+  }
+  const auto expected = CalendarTime::parse("hours since 1989-12-31 18:30", "standard");
+  const auto with_clock = CalendarTime::parse("hours since 1990-1-1 00:00 +5:30", "standard");
+  ASSERT_TRUE(expected.ok() && with_clock.ok());
+  EXPECT_EQ(*with_clock->microseconds(0), *expected->microseconds(0));
+  for (const std::string_view units :
+       {"hours since 1990-1-1 UTC", "hours since 1990-1-1Z", "hours since 1990-1-1 +0:00",
+        "hours since 1990-1-1 5:30", "hours since 1990-1-1 0 -1"})
+    EXPECT_TRUE(CalendarTime::parse(units, "standard").ok()) << units;
+}
+
 // A time just before a second counts as this second.
 TEST(CalendarTime, TimesNearSeconds) {
   const CalendarTime time = days("standard");

@@ -438,6 +438,9 @@ struct PackReport {
   // With kind_of_inputs, if the output has not the kind of all inputs: its kind and the reason, for
   // example "a CDF-2 file, because ...".
   std::string kind_note{};
+  // Along which dimension the first block with several unlimited dimensions is joined, if
+  // Join::along does not name it.
+  std::string join_note{};
   // Whether an input is a classic file, or has a block that came from one.
   bool has_classic_blocks = false;
   std::uint64_t inputs = 0;

@@ -155,7 +155,8 @@ class ChunkPlanner {
     for (std::uint32_t member = 0; member < values.size(); ++member)
       NMB_TRY(look_at(member, values[member]));
     for (UnitedVariable& variable : plan_.variables) find_plain(&variable);
-    const bool is_needed = united_.has_own_types() || (keeps_byte_order && has_swapped_array());
+    const bool is_needed = united_.has_own_types() || united_.is_classic_model() ||
+                           (keeps_byte_order && has_swapped_array());
     if (!is_forced && !has_chunks() && !is_needed) return kNoChunks;
     for (VarId v = 0; v < metadata_.variable_count(); ++v) choose(v);
     if (!united_.has_growing() && !has_chunks() && !is_needed) return kNoChunks;

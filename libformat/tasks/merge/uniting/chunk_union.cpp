@@ -1,6 +1,7 @@
 #include "merge/uniting/chunk_union.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 #include <variant>
@@ -99,6 +100,10 @@ class ChunkUniter {
     for (const TypeTable& named : united_.named_types())
       NMB_TRY(extension->types.add_from(named, named.last()).status());
     NMB_TRY(define_attributes(kGlobal, &extension->types));
+    if (united_.is_classic_model() && !to_.find_attribute(kGlobal, kClassicModel)) {
+      const std::array<std::byte, 4> one{{{}, {}, {}, std::byte{1}}};
+      NMB_TRY(to_.def_att(kGlobal, kClassicModel, Type::kInt, one));
+    }
     for (VarId v = 0; v < from_.variable_count(); ++v) NMB_TRY(define_variable(v, *extension));
     return to_.settle_names();
   }

@@ -11,6 +11,8 @@
 #include "model/attribute_differences.h"
 #include "model/heap_value.h"
 #include "model/name_rules.h"
+#include "netcdf/netcdf_view.h"
+#include "netcdf/own_attribute.h"
 #include "sources/laid_values.h"
 #include "sources/value_rebasing.h"
 #include "sources/value_source.h"
@@ -75,7 +77,9 @@ DatasetUnion::Member DatasetUnion::member_of(const Dataset& dataset, Source valu
 }
 
 DatasetUnion::DatasetUnion(UnionRules rules, TakeNote note)
-    : rules_(std::move(rules)), note_(std::move(note)) {
+    : rules_(std::move(rules)),
+      note_(std::move(note)),
+      are_classic_model_(rules_.keeps_classic_model) {
   all_.metadata = Metadata();
   all_.metadata.check_names_at_once();
 }
@@ -84,6 +88,7 @@ Status DatasetUnion::add(const Member& member) {
   members_.push_back(
       {member.group, member.record_size, member.values, member.has_default_fill, member.selected});
   const auto variables = all_.metadata.variable_count();
+  are_classic_model_ = are_classic_model_ && member.is_classic_model;
   for (const std::string& name : member.empty)
     if (std::ranges::find(empty_, name) == empty_.end()) empty_.push_back(name);
   DimIds ids;
@@ -95,6 +100,30 @@ Status DatasetUnion::add(const Member& member) {
   NMB_TRY(add_variables(member, ids));
   if (rules_.complete && here() > 0) report_missing(variables);
   return {};
+}
+
+std::vector<std::string> DatasetUnion::other_growing() const {
+  std::vector<std::string> names;
+  for (DimId id = 0; id < joined_.size(); ++id)
+    if (!joined_[id].is && (grows_[id] || all_.metadata.record_dimension() == id))
+      names.emplace_back(all_.metadata.dimension(id).name);
+  return names;
+}
+
+bool DatasetUnion::is_classic_model() const {
+  if (!are_classic_model_ || has_own_types() || !type_losses(all_.metadata, Kind::kCdf1).empty())
+    return false;
+  const auto growing = std::ranges::find(grows_, true);
+  const auto count = std::ranges::count(grows_, true) + (all_.metadata.record_dimension() ? 1 : 0) +
+                     std::ssize(empty_);
+  if (count > 1) return false;
+  if (growing == grows_.end()) return true;
+  const auto id = static_cast<DimId>(growing - grows_.begin());
+  for (VarId v = 0; v < all_.metadata.variable_count(); ++v) {
+    const std::span<const DimId> dimensions = all_.metadata.variable(v).dimensions;
+    if (!dimensions.empty() && std::ranges::count(dimensions.subspan(1), id) > 0) return false;
+  }
+  return true;
 }
 
 // --- notes and conflicts ---
@@ -295,8 +324,35 @@ void DatasetUnion::add_named_types(const Member& member) {
       named_types_.push_back(types);
     else if (types.only(types.last(), TypeTable::Names::kDropped) !=
              known->only(known->last(), TypeTable::Names::kDropped))
-      conflict(ConflictKind::kType, name, "another definition of the named datatype",
-               "the one of the first file", 0);
+      other_types_.emplace(static_cast<std::size_t>(known - named_types_.begin()), here());
+  }
+  if (!rules_.selects_types) report_other_types();
+}
+
+void DatasetUnion::report_other_types() {
+  for (const auto& [number, member] : other_types_) {
+    const TypeTable& types = named_types_[number];
+    tell(UnionNote::What::kConflict, ConflictKind::kType, types.at(types.last()).name,
+         "another definition of the named datatype", "the one of the first file", 0, member);
+  }
+  other_types_.clear();
+}
+
+void DatasetUnion::keep_named_types(const std::set<std::size_t>& kept) {
+  std::erase_if(other_types_, [&](const auto& other) { return !kept.contains(other.first); });
+  report_other_types();
+  std::vector<TypeTable> types;
+  for (const std::size_t number : kept) types.push_back(std::move(named_types_[number]));
+  named_types_ = std::move(types);
+}
+
+void DatasetUnion::visit_own_types(const std::function<void(const TypeTable&)>& visit) const {
+  for (const auto& [variable, own] : own_) visit(own.types);
+  for (const auto& [owner, name] : own_attributes_) {
+    const auto attribute = all_.metadata.find_attribute(owner, name);
+    if (!attribute) continue;
+    const Result<OwnAttributeValues> own = decode_own(attribute->values);
+    if (own.ok()) visit(own->types);
   }
 }
 

@@ -35,6 +35,9 @@
 
 namespace nmb {
 
+// A group attribute of netCDF-4: the file has only what a classic file can have.
+inline constexpr std::string_view kClassicModel = "_nc3_strict";
+
 struct UnionRules {
   enum class Along : std::uint8_t { kNothing, kRecords, kDimension, kFirstAxis, kTiles };
   // The dimension along which values are joined.
@@ -65,6 +68,9 @@ struct UnionRules {
   // Times that are joined are counted from the day of the first dataset (dataset_union_times.cpp).
   // Not for tiles.
   bool rebases_times = false;
+  // Only some named datatypes are needed: see DatasetUnion::keep_named_types().
+  bool selects_types = false;
+  bool keeps_classic_model = false;  // see DatasetUnion::is_classic_model()
 };
 
 // A note about an object of the dataset that was added last. Notes about values of tiles are made
@@ -122,6 +128,7 @@ class DatasetUnion {
     // Whether no variable in the file uses the record dimension. An unused record dimension may
     // have any number of records.
     bool is_record_unused = false;
+    bool is_classic_model = false;  // whether the input has the attribute kClassicModel
     // Dimensions that have a fixed length in the classic dataset, but may grow in the input. If the
     // first dataset that has a dimension lists it here, it may grow in the united dataset, too.
     std::vector<DimId> growing{};
@@ -168,6 +175,8 @@ class DatasetUnion {
   const std::vector<std::string>& empty() const { return empty_; }
   // Returns whether a dimension may grow, although it is not the record dimension.
   bool grows(DimId dimension) const { return grows_[dimension]; }
+  // Returns the names of dimensions that may grow, but along which no values are joined.
+  std::vector<std::string> other_growing() const;
   bool is_joined() const { return std::ranges::any_of(joined_, &Joined::is); }
   // For tiles: reports values that no tile has. If with_values is set, also reports values that
   // differ where tiles overlap. Call this after all datasets were added. Errors: kLimit; kIo and
@@ -190,11 +199,21 @@ class DatasetUnion {
   bool is_own(VarId owner, std::string_view attribute) const {
     return own_attributes_.contains({owner, std::string(attribute)});
   }
+  // Calls a function for each type of variables and attributes that CDF-5 lacks. The type is the
+  // last one of the table.
+  void visit_own_types(const std::function<void(const TypeTable&)>& visit) const;
   const std::vector<TypeTable>& named_types() const { return named_types_; }
+  // For UnionRules::selects_types: leaves only some named datatypes, by their numbers in
+  // named_types(). Reports those that datasets define differently.
+  void keep_named_types(const std::set<std::size_t>& kept);
   // Returns whether there are types that a classic dataset lacks.
   bool has_own_types() const {
     return !own_.empty() || !own_attributes_.empty() || !named_types_.empty();
   }
+  // Returns whether all datasets are netCDF-4 files of the classic model, and the united dataset
+  // can be one: it has classic types and one unlimited dimension, the slowest one.
+  bool is_classic_model() const;
+  void forget_classic_model() { are_classic_model_ = false; }
   Type type_of(VarId variable) const { return all_.metadata.variable(variable).type; }
   // Returns a variable's values in one dataset, without gaps, and sets *count to the number of
   // values. variable: a result of joined_column(). Returns nullptr if the dataset does not have the
@@ -350,6 +369,7 @@ class DatasetUnion {
   std::optional<OwnAttributeValues> fill_attribute(VarId variable) const;
   std::vector<std::byte> own_fill_of(VarId variable) const;
   void add_named_types(const Member& member);
+  void report_other_types();
   Status compare_own(VarId known, const DatasetValues& own, const DatasetValues& first,
                      std::uint64_t from);
   std::vector<IndexRange> ranges_here(VarId known) const;
@@ -433,10 +453,13 @@ class DatasetUnion {
   std::vector<Joined> joined_;                   // for each dimension
   std::vector<bool> grows_;                      // for each dimension; see grows()
   std::vector<std::string> empty_;               // see empty()
+  bool are_classic_model_;                       // whether all datasets so far are
   std::vector<Placed> placed_;                   // for each variable
   std::map<VarId, ClassicView::OwnValues> own_;  // see own_of()
   std::set<std::pair<VarId, std::string>> own_attributes_;
   std::vector<TypeTable> named_types_;
+  // By number in named_types_: the first dataset that has another definition of the datatype.
+  std::map<std::size_t, std::uint32_t> other_types_;
   std::map<VarId, std::vector<Source>> columns_;  // variables from add_column(), with the values in
                                                   // each dataset
   std::map<std::vector<DimId>, Tiling> tilings_;  // tiles, by the dimensions of their variables

@@ -27,7 +27,7 @@ void fields(Fields& all, OutputName& name) {
 template <class Fields>
 void fields(Fields& all, InputFacts& facts) {
   all(facts.samples, facts.set_size, facts.is_iceberg_set, facts.has_no_icebergs, facts.is_classic,
-      facts.has_along);
+      facts.has_along, facts.has_unlimited);
 }
 
 template <class Fields>
@@ -59,9 +59,9 @@ template <class Fields>
 void fields(Fields& all, UnionInput& block) {
   DatasetUnion::Member& member = block.member;
   all(member.begins, member.record_size, member.records, member.has_default_fill,
-      member.is_record_unused, member.growing, member.empty, member.own, member.own_attributes,
-      member.named_types, member.selected, block.levels, block.losses, block.lost_fill_values,
-      block.is_outside, block.has_wanted, block.used);
+      member.is_record_unused, member.is_classic_model, member.growing, member.empty, member.own,
+      member.own_attributes, member.named_types, member.selected, block.levels, block.losses,
+      block.lost_fill_values, block.is_outside, block.has_wanted, block.used);
 }
 
 // The rows are not sent. Only a flag is sent, which says whether there are rows.

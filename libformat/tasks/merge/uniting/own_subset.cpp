@@ -4,13 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "model/heap_value.h"
-#include "netcdf/own_attribute.h"
 #include "sources/value_source.h"
 
 namespace nmb {
@@ -103,36 +100,14 @@ void renumber_owners(const Metadata& from, const Metadata& to,
   *attributes = std::move(kept);
 }
 
-void add_names(const TypeTable& types, std::set<std::string>* names) {
-  for (std::size_t i = 0; i < types.size(); ++i)
-    if (!types[i].name.empty()) names->insert(types[i].name);
-}
-
-// Returns the names of the types that the variables and attributes of the subset have.
-std::set<std::string> names_of_types(const ClassicForm& form, const Metadata& subset) {
-  std::set<std::string> names;
-  for (const OwnValues& own : form.own) add_names(own.types, &names);
-  for (const ClassicView::OwnAttribute& one : form.own_attributes) {
-    const auto attribute = subset.find_attribute(one.owner, one.name);
-    if (!attribute) continue;
-    const Result<OwnAttributeValues> own = decode_own(attribute->values);
-    if (own.ok()) add_names(own->types, &names);
-  }
-  return names;
-}
-
 }  // namespace
 
-Status select_own(const SubsetRules& rules, ClassicForm* form, Dataset* subset) {
+Status select_own(ClassicForm* form, Dataset* subset) {
   std::erase_if(form->own, [&](const OwnValues& own) {
     return !subset->metadata.find_variable(own.variable);
   });
   NMB_TRY(add_heaps(form->values, &form->own, subset));
   renumber_owners(form->dataset.metadata, subset->metadata, &form->own_attributes);
-  if (rules.variables.empty()) return {};
-  const std::set<std::string> names = names_of_types(*form, subset->metadata);
-  std::erase_if(form->named_types,
-                [&](const TypeTable& type) { return !names.contains(type.at(type.last()).name); });
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include "merge/uniting/chunk_union.h"
 #include "merge/uniting/coordinate_order.h"
 #include "merge/uniting/decomposition.h"
+#include "merge/uniting/used_types.h"
 #include "model/classic.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
@@ -19,6 +20,7 @@
 #include "netcdf/shared_dimensions.h"
 #include "sources/value_message.h"
 #include "sources/value_source.h"
+#include "wire/joined_text.h"
 #include "wire/whole_number.h"
 
 namespace nmb {
@@ -35,6 +37,10 @@ std::optional<std::uint64_t> number_of_file(std::string_view name) {
 std::string files(std::int64_t count) {
   if (count < 1) return "unknown size";
   return std::to_string(count) + (count == 1 ? " file" : " files");
+}
+
+bool selects_variables(const PackOptions& options) {
+  return options.subset && !options.subset->variables.empty();
 }
 
 // first: the block's definitions in the first input.
@@ -58,6 +64,8 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   rules.skips = options.on_mismatch() == Mismatch::kSkip;
   rules.widens = options.on_mismatch() == Mismatch::kWiden;
   rules.grows_anywhere = keeps_chunks(options);
+  rules.selects_types = selects_variables(options);
+  rules.keeps_classic_model = options.hdf5 && !options.hdf5->plain;
   return rules;
 }
 
@@ -89,9 +97,10 @@ struct UnionBuilder::NamedUnion {
   std::unique_ptr<DatasetUnion> united;
   // Number of samples in all inputs so far; unset if an input records no number.
   std::optional<std::uint64_t> samples;
-  bool is_iceberg = false;  // the inputs are a set of iceberg files
-  bool has_wanted = false;  // see DatasetSubset
-  bool has_gaps = false;    // inputs without the block get fill values
+  bool is_iceberg = false;      // the inputs are a set of iceberg files
+  bool has_wanted = false;      // see DatasetSubset
+  bool has_used_types = false;  // see keep_used_types()
+  bool has_gaps = false;        // inputs without the block get fill values
   // Inputs, each with an object that it has and the union cannot have (ConflictKind::kLoss).
   std::set<std::pair<std::size_t, std::string>> lost;
   // For each dimension: the number of levels from the block up to the group that defines the
@@ -318,6 +327,7 @@ bool UnionBuilder::take(NamedUnion& entry, const InputFacts& facts, Keep keep) {
   entry.inputs.push_back(conflicts_.here().input);
   note_set_size(entry, facts);
   has_along_ |= facts.has_along;
+  has_unlimited_ |= facts.has_unlimited;
   if (is_first) {
     entry.samples = facts.samples;
     // A tile is always united, even if it is the only one, and so is a classic block whose values
@@ -378,9 +388,12 @@ Status UnionBuilder::take_part(const OutputName& name, InputPart part) {
 // Checks that a block is a tile that can be united with other tiles.
 Status UnionBuilder::check_tile(const NamedUnion& entry, const Metadata& metadata) {
   if (const auto gathered = gathered_variable(metadata))
-    return Status(Code::kUnsupported, "variable " + in_quotes(metadata.variable(*gathered).name) +
-                                          " lists the points of a grid (attribute compress); "
-                                          "files compressed by gathering are not supported");
+    return Status(
+        Code::kUnsupported,
+        joined_text("variable ", in_quotes(metadata.variable(*gathered).name),
+                    " lists the points of a grid (attribute compress); use MergeOptions::mode join "
+                    "and Join::along ",
+                    metadata.variable(*gathered).name, " to join the lists of all files"));
   if (!has_decomposition(metadata) && !is_iceberg(metadata))
     conflicts_.add(
         ConflictKind::kDecomposition, entry.shown(),
@@ -646,7 +659,9 @@ Status UnionBuilder::add_numbers(NamedUnion& entry, const std::string& variable,
 Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& sink) {
   const Join& join = options_.join();
   NMB_TRY(check_along());
-  if (options_.joins() && inputs.size() > 1 && !options_.subset &&
+  // A subset may lack the variables that have the dimension.
+  const bool is_given = options_.subset && (!join.along.empty() || has_unlimited_);
+  if (options_.joins() && inputs.size() > 1 && !is_given &&
       std::ranges::none_of(entries_, [](const std::unique_ptr<NamedUnion>& entry) {
         return entry->united && entry->united->is_joined();
       }))
@@ -658,6 +673,11 @@ Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& s
   if (join.fill_missing && join.along != kFirstAxis) NMB_TRY(add_gaps(inputs));
   if (!join.key.empty()) NMB_TRY(add_keys(inputs));
   if (options_.subset) NMB_TRY(check_subset());
+  if (selects_variables(options_)) keep_used_types();
+  // Files of the classic model have no groups.
+  if (entries_.size() > 1 || (!entries_.empty() && !entries_.front()->name.name.empty()))
+    for (const std::unique_ptr<NamedUnion>& entry : entries_)
+      if (entry->united) entry->united->forget_classic_model();
   for (const std::unique_ptr<NamedUnion>& entry : entries_) {
     if (!is_in_subset(*entry)) continue;
     if (options_.joins() || options_.has_tiles()) report_absent(*entry, inputs);
@@ -699,13 +719,34 @@ Status UnionBuilder::check_subset() {
                 "no input has values in the limits of the subset; nothing was written");
 }
 
-// Returns whether a block is part of the subset: it has a wanted variable, or a block below it has
-// one.
+// Leaves only the named datatypes that variables and attributes of the subset use. A group may use
+// the datatypes of other groups.
+void UnionBuilder::keep_used_types() {
+  UsedTypes types;
+  for (const std::unique_ptr<NamedUnion>& entry : entries_)
+    if (entry->united)
+      types.add_group(entry->name.name, entry->inputs.front(), entry->united->named_types());
+  if (!types.has_any()) return;
+  for (const std::unique_ptr<NamedUnion>& entry : entries_)
+    if (entry->united && is_in_subset(*entry))
+      entry->united->visit_own_types(
+          [&](const TypeTable& used) { types.use(entry->name.name, entry->inputs.front(), used); });
+  for (const std::unique_ptr<NamedUnion>& entry : entries_) {
+    if (!entry->united) continue;
+    const std::set<std::size_t> used = types.used_in(entry->name.name);
+    entry->has_used_types = !used.empty();
+    entry->united->keep_named_types(used);
+  }
+}
+
+// Returns whether a block is part of the subset: it has a wanted variable or a named datatype that
+// the subset uses, or a block below it has one.
 bool UnionBuilder::is_in_subset(const NamedUnion& entry) const {
-  if (!options_.subset || options_.subset->variables.empty() || entry.has_wanted) return true;
+  const auto is_needed = [](const NamedUnion& one) { return one.has_wanted || one.has_used_types; };
+  if (!selects_variables(options_) || is_needed(entry)) return true;
   const std::string below = entry.name.name.empty() ? "" : entry.name.name + "/";
   return std::ranges::any_of(entries_, [&](const std::unique_ptr<NamedUnion>& other) {
-    return other->has_wanted && other->name.name.starts_with(below);
+    return is_needed(*other) && other->name.name.starts_with(below);
   });
 }
 
@@ -732,6 +773,7 @@ Status UnionBuilder::finish(NamedUnion& entry, MergeSink& sink) {
     NMB_TRY(entry.united->add_history(options_.join().history));
   NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
   NMB_TRY(check_coordinates(entry, coordinates));
+  note_choice(entry);
   std::vector<std::uint32_t> levels;
   for (DimId d = 0; d < all.metadata.dimension_count(); ++d) {
     const auto known = entry.levels.find(all.metadata.dimension(d).name);
@@ -762,6 +804,21 @@ Status UnionBuilder::finish(NamedUnion& entry, MergeSink& sink) {
   InputPart part = laid_part(all);
   part.samples = entry.samples;
   return sink.take_part(entry.name, std::move(part));
+}
+
+// If a block has several unlimited dimensions, notes along which one it is joined.
+void UnionBuilder::note_choice(const NamedUnion& entry) {
+  if (!options_.joins() || !options_.join().along.empty() || entry.members.size() < 2 ||
+      !report_.join_note.empty())
+    return;
+  const std::vector<std::string> joined = entry.united->joined_names();
+  const std::vector<std::string> others = entry.united->other_growing();
+  if (joined.empty() || others.empty()) return;
+  std::string names;
+  for (const std::string& name : others) names += (names.empty() ? "" : ", ") + in_quotes(name);
+  report_.join_note = joined_text(
+      entry.name.name.empty() ? "" : "block " + in_quotes(entry.name.name) + " is ",
+      "joined along dimension ", in_quotes(joined.front()), "; unlimited, too: ", names);
 }
 
 // Counts variables that are compressed in the first input, but not in the output.

@@ -100,7 +100,9 @@ class UnionBuilder final : public MergeSink, public MergeStep {
                            const std::vector<JoinedCoordinate>& coordinates);
   Status check_along();
   Status check_subset();
+  void keep_used_types();
   bool is_in_subset(const NamedUnion& entry) const;
+  void note_choice(const NamedUnion& entry);
   void warn_of_notes();
   Status finish(NamedUnion& entry, MergeSink& sink);
   Status count_decompressed(const NamedUnion& entry, const Dataset& all);
@@ -117,6 +119,7 @@ class UnionBuilder final : public MergeSink, public MergeStep {
   Source file_;
   DimensionSelections selections_;         // in the blocks of this input
   bool has_along_ = false;                 // whether an input has the dimension of Join::along
+  bool has_unlimited_ = false;             // see InputFacts
   std::vector<std::uint8_t> subset_used_;  // DatasetSubset::used of all blocks
   std::shared_ptr<SpoolFile> chunks_;      // chunk tables and chunks that were encoded again
   std::vector<std::unique_ptr<NamedUnion>> entries_;

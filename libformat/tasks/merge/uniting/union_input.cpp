@@ -34,6 +34,14 @@ bool has_along(const InputBlock& block, const PackOptions& options) {
          view.dimensions.end();
 }
 
+bool has_unlimited(const InputBlock& block, const PackOptions& options) {
+  if (!options.joins() || !options.subset || !options.join().along.empty()) return false;
+  if (is_classic_dataset(block.dataset.metadata))
+    return block.dataset.metadata.record_dimension().has_value();
+  const NetcdfView view = netcdf_view(block.dataset, block.lengths.get(), block.first_made_up);
+  return std::ranges::any_of(view.dimensions, &NetcdfView::Dimension::may_grow);
+}
+
 }  // namespace
 
 InputFacts facts_of(const InputBlock& block, const PackOptions& options) {
@@ -42,6 +50,7 @@ InputFacts facts_of(const InputBlock& block, const PackOptions& options) {
   facts.samples = block.samples;
   facts.is_classic = is_classic_dataset(metadata);
   facts.has_along = has_along(block, options);
+  facts.has_unlimited = has_unlimited(block, options);
   const bool is_tiles = options.has_tiles();
   if (is_tiles) facts.has_no_icebergs = is_iceberg(metadata) && block.dataset.records == 0;
   // Iceberg files that are joined may belong to several sets, for example one set for each time.
@@ -125,7 +134,7 @@ Status visit_union_input(const InputBlock& block, const PackOptions& options,
       outside.used = std::move(subset.used);
       return visit(outside);
     }
-    NMB_TRY(select_own(*options.subset, &form, &subset.dataset));
+    NMB_TRY(select_own(&form, &subset.dataset));
   }
   const Dataset& dataset = options.subset ? subset.dataset : form.dataset;
   NMB_ASSIGN(Source values,
@@ -135,6 +144,8 @@ Status visit_union_input(const InputBlock& block, const PackOptions& options,
     united.member.has_default_fill =
         is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;
   united.member.is_record_unused = form.is_record_unused;
+  united.member.is_classic_model =
+      block.dataset.metadata.find_attribute(kGlobal, kClassicModel).has_value();
   united.levels = form.levels;
   // A block with chunks may have several dimensions that grow, at any position.
   if (keeps_chunks(options)) {

@@ -42,6 +42,8 @@ struct InputFacts {
   bool has_no_icebergs = false;
   bool is_classic = false;
   bool has_along = false;  // whether the block has the dimension that Join::along names
+  // For a subset without Join::along: whether the block has an unlimited dimension.
+  bool has_unlimited = false;
 };
 
 // Returns whether united values stay in chunks. Classic files have no chunks, and HDF5 views show
