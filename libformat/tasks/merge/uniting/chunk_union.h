@@ -36,6 +36,8 @@ struct ChunkUnionOptions {
   bool is_forced = false;
   // Whether arrays without chunks keep little-endian values although no dataset has chunks.
   bool keeps_byte_order = false;
+  // Whether only definitions are needed. The chunks then have no bytes.
+  bool without_values = false;
 };
 
 // Stores the values of `all` in chunks. Without options.is_forced, returns nullopt if no variable

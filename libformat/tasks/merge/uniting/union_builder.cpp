@@ -743,7 +743,8 @@ Status UnionBuilder::finish(NamedUnion& entry, MergeSink& sink) {
                             {{options_.writer.threads, options_.writer.cancel, helpers_},
                              options_.compression ? &*options_.compression : nullptr,
                              needs_chunks(options_) || entry.united->has_growing(),
-                             options_.hdf5.has_value()},
+                             options_.hdf5.has_value(),
+                             options_.on_block != nullptr},
                             &chunks_));
     if (chunks) {
       hdf5::Hdf5Group group{
