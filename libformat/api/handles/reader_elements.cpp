@@ -58,6 +58,13 @@ Result<std::shared_ptr<BlockElements>> ReaderState::elements(
   return made;
 }
 
+Result<FileDimensions> ReaderState::dimensions(const Dataset& dataset) const {
+  if (!dataset.metadata.extension()) return FileDimensions();
+  const std::scoped_lock lock(dimensions_mutex_);
+  if (!dimensions_) dimensions_.emplace(file.blocks());
+  return dimensions_->of(dataset);
+}
+
 // --- attributes ---
 
 Result<DataType> AttView::try_datatype() const {
@@ -167,7 +174,8 @@ bool BlockView::is_classic() const {
 Result<ShownBlock> BlockView::try_shown() const {
   NMB_TRY(check_handle(entry_));
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file_->file.dataset(*entry_));
-  const NetcdfView view = netcdf_view(*dataset);
+  NMB_ASSIGN(const FileDimensions dimensions, file_->dimensions(*dataset));
+  const NetcdfView view = netcdf_view(*dataset, &dimensions.lengths, dimensions.first_made_up);
   ShownBlock out;
   for (const NetcdfView::Dimension& dimension : view.dimensions)
     out.dims.push_back({dimension.name, dimension.length, false, dimension.may_grow});

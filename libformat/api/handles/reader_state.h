@@ -13,6 +13,7 @@
 
 #include "elements/block_elements.h"
 #include "handles/inspected_file.h"
+#include "netcdf/netcdf_view.h"
 #include "nmb/reader.h"
 
 namespace nmb {
@@ -51,6 +52,9 @@ struct ReaderState : std::enable_shared_from_this<ReaderState> {
   Result<std::shared_ptr<BlockElements>> elements(
       const std::shared_ptr<const Dataset>& dataset) const;
 
+  // Returns what netCDF's view of a block needs from other blocks.
+  Result<FileDimensions> dimensions(const Dataset& dataset) const;
+
   const InspectedFile file;
   const FileKind kind;
 
@@ -58,6 +62,8 @@ struct ReaderState : std::enable_shared_from_this<ReaderState> {
   mutable std::mutex mutex_;                                    // protects the members below
   mutable std::list<std::shared_ptr<BlockElements>> elements_;  // last used first
   mutable std::shared_ptr<ChunkCache> chunks_;
+  mutable std::mutex dimensions_mutex_;  // protects dimensions_
+  mutable std::optional<FileDimensionsReader> dimensions_;
 };
 
 }  // namespace nmb

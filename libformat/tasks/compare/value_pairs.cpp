@@ -162,14 +162,17 @@ Status ValuePairs::open(AddedPair& added, std::shared_ptr<const ContentValues>* 
 }
 
 Status ValuePairs::compare() {
-  return run_value_jobs(options_.content.threads, jobs_, [&] {
-    return [&, buffers = Buffers()](const ValueJob& job) mutable {
-      AddedPair& added = pairs_[job.item];
-      const ValuePair& pair = added.pair;
-      return of_block(compare_windows(job, &added, &buffers),
-                      pair.constant ? *pair.second.block : *pair.first.block);
-    };
-  });
+  return run_value_jobs(
+      options_.content.threads, jobs_,
+      [&] {
+        return [&, buffers = Buffers()](const ValueJob& job) mutable {
+          AddedPair& added = pairs_[job.item];
+          const ValuePair& pair = added.pair;
+          return of_block(compare_windows(job, &added, &buffers),
+                          pair.constant ? *pair.second.block : *pair.first.block);
+        };
+      },
+      options_.content.cancel);
 }
 
 Status ValuePairs::compare_windows(const ValueJob& job, AddedPair* added, Buffers* buffers) {
