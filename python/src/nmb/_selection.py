@@ -14,8 +14,8 @@ import numpy as np
 from ._errors import SelectionError
 
 Slab = tuple[list[int], list[int], list[int]]
-# Reads one hyperslab into a new array.
-Read = Callable[[Slab], Any]
+# Reads hyperslabs into new arrays.
+Read = Callable[[list[Slab]], list[Any]]
 
 # Elements that are read though they are not selected, if that takes fewer reads.
 _FEW = 65536
@@ -127,6 +127,8 @@ def slab_of(key: Any, shape: tuple[int, ...]) -> tuple[Slab, tuple[Any, ...]] | 
             then.append(0)
         else:
             return None
+    if isinstance(key, tuple) and any(part is Ellipsis for part in key) or key is Ellipsis:
+        then.append(Ellipsis)  # the result is an array, even if it has no dimensions
     return (start, count, stride), tuple(then)
 
 
@@ -139,11 +141,11 @@ def owned(array: Any) -> Any:
     return array.copy(order="C")
 
 
-def read(key: Any, shape: tuple[int, ...], read_slab: Read, dtype: np.dtype[Any]) -> Any:
+def read(key: Any, shape: tuple[int, ...], read_slabs: Read, dtype: np.dtype[Any]) -> Any:
     """Reads what numpy would select with this key."""
     basic = slab_of(key, shape)
     if basic is not None:
-        return owned(read_slab(basic[0])[basic[1]])
+        return owned(read_slabs([basic[0]])[0][basic[1]])
     parts = expand(key, shape)
     for axis, part in enumerate(parts):
         if isinstance(part, np.ndarray):
@@ -160,9 +162,9 @@ def read(key: Any, shape: tuple[int, ...], read_slab: Read, dtype: np.dtype[Any]
     for part in unique:
         hull *= part.size if isinstance(part, np.ndarray) else 1
     if len(arrays) > 1 and hull > max(_FEW, _FACTOR * points):
-        return owned(_read_points(parts, shape, read_slab, dtype))
+        return owned(_read_points(parts, shape, read_slabs, dtype))
     # Reads all combinations of the indexes, and lets numpy choose from them.
-    values = _read_unique(unique, shape, read_slab, dtype)
+    values = _read_unique(unique, shape, read_slabs, dtype)
     then = [
         np.searchsorted(some, part) if isinstance(part, np.ndarray) else 0 if isinstance(part, int) else _flip(part, n)
         for part, some, n in zip(parts, unique, shape)
@@ -170,7 +172,7 @@ def read(key: Any, shape: tuple[int, ...], read_slab: Read, dtype: np.dtype[Any]
     return owned(values[tuple(then)])
 
 
-def read_outer(key: Any, shape: tuple[int, ...], read_slab: Read, dtype: np.dtype[Any]) -> Any:
+def read_outer(key: Any, shape: tuple[int, ...], read_slabs: Read, dtype: np.dtype[Any]) -> Any:
     """Reads what the indexes of each dimension select independently of the others (orthogonal indexing)."""
     parts = expand(key, shape)
     unique: list[Any] = []
@@ -188,7 +190,7 @@ def read_outer(key: Any, shape: tuple[int, ...], read_slab: Read, dtype: np.dtyp
         else:
             unique.append(part)
             then.append(_flip(part, length))
-    values = _read_unique(unique, shape, read_slab, dtype)
+    values = _read_unique(unique, shape, read_slabs, dtype)
     # Each step selects along one axis; integers, which remove theirs, come last.
     for axis, part in enumerate(then):
         if not isinstance(part, int):
@@ -212,7 +214,7 @@ def _runs(index: np.ndarray[Any, Any]) -> list[tuple[int, int, int]]:
     return [(int(run[0]), run.size, 1) for run in np.split(index, breaks)]
 
 
-def _read_unique(parts: list[Any], shape: tuple[int, ...], read_slab: Read, dtype: np.dtype[Any]) -> Any:
+def _read_unique(parts: list[Any], shape: tuple[int, ...], read_slabs: Read, dtype: np.dtype[Any]) -> Any:
     """Reads all combinations of positions: ints, slices (in ascending order) and ascending arrays."""
     runs: list[list[tuple[int, int, int]]] = []
     keep: list[Any] = []
@@ -234,14 +236,14 @@ def _read_unique(parts: list[Any], shape: tuple[int, ...], read_slab: Read, dtyp
             divided = divided or len(some) > 1
             runs.append(some)
     if not divided:
-        values = read_slab(_join(runs, [0] * len(runs)))
+        values = read_slabs([_join(runs, [0] * len(runs))])[0]
     else:
         axis = next(i for i, some in enumerate(runs) if len(some) > 1)
         numbers = [0] * len(runs)
-        each = []
+        slabs = []
         for numbers[axis] in range(len(runs[axis])):
-            each.append(read_slab(_join(runs, numbers)))
-        values = np.concatenate(each, axis)
+            slabs.append(_join(runs, numbers))
+        values = np.concatenate(read_slabs(slabs), axis)
         if values.dtype != dtype:  # concatenate() drops metadata
             values = values.astype(dtype)
     for axis, part in enumerate(keep):
@@ -255,13 +257,13 @@ def _join(runs: list[list[tuple[int, int, int]]], numbers: list[int]) -> Slab:
     return [c[0] for c in chosen], [c[1] for c in chosen], [c[2] for c in chosen]
 
 
-def _read_points(parts: list[Any], shape: tuple[int, ...], read_slab: Read, dtype: np.dtype[Any]) -> Any:
+def _read_points(parts: list[Any], shape: tuple[int, ...], read_slabs: Read, dtype: np.dtype[Any]) -> Any:
     """Reads each point of several arrays of positions alone."""
     axes = [axis for axis, part in enumerate(parts) if not isinstance(part, slice)]
     index = np.broadcast_arrays(*(parts[axis] for axis in axes))
     flat = [one.reshape(-1) for one in index]
     rest = [slab_of(part, (n,)) if isinstance(part, slice) else None for part, n in zip(parts, shape)]
-    rows = []
+    slabs = []
     for point in zip(*(one.tolist() for one in flat)):
         at = dict(zip(axes, point))
         start, count, stride = [], [], []
@@ -269,8 +271,9 @@ def _read_points(parts: list[Any], shape: tuple[int, ...], read_slab: Read, dtyp
             start.append(at[axis] if basic is None else basic[0][0][0])
             count.append(1 if basic is None else basic[0][1][0])
             stride.append(1 if basic is None else basic[0][2][0])
-        row = read_slab((start, count, stride))
-        rows.append(row[tuple(0 if basic is None else basic[1][0] for basic in rest)])
+        slabs.append((start, count, stride))
+    then = tuple(0 if basic is None else basic[1][0] for basic in rest)
+    rows = [row[then] for row in read_slabs(slabs)]
     values = np.empty((len(rows), *np.shape(rows[0])), dtype)
     for i, row in enumerate(rows):
         values[i] = row

@@ -59,7 +59,7 @@ nb::dict read_block(const BlockHandle& block, nb::handle names, unsigned threads
   std::vector<FoundVariable> found;
   if (const auto shown = shown_of(block)) {
     const auto add = [&](const nmb::VarView& var) {
-      found.push_back({var, check(var.try_shape(), of)});
+      found.push_back({var, need(var.try_shape(), of)});
     };
     if (names.is_none())
       for (const nmb::ShownVariable& variable : shown->vars) {
@@ -72,7 +72,7 @@ nb::dict read_block(const BlockHandle& block, nb::handle names, unsigned threads
       nb::gil_scoped_release unlocked;
       return find_variables(block.view, names.is_none() ? nullptr : &wanted);
     }();
-    found = check(std::move(result), of);
+    found = need(std::move(result), of);
     if (names.is_none())
       for (const FoundVariable& one : found) keys.append(to_text(one.var.name()));
   }
@@ -136,7 +136,7 @@ nb::list read_many(const std::shared_ptr<FileHandle>& file, nb::list items, unsi
     std::string name = block.view.name() + "/" + wanted[i].name;
     if (!block.view.is_classic()) {
       found.var = variable_of(block, wanted[i].name).view;
-      found.shape = check(found.var.try_shape(), name);
+      found.shape = need(found.var.try_shape(), name);
     }
     reads.add(std::move(found.var), std::move(found.shape), std::move(name), slab_of(parts[2]),
               parts[3]);

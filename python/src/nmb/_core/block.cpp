@@ -19,7 +19,7 @@ std::shared_ptr<const nmb::ShownBlock> shown_of(const BlockHandle& block) {
     nb::gil_scoped_release unlocked;
     return block.view.try_shown();
   }();
-  block.shown = std::make_shared<const nmb::ShownBlock>(check(std::move(shown), block.view.name()));
+  block.shown = std::make_shared<const nmb::ShownBlock>(need(std::move(shown), block.view.name()));
   return block.shown;
 }
 
@@ -33,7 +33,7 @@ VariableHandle variable_of(const BlockHandle& block, const std::string& name) {
     nb::gil_scoped_release unlocked;
     return block.view.try_var(name);
   }();
-  VariableHandle out{block.file, check(std::move(found), of), of, name, nullptr};
+  VariableHandle out{block.file, need(std::move(found), of), of, name, nullptr};
   return out;
 }
 
@@ -49,7 +49,7 @@ nb::list variable_names(const BlockHandle& block) {
     nb::gil_scoped_release unlocked;
     return block.view.try_vars();
   }();
-  for (const nmb::VarView& var : check(std::move(vars), block.view.name()))
+  for (const nmb::VarView& var : need(std::move(vars), block.view.name()))
     out.append(to_text(var.name()));
   return out;
 }
@@ -63,7 +63,7 @@ nb::list dimensions_of(const BlockHandle& block) {
     dims = block.view.try_dims();
   }
   nb::list out;
-  for (const nmb::DimView& dim : shown ? shown->dims : check(std::move(dims), block.view.name()))
+  for (const nmb::DimView& dim : shown ? shown->dims : need(std::move(dims), block.view.name()))
     out.append(nb::make_tuple(to_text(dim.name), dim.length, dim.may_grow));
   return out;
 }
@@ -76,7 +76,7 @@ std::vector<AttributeHandle> attributes_of(const BlockHandle& block) {
     atts = block.view.try_atts();
   }
   std::vector<AttributeHandle> out;
-  for (const nmb::AttView& att : shown ? shown->atts : check(std::move(atts), block.view.name()))
+  for (const nmb::AttView& att : shown ? shown->atts : need(std::move(atts), block.view.name()))
     out.push_back({att, block.view.name()});
   return out;
 }
@@ -87,7 +87,7 @@ nb::dict tags_of(const BlockHandle& block) {
     return block.view.try_tags();
   }();
   nb::dict out;
-  for (const nmb::Tag& tag : check(std::move(tags), block.view.name()))
+  for (const nmb::Tag& tag : need(std::move(tags), block.view.name()))
     out[to_text(tag.name)] = std::visit(
         [](const auto& value) -> nb::object {
           if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>)
@@ -104,7 +104,7 @@ nb::object cdl_of(const BlockHandle& block) {
     nb::gil_scoped_release unlocked;
     return block.view.try_cdl();
   }();
-  return to_text(check(std::move(text), block.view.name()));
+  return to_text(need(std::move(text), block.view.name()));
 }
 
 nb::tuple counts_of(const BlockHandle& block) {

@@ -13,11 +13,11 @@ namespace nb = nanobind;
 // Raises the exception for a failure. object: the full name of the block or variable that was used,
 // or "".
 [[noreturn]] void raise(const nmb::Status& status, std::string_view object = {});
-inline void check(const nmb::Status& status, std::string_view object = {}) {
+inline void need(const nmb::Status& status, std::string_view object = {}) {
   if (!status.ok()) raise(status, object);
 }
 template <class T>
-T check(nmb::Result<T> result, std::string_view object = {}) {
+T need(nmb::Result<T> result, std::string_view object = {}) {
   if (!result.ok()) raise(result.status(), object);
   return *std::move(result);
 }

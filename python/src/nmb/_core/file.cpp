@@ -30,7 +30,7 @@ std::shared_ptr<FileHandle> open_file(const nb::bytes& path, bool verify, int ex
     nb::gil_scoped_release unlocked;
     return nmb::Reader::try_open(name, options);
   }();
-  return std::make_shared<FileHandle>(FileHandle{check(std::move(reader))});
+  return std::make_shared<FileHandle>(FileHandle{need(std::move(reader))});
 }
 
 BlockHandle block_handle(const std::shared_ptr<FileHandle>& file, nmb::BlockView view) {
@@ -53,7 +53,7 @@ BlockHandle block_at(const std::shared_ptr<FileHandle>& file, std::uint64_t posi
     nb::gil_scoped_release unlocked;
     return file->reader.try_block_at(position);
   }();
-  return block_handle(file, check(std::move(found)));
+  return block_handle(file, need(std::move(found)));
 }
 
 // Returns at most `most` blocks whose names match, from the name `from` on.
@@ -71,7 +71,7 @@ std::vector<BlockHandle> some_blocks(const std::shared_ptr<FileHandle>& file, nb
         },
         first);
   }();
-  check(status);
+  need(status);
   return out;
 }
 
@@ -85,7 +85,7 @@ std::uint64_t count_blocks(const FileHandle& file, nb::handle glob) {
       return true;
     });
   }();
-  check(status);
+  need(status);
   return count;
 }
 
@@ -96,7 +96,7 @@ nb::tuple totals_of(const FileHandle& file, nb::handle prefix) {
     return text.empty() ? nmb::Result<nmb::Totals>(file.reader.totals())
                         : file.reader.try_totals(text);
   }();
-  const nmb::Totals t = check(std::move(found));
+  const nmb::Totals t = need(std::move(found));
   return nb::make_tuple(t.blocks, t.variables, t.dimensions, t.attributes, t.records, t.samples);
 }
 
@@ -116,7 +116,7 @@ nb::tuple find_blocks(const std::shared_ptr<FileHandle>& file, nb::handle expres
     return file->reader.try_find(text, options);
   }();
   nb::list blocks;
-  for (nmb::BlockView& view : check(std::move(found)))
+  for (nmb::BlockView& view : need(std::move(found)))
     blocks.append(block_handle(file, std::move(view)));
   return nb::make_tuple(blocks, warnings);
 }
@@ -127,7 +127,7 @@ std::uint64_t position_of(const FileHandle& file, nb::handle name) {
     nb::gil_scoped_release unlocked;
     return file.reader.try_position(text);
   }();
-  return check(std::move(found), text);
+  return need(std::move(found), text);
 }
 
 nb::list provenance_of(const FileHandle& file) {
@@ -136,7 +136,7 @@ nb::list provenance_of(const FileHandle& file) {
     return file.reader.try_provenance();
   }();
   nb::list out;
-  for (const std::string& text : check(std::move(found))) out.append(to_text(text));
+  for (const std::string& text : need(std::move(found))) out.append(to_text(text));
   return out;
 }
 

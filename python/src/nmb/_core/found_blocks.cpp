@@ -61,7 +61,7 @@ void FoundBlocks::load(unsigned threads, const Then& then) {
       });
     });
   }
-  for (const nmb::Status& status : statuses) check(status);
+  for (const nmb::Status& status : statuses) need(status);
   found_.reserve(views.size());
   for (nmb::BlockView& view : views) found_.push_back({file_, std::move(view)});
 }

@@ -45,8 +45,8 @@ void ManyReads::run(const nmb::Reader& reader, unsigned threads) {
     return reader.try_read_elements(requests, statuses, threads);
   }();
   if (!all.ok()) {
-    for (std::size_t i = 0; i < statuses.size(); ++i) check(statuses[i], items_[i].name);
-    check(all);
+    for (std::size_t i = 0; i < statuses.size(); ++i) need(statuses[i], items_[i].name);
+    need(all);
   }
   for (const Item& item : items_)
     if (item.elements)

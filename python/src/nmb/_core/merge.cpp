@@ -83,7 +83,7 @@ nmb::MergeMode mode_of(const OptionValues& values, Background& background) {
   tiles.fill_missing = values.flag("fill_missing");
   tiles.choice = std::move(choice);
   if (mismatch == nmb::Mismatch::kWiden)
-    check(nmb::Status(nmb::Code::kUsage, "on_mismatch: values of tiles are not widened"));
+    need(nmb::Status(nmb::Code::kUsage, "on_mismatch: values of tiles are not widened"));
   return tiles;
 }
 
@@ -116,11 +116,11 @@ nb::tuple merge_files(nb::list inputs, nb::handle output, nb::dict options, nb::
   all.mode = mode_of(values, background);
   all.to = kind_of(values, &all.netcdf);
   all.block_name = values.text("block_name");
-  all.block_by = check(nmb::BlockRule::try_parse(values.text("block_by")));
+  all.block_by = need(nmb::BlockRule::try_parse(values.text("block_by")));
   all.block_by.keep_unmatched = values.flag("keep_unmatched");
-  all.samples = check(nmb::SampleRule::try_parse(values.text("samples")));
+  all.samples = need(nmb::SampleRule::try_parse(values.text("samples")));
   for (const std::string& tag : values.texts("tags"))
-    all.tags.push_back(check(nmb::TagRule::try_parse(tag)));
+    all.tags.push_back(need(nmb::TagRule::try_parse(tag)));
   all.tag_names = values.text("tag_names");
   all.sort_by = values.text("sort_by");
   all.storing = storing_of(values);

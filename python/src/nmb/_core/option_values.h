@@ -41,7 +41,7 @@ class OptionValues {
       if (name == one) return static_cast<Enum>(number);
       known += (number++ ? ", " : "") + std::string(one);
     }
-    check(nmb::Status(nmb::Code::kUsage,
+    need(nmb::Status(nmb::Code::kUsage,
                       std::string(key) + ": found \"" + name + "\", expected one of " + known));
     return {};
   }

@@ -29,7 +29,7 @@ struct RaggedColumn {
 };
 
 [[noreturn]] void refuse(const std::string& text) {
-  check(nmb::Status(nmb::Code::kUsage, text));
+  need(nmb::Status(nmb::Code::kUsage, text));
   throw nb::python_error();  // not reached
 }
 
@@ -107,7 +107,7 @@ void read_columns(const FileHandle& file, std::vector<RaggedColumn>& columns, un
       });
     });
   }
-  for (const nmb::Status& status : statuses) check(status);
+  for (const nmb::Status& status : statuses) need(status);
 }
 
 // Returns a list of (values, offsets), one for each of the names.

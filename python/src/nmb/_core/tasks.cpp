@@ -63,7 +63,7 @@ nb::object verify_file(nb::handle path, nb::dict options, nb::object progress) {
   const std::string name = from_text(path);
   nmb::Result<nmb::VerifyReport> result = nmb::VerifyReport();
   background.run([&] { result = nmb::try_verify(name, all); });
-  const nmb::VerifyReport report = check(std::move(result));
+  const nmb::VerifyReport report = need(std::move(result));
   nb::list findings;
   for (const nmb::Finding& finding : report.list) findings.append(to_python(finding));
   return nb::module_::import_("nmb._reports")
@@ -90,7 +90,7 @@ nb::object recover_file(nb::handle path, nb::handle output, nb::dict options, nb
   const std::string from = from_text(path), to = from_text(output);
   nmb::Result<nmb::Recovery> result = nmb::Recovery();
   background.run([&] { result = nmb::try_recover(from, to, all); });
-  const nmb::Recovery found = check(std::move(result));
+  const nmb::Recovery found = need(std::move(result));
   const nb::module_ reports = nb::module_::import_("nmb._reports");
   nb::list blocks, lost;
   for (const nmb::FoundBlock& block : found.blocks) {
@@ -127,11 +127,11 @@ nb::object compare_files(const std::shared_ptr<FileHandle>& first,
   all.tolerance = {absolute, relative};
   all.most_first = most;
   all.threads = threads;
-  Background background(nb::none());
+  Background background{nb::none()};
   all.cancel = background.cancel();
   nmb::Result<nmb::FileComparison> result = nmb::FileComparison();
   background.run([&] { result = nmb::try_compare(first->reader, second->reader, all); });
-  const nmb::FileComparison found = check(std::move(result));
+  const nmb::FileComparison found = need(std::move(result));
   const nb::module_ reports = nb::module_::import_("nmb._reports");
   nb::list definitions, variables;
   for (const nmb::DefinitionDifference& d : found.definitions)
@@ -149,10 +149,10 @@ nb::object compare_files(const std::shared_ptr<FileHandle>& first,
 }
 
 nb::object digest_of(const std::shared_ptr<FileHandle>& file, unsigned threads) {
-  Background background(nb::none());
+  Background background{nb::none()};
   nmb::Result<nmb::ContentDigest> result = nmb::ContentDigest();
   background.run([&] { result = nmb::try_digest(file->reader, threads, background.cancel()); });
-  const nmb::ContentDigest found = check(std::move(result));
+  const nmb::ContentDigest found = need(std::move(result));
   nb::dict blocks;
   for (const auto& [name, digest] : found.blocks) blocks[to_text(name)] = to_text(digest);
   return nb::module_::import_("nmb._reports").attr("Digest")(to_text(found.file), blocks);

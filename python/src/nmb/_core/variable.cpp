@@ -20,10 +20,10 @@ std::shared_ptr<const NumpyType> numpy_type_of(const nmb::VarView& var) {
   static auto* const classic = new std::array<std::shared_ptr<const NumpyType>, 12>;
   if (const std::optional<nmb::Type> type = var.type()) {
     std::shared_ptr<const NumpyType>& known = (*classic)[static_cast<std::size_t>(*type)];
-    if (!known) known = NumpyType::of(check(var.try_datatype()));
+    if (!known) known = NumpyType::of(need(var.try_datatype()));
     return known;
   }
-  return NumpyType::of(check(var.try_datatype()));
+  return NumpyType::of(need(var.try_datatype()));
 }
 
 namespace {
@@ -80,7 +80,7 @@ nb::object read(const VariableHandle& variable, std::optional<std::vector<std::u
     request.slab.count = nmb::DimIndices(count);
     request.slab.stride = nmb::DimIndices(std::move(stride));
   } else {
-    count = check(variable.view.try_shape());
+    count = need(variable.view.try_shape());
   }
   nb::object array;
   nmb::Elements elements;
@@ -104,7 +104,7 @@ nb::object read(const VariableHandle& variable, std::optional<std::vector<std::u
     nb::gil_scoped_release unlocked;
     return variable.file->reader.try_read_elements({&request, 1});
   }();
-  check(status, variable.full_name());
+  need(status, variable.full_name());
   if (type.has_objects())
     type.place(elements, elements.values.size() / type.type().size,
                memory_of(array, type.dtype(), count).data());
@@ -118,7 +118,7 @@ nb::tuple fill_of(const VariableHandle& variable) {
     nb::gil_scoped_release unlocked;
     return variable.view.try_fill_value();
   }();
-  const nmb::FillValue fill = check(std::move(found), variable.full_name());
+  const nmb::FillValue fill = need(std::move(found), variable.full_name());
   return nb::make_tuple(scalar_or_array(array_of(type_of(variable), fill.element, {})),
                         from[static_cast<std::size_t>(fill.from)]);
 }
@@ -129,7 +129,7 @@ nb::tuple stored_of(const VariableHandle& variable) {
     nb::gil_scoped_release unlocked;
     return variable.view.try_stored();
   }();
-  const nmb::StoredValues stored = check(std::move(found), variable.full_name());
+  const nmb::StoredValues stored = need(std::move(found), variable.full_name());
   nb::list filters;
   for (const nmb::ChunkFilter& filter : stored.filters) {
     nb::list parameters;
@@ -145,7 +145,7 @@ nb::object statistics_of(const VariableHandle& variable) {
     nb::gil_scoped_release unlocked;
     return variable.view.try_statistics();
   }();
-  const auto statistics = check(std::move(found), variable.full_name());
+  const auto statistics = need(std::move(found), variable.full_name());
   return statistics ? to_python(*statistics) : nb::none();
 }
 
@@ -154,16 +154,16 @@ nb::object compute_statistics(const VariableHandle& variable, int level, unsigne
     nb::gil_scoped_release unlocked;
     return variable.view.try_compute_statistics(static_cast<nmb::StatisticsLevel>(level), threads);
   }();
-  return to_python(check(std::move(found), variable.full_name()));
+  return to_python(need(std::move(found), variable.full_name()));
 }
 
 // Returns the value of an attribute: text as str, and other values as an array of its shape.
 nb::object value_of(const AttributeHandle& attribute) {
   const nmb::AttView& view = attribute.view;
-  const nmb::DataType type = check(view.try_datatype(), attribute.object);
+  const nmb::DataType type = need(view.try_datatype(), attribute.object);
   if (type.data_class == nmb::DataClass::kText && type.size == 1)
-    return to_text(check(view.try_text(), attribute.object));
-  const nmb::Elements elements = check(view.try_elements(), attribute.object);
+    return to_text(need(view.try_text(), attribute.object));
+  const nmb::Elements elements = need(view.try_elements(), attribute.object);
   return array_of(*NumpyType::of(type), elements, view.shape());
 }
 
@@ -180,7 +180,7 @@ void bind_variable(nb::module_& module) {
                    [](const VariableHandle& v) { return to_text(type_of(v).type().name); })
       .def_prop_ro("shape",
                    [](const VariableHandle& v) {
-                     return to_tuple(check(v.view.try_shape(), v.full_name()));
+                     return to_tuple(need(v.view.try_shape(), v.full_name()));
                    })
       .def("dimensions", &dimension_names)
       .def("attributes", &attributes_of)
