@@ -107,7 +107,7 @@ class NumpyTypesTest(FolderTest):
             out.create_dataset("ascii", data=np.array([b"a", b"bc"], object), dtype=h5py.string_dtype("ascii"))
             out.create_dataset("fixed", data=np.array([b"a", b"bc"], "S4"))
             out.create_dataset("one", data="text")
-            ragged = out.create_dataset("ragged", (4,), h5py.vlen_dtype(">f4"))
+            ragged = out.create_dataset("ragged", (4,), h5py.vlen_dtype("<f4"))
             for i in range(4):
                 ragged[i] = np.arange(i, dtype="f4")
             out.create_dataset("pairs", (3,), np.dtype([("n", "<i4"), ("word", h5py.string_dtype())]))

@@ -150,7 +150,7 @@ nb::list read_many(const std::shared_ptr<FileHandle>& file, nb::list items, unsi
 }  // namespace
 
 void bind_batch(nb::module_& module) {
-  module.def("read_block", &read_block);
+  module.def("read_block", &read_block, nb::arg(), nb::arg().none(), nb::arg());
   module.def("read_many", &read_many);
 }
 

@@ -25,7 +25,7 @@ inline nmb::ExternalPaths external_of(const OptionValues& values) {
 // nc4 and hdf5 are the same kind of file; *netcdf says which.
 inline nmb::FileKind kind_of(const OptionValues& values, bool* netcdf) {
   const int kind = values.choice<int>("to", {"nmb", "cdf1", "cdf2", "cdf5", "hdf5", "nc4"});
-  *netcdf = kind == 5;
+  *netcdf = kind != 4;
   return static_cast<nmb::FileKind>(kind == 5 ? 4 : kind);
 }
 inline nb::list to_list(const std::vector<std::string>& texts) {
