@@ -49,7 +49,8 @@ from ._reports import (
     Totals,
     VerifyReport,
 )
-from ._tools import convert, diff, digest, merge, recover, verify
+from ._merge import merge
+from ._tools import convert, diff, digest, recover, verify
 from ._variable import OuterIndex, Variable
 
 __version__ = "1.0.0"

@@ -11,6 +11,7 @@ from ._attributes import Attributes
 from ._errors import MissingError
 from ._handles import Epoch
 from ._reports import BlockCounts
+from ._threads import thread_count
 from ._variable import Variable
 
 if TYPE_CHECKING:
@@ -123,8 +124,6 @@ class Block:
             variables: the names; None for all variables.
             threads: the number of threads; None for all processors. More than one helps only with very large variables.
         """
-        from ._tools import thread_count
-
         names = None if variables is None else list(variables)
         values: dict[str, Any] = _core.read_block(
             self._native(), names, threads if threads == 1 else thread_count(threads)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, overload
 
 from ._block import Block
-from ._errors import SelectionError
+from ._errors import MissingError, SelectionError
 
 if TYPE_CHECKING:
     from ._file import File
@@ -68,6 +68,11 @@ class Blocks:
     @overload
     def __getitem__(self, position: slice) -> list[Block]: ...
     def __getitem__(self, position: int | slice) -> Block | list[Block]:
+        if type(position) is int and position >= 0:
+            try:
+                return self._at(position)
+            except MissingError:
+                pass
         length = len(self)
         if isinstance(position, slice):
             return [self._at(i) for i in range(*position.indices(length))]

@@ -59,7 +59,16 @@ class Error(Exception):
         )
 
 
-def _again(kind, message, file, offset, rule, object, code, text):  # noqa: A002, ANN001, ANN202
+def _again(
+    kind: type[Error],
+    message: str,
+    file: str,
+    offset: int | None,
+    rule: str,
+    object: str,  # noqa: A002
+    code: str,
+    text: str,
+) -> Error:
     return kind(message, file=file, offset=offset, rule=rule, object=object, code=code, text=text)
 
 

@@ -109,7 +109,10 @@ def _positions(index: np.ndarray[Any, Any], length: int, axis: int) -> np.ndarra
 def slab_of(key: Any, shape: tuple[int, ...]) -> tuple[Slab, tuple[Any, ...]] | None:
     """The hyperslab of a basic index, and the index that numpy applies to what is read. None for other indexes."""
     parts = expand(key, shape)
-    start, count, stride, then = [], [], [], []
+    start: list[int] = []
+    count: list[int] = []
+    stride: list[int] = []
+    then: list[Any] = []
     for axis, (part, length) in enumerate(zip(parts, shape)):
         if isinstance(part, slice):
             first, stop, step = part.indices(length)

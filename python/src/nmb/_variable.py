@@ -9,8 +9,10 @@ import numpy as np
 
 from . import _core, _decode, _display, _selection, _types
 from ._attributes import Attributes
+from ._errors import SelectionError
 from ._handles import Epoch
 from ._reports import Statistics, Storage
+from ._threads import thread_count
 
 if TYPE_CHECKING:
     from ._block import Block
@@ -201,7 +203,7 @@ class Variable:
         if out is None:
             return values
         if np.shape(values) != out.shape:
-            raise _selection.SelectionError(
+            raise SelectionError(
                 f"out has shape {out.shape}, but the selection has shape {np.shape(values)}"
             )
         np.copyto(out, values, casting="same_kind")
@@ -237,9 +239,7 @@ class Variable:
         """Computes statistics from the values: "basic", "histogram" or "parts"."""
         levels = ("none", "basic", "histogram", "parts")
         if level not in levels[1:]:
-            raise _selection.SelectionError(f"found level {level!r}, expected one of {levels[1:]}")
-        from ._tools import thread_count
-
+            raise SelectionError(f"found level {level!r}, expected one of {levels[1:]}")
         found: Statistics = self._native().compute_statistics(levels.index(level), thread_count(threads))
         return found
 

@@ -42,7 +42,7 @@ class OptionValues {
       known += (number++ ? ", " : "") + std::string(one);
     }
     need(nmb::Status(nmb::Code::kUsage,
-                      std::string(key) + ": found \"" + name + "\", expected one of " + known));
+                     std::string(key) + ": found \"" + name + "\", expected one of " + known));
     return {};
   }
 
