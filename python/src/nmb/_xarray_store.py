@@ -63,10 +63,22 @@ def parts_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...] | None:
 
 
 def attribute_value(value: Any) -> Any:
-    """An attribute as the engine netcdf4 gives it: several texts are a list."""
+    """An attribute as the engine netcdf4 gives it: several texts are a list, and bytes that are not UTF-8 are replaced."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if isinstance(value, np.ndarray) and value.dtype.kind == "O":
         return value.tolist() if value.ndim == 1 else value
     return value
+
+
+def shown_name(name: str) -> str:
+    """A name as netCDF programs show it: without a zero, and what is behind it."""
+    return name.partition("\0")[0]
+
+
+def attributes_of(attributes: Any) -> dict[str, Any]:
+    """Attributes as the engine netcdf4 gives them."""
+    return {shown_name(name): attribute_value(value) for name, value in attributes.items()}
 
 
 class BlockStore(AbstractDataStore):
@@ -102,10 +114,13 @@ class BlockStore(AbstractDataStore):
         stored, dims = found.shape, found.dims
         shape = tuple(self._length(dim, length) for dim, length in zip(dims, stored))
         array = VariableArray(found, shape, stored)
-        attributes = {key: attribute_value(value) for key, value in found.attrs.items()}
+        attributes = attributes_of(found.attrs)
         encoding: dict[str, Any] = {"dtype": self._encoded_dtype(found)}
         if array.dtype.kind == "S" and isinstance(attributes.get("_FillValue"), str):
             attributes["_FillValue"] = np.bytes_(attributes["_FillValue"].encode("utf-8", "surrogateescape"))
+        if array.dtype.kind == "V" or (array.dtype.kind == "O" and not array.dtype.metadata):
+            for key in attributes.keys() & {"_FillValue", "missing_value"}:  # xarray compares numbers and text only
+                encoding[key] = attributes.pop(key)
         storage = found.storage
         if not self._block._native().is_classic:
             encoding.update(filters_encoding(storage.filters))
@@ -113,12 +128,12 @@ class BlockStore(AbstractDataStore):
             encoding["chunksizes"] = storage.chunks
         chunks = storage.chunks or parts_of(shape, array.dtype.itemsize)
         if chunks:
-            encoding["preferred_chunks"] = dict(zip(dims, chunks))
+            encoding["preferred_chunks"] = {shown_name(dim): length for dim, length in zip(dims, chunks)}
         if "least_significant_digit" in attributes:
             encoding["least_significant_digit"] = attributes.pop("least_significant_digit")
         encoding["source"] = self._source
         encoding["original_shape"] = shape
-        return XarrayVariable(dims, indexing.LazilyIndexedArray(array), attributes, encoding)
+        return XarrayVariable([shown_name(dim) for dim in dims], indexing.LazilyIndexedArray(array), attributes, encoding)
 
     @staticmethod
     def _encoded_dtype(variable: Any) -> Any:
@@ -131,18 +146,16 @@ class BlockStore(AbstractDataStore):
         return shown
 
     def get_variables(self) -> dict[str, Any]:
-        return {} if self._block is None else {name: self._variable(name) for name in self._block.variables}
+        return {} if self._block is None else {shown_name(name): self._variable(name) for name in self._block.variables}
 
     def get_attrs(self) -> dict[str, Any]:
-        if self._block is None:
-            return {}
-        return {name: attribute_value(value) for name, value in self._block.attrs.items()}
+        return {} if self._block is None else attributes_of(self._block.attrs)
 
     def get_dimensions(self) -> dict[str, int]:
-        return {} if self._block is None else dict(self._block.dims)
+        return {} if self._block is None else {shown_name(name): length for name, length in self._block.dims.items()}
 
     def get_encoding(self) -> dict[str, Any]:
-        return {"unlimited_dims": set() if self._block is None else set(self._block.unlimited)}
+        return {"unlimited_dims": set() if self._block is None else {shown_name(name) for name in self._block.unlimited}}
 
     def close(self) -> None:
         """Does nothing: values can be read, also by other processes, as long as arrays refer to the file, which is closed with
