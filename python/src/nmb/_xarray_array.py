@@ -18,9 +18,16 @@ def shown_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype that xarray shows for a dtype of this package. Texts of fixed length become strings, as in netCDF4."""
     if _types.is_string(dtype) or (dtype.kind == "S" and dtype.itemsize > 1):
         return create_vlen_dtype(str)
-    if dtype.metadata and dtype.kind in "iuO":
+    if dtype.kind == "V" and dtype.metadata and str(dtype.metadata.get("tag", "")).startswith("NUMPY:"):
+        return np.dtype(dtype.metadata["tag"][6:])  # h5py stores dates in this way
+    if dtype.metadata and dtype.names is None:
         return np.dtype(dtype.str)
     return dtype
+
+
+def is_text(dtype: np.dtype[Any]) -> bool:
+    """Whether a dtype that is shown is that of strings."""
+    return bool(dtype.kind == "O" and dtype.metadata and "element_type" in dtype.metadata)
 
 
 def shown_values(values: Any, stored: np.dtype[Any], shown: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -31,7 +38,7 @@ def shown_values(values: Any, stored: np.dtype[Any], shown: np.dtype[Any]) -> np
         values = array
     if stored.kind == "S" and shown.kind == "O":
         return _types.strings_of(values)
-    return values.view(shown) if values.dtype.kind in "iu" else values
+    return values if values.dtype == shown else values.view(shown)
 
 
 class LazyArray(BackendArray):
@@ -88,7 +95,12 @@ class VariableArray(LazyArray):
     def _basic(self, key: tuple[Any, ...]) -> Any:
         if self.shape != self.stored:
             return self._outer(key)
-        return self._shown(self.variable[key])
+        if self.variable.dtype.kind != "O":
+            return self._shown(self.variable[key])
+        # One element may be an array itself.
+        wide = tuple(part if isinstance(part, slice) else slice(part, part + 1 or None) for part in key)
+        values = self.variable[(*wide, ...)].reshape([len(range(*p.indices(n))) for p, n in zip(key, self.shape) if isinstance(p, slice)])
+        return self._shown(values)
 
     def _outer(self, key: tuple[Any, ...]) -> Any:
         if self.shape == self.stored:

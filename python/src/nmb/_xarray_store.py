@@ -11,11 +11,16 @@ from xarray.core import indexing
 
 from . import _types
 from ._block import Block
-from ._xarray_array import VariableArray, shown_dtype
+from ._xarray_array import VariableArray, is_text, shown_dtype
 
 # Values that are not stored in chunks are read in parts of some MiB. They are checked in pieces of 1 MiB by default, so that
 # few pieces are read twice.
 PART_BYTES = 8 << 20
+
+# Attributes of HDF5 objects that netCDF uses for itself.
+_HIDDEN = frozenset(
+    "CLASS DIMENSION_LIST NAME REFERENCE_LIST _NCProperties _Netcdf4Coordinates _Netcdf4Dimid _nc3_strict".split()
+)
 
 # HDF5's numbers of filters.
 _DEFLATE, _SHUFFLE, _FLETCHER32, _SZIP, _BZIP2, _BLOSC, _ZSTD = 1, 2, 3, 4, 307, 32001, 32015
@@ -76,9 +81,10 @@ def shown_name(name: str) -> str:
     return name.partition("\0")[0]
 
 
-def attributes_of(attributes: Any) -> dict[str, Any]:
-    """Attributes as the engine netcdf4 gives them."""
-    return {shown_name(name): attribute_value(value) for name, value in attributes.items()}
+def attributes_of(owner: Any, is_classic: bool) -> dict[str, Any]:
+    """Attributes of a block or variable as the engine netcdf4 gives them."""
+    hidden = () if is_classic else _HIDDEN
+    return {shown_name(name): attribute_value(value) for name, value in owner.attrs.items() if name not in hidden}
 
 
 class BlockStore(AbstractDataStore):
@@ -88,6 +94,7 @@ class BlockStore(AbstractDataStore):
         self._block = block
         self._source = source
         self._above: dict[str, int] = {}
+        self._is_classic = block is None or block._native().is_classic
 
     def _length(self, dim: str, stored: int) -> int:
         """The length of a dimension, which a block above this one may define."""
@@ -114,15 +121,15 @@ class BlockStore(AbstractDataStore):
         stored, dims = found.shape, found.dims
         shape = tuple(self._length(dim, length) for dim, length in zip(dims, stored))
         array = VariableArray(found, shape, stored)
-        attributes = attributes_of(found.attrs)
+        attributes = attributes_of(found, self._is_classic)
         encoding: dict[str, Any] = {"dtype": self._encoded_dtype(found)}
         if array.dtype.kind == "S" and isinstance(attributes.get("_FillValue"), str):
             attributes["_FillValue"] = np.bytes_(attributes["_FillValue"].encode("utf-8", "surrogateescape"))
-        if array.dtype.kind == "V" or (array.dtype.kind == "O" and not array.dtype.metadata):
+        if array.dtype.kind == "V" or (array.dtype.kind == "O" and not is_text(array.dtype)):
             for key in attributes.keys() & {"_FillValue", "missing_value"}:  # xarray compares numbers and text only
                 encoding[key] = attributes.pop(key)
         storage = found.storage
-        if not self._block._native().is_classic:
+        if not self._is_classic:
             encoding.update(filters_encoding(storage.filters))
             encoding["contiguous"] = storage.chunks is None
             encoding["chunksizes"] = storage.chunks
@@ -135,21 +142,24 @@ class BlockStore(AbstractDataStore):
         encoding["original_shape"] = shape
         return XarrayVariable([shown_name(dim) for dim in dims], indexing.LazilyIndexedArray(array), attributes, encoding)
 
-    @staticmethod
-    def _encoded_dtype(variable: Any) -> Any:
+    def _encoded_dtype(self, variable: Any) -> Any:
         shown = shown_dtype(variable.dtype)
-        if _types.is_string(variable.dtype) or shown.metadata:
+        if is_text(shown):
             return str
         names = _types.enum_of(variable.dtype)
         if names is not None:
             return np.dtype(shown, metadata={"enum": names, "enum_name": variable._native().type_name})
+        if shown.kind == "O":
+            return variable.dtype.metadata["vlen"]
+        if not self._is_classic and shown.kind in "iuf" and variable.storage.byteorder == "big":
+            return shown.newbyteorder(">")
         return shown
 
     def get_variables(self) -> dict[str, Any]:
         return {} if self._block is None else {shown_name(name): self._variable(name) for name in self._block.variables}
 
     def get_attrs(self) -> dict[str, Any]:
-        return {} if self._block is None else attributes_of(self._block.attrs)
+        return {} if self._block is None else attributes_of(self._block, self._is_classic)
 
     def get_dimensions(self) -> dict[str, int]:
         return {} if self._block is None else {shown_name(name): length for name, length in self._block.dims.items()}
