@@ -77,7 +77,26 @@ def new_dimensions_first(values: Any, key: tuple[Any, ...]) -> Any:
     return np.moveaxis(values, range(at[0], at[0] + count), range(count))
 
 
-class VariableArray(LazyArray):
+class OuterArray(LazyArray):
+    """An array that reads what a key of ints, slices and arrays of one dimension selects, each by itself."""
+
+    def _basic(self, key: tuple[Any, ...]) -> Any:
+        return self._outer(key)
+
+    def _vectorized(self, key: tuple[Any, ...]) -> Any:
+        # Reads all combinations of the positions, and lets numpy choose from them.
+        key = tuple(
+            part if isinstance(part, slice) else np.where(np.asarray(part) < 0, np.asarray(part) + length, part)
+            for part, length in zip(key, self.shape)
+        )
+        some = tuple(part if isinstance(part, slice) else np.unique(part) for part in key)
+        then = tuple(
+            slice(None) if isinstance(part, slice) else np.searchsorted(one, part) for one, part in zip(some, key)
+        )
+        return new_dimensions_first(self._outer(some)[then], key)
+
+
+class VariableArray(OuterArray):
     """The values of one variable. Has the shape of the dimensions: behind the values that an HDF5 data set with unlimited
     dimensions has, there are fill values, as in netCDF."""
 
@@ -110,12 +129,7 @@ class VariableArray(LazyArray):
     def _vectorized(self, key: tuple[Any, ...]) -> Any:
         if self.shape == self.stored:
             return self._shown(new_dimensions_first(self.variable[key], key))
-        # Reads all combinations of the positions, and lets numpy choose from them.
-        some = [np.unique(part) if not isinstance(part, slice) else part for part in key]
-        then = tuple(
-            np.searchsorted(one, part) if not isinstance(part, slice) else slice(None) for one, part in zip(some, key)
-        )
-        return new_dimensions_first(self._padded(tuple(some))[then], key)
+        return OuterArray._vectorized(self, key)
 
     def _padded(self, key: tuple[Any, ...]) -> Any:
         inner: list[Any] = []
