@@ -75,6 +75,10 @@ def stack(
     wanted = [variables] if isinstance(variables, str) else list(some[0].variables if variables is None else variables)
     selected = Selected(file, _positions(file, some, blocks), threads if threads or chunks is None else 1)
     columns = [_Column(some, name, dim) for name in wanted]
+    for number, block in enumerate(some):
+        native = block._native()
+        for column in columns:
+            column.add(number, native.variable(column.name))
     made = _ragged(columns, selected, dim) if form == "ragged" else _padded(columns, selected, dim, fill_value)
     if names:
         made[dim] = xarray.Variable((dim,), np.array([block.name for block in some], object))
@@ -142,26 +146,27 @@ class _Column:
         if len(set(self.dims)) != len(self.dims):
             raise UsageError(f'variable "{name}" has a dimension twice: {self.dims}')
         self.attributes = attributes_of(first, blocks[0]._native().is_classic)
-        meaning = _meaning(first._native().attributes())
-        shapes = []
-        for block in blocks:
-            handle = block._native().variable(name)
-            shape = handle.shape
-            shapes.append(shape)
-            if len(shape) != len(self.dims):
-                raise self._differs(blocks, block, "another number of dimensions")
-            if handle.dtype != self.dtype:
-                raise self._differs(blocks, block, "another type")
-            found = _meaning(handle.attributes())
-            if found != meaning:
-                keys = [key for key in _MEANING if found.get(key) != meaning.get(key)]
-                raise self._differs(blocks, block, f"another {keys[0]}")
-        self.shapes = np.array(shapes, np.int64).reshape(len(blocks), len(self.dims))
+        self.meaning = _meaning(first._native().attributes())
         self.blocks = blocks
+        self.shapes = np.empty((len(blocks), len(self.dims)), np.int64)
 
-    def _differs(self, blocks: list[Block], block: Block, what: str) -> ConflictError:
+    def add(self, number: int, handle: Any) -> None:
+        """Adds the variable of a block."""
+        shape = handle.shape
+        if len(shape) != len(self.dims):
+            raise self._differs(number, "another number of dimensions")
+        if handle.dtype != self.dtype or handle.dtype.metadata != self.dtype.metadata:
+            raise self._differs(number, "another type")
+        found = _meaning(handle.attributes())
+        if found != self.meaning:
+            keys = [key for key in _MEANING if found.get(key) != self.meaning.get(key)]
+            raise self._differs(number, f"another {keys[0]}")
+        self.shapes[number] = shape
+
+    def _differs(self, number: int, what: str) -> ConflictError:
+        block = self.blocks[number]
         return ConflictError(
-            f'variable "{self.name}" has {what} in block "{block.name}" than in block "{blocks[0].name}"',
+            f'variable "{self.name}" has {what} in block "{block.name}" than in block "{self.blocks[0].name}"',
             file=block.file.path,
             object=f"{block.name}/{self.name}",
         )
@@ -172,8 +177,7 @@ class _Column:
         if wrong.size:
             number = int(wrong[0])
             raise self._differs(
-                self.blocks,
-                self.blocks[number],
+                number,
                 f'other lengths after the first dimension (form="padded" allows this), {tuple(self.shapes[number].tolist())},',
             )
 
