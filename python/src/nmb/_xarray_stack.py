@@ -42,15 +42,15 @@ def stack(
 
     In the form "ragged", values of all blocks are concatenated along the first dimension of a variable, in which blocks may
     differ. ``NODE_offset`` has the places where blocks begin along a dimension ``NODE``: the rows of block ``i`` are
-    ``ds.x[ds.node_offset[i] : ds.node_offset[i + 1]]``. ``NODE_block`` is the number of the block of each row. If other
+    ``ds.x[at[i] : at[i + 1]]`` with ``at = ds.NODE_offset.values``. ``NODE_block`` is the number of the block of each row. If other
     variables have ``NODE`` as a later dimension, the dimension of the rows is ``NODE_row``. Variables without dimensions
     become variables of ``dim``.
 
     In the form "padded", variables get ``dim`` as first dimension, and each other dimension has its greatest length; behind
     the values of a block are missing values. ``NODE_count`` has the lengths of a dimension ``NODE`` that differs.
 
-    Lengths come from the definitions of the blocks, which are all read once (some 20 microseconds a block of a classic file and
-    200 of an HDF5 file); no values are read.
+    Lengths come from the definitions of the blocks, which are all read once; no values are read. For 35,000 blocks of classic
+    files and four variables, this takes about a second.
 
     Args:
         source: a file, its path, or blocks of a file, for example from ``f.find()``.
