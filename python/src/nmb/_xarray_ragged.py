@@ -13,17 +13,17 @@ from ._xarray_array import OuterArray, shown_dtype, shown_values
 
 
 class Selected:
-    """Blocks of a file, by position."""
+    """Blocks of a file, by position or name."""
 
-    def __init__(self, file: File, positions: np.ndarray[Any, Any], threads: int | None) -> None:
+    def __init__(self, file: File, places: np.ndarray[Any, Any], threads: int | None) -> None:
         self.file = file
-        self.positions = positions
+        self.places = places
         self.threads = threads
 
     def read(self, items: list[tuple[int, str, Any, Any]]) -> list[Any]:
         """Reads (number of a block, variable, hyperslab or None, array or None)."""
-        positions = self.positions
-        wanted = [(int(positions[number]), name, slab, out) for number, name, slab, out in items]
+        places = self.places[[item[0] for item in items]].tolist()
+        wanted = [(place, *item[1:]) for place, item in zip(places, items)]
         threads = self.threads or thread_count(None)
         out: list[Any] = _core.read_many(self.file._native(), wanted, threads)
         return out

@@ -73,7 +73,7 @@ def stack(
     if not some:
         raise MissingError("stack() needs at least one block", file=file.path)
     wanted = [variables] if isinstance(variables, str) else list(some[0].variables if variables is None else variables)
-    selected = Selected(file, _positions(file, some, blocks), threads if threads or chunks is None else 1)
+    selected = Selected(file, _places_of(file, some, blocks), threads if threads or chunks is None else 1)
     columns = [_Column(some, name, dim) for name in wanted]
     for number, block in enumerate(some):
         native = block._native()
@@ -82,7 +82,7 @@ def stack(
     made = _ragged(columns, selected, dim) if form == "ragged" else _padded(columns, selected, dim, fill_value)
     if names:
         made[dim] = xarray.Variable((dim,), np.array([block.name for block in some], object))
-    store = _StackStore(made, (file, form, dim, wanted, selected.positions, fill_value))
+    store = _StackStore(made, (file, form, dim, wanted, selected.places, fill_value))
     return xarray.open_dataset(store, engine="store", chunks=chunks, **decoding)  # type: ignore[arg-type]
 
 
@@ -127,9 +127,12 @@ def _blocks_of(source: Any, blocks: Any) -> tuple[File, list[Block]]:
     ]
 
 
-def _positions(file: File, some: list[Block], blocks: Any) -> np.ndarray[Any, Any]:
-    if blocks in (None, "**") and len(some) == len(file):
+def _places_of(file: File, some: list[Block], blocks: Any) -> np.ndarray[Any, Any]:
+    """The positions of blocks; names in files without an index, where positions must be counted."""
+    if isinstance(blocks, (str, type(None))) and blocks in (None, "**") and len(some) == len(file):
         return np.arange(len(some))
+    if file.kind != "NMB":
+        return np.array([block.name for block in some], object)
     return np.array([block.position for block in some], np.int64)
 
 
@@ -227,7 +230,7 @@ def _ragged(columns: list[_Column], selected: Selected, dim: str) -> dict[str, x
     chunks = {name: _chunks(ends, bytes_of[name]) for name, ends in offsets.items()}
     for column in columns:
         row = column.dims[0] if column.dims else dim
-        ends = offsets[row] if column.dims else np.arange(len(selected.positions) + 1)
+        ends = offsets[row] if column.dims else np.arange(len(selected.places) + 1)
         array = RaggedArray(selected, column.name, ends, tuple(column.shapes[0, 1:].tolist()), column.dtype, bool(column.dims))
         rows = f"{row}_row" if row in later else row
         encoding = {"dtype": str if is_text(array.dtype) else array.dtype}
@@ -248,7 +251,7 @@ def _ragged(columns: list[_Column], selected: Selected, dim: str) -> dict[str, x
 
 def _padded(columns: list[_Column], selected: Selected, dim: str, fill_value: Any) -> dict[str, xarray.Variable]:
     made: dict[str, xarray.Variable] = {}
-    count = len(selected.positions)
+    count = len(selected.places)
     lengths: dict[str, np.ndarray[Any, Any]] = {}
     for column in columns:
         for axis, name in enumerate(column.dims):

@@ -86,7 +86,8 @@ def statistics(file: File, variables: str | Sequence[str], blocks: Any = None, *
                 found = variable.compute_stats()
             one = {} if found is None else {**{key: getattr(found, key) for key in _STATISTICS}, **found.functions}
             for key in (*_STATISTICS, *(key for key in one if key not in _STATISTICS)):
-                row[key if isinstance(variables, str) else (name, key)] = one.get(key)
+                value = one.get(key)
+                row[key if isinstance(variables, str) else (name, key)] = np.nan if value is None else value
         rows.append(row)
     columns = _STATISTICS if isinstance(variables, str) else [(name, key) for name in names for key in _STATISTICS]
     frame = _frame(rows, some, columns)
