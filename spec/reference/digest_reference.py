@@ -364,7 +364,7 @@ def nmb_block(file, entry, c):
     properties = c.extension.properties if c.extension else []
     found = {p[:3]: p[3] for p in properties}
     none = extended.NO_ATTRIBUTE
-    above = above_levels(c, properties)
+    above = extended.above_levels(c, properties)
     is_classic = c.extension is None or above is not None
     unlimited = lambda d: c.dimensions[d].is_record or bool(c.extension and d in c.extension.unlimited)
     phony = lambda d: not is_classic and is_made_up(c.dimensions[d].name)
@@ -427,15 +427,6 @@ def nmb_elements(file, entry, c, v, properties, types):
 
 def is_made_up(name):
     return name.startswith(b"phony_dim_") and name[10:].isdigit()
-
-
-def above_levels(c, properties):
-    """Returns {dimension: level} for a classic dataset of kind 6, otherwise None."""
-    if c.extension is None or not properties or properties[0][0] != extended.DIMENSIONS_ABOVE:
-        return None
-    section = c.extension.hdf5
-    length = struct.unpack_from("<I", section, 12)[0]
-    return dict(struct.iter_unpack("<II", section[16 : 16 + length]))
 
 
 def nmb_blocks(file, findings):

@@ -780,6 +780,15 @@ def read_properties(section):
     return out
 
 
+def above_levels(c, properties):
+    """Returns {dimension: level} for a classic dataset of kind 6, otherwise None."""
+    if c.extension is None or not properties or properties[0][0] != DIMENSIONS_ABOVE:
+        return None
+    section = c.extension.hdf5
+    length = struct.unpack_from("<I", section, 12)[0]
+    return dict(struct.iter_unpack("<II", section[16 : 16 + length]))
+
+
 def read_property(items, number):
     """Returns the content of a property, or None.
 

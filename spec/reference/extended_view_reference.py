@@ -68,7 +68,7 @@ class Known:
         self.earlier = earlier or Numbers()  # the numbers of the earlier view
         self.first_numbers = Numbers()
         self.addresses, self.targets, self.uses, self.linked = {}, {}, {}, {}
-        self.sources, self.trees, self.heap = [], [], 0
+        self.sources, self.trees, self.heap, self.extended_dimensions = [], [], 0, 0
         self.references, self.absent, self.unlinked, self.chunk_rank = {}, set(), set(), 2
         self.heap_begin, self.heap_objects = None, 0  # offset and number of objects of the newest heap
         # For each block of kind 6: source, numbers of scales, whether the order of links is tracked, groups below it.
@@ -134,7 +134,7 @@ class Known:
         self.chunk_rank = min(RANKS, key=lambda k: sum(tree_bytes(n, rank, k) for n, rank in self.trees))
 
     def sizes(self):
-        return self.references, self.absent, self.unlinked, self.chunk_rank, self.renumbers()
+        return self.references, self.absent, self.unlinked, self.chunk_rank, self.renumbers(), self.extended_dimensions
 
 
 def tree_bytes(chunks, rank, k):
@@ -177,6 +177,8 @@ def add_to_heap(view, data):
 
 
 class Block:
+    refuses_unwritten = True
+
     def __init__(self, view, entry, c, group):
         from view_reference import NoView, runs_of
 
@@ -186,13 +188,15 @@ class Block:
         except extended.BrokenValue as broken:
             raise NoView(str(broken)) from broken
         self.properties = properties
-        if any(p[0] == extended.DIMENSIONS_ABOVE for p in properties):
-            raise NoView("a classic dataset of kind 6")
         self.by_place = {p[:3]: p[3] for p in properties}
         try:
             self.runs = runs_of(entry.pieces, view.file)
         except NoView:
             self.runs = None
+        self.make()
+
+    def make(self):
+        group, c, entry = self.group, self.c, self.entry
         order = self.get(extended.ORDER) or (0, 0)
         group.created = entry["order"]
         group.extended, (group.link_order, group.attribute_order) = True, order
@@ -417,6 +421,16 @@ class Block:
         return c
 
     def data_set(self, v):
+        flags = (self.get(extended.ORDER, v.number) or (0, 0))[1]
+        order = 0 if flags & 1 else None
+        messages, named = self.storage_messages(v, order)
+        messages += self.shared_messages(v.number, self.path(v.name), order)
+        messages += self.attributes(v.attributes, v.number, flags, True, self.added_number(v))
+        self.count_use(named)
+        return messages, flags
+
+    def storage_messages(self, v, order):
+        """Returns (messages up to the filter pipeline, key of the named datatype or None)."""
         from view_reference import message
 
         space, storage = self.space(v), self.c.extension.storage.get(v.number)
@@ -429,8 +443,6 @@ class Block:
             raise LeftOut
         creation = self.creation(v, storage)
         type_, named = self.stored_type(v.type)
-        flags = (self.get(extended.ORDER, v.number) or (0, 0))[1]
-        order = 0 if flags & 1 else None
         state = {0: 16, 1: 0, 2: 32}[creation.state] | creation.allocation | creation.fill_time << 2
         fill = bytes([3, state])
         if creation.fill is not None:
@@ -446,10 +458,7 @@ class Block:
         ]
         if creation.layout == 2 and space[0] == 1 and creation.filters:
             messages.append(message(0x0B, self.filters(creation.filters), order=order))
-        messages += self.shared_messages(v.number, self.path(v.name), order)
-        messages += self.attributes(v.attributes, v.number, flags, True, self.added_number(v))
-        self.count_use(named)
-        return messages, flags
+        return messages, named
 
     def layout(self, v, space, storage, creation):
         from view_reference import NoView
@@ -508,7 +517,7 @@ class Block:
             raise LeftOut from why
         if at:
             return at
-        if v.type < extended.FIRST_TYPE or (creation.fill or b"").strip(b"\0"):
+        if self.refuses_unwritten and (v.type < extended.FIRST_TYPE or (creation.fill or b"").strip(b"\0")):
             raise LeftOut
         return NONE
 
@@ -613,8 +622,8 @@ class Block:
             out.append(message(0x0C, data, order=None if order is None else len(attributes)))
         return out
 
-    def attribute(self, a, owner, number, has_properties):
-        space = self.get(extended.SPACE, owner, number) if has_properties else None
+    def attribute(self, a, owner, number, has_properties, space=None):
+        space = self.get(extended.SPACE, owner, number) if has_properties else space
         if not space:
             space = (0, [], []) if a.count == 1 else (1, [a.count], [a.count])
         characters = self.get(extended.CHARACTER_SET, owner, number) if has_properties else None
@@ -753,6 +762,160 @@ class Block:
         if t.class_ == extended.INTEGER:
             bits |= t["signed"] << 3
         return datatype(t.class_, bits, t.size, body)
+
+
+def is_classic_dataset(c):
+    """Returns whether a block of kind 6 is a classic dataset (hdf5_section.md)."""
+    numbers = [p[0] for p in c.extension.properties]
+    return (
+        numbers[:1] == [extended.DIMENSIONS_ABOVE]
+        and {extended.CREATION, extended.DAMAGED_CHUNKS}.issuperset(numbers[1:])
+        and all(t.class_ != extended.REFERENCE for t in c.extension.types)
+        and all(s.kind in (extended.CHUNKS, extended.HEAP) for s in c.extension.storage.values())
+    )
+
+
+class ClassicDataset(Block):
+    """Section 12.11: a classic dataset of kind 6."""
+
+    refuses_unwritten = False
+
+    def make(self):
+        from view_reference import ATTRIBUTE_INFO
+
+        view, c, now = self.view, self.c, self.view.now
+        self.dimensions = [] if view.flags & 1 else c.dimensions
+        self.above = self.dimensions_above()
+        self.first = view.next_dimension
+        view.next_dimension += len(self.dimensions)
+        view.scales += [0] * len(self.dimensions)
+        now.extended_dimensions += len(self.dimensions)
+        source = now.add_source(self.entry["order"])
+        now.sources[source].length += len(self.dimensions)
+        first = view.before.first(source)
+        self.numbers = [self.above[d].number if d in self.above else first + d for d in range(len(self.dimensions))]
+        for d, there in self.above.items():
+            view.scales[self.first + d] = view.scales[there.reference]
+        by_name = {d.name: i for i, d in enumerate(self.dimensions) if i not in self.above}
+        self.of_name = [by_name.get(v.name) for v in c.variables]
+        self.coordinates = {d for d, v in zip(self.of_name, c.variables) if d is not None and v.dimensions[:1] == [d]}
+        self.linked_types(by_name)
+        for v, d in zip(c.variables, self.of_name):
+            self.variable(v, d)
+        for d in range(len(self.dimensions)):
+            if d not in self.coordinates and d not in self.above:
+                self.dimension(d)
+        self.group.dimensions = {
+            self.dimensions[d].name: Dimension(self.length(d), self.grows(d), self.numbers[d], self.first + d)
+            for d in range(len(self.dimensions))
+            if d not in self.above
+        }
+        for link in self.group.links:
+            now.addresses[self.path(link[0])] = link[1]
+        self.group.messages = (ATTRIBUTE_INFO if c.attributes else b"") + self.attributes_of(c.attributes, False)
+
+    def length(self, d):
+        return self.entry["records"] if self.c.dimensions[d].is_record else self.c.dimensions[d].length
+
+    def grows(self, d):
+        return self.c.dimensions[d].is_record or d in self.c.extension.unlimited
+
+    def dimensions_above(self):
+        """Returns {dimension: Dimension of a block above} for the dimensions that the block does not define itself."""
+        levels, above = extended.above_levels(self.c, self.properties), {}
+        parts = self.entry.name.split(b"/") if self.entry.name else []
+        for d, level in levels.items():
+            group = self.view.groups.get(b"/".join(parts[: len(parts) - level])) if level <= len(parts) else None
+            there = group.dimensions.get(self.c.dimensions[d].name) if group and d < len(self.dimensions) else None
+            if level and there and (there.length, there.grows) == (self.length(d), self.grows(d)):
+                above[d] = there
+        return above
+
+    def linked_types(self, dimensions):
+        objects = {v.name for v in self.c.variables} | {d.name for d in self.c.dimensions}
+        for i, t in enumerate(self.types):
+            path = t.name[1:] if t.name and t.name.startswith(b"/") else t.name
+            parent, _, name = (path or b"").rpartition(b"/")
+            if not path or parent != self.entry.name or not name or name in objects:
+                continue
+            try:
+                key = self.type_key(extended.FIRST_TYPE + i)
+            except LeftOut:
+                continue
+            now = self.view.now
+            if self.path(name) in now.addresses:
+                continue
+            now.linked.setdefault(key, []).append(self.path(name))
+            address = now.addresses.get(key)
+            if address is None:
+                address = self.write_type(extended.FIRST_TYPE + i, key, None)
+            now.addresses[self.path(name)] = address
+            self.group.add(name, address)
+
+    def creation(self, v, storage):
+        import nmb_reference as nmb
+
+        c = super().creation(v, storage)
+        if not storage and v.type < extended.FIRST_TYPE:
+            c.state, c.fill = 2, bytes(nmb.fill_of(self.c, v))
+            if any(self.grows(d) for d in v.dimensions):
+                c.allocation = 3
+        return c
+
+    def stored_type(self, type_):
+        from view_reference import TYPES
+
+        return (TYPES[type_], None) if type_ < extended.FIRST_TYPE else super().stored_type(type_)
+
+    def variable(self, v, d):
+        from view_reference import object_header
+
+        is_scale = d is not None and v.dimensions[:1] == [d]
+        try:
+            messages, named = self.storage_messages(v, None)
+        except LeftOut:
+            self.coordinates -= {d} if is_scale else set()
+            return
+        messages += self.dimension_messages(v, d if is_scale else None)
+        messages.append(self.attributes_of(v.attributes, True))
+        address = self.view.append(object_header(messages))
+        self.count_use(named)
+        if is_scale:
+            self.view.scales[self.first + d] = address
+        self.group.add(v.name if d is None or is_scale else b"_nc4_non_coord_" + v.name, address)
+
+    def dimension_messages(self, v, dimension):
+        return self.view.dimension_messages(v, dimension, self.numbers if self.dimensions else [], self.first)
+
+    def dimension(self, d):
+        name = self.dimensions[d].name
+        messages = self.view.dimension_messages_of(self.grows(d), self.length(d), self.numbers[d])
+        address = self.view.append_scale(self.first + d, messages)
+        self.group.add(name, address)
+
+    def attributes_of(self, attributes, of_variable):
+        from view_reference import NULL, OWN_NAMES, NoView, message, own_attributes, simple
+
+        out = b""
+        for number, a in enumerate(attributes):
+            if not a.name or b"\0" in a.name or len(a.name) > 255 or of_variable and a.name in OWN_NAMES:
+                continue
+            try:
+                if a.type < extended.FIRST_TYPE:
+                    out += own_attributes([a], of_variable)
+                else:
+                    space = (1, [a.count], [a.count]) if a.count else (2, [], [])
+                    out += message(0x0C, self.attribute(a, extended.NO_OWNER, number, False, space))
+            except (LeftOut, NoView):
+                continue
+        return out
+
+
+class Dimension:
+    """A dimension that blocks below its block may use."""
+
+    def __init__(self, length, grows, number, reference):
+        self.length, self.grows, self.number, self.reference = length, grows, number, reference
 
 
 class TypeAttributes(extended.ExtendedDecoder):

@@ -162,6 +162,7 @@ class Group:
         self.name, self.links, self.messages, self.extended = name, [], b"", False
         self.link_order, self.attribute_order, self.order = 1, 0, {}
         self.source, self.numbers, self.above = None, set(), []  # above: groups of blocks of kind 6, nearest first
+        self.dimensions = {}  # those that a classic dataset defines itself, by name
 
     def add(self, name, address, characters=None, kind=0, content=b""):
         self.links.append((name, address, is_utf8(name) if characters is None else bool(characters), kind, content))
@@ -181,7 +182,9 @@ class View:
             self.chunk_rank = before.chunk_rank or self.chunk_rank
         self.next_dimension = 0
         with_scales = not flags & NO_DIMENSIONS
-        self.scales = [0] * sum(len(c.dimensions) for _, _, c in file.blocks if c.kind != 6 and with_scales)
+        self.scales = []  # the addresses of the data sets of dimensions
+        self.scale_count = sum(len(c.dimensions) for _, _, c in file.blocks if c.kind != 6 and with_scales)
+        self.scale_count += before.extended_dimensions
         self.make()
 
     # --- 12.1 Order --------------------------------------------------------------------------------
@@ -205,8 +208,8 @@ class View:
         ranks = struct.pack("<B3H", 0, self.chunk_rank, NODE // 2, LEAF // 2)
         self.extension = self.append(object_header([message(0x13, ranks), message(0xE0, b"NMB1", 8)]))
         self.heaps = len(self.data)
-        self.data += bytes((len(self.scales) + HEAP_OBJECTS - 1) // HEAP_OBJECTS * HEAP)
-        groups = {b"": Group(b"")}  # groups that are not complete, by name
+        self.data += bytes((self.scale_count + HEAP_OBJECTS - 1) // HEAP_OBJECTS * HEAP)
+        groups = self.groups = {b"": Group(b"")}  # groups that are not complete, by name
         for entry, _, c in self.file.blocks:
             for name in sorted((g for g in groups if g and entry.name >= g + b"0"), key=len, reverse=True):
                 self.complete(groups, name)
@@ -216,7 +219,9 @@ class View:
             for i in range(len(parts)):
                 groups.setdefault(b"/".join(parts[: i + 1]), Group(b"/".join(parts[: i + 1])))
             group = groups[entry.name]
-            if c.kind == 6:
+            if c.kind == 6 and extended_view.is_classic_dataset(c):
+                extended_view.ClassicDataset(self, entry, c, group)
+            elif c.kind == 6:
                 is_above = lambda name: not name or entry.name.startswith(name + b"/")
                 above = [g for name, g in groups.items() if g.extended and name != entry.name and is_above(name)]
                 above = [g for g in above if g.created < entry["order"]]
@@ -321,6 +326,7 @@ class View:
         coordinates = {d for d, v, s in zip(own, c.variables, shown) if s and d is not None and v.dimensions[:1] == [d]}
         self.first = self.next_dimension
         self.next_dimension += len(dimensions)
+        self.scales += [0] * len(dimensions)
         source = self.now.add_source(entry["order"])
         self.now.sources[source].length += len(dimensions)
         self.first_number = self.before.first(source)
@@ -335,6 +341,10 @@ class View:
             group.add(name, self.variable(entry, c, v, runs, lengths, d if is_scale else None))
         for link in group.links:
             self.now.addresses[b"/".join(p for p in (entry.name, link[0]) if p)] = link[1]
+        group.dimensions = {
+            d.name: extended_view.Dimension(lengths[i], d.is_record, self.first_number + i, self.first + i)
+            for i, d in enumerate(dimensions)
+        }
 
     def scale(self, name, number):
         return [
@@ -345,20 +355,48 @@ class View:
         ]
 
     def dimension(self, grows, length, number):
+        return self.append_scale(
+            self.first + number, self.dimension_messages_of(grows, length, self.first_number + number)
+        )
+
+    def dimension_messages_of(self, grows, length, number):
+        """The messages of the data set of a dimension without a coordinate variable."""
         if length > 2**60:
             raise NoView(f"a dimension of length {length}")
         layout = struct.pack("<3BQ2I", 3, 2, 2, NONE, 1, 4) if grows else struct.pack("<2B2Q", 3, 1, NONE, 4 * length)
-        return self.append_scale(number, [
+        return [
             message(0x01, simple([length], grows)),
             message(0x03, TYPES[5], 1),
             message(0x05, bytes([3, 11 if grows else 10])),
             message(0x08, layout),
-            *self.scale((ALONE + f"{length:10}").encode(), self.first_number + number),
-        ])
+            *self.scale((ALONE + f"{length:10}").encode(), number),
+        ]
 
-    def append_scale(self, number, messages):
-        self.scales[self.first + number] = self.append(object_header(messages))
-        return self.scales[self.first + number]
+    def append_scale(self, reference, messages):
+        self.scales[reference] = self.append(object_header(messages))
+        return self.scales[reference]
+
+    def dimension_messages(self, v, dimension, numbers, first):
+        """The messages that give the dimensions of a variable, and attribute info.
+
+        dimension: the one whose coordinate variable it is. numbers: those of the block's dimensions, or []. first: the
+        first object of the block in the heaps.
+        """
+        messages, rank = [], len(v.dimensions) if numbers else 0
+        if dimension is None and (rank or v.attributes):
+            messages.append(ATTRIBUTE_INFO)
+        if dimension is not None:
+            messages += self.scale(v.name, numbers[dimension])
+        if rank > 1 or rank and dimension is None:
+            used = struct.pack(f"<{rank}I", *(numbers[d] for d in v.dimensions))
+            messages.append(attribute(b"_Netcdf4Coordinates", INT32, simple([rank]), used))
+        if rank and dimension is None:
+            places = b"".join(
+                struct.pack("<IQI", 1, self.start + self.heaps + n // HEAP_OBJECTS * HEAP, n % HEAP_OBJECTS + 1)
+                for n in (first + d for d in v.dimensions)
+            )
+            messages.append(attribute(b"DIMENSION_LIST", REFERENCES, simple([rank]), places))
+        return messages
 
     def variable(self, entry, c, v, runs, lengths, dimension):
         from nmb_reference import fill_of
@@ -382,23 +420,11 @@ class View:
             message(0x08, layout),
             *([message(0x0B, FILTERS)] if piece else []),
         ]
-        rank = 0 if self.flags & NO_DIMENSIONS else len(shape)
-        if dimension is None and (rank or v.attributes):
-            messages.append(ATTRIBUTE_INFO)
-        if dimension is not None:
-            messages += self.scale(v.name, self.first_number + dimension)
-        if rank > 1 or rank and dimension is None:
-            numbers = [self.first_number + d for d in v.dimensions]
-            messages.append(attribute(b"_Netcdf4Coordinates", INT32, simple([rank]), struct.pack(f"<{rank}I", *numbers)))
-            if dimension is None:
-                places = b"".join(
-                    struct.pack("<IQI", 1, self.start + self.heaps + n // HEAP_OBJECTS * HEAP, n % HEAP_OBJECTS + 1)
-                    for n in (self.first + d for d in v.dimensions)
-                )
-                messages.append(attribute(b"DIMENSION_LIST", REFERENCES, simple([rank]), places))
+        numbers = [] if self.flags & NO_DIMENSIONS else [self.first_number + d for d in range(len(c.dimensions))]
+        messages += self.dimension_messages(v, dimension, numbers, self.first)
         messages.append(own_attributes(v.attributes, True))
         if dimension is not None:
-            return self.append_scale(dimension, messages)
+            return self.append_scale(self.first + dimension, messages)
         return self.append(object_header(messages))
 
     def slices(self, entry, c, v):

@@ -784,7 +784,8 @@ void PackCommand::tell(const PackReport& report) {
   rules_.report_differing(report, diagnostics);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
-  if (!report.view_note.empty()) diagnostics.note(options_.output + ": " + report.view_note);
+  if (!report.view_note.empty())
+    diagnostics.note(options_.output + ": " + report.view_note, report.has_large_view);
   const bool has_report = tool_.options().json || !report_path_.empty();
   if (digest_ != RecordedDigests::kNone &&
       report.originals + report.without_original + report.digested == 0 &&
@@ -807,13 +808,10 @@ void PackCommand::tell(const PackReport& report) {
     diagnostics.note(*text);
   if (report.decompressed > 0)
     diagnostics.note(
-        fmt::format("{}: the values of {} are compressed in the inputs, but not in OUT, because {}",
-                    options_.output, counted(report.decompressed, "variable"),
-                    options_.classic || report.classic
-                        ? "a classic netCDF file cannot have compressed values; to keep chunks "
-                          "and compression, give OUT the ending .nc4 or use --to nc4"
-                        : "an HDF5 view cannot show compressed values; to keep chunks and "
-                          "compression, leave out --hdf5-view"));
+        fmt::format("{}: the values of {} are compressed in the inputs, but not in OUT, because a "
+                    "classic netCDF file cannot have compressed values; to keep chunks and "
+                    "compression, give OUT the ending .nc4 or use --to nc4",
+                    options_.output, counted(report.decompressed, "variable")));
   note_archive(tool_, report, options_.inputs);
   if (!report.join_note.empty())
     diagnostics.note(options_.output + ": " + report.join_note + "; --along chooses a dimension");

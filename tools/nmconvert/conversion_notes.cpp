@@ -62,6 +62,7 @@ void ConversionNotes::take_report(PackReport* report) {
   record_.stored_twice = report->stored_twice;
   record_.outside = report->outside;
   record_.view_note = report->view_note;
+  record_.has_large_view = report->has_large_view;
   for (const PackConflict& conflict : std::exchange(report->conflicts, {}))
     record_.conflicts.push_back(conflict.text());
 }

@@ -78,7 +78,7 @@ void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
     tool_.diagnostics().note(outside_text(record.of.output, record.outside));
   // One note is enough for many files.
   if (!record.view_note.empty() && !std::exchange(noted_view_, true))
-    tool_.diagnostics().note(record.of.output + ": " + record.view_note);
+    tool_.diagnostics().note(record.of.output + ": " + record.view_note, record.has_large_view);
   for (const std::string& conflict : record.conflicts)
     tool_.diagnostics().error(Status(Code::kConflict, conflict));
   if (failure) tool_.diagnostics().error(record.status);

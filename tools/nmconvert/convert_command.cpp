@@ -316,6 +316,11 @@ Status ConvertCommand::add_view() {
                   counted(lines.size(), "warning") + " with --strict; no view was added");
   };
   options.on_left_out = [&](const LeftOutList& left_out) { return warn(left_out.lines()); };
+  options.on_view = [this](const ViewCost& cost) {
+    if (const std::string text = cost.text(); !text.empty())
+      tool_.diagnostics().note(add_hdf5_view_ + ": " + text, cost.is_large());
+    return Status();
+  };
   const auto add = [&]() -> Status {
     NMB_ASSIGN(const std::unique_ptr<FileReader> reader,
                FileReader::open(add_hdf5_view_, {.external = ExternalPaths::kNone}));

@@ -41,6 +41,10 @@ FileWriterOptions file_options(const WriteOptions& options) {
       for (const std::string& line : list.lines()) warn(line);
       return Status();
     };
+    out.on_view = [warn = options.on_warning](const ViewCost& cost) {
+      if (const std::string text = cost.text(); !text.empty()) warn(text);
+      return Status();
+    };
   }
   return out;
 }

@@ -15,7 +15,8 @@ namespace nmb {
 
 class DimensionReferences {
  public:
-  // Prepares heaps for `dimensions` references. The first heap lies at `position`.
+  // Prepares heaps for `dimensions` references, and for those of add(). The first heap lies at
+  // `position`.
   DimensionReferences(std::uint64_t position, std::uint64_t dimensions)
       : position_(position), count_(dimensions) {}
   static std::uint64_t bytes_for(std::uint64_t dimensions) {
@@ -28,9 +29,15 @@ class DimensionReferences {
     addresses_.resize(addresses_.size() + dimensions);
     return true;
   }
+  // Adds space for `dimensions` references that the count of the constructor does not include.
+  void add(std::uint64_t dimensions) {
+    count_ += dimensions;
+    addresses_.resize(addresses_.size() + dimensions);
+  }
   // Sets the address of a dimension's data set. `id` is the number of the dimension in the file,
   // from 0.
   void set(std::uint64_t id, std::uint64_t address) { addresses_[id] = address; }
+  std::uint64_t address(std::uint64_t id) const { return addresses_[id]; }
   // Writes a sequence with one element: the reference to the dimension's data set.
   void put_sequence(Hdf5Bytes& out, std::uint64_t id) const {
     out.put32(1);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "encoding/link_list.h"
 #include "encoding/view_output.h"
@@ -20,12 +21,22 @@ inline constexpr std::size_t kMostCompactLinks = 1024, kMostOrderedLinks = 16384
 // node.
 inline constexpr unsigned kLeafRank = 16, kNodeRank = 32;
 
+// A dimension of a classic dataset, which blocks below the dataset may use.
+struct ViewDimension {
+  std::string name;
+  std::uint64_t length = 0;
+  bool grows = false;
+  std::uint64_t number = 0;     // by which netCDF identifies the dimension
+  std::uint64_t reference = 0;  // index in DimensionReferences
+};
+
 struct ViewGroup {
   std::string name;  // name of the block, for messages
   LinkList links;
   std::vector<std::byte> messages;  // encoded messages: comment, number of links, attributes
   bool is_root = false;
-  // The following members are for a group that is a block of kind 6.
+  std::vector<ViewDimension> dimensions;  // those that the block, a classic dataset, defines itself
+  // The following members are for a group that is a block of kind 6, but not a classic dataset.
   bool is_extended = false;
   unsigned link_order = 1, attribute_order = 0;  // flags; see property 3 in spec/hdf5_section.md
   std::vector<LinkList::Name> order;             // link names in the order that property 4 gives

@@ -1,11 +1,8 @@
 #include "view/data_set_encoder.h"
 
 #include <algorithm>
-#include <array>
 
 #include "encoding/chunk_tree.h"
-#include "encoding/dimension_messages.h"
-#include "hdf5_types/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "model/text.h"
@@ -16,9 +13,6 @@ namespace nmb {
 
 namespace {
 
-// Attributes in which netCDF-4 stores metadata that classic netCDF stores in the header.
-constexpr std::array<std::string_view, 6> kReserved{kScaleClass,    kScaleName,   kList,
-                                                    kReferenceList, kDimensionId, kCoordinates};
 constexpr unsigned kConstant = 1;  // flag of a message
 constexpr unsigned kLayoutVersion = 3, kContiguous = 1, kChunked = 2;
 constexpr unsigned kFillVersion = 3, kFillDefined = 0x20, kWriteIfSet = 2 << 2;
@@ -46,26 +40,14 @@ std::uint64_t DataSetEncoder::length(DimId id) const {
   return dimension.is_record() ? entry_.records : dimension.length;
 }
 
-// For a variable with the name of dimension `id`, returns whether the first dimension of the
-// variable is `id`.
-bool DataSetEncoder::is_coordinate(const Variable& variable, DimId id) const {
-  return !variable.dimensions.empty() && variable.dimensions[0] == id;
-}
-
 Status DataSetEncoder::encode(ViewGroup* group) {
   const std::uint32_t dimensions = shared_.dimensions ? metadata_.dimension_count() : 0;
   if (!shared_.references.grow(dimensions))
     return Status(Code::kDamaged, "", kNoOffset, "R-SB-8",
                   "found more dimensions than the superblock's totals say");
   NMB_TRY(find_shown());
-  coordinates_.assign(dimensions, kGlobal);
-  for (DimId id = 0; id < dimensions; ++id) {
-    const auto variable = metadata_.find_variable(metadata_.dimension(id).name);
-    if (variable && is_shown_[*variable] && is_coordinate(metadata_.variable(*variable), id))
-      coordinates_[id] = *variable;
-  }
-  for (DimId id = 0; id < dimensions; ++id)
-    if (coordinates_[id] == kGlobal) NMB_TRY(encode_dimension(id, &group->links));
+  dimensions_.find({}, is_shown_);
+  NMB_TRY(dimensions_.encode(&group->links));
   for (VarId id = 0; id < metadata_.variable_count(); ++id)
     if (is_shown_[id]) NMB_TRY(encode_variable(id, &group->links));
   ObjectHeader attributes;
@@ -74,31 +56,7 @@ Status DataSetEncoder::encode(ViewGroup* group) {
   NMB_TRY(add_attributes(kGlobal, attributes));
   const auto messages = attributes.bytes().bytes().subspan(empty);
   group->messages.assign(messages.begin(), messages.end());
-  shared_.next_dimension += dimensions;
   return {};
-}
-
-// Encodes a dimension without a variable as a data set without values.
-Status DataSetEncoder::encode_dimension(DimId id, LinkList* links) {
-  const Dimension dimension = metadata_.dimension(id);
-  const std::uint64_t count = length(id);
-  constexpr std::uint64_t kMostLength = std::uint64_t{1} << 60;
-  const auto what = [&] { return object("dimension", dimension.name); };
-  if (count > kMostLength)
-    return refused(what(), joined_text("length ", count), joined_text("at most ", kMostLength));
-  header_.start();
-  add_dimension_messages(header_, count, dimension.is_record());
-  const std::string text = text_of_dimension(count);
-  NMB_TRY(add_scale(text, text.size() + 1, id));
-  NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
-  shared_.references.set(shared_.next_dimension + id, address);
-  links->add(dimension.name, address);
-  return {};
-}
-
-Status DataSetEncoder::add_scale(std::string_view name, std::uint64_t text_bytes, DimId id) {
-  if (add_scale_attributes(header_, name, text_bytes, shared_.first_number + id)) return {};
-  return too_long(object("dimension", metadata_.dimension(id).name));
 }
 
 Status DataSetEncoder::encode_variable(VarId id, LinkList* links) {
@@ -133,26 +91,11 @@ Status DataSetEncoder::encode_variable(VarId id, LinkList* links) {
   }
   NMB_TRY(add_fill_value(id, chunks.has_value()));
   NMB_TRY(chunks ? add_chunked(id, *chunks) : add_contiguous(id, *bytes));
-  std::string_view name = variable.name;
-  std::string longer;
-  const bool has_dimensions = shared_.dimensions && !lengths.empty();
-  const std::optional<DimId> dimension =
-      shared_.dimensions ? metadata_.find_dimension(variable.name) : std::nullopt;
-  const bool is_scale = dimension && coordinates_[*dimension] == id;
-  if (!is_scale)
-    add_attribute_info(header_, (has_dimensions ? 1 : 0) + metadata_.attribute_count(id));
-  if (is_scale) {
-    NMB_TRY(add_scale(name, name.size() + 1, *dimension));
-  } else if (dimension) {
-    longer = joined_text(kNonCoordinate, name);
-    name = longer;
-  }
-  if (has_dimensions && (!is_scale || lengths.size() > 1)) NMB_TRY(add_coordinates(variable));
-  if (has_dimensions && !is_scale) NMB_TRY(add_dimension_list(variable));
+  NMB_TRY(dimensions_.add_attributes(id));
   NMB_TRY(add_attributes(id, header_));
   NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
-  if (is_scale) shared_.references.set(shared_.next_dimension + *dimension, address);
-  links->add(name, address);
+  dimensions_.place(id, address);
+  links->add(dimensions_.name_of(id), address);
   return {};
 }
 
@@ -343,29 +286,6 @@ Status DataSetEncoder::add_chunked(VarId id, const Chunks& chunks) {
   return {};
 }
 
-Status DataSetEncoder::add_coordinates(const Variable& variable) {
-  header_.begin(HeaderMessage::kAttribute);
-  Hdf5Bytes& out = header_.bytes();
-  put_attribute_prefix(out, kCoordinates, 12, 12);
-  put_int32_type(out);
-  const std::uint64_t rank = variable.dimensions.size();
-  put_simple_space(out, std::span(&rank, 1));
-  for (const DimId dimension : variable.dimensions) out.put32(shared_.first_number + dimension);
-  return header_.end() ? Status() : too_long(object("variable", variable.name));
-}
-
-Status DataSetEncoder::add_dimension_list(const Variable& variable) {
-  header_.begin(HeaderMessage::kAttribute);
-  Hdf5Bytes& out = header_.bytes();
-  put_attribute_prefix(out, kList, 16, 12);
-  put_reference_list_type(out);
-  const std::uint64_t rank = variable.dimensions.size();
-  put_simple_space(out, std::span(&rank, 1));
-  for (const DimId dimension : variable.dimensions)
-    shared_.references.put_sequence(out, shared_.next_dimension + dimension);
-  return header_.end() ? Status() : too_long(object("variable", variable.name));
-}
-
 Status DataSetEncoder::add_attributes(VarId owner, ObjectHeader& header) const {
   Status status;
   const auto of = [&] {
@@ -381,7 +301,7 @@ Status DataSetEncoder::add_attributes(VarId owner, ObjectHeader& header) const {
       status = refused(of() + ", attribute \"" + printable(attribute.name.substr(0, 80)) + "\"",
                        joined_text("a name of ", attribute.name.size(), " bytes"),
                        joined_text("at most ", kMostNetcdfName));
-    else if (owner != kGlobal && std::ranges::count(kReserved, attribute.name) > 0)
+    else if (owner != kGlobal && is_name_of_dimensions(attribute.name))
       status = refused(what(), "a name that netCDF-4 uses for dimensions", "another name");
     else if (!is_type(static_cast<std::uint32_t>(attribute.type)))
       status = refused(what(), "a type of HDF5", "a type of classic netCDF");

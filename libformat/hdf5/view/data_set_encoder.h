@@ -7,29 +7,15 @@
 #include <vector>
 
 #include "encoding/chunk_tree.h"
-#include "encoding/dimension_references.h"
 #include "encoding/group_encoder.h"
 #include "encoding/object_header.h"
-#include "encoding/view_output.h"
 #include "model/classic.h"
+#include "view/block_dimensions.h"
 #include "view/hdf5_view.h"
 #include "view/value_places.h"
 #include "wire/block_entry.h"
 
 namespace nmb {
-
-// State that the encoders of all blocks share.
-struct DataSetOutput {
-  ViewOutput& out;
-  DimensionReferences& references;
-  bool dimensions;  // ViewOptions::dimensions
-  const OnLeftOut& on_left_out;
-  unsigned node_rank;  // half the maximum number of children of a node in a chunk tree
-  std::uint64_t next_dimension = 0;  // index of the next block's first reference
-  std::uint64_t first_number = 0;    // netCDF number of the next block's first dimension
-  std::uint64_t chunks = 0;          // number of chunks so far
-  std::uint64_t most_chunks;
-};
 
 class DataSetEncoder {
  public:
@@ -40,15 +26,17 @@ class DataSetEncoder {
         metadata_(header.metadata),
         layout_(header.layout),
         places_(places),
-        shared_(shared) {}
+        shared_(shared),
+        dimensions_(entry, metadata_, shared, header_) {}
   // Writes the data sets. Leaves out variables whose compressed pieces do not have the form of HDF5
   // chunks. `group` gets the attributes of the block and a link to each data set. Errors:
   // kUnsupported for contents that a view cannot show; kDamaged if there are more dimensions than
   // the superblock's totals say.
   Status encode(ViewGroup* group);
+  // Returns the dimensions of the block, after encode().
+  std::vector<ViewDimension> dimensions() const { return dimensions_.own(); }
 
  private:
-  Status encode_dimension(DimId id, LinkList* links);
   Status encode_variable(VarId id, LinkList* links);
   // The chunks of a variable. `has_filter` is true if some of them are compressed with deflate.
   struct Chunks {
@@ -67,10 +55,6 @@ class DataSetEncoder {
   Status add_contiguous(VarId id, std::uint64_t bytes);
   Status add_chunked(VarId id, const Chunks& chunks);
   Status add_attributes(VarId owner, ObjectHeader& header) const;
-  Status add_scale(std::string_view name, std::uint64_t text_bytes, DimId id);
-  Status add_coordinates(const Variable& variable);
-  Status add_dimension_list(const Variable& variable);
-  bool is_coordinate(const Variable& variable, DimId id) const;
   std::uint64_t length(DimId id) const;
   std::string object(std::string_view kind, std::string_view name) const;
   Status refused(const std::string& object, const std::string& found,
@@ -83,9 +67,8 @@ class DataSetEncoder {
   const ValuePlaces& places_;
   DataSetOutput& shared_;
   ObjectHeader header_;
+  BlockDimensions dimensions_;
   std::vector<bool> is_shown_;  // by variable
-  std::vector<VarId>
-      coordinates_;  // for each dimension: its coordinate variable, or kGlobal if it has none
 };
 
 }  // namespace nmb

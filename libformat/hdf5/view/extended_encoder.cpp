@@ -119,23 +119,6 @@ Status ExtendedEncoder::encode_types(LinkList* links) {
   return {};
 }
 
-Creation ExtendedEncoder::creation_of(VarId id) const {
-  Creation creation;
-  const Storage* const storage = metadata_.extension()->storage_of(id);
-  const bool has_chunks = storage && storage->kind == StorageKind::kChunked;
-  if (const Property* p = properties_.find(Number::kCreation, id)) {
-    creation = p->creation;
-  } else if (has_chunks) {
-    creation.layout = Layout::kChunked;
-    creation.allocation = hdf5::Allocation::kIncremental;
-  }
-  if (has_chunks) {
-    creation.chunk = storage->chunk;
-    creation.filters = storage->filters;
-  }
-  return creation;
-}
-
 // Computes which dimensions netCDF programs see, and the lengths of these dimensions. Variables of
 // variable length do not count, because the view may leave them out.
 Status ExtendedEncoder::look_at_dimensions() {
@@ -196,7 +179,7 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   if (space.lengths.size() > kMostRank)
     return left_out(LeftOutReason::kTooLarge,
                     joined_text("the variable has ", space.lengths.size(), " dimensions"));
-  const Creation creation = creation_of(id);
+  const Creation creation = creation_of(metadata_, properties_, id);
   // This call may write a named datatype, so it comes before the header of the variable.
   Hdf5Bytes type;
   const Result<std::optional<Digest>> named = messages_.put_named_or_plain(variable.type, type);

@@ -50,7 +50,6 @@ class ExtendedEncoder {
   Status encode_variable(VarId id, LinkList* links);
   std::optional<std::uint64_t> added_number(VarId id) const;
   Status encode_dimension(VarId id, const hdf5::Space& space, LinkList* links);
-  hdf5::Creation creation_of(VarId id) const;
   Status arrange_links(ViewGroup* group);
   Status add_link(const hdf5::Link& link, ViewGroup* group);
 

@@ -1,4 +1,4 @@
-// Lists the objects of blocks from HDF5 and netCDF-4 that an HDF5 view leaves out
+// Says what an HDF5 view costs, and which objects of blocks from HDF5 and netCDF-4 it leaves out
 // (spec/hdf5_view.md, section 12.9).
 #pragma once
 
@@ -68,6 +68,18 @@ struct LeftOutList {
   // Returns a sentence for each of the first objects, and a sentence with the number of the
   // remaining objects.
   NMB_EXPORT std::vector<std::string> lines() const;
+};
+
+// What a view costs.
+struct ViewCost {
+  std::uint64_t bytes = 0;       // size of the view
+  std::uint64_t file_bytes = 0;  // size of the file without the view
+  std::uint64_t objects = 0;     // number of dimensions and variables
+  // Returns whether the view takes more than 2 % of the file, and more than 1 MiB.
+  NMB_EXPORT bool is_large() const;
+  // Returns sentences about the size of a large view, and about the time that netCDF-C takes to
+  // open a file with many objects, joined by semicolons; "" if there is nothing to say.
+  NMB_EXPORT std::string text() const;
 };
 
 using OnLeftOut = std::function<Status(const LeftOut&)>;

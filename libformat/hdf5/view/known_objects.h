@@ -57,11 +57,13 @@ class KnownObjects {
     return known &&
            std::ranges::any_of(numbers, [&](std::int64_t n) { return known->contains(n); });
   }
-  // Adds the dimensions of a classic block.
+  // Adds the dimensions of a classic block or classic dataset.
   void count_dimensions(std::size_t source, std::uint64_t count) { sources_[source].next += count; }
-  // Adds a block of kind 6. `scales` has the number of each dimension scale in order of definition,
-  // or nullopt for a scale without a number. `groups` has the names of the groups below the block
-  // in the order of their links.
+  // Counts dimensions of classic datasets of kind 6.
+  void count_extended_dimensions(std::uint64_t count) { extended_dimensions_ += count; }
+  // Adds a block of kind 6 that is no classic dataset. `scales` has the number of each dimension
+  // scale in order of definition, or nullopt for a scale without a number. `groups` has the names
+  // of the groups below the block in the order of their links.
   void add_block(const std::string& name, std::size_t source,
                  std::vector<std::optional<std::int64_t>> scales, bool tracks_links,
                  std::vector<std::string> groups);
@@ -77,8 +79,10 @@ class KnownObjects {
   bool same_sizes(const KnownObjects& before) const {
     return node_rank_ == before.node_rank_ && references_ == before.references_ &&
            absent_ == before.absent_ && unlinked_types_ == before.unlinked_types_ &&
-           renumbers() == before.renumbers();
+           renumbers() == before.renumbers() && extended_dimensions_ == before.extended_dimensions_;
   }
+  // Returns the number of dimensions of classic datasets of kind 6.
+  std::uint64_t extended_dimensions() const { return extended_dimensions_; }
   // Returns the address of an object, or 0 if the view does not show the object.
   std::uint64_t address(const Digest& key) const {
     const auto found = addresses_.find(key);
@@ -139,6 +143,7 @@ class KnownObjects {
   std::unordered_map<std::string, OwnScales> blocks_;
   hdf5::GroupTree groups_;  // blocks of kind 6
   std::array<std::uint64_t, kNodeRanks.size()> tree_bytes_{};
+  std::uint64_t extended_dimensions_ = 0;
   // settle() sets the following members.
   unsigned node_rank_ = 2;
   std::map<Digest, std::uint32_t> references_;

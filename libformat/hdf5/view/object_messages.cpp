@@ -154,16 +154,21 @@ Status ObjectMessages::add_attributes(const Metadata& metadata, VarId owner,
   return {};
 }
 
+Status ObjectMessages::leave_out_attribute(const Attribute& attribute, const std::string& path,
+                                           LeftOutReason reason, std::string why) {
+  if (!shared_.on_left_out) return {};
+  return shared_.on_left_out({.kind = LeftOutKind::kAttribute,
+                              .path = path.substr(path.starts_with('/') ? 1 : 0),
+                              .attribute = std::string(attribute.name),
+                              .reason = reason,
+                              .why = std::move(why)});
+}
+
 Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t number,
                                      const Space& space, CharacterSet characters,
                                      const std::string& path, ObjectHeader& header) {
-  const auto left_out = [&](LeftOutReason reason, std::string why) -> Status {
-    if (!shared_.on_left_out) return {};
-    return shared_.on_left_out({.kind = LeftOutKind::kAttribute,
-                                .path = path.substr(path.starts_with('/') ? 1 : 0),
-                                .attribute = std::string(attribute.name),
-                                .reason = reason,
-                                .why = std::move(why)});
+  const auto left_out = [&](LeftOutReason reason, std::string why) {
+    return leave_out_attribute(attribute, path, reason, std::move(why));
   };
   if (attribute.name.empty() || attribute.name.find('\0') != attribute.name.npos)
     return left_out(LeftOutReason::kName, "the name is empty or has a NUL");

@@ -59,10 +59,13 @@ class ObjectMessages {
   Status add_attributes(const Metadata& metadata, VarId owner, const std::string& path,
                         bool has_properties, ObjectHeader& header,
                         std::optional<std::uint64_t> dimension = {});
-
- private:
+  // Adds an attribute of the object at `path`, or reports that the view leaves it out.
   Status add_attribute(const Attribute& attribute, std::uint32_t number, const hdf5::Space& space,
                        CharacterSet characters, const std::string& path, ObjectHeader& header);
+  Status leave_out_attribute(const Attribute& attribute, const std::string& path,
+                             LeftOutReason reason, std::string why);
+
+ private:
   Attribute renumbered(VarId owner, const Attribute& attribute,
                        std::vector<std::byte>* bytes) const;
 

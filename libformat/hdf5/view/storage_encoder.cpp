@@ -25,6 +25,23 @@ constexpr std::size_t kMostChunks = 1 << 24;  // limited, because the chunk tree
 
 }  // namespace
 
+Creation creation_of(const Metadata& metadata, const hdf5::PropertyTable& properties, VarId id) {
+  Creation creation;
+  const Storage* const storage = metadata.extension()->storage_of(id);
+  const bool has_chunks = storage && storage->kind == StorageKind::kChunked;
+  if (const hdf5::Property* p = properties.find(hdf5::Property::Number::kCreation, id)) {
+    creation = p->creation;
+  } else if (has_chunks) {
+    creation.layout = Layout::kChunked;
+    creation.allocation = hdf5::Allocation::kIncremental;
+  }
+  if (has_chunks) {
+    creation.chunk = storage->chunk;
+    creation.filters = storage->filters;
+  }
+  return creation;
+}
+
 // Returns the size of a value of the variable in an HDF5 file.
 std::uint64_t StorageEncoder::size_in_file(VarId id) const {
   return hdf5::memory_size(types_, metadata_.variable(id).type, hdf5::kStringInFile);
@@ -141,8 +158,9 @@ Result<Refused> StorageEncoder::add_layout(VarId id, const Space& space, const C
   return add_contiguous(id, bytes, is_stored, creation);
 }
 
-// Returns whether NMB and HDF5 both return zero for values that were never written.
-bool StorageEncoder::unwritten_is_zero(VarId id, const Creation& creation) const {
+// Returns whether NMB and HDF5 return the same for values that were never written.
+bool StorageEncoder::reads_unwritten(VarId id, const Creation& creation) const {
+  if (unwritten_ == Unwritten::kFill) return true;
   return TypeTable::is_extended(metadata_.variable(id).type) &&
          (creation.fill_state != hdf5::FillState::kUser || all_zero(creation.fill_value));
 }
@@ -158,7 +176,7 @@ Result<Refused> StorageEncoder::find(VarId id, const Creation& creation, std::ui
     if (found.status().code() != Code::kUnsupported) return found.status();
     return Refused({LeftOutReason::kPieces, found.status().message()});
   }
-  if (*found == 0 && !unwritten_is_zero(id, creation))
+  if (*found == 0 && !reads_unwritten(id, creation))
     return Refused({LeftOutReason::kUnwritten, "some values were never written"});
   *position = *found == 0 ? kUndefinedAddress : *found;
   return Refused();

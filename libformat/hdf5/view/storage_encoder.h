@@ -9,6 +9,7 @@
 #include "encoding/chunk_tree.h"
 #include "encoding/object_header.h"
 #include "hdf5_types/hdf5_section.h"
+#include "hdf5_types/property_table.h"
 #include "reader/file_reader.h"
 #include "view/converted_values.h"
 #include "view/extended_output.h"
@@ -16,18 +17,29 @@
 
 namespace nmb {
 
+// Returns how the data set of a variable of a block of kind 6 was made: property 2 or its default.
+hdf5::Creation creation_of(const Metadata& metadata, const hdf5::PropertyTable& properties,
+                           VarId id);
+
 class StorageEncoder {
  public:
+  // The values outside of chunks that may be missing in the file.
+  enum class Unwritten : std::uint8_t {
+    kZero,  // those that read as zero in NMB and HDF5
+    kFill,  // all, because add_fill_value() gets the fill value that NMB returns for them
+  };
   // All arguments must outlive the object. If the block's values cannot be shown in place, `places`
   // has the reason. The messages are added to `header`.
   StorageEncoder(const LoadedBlock& block, const Result<ValuePlaces>& places,
-                 ExtendedOutput& shared, ObjectHeader& header)
+                 ExtendedOutput& shared, ObjectHeader& header,
+                 Unwritten unwritten = Unwritten::kZero)
       : block_(block),
         metadata_(block.metadata),
         types_(block.metadata.extension()->types),
         places_(places),
         shared_(shared),
         header_(header),
+        unwritten_(unwritten),
         values_(types_, shared.before, shared.heap) {}
   // Errors: kDamaged.
   Result<Refused> add_fill_value(VarId id, const hdf5::Creation& creation);
@@ -57,7 +69,7 @@ class StorageEncoder {
   Result<Refused> find(VarId id, const hdf5::Creation& creation, std::uint64_t offset,
                        std::uint64_t bytes, std::uint64_t* position) const;
   std::uint64_t end_of_hole(std::uint64_t offset, std::uint64_t bytes) const;
-  bool unwritten_is_zero(VarId id, const hdf5::Creation& creation) const;
+  bool reads_unwritten(VarId id, const hdf5::Creation& creation) const;
 
   const LoadedBlock& block_;
   const Metadata& metadata_;
@@ -65,6 +77,7 @@ class StorageEncoder {
   const Result<ValuePlaces>& places_;
   ExtendedOutput& shared_;
   ObjectHeader& header_;
+  const Unwritten unwritten_;
   ConvertedValues values_;
   // The address of the copy of the variable's values, if the view has a copy; 0 for compact values.
   std::optional<std::uint64_t> copy_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "superblock/view_header.h"
 #include "view/data_set_encoder.h"
 #include "view/extended_encoder.h"
+#include "view/united_encoder.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -73,7 +75,8 @@ class ViewPass {
     NMB_ASSIGN(view.extension, append_extension(rank, head));
     NMB_TRY(head.flush());
     DimensionReferences references(head.position(), kinds_.dimensions);
-    ViewOutput out(sink_, head.position() + DimensionReferences::bytes_for(kinds_.dimensions));
+    ViewOutput out(sink_, head.position() + DimensionReferences::bytes_for(
+                                                kinds_.dimensions + before_.extended_dimensions()));
     GlobalHeap heap(sink_, before_.heap_position());
     DataSetOutput shared{out, references, how_.options.dimensions, on_left_out(), rank, 0,
                          0,   0,          how_.most_chunks};
@@ -88,7 +91,7 @@ class ViewPass {
       NMB_TRY(check_length(out.position() - how_.position));
       return true;
     }));
-    if (shared.next_dimension != kinds_.dimensions)
+    if (shared.next_dimension != kinds_.dimensions + now_->extended_dimensions())
       return Status(Code::kDamaged, core_.file().name(), kNoOffset, "R-SB-8",
                     "found fewer dimensions than the index says");
     while (open_groups_.size() > 1) NMB_TRY(close_newest(out));
@@ -103,7 +106,7 @@ class ViewPass {
     if (!numbers.empty()) NMB_TRY(sink_.write_at(how_.position + view.length, numbers));
     view.length += numbers.size();
     NMB_TRY(check_length(view.length));
-    view.lost_records = std::move(lost_);
+    view.lost_records = lost_records();
     return view;
   }
 
@@ -147,7 +150,7 @@ class ViewPass {
       open(name.substr(0, slash));
     if (!name.empty()) open(name);
     ViewGroup* const group = &open_groups_.back();
-    return (is_extended(entry) ? encode_extended(entry, extended, group)
+    return (is_extended(entry) ? encode_extended(entry, shared, extended, group)
                                : encode_classic(entry, shared, group))
         .in_file(core_.file().name());
   }
@@ -166,25 +169,76 @@ class ViewPass {
     return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) + "\": " + why);
   }
 
-  Status encode_extended(const BlockEntry& entry, ExtendedOutput& extended, ViewGroup* group) {
+  Status encode_extended(const BlockEntry& entry, DataSetOutput& shared, ExtendedOutput& extended,
+                         ViewGroup* group) {
     NMB_ASSIGN(StoredBlock stored, core_.load(entry, true));
     NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block,
                core_.decode(entry, stored, nullptr));
-    if (has_classic_values(block->metadata))
-      return refused(entry,
-                     "a view of a block that uses dimensions of groups above is not supported");
-    if (is_classic_dataset(block->metadata))
-      return refused(entry,
-                     "a view of a united block whose values are stored in chunks is not supported");
     const Result<ValuePlaces> places = ValuePlaces::of(core_, entry, how_.of_copy);
     if (!places.ok() && places.status().code() != Code::kUnsupported) return places.status();
-    std::vector<std::optional<std::int64_t>> own = scale_numbers(block->metadata);
-    const std::vector<ScaleNumbers> scales = scales_of(entry, own, group);
-    const Status status =
-        ExtendedEncoder(*block, places, scales, extended).encode(std::move(own), group);
-    return status.code() == Code::kUnsupported
-               ? Status(Code::kUnsupported, "HDF5 view: " + status.message())
+    const Status status = is_classic_dataset(block->metadata)
+                              ? encode_united(entry, *block, places, shared, extended, group)
+                              : encode_other(entry, *block, places, extended, group);
+    constexpr std::string_view kAbout = "HDF5 view: ";
+    return status.code() == Code::kUnsupported && !status.message().starts_with(kAbout)
+               ? Status(Code::kUnsupported, joined_text(kAbout, status.message()))
                : status;
+  }
+
+  // Encodes a block of kind 6 that is no classic dataset.
+  Status encode_other(const BlockEntry& entry, const LoadedBlock& block,
+                      const Result<ValuePlaces>& places, ExtendedOutput& extended,
+                      ViewGroup* group) {
+    std::vector<std::optional<std::int64_t>> own = scale_numbers(block.metadata);
+    const std::vector<ScaleNumbers> scales = scales_of(entry, own, group);
+    return ExtendedEncoder(block, places, scales, extended).encode(std::move(own), group);
+  }
+
+  // Encodes a classic dataset of kind 6.
+  Status encode_united(const BlockEntry& entry, const LoadedBlock& block,
+                       const Result<ValuePlaces>& places, DataSetOutput& shared,
+                       ExtendedOutput& extended, ViewGroup* group) {
+    add_dimensions_of(entry, block.metadata, shared);
+    const std::vector<std::optional<ViewDimension>> above = dimensions_above(entry, block.metadata);
+    note_lost_records(entry, block.metadata, above);
+    return UnitedEncoder(entry, block, places, shared, extended).encode(above, group);
+  }
+
+  // Gives the dimensions of a classic dataset their numbers.
+  void add_dimensions_of(const BlockEntry& entry, const Metadata& metadata, DataSetOutput& shared) {
+    const std::size_t source = now_->add_source(entry.order);
+    if (how_.options.dimensions) now_->count_dimensions(source, metadata.dimension_count());
+    shared.first_number = before_.first_dimension(source);
+  }
+
+  // Returns for each dimension of a classic dataset the dimension of a block above that it
+  // represents. Both must have the same length, and both or neither may grow.
+  std::vector<std::optional<ViewDimension>> dimensions_above(const BlockEntry& entry,
+                                                             const Metadata& metadata) const {
+    const std::vector<std::uint32_t> levels = levels_above(metadata);
+    std::vector<std::optional<ViewDimension>> above(levels.size());
+    for (DimId d = 0; d < levels.size(); ++d) {
+      if (levels[d] == 0) continue;
+      const Dimension own = metadata.dimension(d);
+      const std::optional<std::string> path = path_above(entry.name, levels[d], own.name);
+      if (!path) continue;
+      const ViewDimension* const found = find_dimension(*path);
+      const std::uint64_t length = own.is_record() ? entry.records : own.length;
+      if (found && found->length == length && found->grows == may_grow(metadata, d))
+        above[d] = *found;
+    }
+    return above;
+  }
+
+  // Returns a dimension that an open group defines, or nullptr.
+  const ViewDimension* find_dimension(std::string_view path) const {
+    const auto [parent, name] = split_path(path);
+    for (const ViewGroup& group : open_groups_) {
+      if (group.is_root ? !parent.empty() : group.name != parent) continue;
+      const auto found = std::ranges::find(group.dimensions, name, &ViewDimension::name);
+      return found == group.dimensions.end() ? nullptr : &*found;
+    }
+    return nullptr;
   }
 
   // Returns the number of each dimension scale of a block, or nullopt for a scale without one.
@@ -233,29 +287,39 @@ class ViewPass {
     NMB_ASSIGN(const StoredBlock stored, core_.load(entry, false));
     NMB_ASSIGN(const ClassicHeader header,
                decode_body(entry, stored.header.records, stored.body, core_.file()));
-    note_lost_records(entry, header.metadata);
-    const std::size_t source = now_->add_source(entry.order);
-    if (how_.options.dimensions) now_->count_dimensions(source, header.metadata.dimension_count());
-    shared.first_number = before_.first_dimension(source);
-    NMB_TRY(DataSetEncoder(entry, header, *places, shared).encode(group));
+    note_lost_records(entry, header.metadata, {});
+    add_dimensions_of(entry, header.metadata, shared);
+    DataSetEncoder encoder(entry, header, *places, shared);
+    NMB_TRY(encoder.encode(group));
     if (!kinds_.has_extended) return {};
+    group->dimensions = encoder.dimensions();
     for (std::size_t i = 0; i < group->links.size(); ++i)
       now_->place(KnownObjects::key_of_path(joined_path(entry.name, group->links.name(i))),
                   group->links.address(i));
     return {};
   }
 
-  // Counts lost records like lost_records(), but for one block. Other groups need no check, because
-  // no group of a view uses dimensions of a group above it.
-  void note_lost_records(const BlockEntry& entry, const Metadata& metadata) {
-    const std::optional<DimId> dimension = metadata.record_dimension();
+  // Finds lost records like lost_records(), which visits blocks in the same order.
+  void note_lost_records(const BlockEntry& entry, const Metadata& metadata,
+                         const std::vector<std::optional<ViewDimension>>& above) {
+    const std::optional<DimId> dimension = first_growing(metadata);
     if (entry.records == 0 || !dimension) return;
-    for (VarId v = 0; v < metadata.variable_count(); ++v)
-      if (metadata.is_record_variable(v)) return;
-    if (++lost_.blocks > 1) return;
-    lost_.block = entry.name;
-    lost_.dimension = metadata.dimension(*dimension).name;
-    lost_.records = entry.records;
+    bool is_used = false;
+    for (VarId v = 0; v < metadata.variable_count() && !is_used; ++v)
+      is_used = std::ranges::count(metadata.variable(v).dimensions, *dimension) > 0;
+    const bool is_above = *dimension < above.size() && above[*dimension];
+    const std::string_view name = metadata.dimension(*dimension).name;
+    if (!is_used && !is_above)
+      lost_[joined_path(entry.name, name)] = {1, entry.name, std::string(name), entry.records};
+    else if (is_used && is_above && !lost_.empty())
+      lost_.erase(*path_above(entry.name, levels_above(metadata)[*dimension], name));
+  }
+
+  LostRecords lost_records() const {
+    if (lost_.empty()) return {};
+    LostRecords lost = lost_.begin()->second;
+    lost.blocks = lost_.size();
+    return lost;
   }
 
   Status close_newest(ViewOutput& out) {
@@ -304,7 +368,7 @@ class ViewPass {
   ViewSink& sink_;
   const bool writes_;
   KnownObjects* now_ = nullptr;
-  LostRecords lost_;
+  std::map<std::string, LostRecords> lost_;  // by the path of the dimension
   std::vector<ViewGroup>
       open_groups_;  // the root group, then all others in the order of the lengths of their names
 };
@@ -428,6 +492,30 @@ std::vector<std::string> LeftOutList::lines() const {
     lines.push_back(joined_text("the HDF5 view leaves out ", count - first.size(),
                                 " more objects; nminspect view lists all of them"));
   return lines;
+}
+
+bool ViewCost::is_large() const {
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20, kSmallPart = 50;
+  return bytes > kLeast && bytes > file_bytes / kSmallPart;
+}
+
+std::string ViewCost::text() const {
+  // With so many objects, netCDF-C needs 10 seconds or more to open a file.
+  constexpr std::uint64_t kManyObjects = 20'000;
+  std::string text;
+  if (is_large())
+    text = joined_text("the HDF5 view takes ", bytes, " bytes, ",
+                       static_cast<std::uint64_t>(
+                           100 * (static_cast<double>(bytes) / static_cast<double>(file_bytes))),
+                       " % of the file without it");
+  if (objects > kManyObjects)
+    text += joined_text(text.empty() ? "" : "; ",
+                        "netCDF-C reads all definitions when it opens a file, which may take "
+                        "minutes for ",
+                        objects,
+                        " dimensions and variables; h5py, and xarray with engine=\"h5netcdf\", "
+                        "read those that they use");
+  return text;
 }
 
 Status for_each_left_out(const ByteSource& file, const OnLeftOut& visit) {

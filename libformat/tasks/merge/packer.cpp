@@ -319,7 +319,8 @@ class Packer : public MergeStep {
         {&report_.original_bytes, own.original_bytes},
         {&report_.stored_twice, own.stored_twice},
         {&report_.replaced, own.replaced},
-        {&report_.replaced_tags, own.replaced_tags}};
+        {&report_.replaced_tags, own.replaced_tags},
+        {&plain_for_view_, blocks_->plain_for_view()}};
     for (const auto& [total, count] : sums)
       NMB_ASSIGN(*total, ranks_.all_reduce(count, std::plus<>()));
     NMB_TRY(writer_->close());
@@ -340,6 +341,13 @@ class Packer : public MergeStep {
     NMB_ASSIGN(std::unique_ptr<FileReader> result, FileReader::open(options_.output));
     report_.totals = result->totals();
     report_.bytes_out = result->file_length();
+    const ViewCost plain{plain_for_view_,
+                         report_.bytes_out - std::min(plain_for_view_, report_.bytes_out), 0};
+    if (!plain.is_large()) return {};
+    report_.has_large_view = true;
+    report_.add_view_note(joined_text(plain_for_view_,
+                                      " bytes of small variables and records are not compressed, "
+                                      "because an HDF5 view could not show them"));
     return {};
   }
 
@@ -413,6 +421,11 @@ class Packer : public MergeStep {
         report_.warnings.push_back(options_.output + ": " + line);
       return verdict(report_, options_);
     };
+    writer.on_view = [this](const ViewCost& cost) {
+      report_.add_view_note(cost.text());
+      report_.has_large_view = cost.is_large();
+      return Status();
+    };
     if (ranks_.size() > 1) {
       writer.open_values = [this](std::string_view origin) { return open_values(origin); };
       writer.narrow_origin = [this](std::string_view origin, ByteRange wanted) {
@@ -477,7 +490,8 @@ class Packer : public MergeStep {
   std::unique_ptr<FileWriter> writer_;
   std::optional<Tagger> tagger_;
   std::optional<MergeWriter> blocks_;
-  std::uint64_t bytes_before_ = 0;  // see PackPlan
+  std::uint64_t bytes_before_ = 0;    // see PackPlan
+  std::uint64_t plain_for_view_ = 0;  // ValueStorage::plain_for_view() of all ranks
 };
 
 }  // namespace

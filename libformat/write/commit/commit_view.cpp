@@ -55,6 +55,9 @@ Status encode_view_of(WriterCore& w) {
   if (view.lost_records.blocks > 0 && w.options.on_lost_records)
     NMB_TRY(w.options.on_lost_records(view.lost_records));
   if (left_out.count > 0 && w.options.on_left_out) NMB_TRY(w.options.on_left_out(left_out));
+  if (w.options.on_view)
+    NMB_TRY(w.options.on_view(
+        {view.length, how.position, next.totals.dimensions + next.totals.variables}));
   if (const Place& old = w.committed.superblock.view; !old.absent())
     w.next.dead.push_back({old.position, round_up(old.length, 8), 0, false});
   next.view = {how.position, view.length, 0};

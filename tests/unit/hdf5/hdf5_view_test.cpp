@@ -1,5 +1,7 @@
 // What writer/file_writer.h and FileWriterOptions::hdf5_view promise;
 // tests/interop/hdf5_view_test.py has HDF5 programs read the views.
+#include "view/hdf5_view.h"
+
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -22,6 +24,17 @@ std::uint32_t lookup3_of(std::string_view text) { return lookup3(std::as_bytes(s
 TEST(Lookup3, IsWhatItsAuthorTells) {
   EXPECT_EQ(lookup3_of(""), 0xdeadbeefu);
   EXPECT_EQ(lookup3_of("Four score and seven years ago"), 0x17770551u);
+}
+
+TEST(ViewCost, SaysWhatIsLargeOrSlow) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  EXPECT_EQ((ViewCost{kMiB, kMiB, 20'000}).text(), "");
+  EXPECT_EQ((ViewCost{2 * kMiB, 100 * kMiB, 1}).text(), "");
+  EXPECT_EQ((ViewCost{3 * kMiB, 100 * kMiB, 1}).text(),
+            "the HDF5 view takes 3145728 bytes, 3 % of the file without it");
+  const std::string slow = (ViewCost{kMiB, 100 * kMiB, 20'001}).text();
+  EXPECT_TRUE(slow.starts_with("netCDF-C reads all definitions")) << slow;
+  EXPECT_NE(slow.find("20001 dimensions and variables; h5py"), slow.npos) << slow;
 }
 
 class Hdf5ViewTest : public testing::Test {

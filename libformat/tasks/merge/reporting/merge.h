@@ -462,8 +462,14 @@ struct PackReport {
   // Bytes of values that are stored twice: in a file that is stored whole, and again in a block.
   // HDF5 stores these values in a form to which a block cannot refer, or at unknown places.
   std::uint64_t stored_twice = 0;
-  // With Hdf5View::kSmall: why the output has no view, or how many objects its view leaves out.
+  // What the view costs. With Hdf5View::kSmall, also why the output has no view, or how many
+  // objects its view leaves out.
   std::string view_note;
+  bool has_large_view = false;  // ViewCost::is_large()
+  void add_view_note(const std::string& text) {
+    if (!view_note.empty() && !text.empty()) view_note += "; ";
+    view_note += text;
+  }
   // Number of variables without statistics although FileWriterOptions::statistics requests
   // statistics. The values of such a variable are neither numbers nor text, or its chunks use
   // filters that are not decoded.
@@ -473,7 +479,7 @@ struct PackReport {
   std::vector<std::uint64_t> without_tag;
   std::uint64_t replaced_tags = 0;  // number of tags of NMB inputs that PackOptions::tags replaced
   // Number of united variables that are compressed in the inputs, but not in the output. This
-  // happens if the output is a classic file or has an HDF5 view.
+  // happens if the output is a classic file.
   std::uint64_t decompressed = 0;
   // With `subset`: the number of blocks that are left out, because they have no values in its
   // limits.

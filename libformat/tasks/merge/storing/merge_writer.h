@@ -51,6 +51,7 @@ class MergeWriter final : public MergeSink, public MergeStep {
   bool has_sample_dimension() const { return has_sample_dimension_; }
   // See ValueStorage. `i` is an index in PackOptions::compression->chunk.
   bool needs_plugin() const { return storage_.needs_plugin(); }
+  std::uint64_t plain_for_view() const { return storage_.plain_for_view(); }
   const ChunkUse& chunk_use(std::size_t i) const { return storage_.chunk_use(i); }
 
   // Counts of blocks that were taken unchanged from one input. tagged: blocks with tags. counted:

@@ -148,8 +148,10 @@ void ValueStorage::note(BlockId id, ValuesToCode values) {
   values.codec = codec();
   if (options_.compression) values.level = options_.compression->level;
   if (values.values && values.values->size() > options_.writer.inline_limit &&
-      (values.codec != PieceCodec::kNone || !values.coded.empty()))
+      (values.codec != PieceCodec::kNone || !values.coded.empty())) {
+    if (values.for_view) plain_for_view_ += bytes_outside(*values.for_view, values.values->size());
     to_code_.emplace_back(id, std::move(values));
+  }
 }
 
 void ValueStorage::Batch::add(BlockId id, ValuesToCode more, OutputPart* part) {
@@ -186,9 +188,11 @@ Status ValueStorage::code_all(FileWriter& writer, std::vector<OutputPart>& parts
         form::Strided{sources[part.source].values, runs_of(part, metadata, layout), length});
     values.codec = codec();
     values.level = options_.compression->level;
-    if (are_for_view({}))
+    if (are_for_view({})) {
       values.for_view =
           pieces_for_view(metadata, layout, layout.records, length, options_.writer.piece_size);
+      plain_for_view_ += bytes_outside(*values.for_view, length);
+    }
     batch.add(part.id, std::move(values), &part);
     if (batch.is_full()) NMB_TRY(code(coder, std::exchange(batch, {}), writer));
   }

@@ -47,6 +47,8 @@ class ValueStorage {
   // Returns whether chunks were encoded with the codec of PackOptions::compression, and HDF5
   // programs need a plug-in for it.
   bool needs_plugin() const { return needs_plugin_; }
+  // Returns how many bytes of values are not compressed, because an HDF5 view could not show them.
+  std::uint64_t plain_for_view() const { return plain_for_view_; }
   // Encodes the values that are stored in coded pieces. Call this before end_define(), which needs
   // the lengths of the encoded values.
   Status code_all(FileWriter& writer, std::vector<OutputPart>& parts,
@@ -80,6 +82,7 @@ class ValueStorage {
   Source file_;
   bool is_codec_checked_ = false;       // whether the codec was checked for the current file
   std::shared_ptr<SpoolFile> recoded_;  // values that were encoded again
+  std::uint64_t plain_for_view_ = 0;
   std::vector<std::pair<BlockId, ValuesToCode>> to_code_;
 };
 

@@ -66,4 +66,9 @@ std::vector<EqualPieces> pieces_for_view(const Metadata& metadata, const Classic
   return all;
 }
 
+std::uint64_t bytes_outside(const std::vector<EqualPieces>& ranges, std::uint64_t length) {
+  for (const EqualPieces& range : ranges) length -= range.end - range.begin;
+  return length;
+}
+
 }  // namespace nmb

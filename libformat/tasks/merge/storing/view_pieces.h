@@ -23,5 +23,7 @@ struct EqualPieces {
 std::vector<EqualPieces> pieces_for_view(const Metadata& metadata, const ClassicLayout& layout,
                                          std::uint64_t records, std::uint64_t length,
                                          std::uint32_t piece_size);
+// Returns how many of the first `length` bytes are in none of the ranges.
+std::uint64_t bytes_outside(const std::vector<EqualPieces>& ranges, std::uint64_t length);
 
 }  // namespace nmb

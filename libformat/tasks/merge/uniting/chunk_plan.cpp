@@ -135,8 +135,12 @@ bool are_alike(const Chunking& a, const Chunking& b) {
 
 class ChunkPlanner {
  public:
-  ChunkPlanner(const DatasetUnion& united, const Dataset& all, const Compression* compression)
-      : united_(united), metadata_(all.metadata), compression_(compression) {
+  ChunkPlanner(const DatasetUnion& united, const Dataset& all, const Compression* compression,
+               std::uint64_t small_array)
+      : united_(united),
+        metadata_(all.metadata),
+        compression_(compression),
+        small_array_(small_array) {
     if (compression) plan_.wanted.uses.resize(compression->chunk.size());
     for (VarId v = 0; v < metadata_.variable_count(); ++v) {
       UnitedVariable& variable = plan_.variables.emplace_back();
@@ -398,7 +402,7 @@ class ChunkPlanner {
     // A small coordinate keeps its filters. A small array that has no chunks is not divided into
     // chunks.
     const bool is_left_alone =
-        bytes <= kSmallArray && !is_growing && (united.lengths.size() == 1 || !chunking);
+        bytes <= small_array_ && !is_growing && (united.lengths.size() == 1 || !chunking);
     const bool is_coded = compression_ && (is_asked_for || !is_left_alone);
     std::vector<Filter> filters;
     if (chunking) filters = filters_for(chunking->filters, filtered_size);
@@ -487,15 +491,17 @@ class ChunkPlanner {
   const DatasetUnion& united_;
   const Metadata& metadata_;
   const Compression* const compression_;
+  const std::uint64_t small_array_;
   ChunkPlan plan_;
 };
 
 }  // namespace
 
 Result<std::optional<ChunkPlan>> plan_chunks(const DatasetUnion& united, const Dataset& all,
-                                             const Compression* compression, bool is_forced,
+                                             const Compression* compression,
+                                             std::uint64_t small_array, bool is_forced,
                                              bool keeps_byte_order) {
-  return ChunkPlanner(united, all, compression).plan(is_forced, keeps_byte_order);
+  return ChunkPlanner(united, all, compression, small_array).plan(is_forced, keeps_byte_order);
 }
 
 Result<std::size_t> count_compressed(const DatasetUnion& united, const Dataset& all) {

@@ -95,11 +95,13 @@ struct ChunkPlan {
 
 // Decides how the variables of `all`, which is the result of united.take(), are stored.
 // compression: the requested chunk lengths and filters; nullptr if each variable keeps its chunk
-// lengths and filters. Returns nullopt if no variable needs chunks. Without `is_forced`, variables
-// need chunks only if a dataset of the union has chunks. keeps_byte_order: also returns a plan if
-// arrays without chunks have little-endian values. Errors: kDamaged, kIo.
+// lengths and filters. small_array: see ChunkUnionOptions. Returns nullopt if no variable needs
+// chunks. Without `is_forced`, variables need chunks only if a dataset of the union has chunks.
+// keeps_byte_order: also returns a plan if arrays without chunks have little-endian values. Errors:
+// kDamaged, kIo.
 Result<std::optional<ChunkPlan>> plan_chunks(const DatasetUnion& united, const Dataset& all,
-                                             const Compression* compression, bool is_forced,
+                                             const Compression* compression,
+                                             std::uint64_t small_array, bool is_forced,
                                              bool keeps_byte_order);
 
 // Returns how many variables of `all` have compressed chunks in the first dataset of the union.

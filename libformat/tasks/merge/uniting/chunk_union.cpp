@@ -335,9 +335,9 @@ Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, con
                                                  const std::vector<std::uint32_t>& levels,
                                                  const ChunkUnionOptions& options,
                                                  std::shared_ptr<SpoolFile>* spool) {
-  NMB_ASSIGN(
-      std::optional<ChunkPlan> plan,
-      plan_chunks(united, all, options.compression, options.is_forced, options.keeps_byte_order));
+  NMB_ASSIGN(std::optional<ChunkPlan> plan,
+             plan_chunks(united, all, options.compression, options.small_array, options.is_forced,
+                         options.keeps_byte_order));
   if (!plan) return std::optional<UnitedChunks>();
   // The file is made when the first union needs it.
   if (!*spool) {

@@ -36,6 +36,8 @@ struct ChunkUnionOptions {
   bool is_forced = false;
   // Whether arrays without chunks keep little-endian values although no dataset has chunks.
   bool keeps_byte_order = false;
+  // Arrays of at most this size, in bytes, are not compressed unless they may grow or have chunks.
+  std::uint64_t small_array = kSmallArray;
 };
 
 // Stores the values of `all` in chunks. Without options.is_forced, returns nullopt if no variable

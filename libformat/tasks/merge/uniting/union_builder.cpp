@@ -69,13 +69,24 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   return rules;
 }
 
+// Returns whether values are compressed so that an HDF5 view can show them.
+bool compresses_for_view(const PackOptions& options) {
+  const Hdf5View view = options.writer.hdf5_view;
+  return (view == Hdf5View::kOn || view == Hdf5View::kAuto) && options.compression &&
+         options.compression->codec.value_or(PieceCodec::kNone) != PieceCodec::kNone;
+}
+
 // Returns whether the options require that values are stored in chunks.
 bool needs_chunks(const PackOptions& options) {
   if (!options.compression) return false;
   const Compression& wanted = *options.compression;
-  return wanted.shuffle || !wanted.chunk.empty() ||
+  return wanted.shuffle || !wanted.chunk.empty() || compresses_for_view(options) ||
          (options.hdf5 && wanted.codec.value_or(PieceCodec::kNone) != PieceCodec::kNone);
 }
+
+// Arrays of at most this size stay uncompressed where a view needs chunks, which compression in
+// pieces does not.
+constexpr std::uint64_t kSmallForView = 1024;
 
 // The largest number of names shown in a warning.
 constexpr std::size_t kShownNames = 8;
@@ -785,7 +796,8 @@ Status UnionBuilder::finish(NamedUnion& entry, MergeSink& sink) {
                             {{options_.writer.threads, options_.writer.cancel, helpers_},
                              options_.compression ? &*options_.compression : nullptr,
                              needs_chunks(options_) || entry.united->has_growing(),
-                             options_.hdf5.has_value()},
+                             options_.hdf5.has_value(),
+                             compresses_for_view(options_) ? kSmallForView : kSmallArray},
                             &chunks_));
     if (chunks) {
       hdf5::Hdf5Group group{

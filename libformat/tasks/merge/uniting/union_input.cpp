@@ -15,10 +15,7 @@
 
 namespace nmb {
 
-bool keeps_chunks(const PackOptions& options) {
-  const Hdf5View view = options.writer.hdf5_view;
-  return !options.classic && (view == Hdf5View::kOff || view == Hdf5View::kSmall);
-}
+bool keeps_chunks(const PackOptions& options) { return !options.classic; }
 
 namespace {
 

@@ -46,9 +46,7 @@ struct InputFacts {
   bool has_unlimited = false;
 };
 
-// Returns whether united values stay in chunks. Classic files have no chunks, and HDF5 views show
-// united blocks only if their values have no chunks. If the user does not request a view, values
-// stay in chunks even if this prevents a view.
+// Returns whether united values stay in chunks. Classic files have no chunks.
 bool keeps_chunks(const PackOptions& options);
 
 InputFacts facts_of(const InputBlock& block, const PackOptions& options);
