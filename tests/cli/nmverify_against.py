@@ -173,7 +173,9 @@ def test(tools):
     tools.check(b"d.nc: only in d.nc: block /d\n" in done.stdout, f"found {done.stdout}")
     tools.run("nmverify", "all.nmb", "--against", *SOURCES, "missing.nc", exit_code=2)
     check_ways(tools)
-    for options, what in ((["--mode", "join"], "--mode join"), (["--split-names", "^(t)", "--unmatched", "keep", "--block-name", "{stem}/{group}"], "--split-names"),
+    tools.run("nmcat", "a.nc", "-f", "-o", "other.nmb", "--mode", "join")
+    silent(tools, "other.nmb", ["a.nc"])
+    for options, what in ((["--split-names", "^(t)", "--unmatched", "keep", "--block-name", "{stem}/{group}"], "--split-names"),
                           (["--exclude", "zz"], "--exclude")):
         tools.run("nmcat", "a.nc", "-f", "-o", "other.nmb", *options)
         done = tools.run("nmverify", "other.nmb", "--against", "a.nc", exit_code=2)

@@ -18,7 +18,10 @@
 #include "compare/compare.h"
 #include "handles/inspected_file.h"
 #include "model/text.h"
+#include "nmverify/recorded_merge.h"
 #include "nmverify/source_names.h"
+#include "prove/prove_merge.h"
+#include "wire/natural_order.h"
 
 namespace nmb::tools {
 
@@ -100,6 +103,31 @@ void fields(Fields& all, SourceOutcome& outcome) {
   all("status", outcome.status);
 }
 
+// Appends an element of a JSON array.
+void add_json(const Json& json, std::string* text) {
+  *text += (text->empty() ? "\n    " : ",\n    ") + json.dump(-1, ' ', true);
+}
+
+// Appends a difference as a line or as JSON. about: the file that the line begins with. source: the
+// name of the first file.
+void add_difference(bool is_json, const std::string& about, const std::string& source,
+                    const std::string& file, const DefinitionDifference& difference,
+                    std::string* text) {
+  if (is_json)
+    add_json(difference_json(difference), text);
+  else
+    *text += printable(about) + ": " + difference_line(difference, source, file) + "\n";
+}
+void add_difference(bool is_json, const std::string& about, const ComparedVariable& variable,
+                    std::string* text) {
+  if (variable.different == 0) return;
+  if (is_json)
+    add_json(difference_json(variable), text);
+  else
+    for (const std::string& line : difference_lines(variable))
+      *text += printable(about) + ": " + line + "\n";
+}
+
 class Comparison {
  public:
   Comparison(Tool& tool, const InspectedFile& file, const SourceNames& names,
@@ -169,23 +197,13 @@ class Comparison {
 
   ComparisonVisitor visitor(const std::string& source, std::string* text) const {
     const bool is_json = tool_.options().json;
-    const auto add = [text, is_json, source](const std::string& line) {
-      if (is_json)
-        *text += (text->empty() ? "\n    " : ",\n    ") + line;
-      else
-        *text += printable(source) + ": " + line + "\n";
-    };
-    return {[this, is_json, add, source](const DefinitionDifference& difference) {
-              add(is_json ? difference_json(difference).dump(-1, ' ', true)
-                          : difference_line(difference, source, file_.file().name()));
+    const std::string file = file_.file().name();
+    return {[is_json, text, source, file](const DefinitionDifference& difference) {
+              add_difference(is_json, source, source, file, difference, text);
               return Status();
             },
-            [is_json, add](const ComparedVariable& variable) {
-              if (variable.different == 0) return Status();
-              if (is_json)
-                add(difference_json(variable).dump(-1, ' ', true));
-              else
-                for (const std::string& line : difference_lines(variable)) add(line);
+            [is_json, text, source](const ComparedVariable& variable) {
+              add_difference(is_json, source, variable, text);
               return Status();
             }};
   }
@@ -222,15 +240,26 @@ class AgainstReport {
         outcome.text + "], \"same\": " + (is_same ? "true" : "false") + ", \"error\": " +
         (outcome.status.ok() ? "null" : quoted(with_option_names(outcome.status.text()))) + "}");
   }
+  // Adds differences of a merged file that belong to no single source.
+  Status add_merged(const std::string& text) {
+    is_merged_ = true;
+    if (text.empty()) return {};
+    merged_same_ = false;
+    tool_.diagnostics().raise(Exit::kFindings);
+    if (!tool_.options().json) return tool_.out().write(text);
+    merged_ += (merged_.empty() ? "" : ",") + text;
+    return {};
+  }
   const std::unordered_set<std::string>& compared() const { return compared_; }
   // If a source could not be read, it is unknown which blocks have no source.
   bool all_known() const { return all_known_; }
   // others: the blocks without a source; nullopt if they are unknown.
   Status end(const std::optional<std::vector<std::string>>& others) {
     if (others && !others->empty()) tool_.diagnostics().raise(Exit::kFindings);
-    const bool is_same = same_ == sources_ && others && others->empty();
+    const bool is_same = same_ == sources_ && others && others->empty() && merged_same_;
     if (tool_.options().json)
       return tool_.out().write((sources_ == 0 ? "]" : "\n ]") +
+                               (is_merged_ ? ",\n \"merged\": [" + merged_ + "]" : "") +
                                std::string(",\n \"blocks_without_source\": ") +
                                (others ? json_texts(*others).dump(-1, ' ', true) : "null") +
                                ",\n \"same\": " + (is_same ? "true" : "false") + "\n}\n");
@@ -260,6 +289,86 @@ class AgainstReport {
   std::unordered_set<std::string> compared_;
   std::uint64_t sources_ = 0, same_ = 0;
   bool all_known_ = true;
+  std::string merged_;  // elements of a JSON array
+  bool is_merged_ = false, merged_same_ = true;
+};
+
+// Opens a source for prove_merge().
+Result<ProofInput> open_source(const std::string& path, const std::shared_ptr<ReadMeter>& meter,
+                               ExternalPaths external) {
+  NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(path, meter));
+  Result<InspectedFile> opened = InspectedFile::open(input, {.external = external});
+  if (!opened.ok()) return opened.status().in_file(path);
+  const auto source = std::make_shared<const InspectedFile>(std::move(*opened));
+  return ProofInput{source->content(), !source->is_classic(), source};
+}
+
+// Compares a file with the sources that were united, joined, put together or cut to make it.
+class MergedComparison {
+ public:
+  MergedComparison(Tool& tool, const InspectedFile& file, PackOptions merge, AgainstReport& report)
+      : tool_(tool), file_(file), report_(report) {
+    proof_.merge = std::move(merge);
+  }
+
+  Status run(const std::shared_ptr<ReadMeter>& meter, unsigned threads) {
+    proof_.comparison.content.threads = threads;
+    proof_.comparison.content.set_memory(tool_.options().memory);
+    proof_.merge.external = tool_.options().external;
+    proof_.merge.writer.threads = threads;
+    proof_.open = [&](const std::string& path) {
+      return open_source(path, meter, tool_.options().external);
+    };
+    if (file_.is_classic()) {
+      NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file_.dataset(""));
+      proof_.classic = dataset->kind();
+    }
+    PackReport planned;
+    const Status status = prove_merge(file_.content(), proof_, visitor(), &planned).status();
+    note_archive(tool_, planned, proof_.merge.inputs);
+    report_unreadable(tool_, planned);
+    report_conflicts(tool_, planned, proof_.merge.inputs.size());
+    NMB_TRY(status);
+    NMB_TRY(begin());
+    NMB_TRY(report_.add_merged({}));
+    return report_.end(std::vector<std::string>());
+  }
+
+ private:
+  // The report begins after the merge was planned.
+  Status begin() { return std::exchange(has_begun_, true) ? Status() : report_.begin(); }
+
+  ProofVisitor visitor() {
+    const bool is_json = tool_.options().json;
+    return {[this, is_json](const DefinitionDifference& difference) -> Status {
+              std::string text;
+              const std::string& name = file_.file().name();
+              add_difference(is_json, name, "the sources", name, difference, &text);
+              NMB_TRY(begin());
+              return report_.add_merged(text);
+            },
+            [this, is_json](const ComparedVariable& variable) -> Status {
+              std::string text;
+              add_difference(is_json, "no source", variable, &text);
+              return report_.add_merged(text);
+            },
+            [this, is_json](const ProvedInput& input) -> Status {
+              SourceOutcome outcome;
+              for (const ComparedVariable& variable : input.different)
+                add_difference(is_json, input.name, variable, &outcome.text);
+              outcome.blocks = input.blocks;
+              outcome.is_same = input.different.empty();
+              outcome.status = input.status;
+              NMB_TRY(begin());
+              return report_.add(input.name, outcome);
+            }};
+  }
+
+  Tool& tool_;
+  const InspectedFile& file_;
+  AgainstReport& report_;
+  MergeProof proof_;
+  bool has_begun_ = false;
 };
 
 // Sends the outcomes of all ranks to rank 0, which receives them in the order of the ranks.
@@ -298,13 +407,19 @@ std::uint64_t bytes_of(const std::vector<std::string>& sources, std::size_t firs
 void AgainstCommand::offer(CLI::App& app) {
   app.add_option("--against", sources_,
                  "compare FILE with the files from which nmcat made it: definitions and values of "
-                 "each block must be those of its SOURCE")
+                 "each block must be those of its SOURCE. If the SOURCEs were united, joined, put "
+                 "together or cut, give --mode and the other options of nmcat, unless FILE records "
+                 "them (.nmb files, and the attribute history of joined files)")
       ->type_name("SOURCE");
+  subset_.offer(app);
   tool_.offer_list(app, "--against-from", &sources_from_,
                    "like --against, with the names of the sources in FILE (-: standard input)");
 }
 
 Status AgainstCommand::check(const CLI::App& app, std::size_t files) const {
+  for (const char* option : kSubsetOptions)
+    if (app.count(option) > 0 && !is_wanted())
+      return Status(Code::kUsage, fmt::format("{} needs --against", option));
   if (!is_wanted()) return {};
   for (const char* option : {"--level", "--originals", "--files-from"})
     if (app.count(option) > 0)
@@ -314,9 +429,39 @@ Status AgainstCommand::check(const CLI::App& app, std::size_t files) const {
   return {};
 }
 
-Status AgainstCommand::run(const std::string& path, const std::optional<std::string>& block_name,
-                           std::uint64_t rate, Communicator& ranks, unsigned threads) {
-  ranks.set_names_ranks(false);  // all ranks open the same file
+// Returns how the sources were merged, or nullopt if each source became blocks of its own. given:
+// the options of the command line.
+Result<std::optional<PackOptions>> AgainstCommand::merge_of(const InspectedFile& file,
+                                                            const PackOptions& given) {
+  PackOptions merge = given;
+  NMB_ASSIGN(merge.subset, subset_.parse());
+  RecordedMerge recorded;
+  if (tool_.app().count("--mode") == 0 && !merge.subset) {
+    NMB_ASSIGN(const RecordedOptions options, recorded_options(file));
+    const auto mode = std::ranges::find(options, "mode", &RecordedOptions::value_type::first);
+    const bool is_subset = std::ranges::any_of(options, [](const auto& option) {
+      return std::ranges::count(kSubsetOptions, "--" + option.first) > 0;
+    });
+    if (!is_subset && (mode == options.end() || mode->second == "pack"))
+      return std::optional<PackOptions>();
+    NMB_TRY(recorded.take(options, file.file().name()));
+    merge = recorded.options();
+    if (!given.block_name.empty()) merge.block_name = given.block_name;
+  }
+  if (merge.packs()) {
+    for (const char* option : {"--split-names", "--unmatched", "--unique", "--samples", "--sort"})
+      if (tool_.app().count(option) > 0)
+        return Status(Code::kUsage,
+                      fmt::format("{} needs --set, or --mode union, join or tiles", option));
+    return std::optional<PackOptions>();
+  }
+  merge.inputs = sources_;
+  if (merge.sorts_blocks_by_name) std::ranges::stable_sort(merge.inputs, natural_less);
+  return std::optional(std::move(merge));
+}
+
+// Collective.
+Status AgainstCommand::gather_sources(Communicator& ranks) {
   NMB_TRY(ranks.first([&]() -> Status {
     if (sources_from_.empty()) return {};
     NMB_ASSIGN(const std::vector<std::string> listed,
@@ -325,12 +470,20 @@ Status AgainstCommand::run(const std::string& path, const std::optional<std::str
     if (sources_.empty()) return Status(Code::kUsage, sources_from_, kNoOffset, "", "no sources");
     return {};
   }));
-  NMB_TRY(send_names(ranks, &sources_));
+  return send_names(ranks, &sources_);
+}
+
+Status AgainstCommand::run(const std::string& path, const std::optional<std::string>& block_name,
+                           const PackOptions& merge, std::uint64_t rate, Communicator& ranks,
+                           unsigned threads) {
+  ranks.set_names_ranks(false);  // all ranks open the same file
+  NMB_TRY(gather_sources(ranks));
   const auto rank = static_cast<std::size_t>(ranks.rank());
   const auto size = static_cast<std::size_t>(ranks.size());
   Progress progress(tool_, path);
   std::optional<InspectedFile> file;
   std::optional<SourceNames> names;
+  std::optional<PackOptions> merged;
   std::shared_ptr<ReadMeter> meter;
   NMB_TRY(ranks.agree([&]() -> Status {
     // Each byte of a source is also read from the file.
@@ -342,13 +495,21 @@ Status AgainstCommand::run(const std::string& path, const std::optional<std::str
         InspectedFile::open(input, {.external = tool_.options().external});
     if (!opened.ok()) return opened.status().in_file(path);
     file.emplace(std::move(*opened));
-    NMB_ASSIGN(names, SourceNames::find(path, file->reader(), block_name, sources_));
+    NMB_ASSIGN(merged, merge_of(*file, merge));
+    if (!merged) NMB_ASSIGN(names, SourceNames::find(path, file->reader(), block_name, sources_));
     return {};
   }()));
   if (const FileReader* const reader = file->reader())
     for (const Finding& warning : reader->warnings()) tool_.diagnostics().warning(path, warning);
-  Comparison comparison(tool_, *file, *names, meter, threads);
   AgainstReport report(tool_, path);
+  if (merged)
+    return ranks.first([&]() -> Status {
+      const Status status =
+          MergedComparison(tool_, *file, *std::move(merged), report).run(meter, threads);
+      progress.finish();
+      return status;
+    });
+  Comparison comparison(tool_, *file, *names, meter, threads);
   NMB_TRY(ranks.first([&] { return report.begin(); }));
   for (std::size_t first = 0; first < sources_.size(); first += size) {
     std::optional<SourceOutcome> own;

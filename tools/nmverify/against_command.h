@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "common/command_line/tool.h"
+#include "common/options/subset_option.h"
+#include "handles/inspected_file.h"
+#include "merge/reporting/merge.h"
 #include "parallel/communicator.h"
 
 namespace nmb::tools {
@@ -21,13 +24,18 @@ class AgainstCommand {
   Status check(const CLI::App& app, std::size_t files) const;
   // Compares `file` with the sources, which all ranks share. Writes the differences to standard
   // output, and raises the exit code. The output is the same for any number of ranks. block_name:
-  // the template of --block-name; nullopt for the recorded one. rate: as in VerifierOptions.
-  // Collective.
+  // the template of --block-name; nullopt for the recorded one. merge: the options of --mode and
+  // others; if --mode is not given, those that the file records are used. rate: as in
+  // VerifierOptions. Collective.
   Status run(const std::string& file, const std::optional<std::string>& block_name,
-             std::uint64_t rate, Communicator& ranks, unsigned threads);
+             const PackOptions& merge, std::uint64_t rate, Communicator& ranks, unsigned threads);
 
  private:
+  Result<std::optional<PackOptions>> merge_of(const InspectedFile& file, const PackOptions& given);
+  Status gather_sources(Communicator& ranks);
+
   Tool& tool_;
+  SubsetTexts subset_;
   std::vector<std::string> sources_;
   std::string sources_from_;
 };

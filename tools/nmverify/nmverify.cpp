@@ -266,7 +266,7 @@ int main(int argc, char** argv) {
     const CommonOptions& options = tool.options();
     NMB_TRY(recovery.check(app, arguments.files.size()));
     NMB_TRY(against.check(app, arguments.files.size()));
-    NMB_TRY(set.check(app));
+    NMB_TRY(set.check(app, against.is_wanted()));
     NMB_TRY(check_together(app, against, set, recovery));
     if (set.is_wanted()) return set.run(arguments.files);
     arguments.verify.external = options.external;
@@ -281,8 +281,8 @@ int main(int argc, char** argv) {
       if (against.is_wanted()) {
         std::optional<std::string> block_name;
         if (app.count("--block-name") > 0) block_name = set.block_name();
-        NMB_TRY(against.run(arguments.files.front(), block_name, arguments.verify.rate, ranks,
-                            threads));
+        NMB_TRY(against.run(arguments.files.front(), block_name, set.merge(), arguments.verify.rate,
+                            ranks, threads));
         return end_together(tool, ranks);
       }
       arguments.verify.threads = threads;

@@ -22,12 +22,13 @@ void SetCommand::offer(CLI::App& app) {
   rules_.offer_blocks(app);
 }
 
-Status SetCommand::check(const CLI::App& app) {
-  if (!is_set_) {
+Status SetCommand::check(const CLI::App& app, bool is_against) {
+  if (!is_set_ && !is_against) {
     if (const CLI::Option* const option = rules_.first_given())
-      return Status(Code::kUsage, option->get_name() + " needs --set");
+      return Status(Code::kUsage, option->get_name() + " needs --set or --against");
     return {};
   }
+  if (!is_set_) return rules_.take();
   for (const char* option : {"--level", "--originals", "--rate"})
     if (app.count(option) > 0)
       return Status(Code::kUsage, fmt::format("--set and {} exclude each other", option));

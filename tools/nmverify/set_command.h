@@ -18,8 +18,11 @@ class SetCommand {
   bool is_wanted() const { return is_set_; }
   // Returns the template of --block-name; empty if the option is not given.
   const std::string& block_name() const { return options_.block_name; }
-  // Checks the options of the command line. Errors: kUsage.
-  Status check(const CLI::App& app);
+  // Returns how files are merged. Valid after check().
+  const PackOptions& merge() const { return options_; }
+  // Checks the options of the command line. is_against: whether --against is given, which has the
+  // same options. Errors: kUsage.
+  Status check(const CLI::App& app, bool is_against);
   // Plans the merge, as nmcat does. Shows all conflicts, and raises the exit code. Runs on all
   // ranks, which get the same outcome.
   Status run(std::vector<std::string> files);

@@ -82,6 +82,7 @@ struct ComparisonOptions {
   ContentOptions content;
   Tolerance tolerance;
   std::size_t most_first = 3;  // number of elements in ComparedVariable::first
+  bool values = true;          // whether compare_files() compares values too
 };
 
 struct ComparisonVisitor {

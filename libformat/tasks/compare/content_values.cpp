@@ -165,6 +165,13 @@ Status ContentValues::read_stored(std::uint64_t first, std::uint64_t count,
 
 Status ContentValues::read(std::uint64_t first, std::uint64_t count,
                            std::vector<std::byte>* out) const {
+  NMB_TRY(read_bits(first, count, out));
+  make_canonical(*out);
+  return {};
+}
+
+Status ContentValues::read_bits(std::uint64_t first, std::uint64_t count,
+                                std::vector<std::byte>* out) const {
   if (TypeTable::is_extended(array_.type)) {
     out->clear();
     out->reserve(count * element_bytes_);
@@ -174,9 +181,7 @@ Status ContentValues::read(std::uint64_t first, std::uint64_t count,
     });
   }
   out->resize(count * stored_bytes_);
-  const Status status = read_stored(first, count, *out);
-  if (status.ok()) make_nans_canonical(array_.type, *out);
-  return of_variable(status);
+  return of_variable(read_stored(first, count, *out));
 }
 
 Status ContentValues::parts(std::uint64_t element,

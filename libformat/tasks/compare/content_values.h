@@ -52,6 +52,9 @@ class ContentValues {
 
   // Reads the canonical bytes of `count` elements. element_bytes() must not be 0.
   Status read(std::uint64_t first, std::uint64_t count, std::vector<std::byte>* out) const;
+  // Reads the same bytes, except that NaNs keep their bits: make_canonical() changes them.
+  Status read_bits(std::uint64_t first, std::uint64_t count, std::vector<std::byte>* out) const;
+  void make_canonical(std::span<std::byte> bits) const { make_nans_canonical(array_.type, bits); }
   // Calls take() with successive parts of the canonical bytes of one element, for elements that are
   // arrays too large to hold in memory at once. element_bytes() must not be 0.
   Status parts(std::uint64_t element,

@@ -82,6 +82,10 @@ Status DatasetContent::of_variable(const Status& status, std::size_t number) con
   return in_file(status.of_object("variable " + in_quotes(variable_name(number))));
 }
 
+bool DatasetContent::is_netcdf() const {
+  return view_.is_netcdf || is_classic_dataset(dataset_->metadata);
+}
+
 void DatasetContent::add_dimensions() {
   const Metadata& metadata = dataset_->metadata;
   const std::vector<std::uint32_t> levels = levels_above(metadata);

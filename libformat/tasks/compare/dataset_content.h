@@ -71,6 +71,8 @@ class DatasetContent {
 
   const std::string& name() const { return name_; }
   const Dataset& dataset() const { return *dataset_; }
+  // Returns whether the block is a classic dataset, or has signs of netCDF.
+  bool is_netcdf() const;
   // Adds the file of the block to a failure.
   Status in_file(const Status& status) const { return status.in_file(dataset_->extent->name()); }
   // Adds the file of the block and a variable to a failure.

@@ -45,6 +45,13 @@ long double number_of(Type type, const std::byte* value) {
   return 0;
 }
 
+// Returns whether a difference of numbers of this size is a multiple of the period, apart from the
+// rounding of floats.
+bool is_multiple(long double difference, double period, long double size) {
+  const long double rest = std::fabs(std::remainder(difference, static_cast<long double>(period)));
+  return rest <= std::ldexp(size + static_cast<long double>(period), -23);
+}
+
 std::string hexadecimal(std::span<const std::byte> bytes) {
   constexpr std::size_t kMost = 32;
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -99,6 +106,7 @@ void DifferentValues::compare_one(std::uint64_t position, std::span<const std::b
     } else {
       difference = std::fabs(a - b);
       const Tolerance& allowed = rule_.tolerance;
+      if (rule_.period > 0 && is_multiple(*difference, rule_.period, std::fabs(a))) return;
       if (!allowed.is_exact() && std::isfinite(a) && std::isfinite(b) &&
           *difference <= allowed.absolute + allowed.relative * std::fabs(b))
         return;

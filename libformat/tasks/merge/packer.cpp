@@ -15,6 +15,7 @@
 #include "merge/reporting/pack_report.h"
 #include "merge/storing/classic_output.h"
 #include "merge/storing/merge_writer.h"
+#include "merge/storing/planned_blocks.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/tagger.h"
 #include "merge/uniting/chunk_jobs.h"
@@ -65,7 +66,8 @@ class Packer : public MergeStep {
     NMB_TRY(open_output());
     NMB_TRY(plan());
     const bool is_dry = options_.writer.dry_run;
-    if (classic_ && is_dry) return describe_classic_plan();
+    if (planned_) return {};
+    if (classic_ && is_dry && !options_.on_dataset) return describe_classic_plan();
     if (classic_)
       return classic_->write(inputs_.from(), [this] { return inputs_.check_unchanged(); });
     NMB_TRY(write());
@@ -75,8 +77,13 @@ class Packer : public MergeStep {
 
   Status open_output() {
     if (!options_.packs()) prepare_unions();
+    if (options_.on_block) {
+      planned_.emplace(*this);
+      return {};
+    }
     if (options_.classic) {
       classic_.emplace(*this, inputs_.from().views);
+      if (options_.writer.dry_run && options_.on_dataset) return {};
       return ranks_.first([&] {
         return check_new_output(options_.output, {.overwrite = options_.writer.overwrite,
                                                   .sync = options_.writer.sync});
@@ -172,7 +179,9 @@ class Packer : public MergeStep {
     std::vector<std::size_t> usable;
     for (const PackSource& source : report_.sources) usable.push_back(source.index);
     try {
-      return unions_->finish(usable, classic_ ? static_cast<MergeSink&>(*classic_) : *blocks_);
+      return unions_->finish(usable, planned_   ? static_cast<MergeSink&>(*planned_)
+                                     : classic_ ? static_cast<MergeSink&>(*classic_)
+                                                : *blocks_);
     } catch (const std::bad_alloc&) {
       // The exception must not leave this rank, because the other ranks wait for helpers_.end().
       return Status(Code::kLimit, "out of memory");
@@ -234,11 +243,11 @@ class Packer : public MergeStep {
           expect(inputs_.counts().has_divided,
                  "a variable that the expression " + in_quotes(options_.block_by.name) + " matches",
                  failure));
-    if (options_.samples.by == SampleRule::By::kDimension && !classic_)
+    if (options_.samples.by == SampleRule::By::kDimension && blocks_)
       NMB_TRY(expect(blocks_->has_sample_dimension(),
                      "dimension " + in_quotes(options_.samples.dimension) + " (samples)", failure));
     NMB_TRY(check_tags(failure));
-    if (!options_.compression || classic_) return {};
+    if (!options_.compression || !blocks_) return {};
     NMB_TRY(warn_of_plugin());
     for (std::size_t i = 0; i < options_.compression->chunk.size(); ++i)
       NMB_TRY(check_chunk(i, failure));
@@ -485,7 +494,8 @@ class Packer : public MergeStep {
   std::optional<UnionBuilder> unions_;
   std::optional<DescribedInputs> described_;
   std::optional<InputDescriber> describer_;
-  // The output: either classic_, or writer_ with blocks_.
+  // The output: planned_, classic_, or writer_ with blocks_.
+  std::optional<PlannedBlocks> planned_;
   std::optional<ClassicOutput> classic_;
   std::unique_ptr<FileWriter> writer_;
   std::optional<Tagger> tagger_;

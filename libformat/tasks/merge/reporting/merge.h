@@ -215,6 +215,11 @@ struct PackOptions {
   std::function<Status(const std::shared_ptr<const Dataset>& dataset,
                        const std::function<Status()>& check_inputs)>
       on_dataset{};
+  // For modes other than Pack, and with a subset: if set, the definitions of each resulting block
+  // are passed to this function on rank 0, and nothing is written. Values must not be read.
+  // writer.dry_run must be set.
+  std::function<Status(const std::string& block, std::shared_ptr<const Dataset> definitions)>
+      on_block{};
   // With `hdf5`: if set, this function is called on rank 0, and `output` is not written. `merged`
   // has the temporary NMB file `path` open. The file has the merged values, or links to values that
   // stay in the inputs. Pass `options` to the function that writes a file.

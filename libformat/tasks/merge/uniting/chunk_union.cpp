@@ -30,13 +30,14 @@ class ChunkUniter {
  public:
   ChunkUniter(const DatasetUnion& united, const Dataset& all,
               const std::vector<std::uint32_t>& levels, const CodingRules& coding,
-              const std::shared_ptr<SpoolFile>& spool, ChunkPlan plan)
+              const std::shared_ptr<SpoolFile>& spool, bool without_values, ChunkPlan plan)
       : united_(united),
         all_(all),
         from_(all.metadata),
         levels_(levels),
         coding_(coding),
         spool_(spool),
+        without_values_(without_values),
         plan_(std::move(plan)),
         united_values_(static_cast<std::uint32_t>(plan_.extents.size())),
         runs_(united_values_ + 1) {}
@@ -245,6 +246,7 @@ class ChunkUniter {
     if (grid.chunk_bytes() > kMostChunk)
       return Status(Code::kLimit, "the united values have chunks of 4 GiB or more");
     if (grid.count() == 0) return std::uint64_t{0};
+    if (without_values_) return store_nothing(grid, chunking, begin);
     NMB_ASSIGN(const ChunkOrigins origins, find_origins(variable, chunking, grid, plan_.extents));
     NMB_ASSIGN(const Source united_array, contiguous_array(all_, id, {}, nullptr));
     std::vector<std::byte> united_fill = chunking.type.fill;
@@ -287,6 +289,18 @@ class ChunkUniter {
                         coding_, *spool_, begin, &runs_);
   }
 
+  // Stores a table of chunks that were never written.
+  Result<std::uint64_t> store_nothing(const ChunkGrid& grid, const Chunking& chunking,
+                                      std::uint64_t begin) {
+    const auto load = [](std::uint64_t) -> Result<std::vector<std::byte>> {
+      return std::vector<std::byte>();
+    };
+    return store_chunks(
+        {grid, chunking.filters, load, 0, [](std::uint64_t) { return false; }, {}},
+        [](std::uint64_t) { return std::optional(StoredChunk()); }, coding_, *spool_, begin,
+        &runs_);
+  }
+
   // Checks a stored chunk that is copied. The chunks of a subset are decoded, because the input's
   // other chunks were not; otherwise only a checksum is checked, if there is one. number: the
   // number of the chunk in the united variable.
@@ -318,6 +332,7 @@ class ChunkUniter {
   const std::vector<std::uint32_t>& levels_;
   const CodingRules& coding_;
   const std::shared_ptr<SpoolFile> spool_;
+  const bool without_values_;
   ChunkPlan plan_;
   // The sources of the united extent are plan_.extents, all_.extent, *spool_ and arrays_, in this
   // order.
@@ -343,8 +358,9 @@ Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, con
   if (!*spool) {
     NMB_ASSIGN(*spool, SpoolFile::create());
   }
-  NMB_ASSIGN(UnitedChunks out,
-             ChunkUniter(united, all, levels, options.coding, *spool, *std::move(plan)).unite());
+  NMB_ASSIGN(UnitedChunks out, ChunkUniter(united, all, levels, options.coding, *spool,
+                                           options.without_values, *std::move(plan))
+                                   .unite());
   return std::optional(std::move(out));
 }
 

@@ -1,0 +1,54 @@
+// The values that a merged file must have where they are not those of an input bit by bit. This is
+// written anew, without the code that merges: the proof must find errors of that code.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compare/dataset_content.h"
+#include "netcdf/calendar_time.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
+
+namespace nmb {
+
+// Appends the expected values of canonical values.
+using ExpectedValues =
+    std::function<void(std::span<const std::byte> values, std::vector<std::byte>* out)>;
+
+// Returns the classic type of a variable, or nullopt.
+std::optional<Type> classic_type_of(const DatasetContent& block, std::size_t variable);
+// Returns the number of a variable, or nullopt.
+std::optional<std::size_t> find_variable(const DatasetContent& block, std::string_view name);
+// Returns an attribute, or nullopt. Errors: those of DatasetContent.
+Result<std::optional<AttributeContent>> find_attribute(DatasetContent& block, std::size_t variable,
+                                                       std::string_view name);
+// Returns the text of an attribute; empty if it does not exist or has no characters.
+Result<std::string> text_of(DatasetContent& block, std::size_t variable, std::string_view name);
+
+// Returns the attribute `units` of a variable. Bounds without units have those of their coordinate.
+Result<std::string> units_of_values(DatasetContent& block, std::size_t variable);
+// Returns a canonical number as a double, rounded if necessary.
+double number_of_canonical(Type type, const std::byte* value);
+// Returns the numbers of type `from` as numbers of type `to`. fill: a number and what it becomes;
+// empty if all numbers stay the same.
+ExpectedValues widened(Type from, Type to, std::vector<std::byte> fill,
+                       std::vector<std::byte> wide_fill);
+// Returns times in other units: (time * from + shift) / to. kept: values that stay the same.
+ExpectedValues rebased(Type type, const TimeShift& shift, std::vector<std::byte> kept);
+
+// Returns what values of a variable of an input must be in the merged file; unset if they stay the
+// same. rebases: whether times count from another day in the merged file. Errors: those of
+// DatasetContent; kUnsupported if the types differ and the merged one is not wider.
+Result<ExpectedValues> expected_values(DatasetContent& input, std::size_t from,
+                                       DatasetContent& merged, std::size_t to, bool rebases);
+
+// Returns the canonical value of elements that no input has: _FillValue, missing_value, or netCDF's
+// default.
+Result<std::vector<std::byte>> missing_value_of(DatasetContent& merged, std::size_t variable);
+
+}  // namespace nmb

@@ -1,0 +1,60 @@
+// prove_merge: checks that a merged file has what its inputs say (docs/design/proof.md).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/compare.h"
+#include "merge/reporting/merge.h"
+#include "wire/failure.h"
+#include "wire/kinds.h"
+
+namespace nmb {
+
+// An open input.
+struct ProofInput {
+  ContentFile content;
+  bool has_groups = false;               // whether it is an NMB or HDF5 file
+  std::shared_ptr<const void> holder{};  // keeps the file open
+};
+
+struct MergeProof {
+  // The merge: its mode, rules and inputs. `output`, and how values are stored, do not matter.
+  // Blocks must not be divided or chosen.
+  PackOptions merge;
+  // The kind of the merged file if it is a classic file.
+  std::optional<Kind> classic{};
+  ComparisonOptions comparison{};
+  std::function<Result<ProofInput>(const std::string& path)> open;
+};
+
+// An input that was compared.
+struct ProvedInput {
+  std::string name;
+  std::vector<std::string> blocks;          // blocks of the merged file that have values of it
+  std::vector<ComparedVariable> different;  // variables with values that differ
+  Status status;                            // why it was not compared completely
+};
+
+struct ProofVisitor {
+  // A definition of the merged file differs. What the inputs say comes first.
+  std::function<Status(const DefinitionDifference&)> definition;
+  // Elements that no input has are not fill values.
+  std::function<Status(const ComparedVariable&)> filled;
+  // Called for each input, in the order of the merge, even if it is the same.
+  std::function<Status(const ProvedInput&)> input;
+};
+
+// Compares the definitions of the merged file with those that the merge would give it, and the
+// values of each input with the merged values at the place where they belong. Returns whether all
+// are the same. Sets *report as pack() does for a dry run. Errors: those of a dry run of pack(),
+// for example kConflict; kUnsupported for Join::key and if blocks are divided or chosen; those of
+// reading the merged file.
+NMB_EXPORT Result<bool> prove_merge(const ContentFile& merged, const MergeProof& proof,
+                                    const ProofVisitor& visitor, PackReport* report);
+
+}  // namespace nmb

@@ -1,0 +1,433 @@
+#!/usr/bin/python3
+"""nmverify --against for files that were united, joined, put together from tiles, or cut: each output of nmcat is equal to
+its sources, as numpy finds too; each fault that is planted in an output is reported, with the values.
+
+    against_merged_test.py --tools build/release/tools
+"""
+
+import json
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+from tool_runs import main, netCDF4, numpy  # noqa: E402
+
+DAYS = 5
+
+
+def make_month(path, number, kind="NETCDF4", units="days since 2001-01-01", days=DAYS, type="f4", lacks=()):
+    """Some days of a year, from a random generator with the number of the file."""
+    rng = numpy.random.default_rng(number)
+    with netCDF4.Dataset(path, "w", format=kind) as f:
+        f.set_auto_maskandscale(False)
+        f.title, f.history = f"month {number}", f"made {number}"
+        for name, length in (("time", None), ("lat", 6), ("lon", 8), ("bnds", 2)):
+            f.createDimension(name, length)
+        time = f.createVariable("time", "f8", ("time",))
+        time.units, time.calendar, time.bounds = units, "noleap", "time_bnds"
+        first = number * DAYS if units.endswith("2001-01-01") else 0
+        time[:] = first + numpy.arange(days) + 0.5
+        f.createVariable("time_bnds", "f8", ("time", "bnds"))[:] = first + numpy.arange(days)[:, None] + numpy.arange(2)
+        seen = f.createVariable("seen", "f8", ("time",), fill_value=-1)
+        seen.units, seen.calendar = units, "noleap"
+        seen[:] = [-1, numpy.nan, *(first + numpy.arange(2, days))]
+        lat, lon = f.createVariable("lat", "f4", ("lat",)), f.createVariable("lon", "f4", ("lon",))
+        lat.units, lon.units = "degrees_north", "degrees_east"
+        lat[:], lon[:] = numpy.linspace(75, -75, 6), numpy.arange(8) * 45
+        if "tas" not in lacks:
+            more = {"zlib": True, "chunksizes": (1, 3, 4)} if kind == "NETCDF4" else {}
+            tas = f.createVariable("tas", type, ("time", "lat", "lon"), fill_value=-9, **more)
+            tas.units, tas.scale_factor = "K", numpy.float32(0.5)
+            tas[:] = rng.integers(-100, 100, (days, 6, 8))
+        f.createVariable("mask", "i2", ("lat", "lon"))[:] = numpy.arange(48).reshape(6, 8)
+        if kind == "NETCDF4":
+            names = f.createVariable("names", str, ("time",))
+            names[:] = numpy.array([f"day {number} {i}" for i in range(days)], dtype=object)
+
+
+def values(path, name):
+    with netCDF4.Dataset(path) as f:
+        f.set_auto_maskandscale(False)
+        return f[name][...]
+
+
+# --- faults ---
+
+def assign(name, index, value):
+    def change(f):
+        f[name][index] = value
+
+    return change
+
+
+def swap(name, first, second):
+    """Swaps two parts along the first dimension."""
+
+    def change(f):
+        all = f[name][...]
+        all[first], all[second] = all[second].copy(), all[first].copy()
+        f[name][...] = all
+
+    return change
+
+
+def attribute(name, key, value):
+    def change(f):
+        (f[name] if name else f).setncattr(key, value)
+
+    return change
+
+
+def drop(name, key):
+    return lambda f: f[name].delncattr(key)
+
+
+def rename(name, other):
+    return lambda f: f.renameVariable(name, other)
+
+
+def add_variable(f):
+    f.createVariable("extra", "i4", ())
+
+
+def copied(path, to, index=lambda name, dimensions, array: array, type=lambda name, type: type, lengths=None):
+    """Copies a file; index() changes the values of a variable."""
+    with netCDF4.Dataset(path) as f, netCDF4.Dataset(to, "w", format=f.data_model) as out:
+        f.set_auto_maskandscale(False)
+        out.setncatts(f.__dict__)
+        for name, dimension in f.dimensions.items():
+            length = (lengths or {}).get(name, len(dimension))
+            out.createDimension(name, None if dimension.isunlimited() else length)
+        for name, v in f.variables.items():
+            attributes = dict(v.__dict__)
+            kind = v.dtype if v.dtype is str else type(name, v.dtype)
+            fill = attributes.pop("_FillValue", None)
+            one = out.createVariable(name, kind, v.dimensions, fill_value=None if fill is None else numpy.array(fill).astype(kind))
+            one.set_auto_maskandscale(False)
+            one.setncatts(attributes)
+            array = index(name, v.dimensions, v[...])
+            if v.dimensions:
+                one[:] = array
+            else:
+                one[...] = array
+
+
+def without_record(record):
+    """Leaves out one record."""
+
+    def change(path, to):
+        copied(path, to, lambda name, dimensions, array: numpy.delete(array, record, 0) if dimensions[:1] == ("time",) else array)
+
+    return change
+
+
+def rolled(dimension, by):
+    """All values lie at another index of a dimension."""
+
+    def change(path, to):
+        copied(path, to, lambda name, dims, array: numpy.roll(array, by, dims.index(dimension))
+               if dimension in dims and dims != (dimension,) else array)
+
+    return change
+
+
+def doubled(path, to):
+    copied(path, to, type=lambda name, type: "f8" if name == "tas" else type)
+
+
+COMMON = [
+    (assign("tas", (3, 2, 1), 1234), "tas[3,2,1]: "),
+    (assign("tas", (DAYS, 0, 0), -9), "tas[5,0,0]: "),
+    (assign("lat", 2, 7), "lat[2]: 15 -> 7"),
+    (assign("mask", (5, 7), 1), "mask[5,7]: 47 -> 1"),
+    (assign("time", 0, 3), "time[0]: 0.5 -> 3"),
+    (swap("tas", slice(0, 2), slice(DAYS, DAYS + 2)), "tas: "),
+    (attribute("tas", "units", "degC"), 'attribute "tas:units": value: "K" -> "degC"'),
+    (attribute("tas", "scale_factor", numpy.float32(0.25)), 'attribute "tas:scale_factor": value: 0.5'),
+    (attribute("time", "units", "days since 2001-01-02"), 'attribute "time:units": value: "days since 2001-01-01"'),
+    (attribute("time", "calendar", "standard"), 'attribute "time:calendar"'),
+    (attribute("", "title", "other"), 'attribute ":title": value: "month 0" -> "other"'),
+    (drop("time", "bounds"), 'attribute "time:bounds"'),
+    (rename("mask", "masc"), 'variable "mask"'),
+    (add_variable, 'variable "extra"'),
+]
+REWRITTEN = [
+    (without_record(DAYS), 'dimension "time": length: '),
+    (rolled("time", DAYS), "tas: "),
+    (rolled("lon", 1), "tas: "),
+    (rolled("lat", -1), "tas: "),
+    (doubled, 'variable "tas": type: '),
+]
+
+
+def says_equal(test, out, options, sources):
+    said = test.run("nmverify", out, *options, "--against", *sources)
+    test.check("equal to its sources" in said, f"{out.name} {options}: {said}")
+    report = json.loads(test.run("nmverify", out, "--json", *options, "--against", *sources))
+    test.check(report["same"] and all(one["same"] for one in report["sources"]) and not report["merged"], f"{out.name}: {report}")
+
+
+def says_different(test, out, options, sources, expected, fault):
+    said = test.run("nmverify", out, *options, "--against", *sources, exit_code=1)
+    test.check(expected in said and "not equal to its sources" in said, f"{out.name} {options} {fault}: found {said!r}, expected {expected!r}")
+
+
+def check_faults(test, out, options, sources, faults=COMMON, rewritten=REWRITTEN):
+    bad = test.work / f"bad{out.suffix}"
+    for number, (change, expected) in enumerate(faults):
+        shutil.copy(out, bad)
+        with netCDF4.Dataset(bad, "a") as f:
+            f.set_auto_maskandscale(False)
+            change(f)
+        says_different(test, bad, options, sources, expected, f"fault {number}")
+    for number, (change, expected) in enumerate(rewritten):
+        bad.unlink()
+        change(out, bad)
+        says_different(test, bad, options, sources, expected, f"rewritten {number}")
+    bad.unlink()
+
+
+def in_nmb(test, file):
+    """The content of a file in an .nmb file without records of its origin."""
+    out = test.work / "of_file.nmb"
+    out.unlink(missing_ok=True)
+    test.run("nmconvert", file, out)
+    return out
+
+
+def check_joins(test):
+    for kind, endings in (("NETCDF3_64BIT_DATA", ("nc", "nc4", "nmb")), ("NETCDF4", ("nc4", "nmb"))):
+        sources = [test.work / f"{kind}{i}.nc" for i in range(3)]
+        for i, path in enumerate(sources):
+            make_month(path, i, kind)
+        tas = numpy.concatenate([values(path, "tas") for path in sources])
+        for ending in endings:
+            out = test.work / f"join.{ending}"
+            test.run("nmcat", "--mode", "join", *sources, "-o", out, "-f")
+            says_equal(test, out, [], sources)  # the file records how it was made
+            says_equal(test, out, ["--mode", "join", "--along", "time"], sources)
+            if ending == "nmb":
+                says_different(test, out, [], sources[::-1], "time: ", "reversed")
+                says_different(test, out, [], sources[:2], 'dimension "time": length: 10 -> 15', "a source is missing")
+                continue
+            test.check(numpy.array_equal(values(out, "tas"), tas), f"{out}: tas")
+            check_faults(test, out, [], sources)
+            shutil.copy(out, test.work / "bad.nc4")
+            with netCDF4.Dataset(test.work / "bad.nc4", "a") as f:
+                f["tas"][7, 1, 1] = 77
+            says_different(test, in_nmb(test, test.work / "bad.nc4"), ["--mode", "join"], sources, "tas[7,1,1]: ", "in .nmb")
+    out = test.work / "packed.nmb"
+    test.run("nmcat", "--mode", "join", *sources, "-o", out, "--compress", "zstd", "--chunk", "time:4")
+    says_equal(test, out, [], sources)
+    bad = test.work / "bad.nc4"
+    shutil.copy(test.work / "join.nc4", bad)
+    with netCDF4.Dataset(bad, "a") as f:
+        f["names"][6] = "nobody"
+    says_different(test, bad, [], sources, "names: 1 value of 5 differs", "a string")
+
+
+def check_times(test):
+    sources = [test.work / f"times{i}.nc" for i in range(3)]
+    for i, path in enumerate(sources):
+        make_month(path, i, "NETCDF4_CLASSIC", ["hours since 2001-01-01", "days since 2001-01-11", "days since 2001-01-21"][i])
+    for ending in ("nc4", "nmb", "nc"):
+        out = test.work / f"times.{ending}"
+        test.run("nmcat", "--mode", "join", "--time-units", "rebase", *sources, "-o", out)
+        says_equal(test, out, [], sources)
+    out = test.work / "times.nc4"
+    days = [values(path, "time") for path in sources]
+    expected = numpy.concatenate([days[0], 240 + 24 * days[1], 480 + 24 * days[2]])
+    test.check(numpy.array_equal(values(out, "time"), expected), f"rebased: {values(out, 'time')}")
+    check_faults(test, out, [], sources, [
+        (assign("time", 7, 2.5), "time[7]: "),
+        (assign("time_bnds", (12, 1), 3), "time_bnds[12,1]: 552 -> 3"),
+        (attribute("time", "units", "days since 2001-01-21"), 'attribute "time:units"'),
+        (attribute("time", "units", "hours since 2001-01-02"), 'attribute "time:units"'),
+        (assign("seen", 5, 9), "seen[5]: -1 -> 9"),
+        (assign("seen", 6, -1), "seen[6]: "),
+        (lambda f: f["time"].__setitem__(slice(5, 10), days[1]), "time[5]: "),
+        (lambda f: f["time"].__setitem__(slice(10, 15), days[2]), "time[10]: 492 -> 0.5"),
+    ])
+
+
+def check_rules(test):
+    """--on-mismatch widen, --missing fill."""
+    sources = [test.work / f"rules{i}.nc" for i in range(3)]
+    for i, path in enumerate(sources):
+        make_month(path, i, "NETCDF4_CLASSIC", type=["i2", "f4", "f8"][i])
+    out = test.work / "widened.nc4"
+    test.run("nmcat", "--mode", "join", "--on-mismatch", "widen", *sources, "-o", out)
+    says_equal(test, out, [], sources)
+    test.check(values(out, "tas").dtype == "f8", "widened")
+    check_faults(test, out, [], sources, [(assign("tas", (1, 1, 1), 0.5), "tas[1,1,1]: ")], [
+        (lambda path, to: copied(path, to, type=lambda name, type: "f4" if name == "tas" else type), 'variable "tas": type: ')])
+    make_month(sources[1], 1, "NETCDF4_CLASSIC", lacks=("tas",))
+    make_month(sources[0], 0, "NETCDF4_CLASSIC")
+    make_month(sources[2], 2, "NETCDF4_CLASSIC")
+    for ending in ("nmb", "nc4"):
+        out = test.work / f"filled.{ending}"
+        test.run("nmcat", "--mode", "join", "--missing", "fill", *sources, "-o", out)
+        says_equal(test, out, [], sources)
+    test.check((values(out, "tas")[DAYS : 2 * DAYS] == -9).all(), "filled")
+    check_faults(test, out, [], sources, [
+        (assign("tas", (7, 3, 3), 5), "no source: /tas: 1 value of 240 differs"),
+        (assign("tas", (10, 3, 3), -9), "tas[10,3,3]: "),
+    ], [])
+
+
+def check_union(test):
+    first, second = test.work / "one.nc", test.work / "two.nc"
+    make_month(first, 3, "NETCDF4")
+    make_month(second, 3, "NETCDF4", lacks=("tas",))
+    with netCDF4.Dataset(second, "a") as f:
+        f.createVariable("pr", "f4", ("time", "lat"))[:] = numpy.arange(30).reshape(5, 6)
+    for ending in ("nmb", "nc4"):
+        out = test.work / f"union.{ending}"
+        test.run("nmcat", "--mode", "union", first, second, "-o", out)
+        says_equal(test, out, ["--mode", "union"], [first, second])
+    check_faults(test, out, ["--mode", "union"], [first, second], [
+        (assign("pr", (1, 1), 99), "pr[1,1]: 7 -> 99"),
+        (assign("tas", (1, 1, 1), 99), "tas[1,1,1]: "),
+        (assign("mask", (0, 0), 99), "mask[0,0]: 0 -> 99"),
+        (attribute("pr", "units", "m"), 'attribute "pr:units"'),
+        (rename("pr", "rain"), 'variable "pr"'),
+    ], [(rolled("lat", 1), "pr: ")])
+    with netCDF4.Dataset(second, "a") as f:
+        f["mask"][0, 0] = 5
+    test.run("nmverify", out, "--mode", "union", "--against", first, second, exit_code=1, says="mask")
+    test.run("nmcat", "--mode", "union", "--shared", "first", first, second, "-o", out, "-f")
+    says_equal(test, out, ["--mode", "union", "--shared", "first"], [first, second])
+    says_different(test, out, ["--mode", "union", "--shared", "first"], [second, first], "mask[0,0]: 5 -> 0", "other order")
+
+
+def make_tile(path, number, halo=0):
+    rows, columns = divmod(number, 2)
+    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_OFFSET") as f:
+        f.NumFilesInSet = 4
+        f.createDimension("time", None)
+        first = {"y": rows * 3, "x": columns * 4}
+        count = {"y": 3 + (halo if rows == 0 else 0), "x": 4 + (halo if columns == 0 else 0)}
+        for name, whole in (("y", 6), ("x", 8)):
+            f.createDimension(name, count[name])
+            one = f.createVariable(name, "f8", (name,))
+            one.domain_decomposition = numpy.array([1, whole, first[name] + 1, first[name] + count[name]], "i4")
+            one[:] = numpy.arange(first[name], first[name] + count[name])
+        f.createVariable("time", "f8", ("time",))[:] = range(3)
+        box = numpy.ix_(range(3), range(first["y"], first["y"] + count["y"]), range(first["x"], first["x"] + count["x"]))
+        f.createVariable("t", "f4", ("time", "y", "x"))[:] = numpy.arange(144.0).reshape(3, 6, 8)[box]
+
+
+def check_tiles(test):
+    for halo in (0, 1):
+        sources = [test.work / f"tile.nc.000{i}" for i in range(4)]
+        for i, path in enumerate(sources):
+            make_tile(path, i, halo)
+        for ending in ("nmb", "nc"):
+            out = test.work / f"tiles.{ending}"
+            test.run("nmcat", "--mode", "tiles", *sources, "-o", out, "-f")
+            says_equal(test, out, ["--mode", "tiles"], sources)
+        test.check(numpy.array_equal(values(out, "t").ravel(), numpy.arange(144)), "tiles")
+        check_faults(test, out, ["--mode", "tiles"], sources, [
+            (assign("t", (1, 5, 7), 0), "t[1,5,7]: 95 -> 0"),
+            (assign("x", 4, 0), "x[4]: 4 -> 0"),
+            (swap("t", 0, 1), "t: "),
+        ], [(rolled("x", 4), "t: "), (rolled("y", 1), "t: "), (without_record(2), 'dimension "time"')])
+    test.run("nmcat", "--mode", "tiles", "--missing", "fill", *sources[:3], "-o", out, "-f")
+    options = ["--mode", "tiles", "--missing", "fill"]
+    says_equal(test, out, options, sources[:3])
+    check_faults(test, out, options, sources[:3], [(assign("t", (0, 5, 7), 5), "no source: /t: 1 value of ")], [])
+
+
+def check_subsets(test):
+    sources = [test.work / f"part{i}.nc" for i in range(4)]
+    for i, path in enumerate(sources):
+        make_month(path, i)
+    tas = numpy.concatenate([values(path, "tas") for path in sources])
+    options = ["--variables", "tas", "--time", "2001-01-04,2001-01-12", "--box", "-50,90,0,80"]
+    expected = tas[3:12, :3][..., [7, 0, 1, 2]]
+    for ending in ("nmb", "nc4", "nc"):
+        out = test.work / f"subset.{ending}"
+        test.run("nmcat", "--mode", "join", *options, *sources, "-o", out, "-f", *([] if ending != "nc" else ["--to", "cdf5"]))
+        says_equal(test, out, [], sources)
+        if ending != "nmb":
+            test.check(numpy.array_equal(values(out, "tas"), expected), f"subset {ending}")
+            check_faults(test, out, [], sources, [
+                (assign("tas", (4, 1, 1), 1000), "tas[4,1,1]: "),
+                (assign("lon", 0, 315.5), "lon[0]: "),
+                (assign("lat", slice(None), [45, 15, -15]), "lat: 3 values of 3 differ"),
+                (lambda f: f["tas"].__setitem__(Ellipsis, tas[3:12, 1:4][..., [7, 0, 1, 2]]), "tas: "),
+                (lambda f: f["tas"].__setitem__(Ellipsis, tas[3:12, :3][..., :4]), "tas: "),
+                (lambda f: f["tas"].__setitem__(Ellipsis, tas[4:13, :3][..., [7, 0, 1, 2]]), "tas: "),
+            ], [(without_record(0), 'dimension "time"'), (rolled("lon", 1), "tas: ")])
+    out = test.work / "slab.nc4"
+    test.run("nmconvert", sources[0], out, "--slab", "lat=1::2,time=2")
+    slab = ["--mode", "union", "--slab", "lat=1::2,time=2"]
+    says_equal(test, out, slab, sources[:1])
+    check_faults(test, out, slab, sources[:1], [
+        (assign("tas", (0, 2, 2), 1000), "tas[0,2,2]: "),
+        (lambda f: f["tas"].__setitem__(Ellipsis, tas[2:3, 0::2]), "tas: "),
+    ], [])
+    out = test.work / "packed_subset.nmb"
+    test.run("nmcat", *sources[:2], "-o", out, "--slab", "time=0:2")
+    says_equal(test, out, [], sources[:2])
+    says_different(test, out, [], [sources[1], sources[2]], "part0", "other sources")
+
+
+def check_archives(test):
+    sources = [test.work / f"run{i}.nc" for i in (2, 0, 1)]
+    for path in sources:
+        make_month(path, int(path.stem[3:]), "NETCDF3_64BIT_DATA")
+    archive, out = test.work / "archive.nmb", test.work / "series.nc"
+    test.run("nmcat", *sources, "-o", archive)
+    test.run("nmcat", "--mode", "join", archive, "-o", out)
+    says_equal(test, out, [], [archive])
+    check_faults(test, out, [], [archive], COMMON[:4], REWRITTEN[:3])
+    groups = [test.work / f"group{i}.nc" for i in range(2)]
+    for i, path in enumerate(groups):
+        with netCDF4.Dataset(path, "w") as f:
+            f.createDimension("time", None)
+            f.createVariable("time", "f8", ("time",))[:] = numpy.arange(3) + 3 * i
+            for name in ("a", "b"):
+                f.createGroup(name).createVariable("v", "i4", ("time",))[:] = numpy.arange(3) + 10 * i
+    out = test.work / "groups.nc4"
+    test.run("nmcat", "--mode", "join", *groups, "-o", out)
+    says_equal(test, out, [], groups)
+    check_faults(test, out, [], groups, [(assign("b/v", 4, 0), "/b/v[4]: 11 -> 0"), (assign("time", 4, 0), "time[4]: 4 -> 0")], [])
+
+
+def check_order(test):
+    sources = [test.work / f"order{i}.nc" for i in (2, 0, 1)]
+    for path in sources:
+        make_month(path, int(path.stem[5:]), "NETCDF3_64BIT_DATA")
+    out = test.work / "sorted.nc"
+    test.run("nmcat", "--mode", "join", "--sort", "values:time", *sources, "-o", out)
+    says_equal(test, out, ["--mode", "join", "--sort", "values:time"], sources)
+    says_equal(test, out, ["--mode", "join", "--sort", "name"], sources)
+    says_different(test, out, ["--mode", "join"], sources, "time: ", "another order")
+    test.run("nmcat", "--mode", "join", *sources, "-o", out, "-f")
+    says_equal(test, out, [], sources)
+    says_different(test, out, ["--mode", "join", "--sort", "values:time"], sources, "time: ", "not sorted")
+
+
+def check_failures(test):
+    sources = [test.work / f"last{i}.nc" for i in range(2)]
+    for i, path in enumerate(sources):
+        make_month(path, i)
+    out = test.work / "last.nc4"
+    test.run("nmcat", "--mode", "join", *sources, "-o", out)
+    test.run("nmverify", out, "--against", *sources, test.work / "missing.nc", exit_code=2, says="missing.nc")
+    test.run("nmverify", out, "--against", *sources, "--along", "time", exit_code=2, says="--along needs --mode join")
+    test.run("nmverify", out, "--mode", "join", "--along", "depth", "--against", *sources, exit_code=1, says="depth")
+    test.run("nmverify", out, "--variables", "tas", exit_code=2, says="--variables needs --against")
+    with netCDF4.Dataset(sources[1], "a") as f:
+        f["tas"].units = "degC"
+    test.run("nmverify", out, "--against", *sources, exit_code=1, says="tas@units")
+
+
+def check(test):
+    for one in (check_joins, check_times, check_rules, check_union, check_tiles, check_subsets, check_archives, check_order, check_failures):
+        one(test)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, check))

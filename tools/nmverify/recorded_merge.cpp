@@ -1,0 +1,104 @@
+#include "nmverify/recorded_merge.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string_view>
+
+#include "common/printing/json_document.h"
+#include "prove/planned_content.h"
+
+namespace nmb::tools {
+
+namespace {
+
+constexpr int kMostDepth = 256;
+
+RecordedOptions options_of(const Json& options) {
+  RecordedOptions out;
+  for (const auto& [name, value] : options.items()) {
+    const Json values = value.is_array() ? value : Json::array({value});
+    for (const Json& one : values)
+      out.emplace_back(name, one.is_string() ? one.get<std::string>() : "true");
+  }
+  return out;
+}
+
+Result<RecordedOptions> options_in_provenance(const FileReader& reader) {
+  NMB_ASSIGN(const std::vector<std::string> texts, reader.provenance());
+  std::vector<RecordedOptions> runs;
+  for (const std::string& text : texts) {
+    const std::optional<Json> json = parse_object(text, kMostDepth);
+    if (!json || json->value("tool", Json()) != "nmcat") continue;
+    const auto options = json->find("options");
+    if (options != json->end() && options->is_object()) runs.push_back(options_of(*options));
+  }
+  return runs.size() == 1 ? std::move(runs.front()) : RecordedOptions();
+}
+
+// Reads "nmcat VERSION --NAME VALUE --NAME ...: N files: FIRST to LAST" (see history_line()).
+RecordedOptions options_in_history(std::string_view line) {
+  RecordedOptions out;
+  const std::size_t end = std::min(line.rfind(" file: "), line.rfind(" files: "));
+  line = line.substr(0, line.rfind(": ", end == line.npos ? end : end - 1));
+  std::size_t word = 0;
+  for (std::size_t at = line.find(' '); at != line.npos; at = word) {
+    word = line.find(' ', at + 1);
+    const std::string_view text = line.substr(at + 1, word - at - 1);
+    if (text.starts_with("--")) {
+      out.emplace_back(text.substr(2), "");
+    } else if (!out.empty()) {
+      std::string& value = out.back().second;
+      value.append(value.empty() ? "" : " ").append(text);
+    }
+  }
+  for (auto& [name, value] : out)
+    if (value.empty()) value = "true";
+  return out;
+}
+
+}  // namespace
+
+Result<RecordedOptions> recorded_options(const InspectedFile& file) {
+  if (file.reader()) return options_in_provenance(*file.reader());
+  NMB_ASSIGN(const std::string line, history_line_of(file.content()));
+  return line.starts_with("nmcat ") ? options_in_history(line) : RecordedOptions();
+}
+
+Status RecordedMerge::take(const RecordedOptions& recorded, const std::string& file) {
+  CLI::App app;
+  rules_.offer_mode(app);
+  rules_.offer_agreement(app);
+  rules_.offer_blocks(app);
+  subset_.offer(app);
+  std::vector<std::string> arguments;
+  for (const auto& [name, value] : recorded) {
+    for (const char* refused : {"blocks-from", "exclude", "where", "shard", "key", "split-names"})
+      if (name == refused)
+        return Status(Code::kUnsupported, file, kNoOffset, "",
+                      fmt::format("the file was made with nmcat --{}, which --against does not "
+                                  "support with --mode union, join and tiles",
+                                  name));
+    if (name == "hdf5-view" && (value == "on" || value == "auto"))
+      options_.writer.hdf5_view = Hdf5View::kAuto;
+    const CLI::Option* const option = app.get_option_no_throw("--" + name);
+    if (!option) continue;
+    arguments.push_back("--" + name);
+    if (option->get_expected_max() > 0) arguments.push_back(value);
+  }
+  std::ranges::reverse(arguments);  // CLI11 takes the last argument first
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::Error& error) {
+    return Status(Code::kUsage, file, kNoOffset, "",
+                  fmt::format("the recorded options of nmcat cannot be read ({}); give --mode and "
+                              "the other options",
+                              error.what()));
+  }
+  NMB_TRY(rules_.take());
+  NMB_ASSIGN(options_.subset, subset_.parse());
+  return {};
+}
+
+}  // namespace nmb::tools
