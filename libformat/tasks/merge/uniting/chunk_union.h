@@ -36,13 +36,10 @@ struct ChunkUnionOptions {
   bool is_forced = false;
   // Whether arrays without chunks keep little-endian values although no dataset has chunks.
   bool keeps_byte_order = false;
-<<<<<<< HEAD
   // Arrays of at most this size, in bytes, are not compressed unless they may grow or have chunks.
   std::uint64_t small_array = kSmallArray;
-=======
   // Whether only definitions are needed. The chunks then have no bytes.
   bool without_values = false;
->>>>>>> a7
 };
 
 // Stores the values of `all` in chunks. Without options.is_forced, returns nullopt if no variable

@@ -797,11 +797,8 @@ Status UnionBuilder::finish(NamedUnion& entry, MergeSink& sink) {
                              options_.compression ? &*options_.compression : nullptr,
                              needs_chunks(options_) || entry.united->has_growing(),
                              options_.hdf5.has_value(),
-<<<<<<< HEAD
-                             compresses_for_view(options_) ? kSmallForView : kSmallArray},
-=======
+                             compresses_for_view(options_) ? kSmallForView : kSmallArray,
                              options_.on_block != nullptr},
->>>>>>> a7
                             &chunks_));
     if (chunks) {
       hdf5::Hdf5Group group{
