@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 
 ALL = "NMB_ALL" in os.environ
+# Open MPI refuses to run as root unless both are set.
+os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def some(items, every):
