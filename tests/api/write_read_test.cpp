@@ -373,7 +373,9 @@ TEST_F(WriteReadTest, ADimensionOfAWriterThatIsGoneIsRefused) {
     Writer out(path("w.nmb"));
     Block block = out.block("a");
     const Dim x = block.dim("x", 2);
-    if (left) EXPECT_EQ(code_of([&] { block.var<int>("v", {*left}); }), Code::kUsage);
+    if (left) {
+      EXPECT_EQ(code_of([&] { block.var<int>("v", {*left}); }), Code::kUsage);
+    }
     left = x;
   }
 }

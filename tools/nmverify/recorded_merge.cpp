@@ -13,8 +13,6 @@ namespace nmb::tools {
 
 namespace {
 
-constexpr int kMostDepth = 256;
-
 RecordedOptions options_of(const Json& options) {
   RecordedOptions out;
   for (const auto& [name, value] : options.items()) {
@@ -29,6 +27,7 @@ Result<RecordedOptions> options_in_provenance(const FileReader& reader) {
   NMB_ASSIGN(const std::vector<std::string> texts, reader.provenance());
   std::vector<RecordedOptions> runs;
   for (const std::string& text : texts) {
+    constexpr int kMostDepth = 256;
     const std::optional<Json> json = parse_object(text, kMostDepth);
     if (!json || json->value("tool", Json()) != "nmcat") continue;
     const auto options = json->find("options");

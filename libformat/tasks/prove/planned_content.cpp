@@ -6,6 +6,7 @@
 
 #include "compare/content_blocks.h"
 #include "files/files.h"
+#include "hdf5_types/netcdf_marks.h"
 
 namespace nmb {
 
@@ -15,7 +16,7 @@ BlockEntry entry_for(const std::string& name, const Dataset& dataset) {
   BlockEntry entry;
   entry.name = name;
   entry.kind = static_cast<std::uint16_t>(dataset.kind());
-  dataset.metadata.count(&entry);
+  count_objects(dataset.metadata, &entry);
   entry.records = dataset.records;
   return entry;
 }

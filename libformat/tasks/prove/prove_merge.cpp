@@ -402,7 +402,7 @@ class MergeProver {
                                              both.to.number, merge_.join().rebase_times));
     std::vector<ElementBox>& filled = boxes_[{both.block, both.name()}];
     // Only the first values count where several inputs have them.
-    const bool first_counts = merge_.first_values() || merge_.on_mismatch() == Mismatch::kSkip;
+    const bool first_counts = merge_.agreement().first_values || merge_.on_mismatch() == Mismatch::kSkip;
     const bool is_known = std::ranges::count(filled, place->to) > 0;
     if (first_counts && is_known) return std::optional<ValuePair>();
     if (first_counts) pair.ignored = filled;
