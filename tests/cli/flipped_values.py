@@ -245,7 +245,7 @@ NO_VALUES_IN = {
     " check_reference refuse_unknown unlink_temporary_files",
     "find.h": "kind_text parse warnings type_problem unlike_note",
     "hdf5.h": "open_hdf5",
-    "hdf5_view.h": "left_out_word object lines for_each_left_out",
+    "hdf5_view.h": "left_out_word object lines is_large text for_each_left_out",
     "layout.h": "region_name layout_of",
     "merge.h": "input_name between_name add_outputs check_options text",
     "metadata.h": "def_dim def_var settle_names put_att def_extended_att replace_values def_att attribute_count find_dimension"

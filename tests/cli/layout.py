@@ -92,7 +92,10 @@ def expected_regions(data):
             joined[-1][1] = end
         else:
             joined.append([begin, end, kind, owner])
-    return joined, not file.findings
+    # The block of a dead original was replaced or removed.
+    orders = set(file.blocks_of_originals.values())
+    dead = {f"original {nmb_reference.text(one.path)}" for one in file.files or [] if one.is_original and one.row["order"] not in orders}
+    return [[begin, end, "dead", ""] if owner in dead else [begin, end, kind, owner] for begin, end, kind, owner in joined], not file.findings
 
 
 def lines_of(done):

@@ -4,6 +4,7 @@
 
 #include "dump/cdl_header.h"
 #include "dump/group_walk.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "model/paths.h"
 
 namespace nmb {
@@ -14,7 +15,7 @@ namespace {
 // only what a classic file can have.
 bool is_shown_as_classic(const Dataset& root) {
   return !root.metadata.extension() ||
-         root.metadata.find_attribute(kGlobal, "_nc3_strict").has_value();
+         root.metadata.find_attribute(kGlobal, kClassicModel).has_value();
 }
 
 class CdlFile final : public GroupVisitor {

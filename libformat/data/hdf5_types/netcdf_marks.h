@@ -24,6 +24,8 @@ inline constexpr std::string_view kNotAVariable =
 // If a variable has the name of a dimension but is not its scale, the name of the variable's data
 // set begins with this prefix.
 inline constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
+// An attribute of the root group: the file has only what a classic file can have.
+inline constexpr std::string_view kClassicModel = "_nc3_strict";
 
 // Returns whether a name has the form phony_dim_N, which netCDF gives to a dimension without a
 // scale in an HDF5 file.

@@ -89,6 +89,7 @@ class ViewMaker {
 
   void find_marks() {
     view_.is_scale.resize(metadata_.variable_count());
+    view_.is_united = is_classic_dataset(metadata_);
     view_.is_netcdf = metadata_.find_attribute(kGlobal, "_NCProperties").has_value();
     for (VarId v = 0; v < metadata_.variable_count(); ++v) {
       view_.is_scale[v] = is_dimension_scale(metadata_, v);
@@ -340,9 +341,9 @@ class ViewMaker {
 }  // namespace
 
 bool NetcdfView::hides(VarId owner, std::string_view attribute) const {
+  if (attribute == kClassicModel) return is_netcdf || is_united;
   if (!is_netcdf) return false;
-  constexpr std::string_view kBooks[] = {"_NCProperties", kDimensionId, kCoordinates,
-                                         "_nc3_strict"};
+  constexpr std::string_view kBooks[] = {"_NCProperties", kDimensionId, kCoordinates};
   if (std::find(std::begin(kBooks), std::end(kBooks), attribute) != std::end(kBooks)) return true;
   if (owner == kGlobal) return false;
   if (attribute == kList || attribute == "REFERENCE_LIST") return true;

@@ -55,6 +55,7 @@ struct NetcdfView {
   // netCDF-4 group has no dimensions of its own and no such signs, the group cannot be
   // distinguished from a plain HDF5 group.
   bool is_netcdf = false;
+  bool is_united = false;  // whether the block is a classic dataset of kind 6
   // Dimensions in netCDF's order, if the file records this order. The length of an unlimited
   // dimension is the length of its longest variable in this block. If DimensionLengths are given,
   // variables in other groups count, too.

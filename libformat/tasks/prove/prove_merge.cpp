@@ -79,7 +79,7 @@ class MergeProver {
 
   Status settle() {
     if (!merge_.join().key.empty())
-      return Status(Code::kUnsupported, "", kNoOffset, "", "numbers of Join::key are not compared");
+      return Status(Code::kUnsupported, "", kNoOffset, "", "the numbers of events (Join::key) are not compared");
     if (merge_.choice() || merge_.block_by.by != BlockRule::By::kGroup || merge_.packs())
       return Status(Code::kUnsupported, "", kNoOffset, "",
                     "divided and chosen blocks are not compared");

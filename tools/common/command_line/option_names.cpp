@@ -27,6 +27,7 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
     {"FileKind::kNmb", "nmb"},
     {"Hdf5View::kOn", "--hdf5-view on"},
     {"Join::along", "--along"},
+    {"Join::key", "--key"},
     {"Join::rebase_times", "--time-units=rebase"},
     {"MergeOptions::block_by", "--split-names"},
     {"MergeOptions::block_name", "--block-name"},

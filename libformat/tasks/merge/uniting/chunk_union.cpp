@@ -8,6 +8,7 @@
 
 #include "convert/chunk_region.h"
 #include "hdf5_types/hdf5_section.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "merge/uniting/chunk_jobs.h"
 #include "merge/uniting/chunk_origins.h"
 #include "model/classic.h"

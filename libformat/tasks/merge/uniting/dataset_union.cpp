@@ -110,8 +110,8 @@ std::vector<std::string> DatasetUnion::other_growing() const {
   return names;
 }
 
-bool DatasetUnion::is_classic_model() const {
-  if (!are_classic_model_ || has_own_types() || !type_losses(all_.metadata, Kind::kCdf1).empty())
+bool DatasetUnion::has_classic_definitions() const {
+  if (has_own_types() || !type_losses(all_.metadata, Kind::kCdf1).empty())
     return false;
   const auto growing = std::ranges::find(grows_, true);
   const auto count = std::ranges::count(grows_, true) + (all_.metadata.record_dimension() ? 1 : 0) +
@@ -1159,6 +1159,7 @@ Result<Dataset> DatasetUnion::take(const std::string& name) {
       !checked_add(bytes, all_.layout.record_begin, &bytes))
     return Status(Code::kLimit, "all groups together have more than 2^64 bytes of values");
   auto values = std::make_shared<LaidValues>(laid_values(all_.layout, all_.records, name));
+  are_classic_model_ = are_classic_model_ && has_classic_definitions();
   place_heaps();
   for (VarId v = 0; v < placed_.size(); ++v) lay(v, values.get());
   all_.extent = with_heaps(source_of(std::move(values)));

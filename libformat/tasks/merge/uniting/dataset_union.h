@@ -35,9 +35,6 @@
 
 namespace nmb {
 
-// A group attribute of netCDF-4: the file has only what a classic file can have.
-inline constexpr std::string_view kClassicModel = "_nc3_strict";
-
 struct UnionRules {
   enum class Along : std::uint8_t { kNothing, kRecords, kDimension, kFirstAxis, kTiles };
   // The dimension along which values are joined.
@@ -210,9 +207,9 @@ class DatasetUnion {
   bool has_own_types() const {
     return !own_.empty() || !own_attributes_.empty() || !named_types_.empty();
   }
-  // Returns whether all datasets are netCDF-4 files of the classic model, and the united dataset
-  // can be one: it has classic types and one unlimited dimension, the slowest one.
-  bool is_classic_model() const;
+  // After take(): returns whether all datasets are netCDF-4 files of the classic model, and the
+  // united dataset can be one: it has classic types and one unlimited dimension, the slowest one.
+  bool is_classic_model() const { return are_classic_model_; }
   void forget_classic_model() { are_classic_model_ = false; }
   Type type_of(VarId variable) const { return all_.metadata.variable(variable).type; }
   // Returns a variable's values in one dataset, without gaps, and sets *count to the number of
@@ -373,6 +370,7 @@ class DatasetUnion {
   Status compare_own(VarId known, const DatasetValues& own, const DatasetValues& first,
                      std::uint64_t from);
   std::vector<IndexRange> ranges_here(VarId known) const;
+  bool has_classic_definitions() const;
   void place_heaps();
   Source with_heaps(Source laid);
   Source values_of(VarId variable, const DatasetValues& place, std::uint64_t* offset,
@@ -453,7 +451,7 @@ class DatasetUnion {
   std::vector<Joined> joined_;                   // for each dimension
   std::vector<bool> grows_;                      // for each dimension; see grows()
   std::vector<std::string> empty_;               // see empty()
-  bool are_classic_model_;                       // whether all datasets so far are
+  bool are_classic_model_;                       // see is_classic_model()
   std::vector<Placed> placed_;                   // for each variable
   std::map<VarId, ClassicView::OwnValues> own_;  // see own_of()
   std::set<std::pair<VarId, std::string>> own_attributes_;

@@ -782,9 +782,9 @@ Status UnionBuilder::finish(NamedUnion& entry, MergeSink& sink) {
   const bool joins_several = entry.inputs.size() > 1 || options_.unite_single || options_.subset;
   if (entry.name.name.empty() && !options_.join().history.empty() && joins_several)
     NMB_TRY(entry.united->add_history(options_.join().history));
+  note_choice(entry);
   NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
   NMB_TRY(check_coordinates(entry, coordinates));
-  note_choice(entry);
   std::vector<std::uint32_t> levels;
   for (DimId d = 0; d < all.metadata.dimension_count(); ++d) {
     const auto known = entry.levels.find(all.metadata.dimension(d).name);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "hdf5_types/netcdf_marks.h"
 #include "merge/reading/classic_form.h"
 #include "merge/reading/held_values.h"
 #include "merge/uniting/decomposition.h"
