@@ -6,6 +6,7 @@ cannot keep is refused or told, never dropped in silence.
 """
 
 import json
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -181,7 +182,9 @@ def check_view(tools):
     run(tools, ("nmconvert", "--repack", "statistics.nmb", "out.nmb"), 0)
     tools.check(not has_view("out.nmb"), "a view that nobody asked for")
     # A block that came later, and cannot be shown.
-    tools.run("nmcat", "statistics.nmb", "-o", "hdf5_view.nmb", "--append", "--block-name", "later/{group}", "--compress", "zstd")
+    name = b"x" * 256
+    (tools.work / "long.nc").write_bytes(b"CDF\1" + struct.pack(f">4I256sI{4 * 4}x", 0, 10, 1, len(name), name, 4))
+    tools.run("nmcat", "long.nc", "-o", "hdf5_view.nmb", "--append")
     run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb"), 2, "use --hdf5-view off to write OUTPUT without a view")
     run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb", "--hdf5-view", "off"), 0)
 
