@@ -79,7 +79,8 @@ class MergeProver {
 
   Status settle() {
     if (!merge_.join().key.empty())
-      return Status(Code::kUnsupported, "", kNoOffset, "", "the numbers of events (Join::key) are not compared");
+      return Status(Code::kUnsupported, "", kNoOffset, "",
+                    "the numbers of events (Join::key) are not compared");
     if (merge_.choice() || merge_.block_by.by != BlockRule::By::kGroup || merge_.packs())
       return Status(Code::kUnsupported, "", kNoOffset, "",
                     "divided and chosen blocks are not compared");
@@ -402,7 +403,8 @@ class MergeProver {
                                              both.to.number, merge_.join().rebase_times));
     std::vector<ElementBox>& filled = boxes_[{both.block, both.name()}];
     // Only the first values count where several inputs have them.
-    const bool first_counts = merge_.agreement().first_values || merge_.on_mismatch() == Mismatch::kSkip;
+    const bool first_counts =
+        merge_.agreement().first_values || merge_.on_mismatch() == Mismatch::kSkip;
     const bool is_known = std::ranges::count(filled, place->to) > 0;
     if (first_counts && is_known) return std::optional<ValuePair>();
     if (first_counts) pair.ignored = filled;

@@ -111,8 +111,7 @@ std::vector<std::string> DatasetUnion::other_growing() const {
 }
 
 bool DatasetUnion::has_classic_definitions() const {
-  if (has_own_types() || !type_losses(all_.metadata, Kind::kCdf1).empty())
-    return false;
+  if (has_own_types() || !type_losses(all_.metadata, Kind::kCdf1).empty()) return false;
   const auto growing = std::ranges::find(grows_, true);
   const auto count = std::ranges::count(grows_, true) + (all_.metadata.record_dimension() ? 1 : 0) +
                      std::ssize(empty_);
