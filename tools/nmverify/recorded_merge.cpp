@@ -13,6 +13,10 @@ namespace nmb::tools {
 
 namespace {
 
+constexpr const char* kSeries = "one-file-per-variable";
+// Instead of an option: the name of a variable of the file.
+constexpr const char* kVariable = "variable";
+
 RecordedOptions options_of(const Json& options) {
   RecordedOptions out;
   for (const auto& [name, value] : options.items()) {
@@ -61,8 +65,15 @@ RecordedOptions options_in_history(std::string_view line) {
 
 Result<RecordedOptions> recorded_options(const InspectedFile& file) {
   if (file.reader()) return options_in_provenance(*file.reader());
-  NMB_ASSIGN(const std::string line, history_line_of(file.content()));
-  return line.starts_with("nmcat ") ? options_in_history(line) : RecordedOptions();
+  NMB_ASSIGN(const RecordedHistory history, recorded_history(file.content()));
+  RecordedOptions options = options_in_history(history.line);
+  if (history.line.starts_with("nmcat ")) return options;
+  // Another file that nmconvert wrote has one source.
+  if (std::ranges::count(options, kSeries, &RecordedOptions::value_type::first) == 0)
+    return RecordedOptions();
+  options.emplace_back("mode", "join");
+  for (const std::string& name : history.variables) options.emplace_back(kVariable, name);
+  return options;
 }
 
 Status RecordedMerge::take(const RecordedOptions& recorded, const std::string& file) {
@@ -97,6 +108,12 @@ Status RecordedMerge::take(const RecordedOptions& recorded, const std::string& f
   }
   NMB_TRY(rules_.take());
   NMB_ASSIGN(options_.subset, subset_.parse());
+  for (const auto& [name, value] : recorded) {
+    if (name != kVariable) continue;
+    if (!options_.subset) options_.subset.emplace();
+    options_.subset->variables.push_back(
+        {value, [value](std::string_view found) { return found == value; }});
+  }
   return {};
 }
 

@@ -23,9 +23,10 @@ BlockEntry entry_for(const std::string& name, const Dataset& dataset) {
 
 }  // namespace
 
-Result<std::string> history_line_of(const ContentFile& merged) {
+Result<RecordedHistory> recorded_history(const ContentFile& merged) {
+  RecordedHistory out;
   NMB_ASSIGN(const std::optional<BlockEntry> root, merged.blocks.find(""));
-  if (!root) return std::string();
+  if (!root) return out;
   NMB_ASSIGN(DatasetContent block, content_of(merged, *root, {}));
   NMB_ASSIGN(const std::vector<AttributeContent> attributes, block.attributes());
   for (const AttributeContent& attribute : attributes) {
@@ -33,9 +34,11 @@ Result<std::string> history_line_of(const ContentFile& merged) {
     const std::string_view text(reinterpret_cast<const char*>(attribute.values.data()),
                                 attribute.values.size());
     const std::string_view line = text.substr(0, text.find('\n'));
-    if (line.starts_with("nmcat ") || line.starts_with("nmconvert ")) return std::string(line);
+    if (line.starts_with("nmcat ") || line.starts_with("nmconvert ")) out.line = line;
   }
-  return std::string();
+  for (std::size_t v = 0; !out.line.empty() && v < block.variable_count(); ++v)
+    out.variables.push_back(block.variable_name(v));
+  return out;
 }
 
 Result<PlannedContent> PlannedContent::of(const PackOptions& merge, PackReport* report) {

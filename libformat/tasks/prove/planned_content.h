@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "compare/compare.h"
 #include "merge/reporting/merge.h"
@@ -11,9 +12,13 @@
 
 namespace nmb {
 
-// Returns the line that nmcat or nmconvert has put before the attribute `history` of a file; empty
-// if there is none. Errors: those of reading the file.
-NMB_EXPORT Result<std::string> history_line_of(const ContentFile& merged);
+// What the root block of a file says about how the file was made.
+struct RecordedHistory {
+  std::string line{};  // the line that nmcat or nmconvert has put before the attribute `history`
+  std::vector<std::string> variables{};  // names of the variables; only with `line`
+};
+// Errors: those of reading the file.
+NMB_EXPORT Result<RecordedHistory> recorded_history(const ContentFile& merged);
 
 class PlannedContent {
  public:

@@ -101,8 +101,10 @@ class MergeProver {
 
   // Compares all definitions with those of a merge that writes nothing.
   Status compare_plan() {
-    if (auto* const join = std::get_if<Join>(&merge_.mode))
-      NMB_ASSIGN(join->history, history_line_of(merged_));
+    if (auto* const join = std::get_if<Join>(&merge_.mode)) {
+      NMB_ASSIGN(RecordedHistory history, recorded_history(merged_));
+      join->history = std::move(history.line);
+    }
     NMB_ASSIGN(const PlannedContent planned, PlannedContent::of(merge_, &report_));
     for (const PackConflict& conflict : report_.left_out)
       left_out_.emplace(conflict.second_file.empty() ? conflict.first_file : conflict.second_file,
