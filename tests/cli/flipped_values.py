@@ -129,7 +129,7 @@ nmconvert --files-from list --out-dir out --to hdf5 --lossy
 nmconvert --files-from list --out-dir out --to nc4 --lossy --no-check -j 2
 nmconvert --files-from list --out-dir out --to nmb --no-check
 nmconvert --files-from list --out-dir out --to hdf5 --report report --resume --lossy -f
-nmconvert --files-from list --out-dir out --one-file-per-variable --no-history
+nmconvert --files-from list --out-dir out --one-file-per-variable --no-history --time-units rebase
 nmconvert in.nmb out.h5 --digest xxh128 --no-check --json
 nmconvert in.nmb out.h5 --lossy --no-check --jsonl
 mpiexec nmconvert in.nmb out.h5 --lossy --no-check
