@@ -112,7 +112,7 @@ Status RecordedMerge::take(const RecordedOptions& recorded, const std::string& f
     if (name != kVariable) continue;
     if (!options_.subset) options_.subset.emplace();
     options_.subset->variables.push_back(
-        {value, [value](std::string_view found) { return found == value; }});
+        {value, [only = value](std::string_view found) { return found == only; }});
   }
   return {};
 }
