@@ -507,7 +507,7 @@ class Subsetter {
         });
         NMB_TRY(status);
       }
-      // The numbers of samples of each instance belong to all samples.
+      // The variable counts the samples of each instance; the counts fit only all samples.
       if (from_.find_attribute(v, "sample_dimension"))
         for (const DimId d : dimensions_of(v)) NMB_TRY(refuse(d, v, "sample_dimension"));
       NMB_TRY(from_.try_each_attribute(v, [&](const Attribute& attribute) -> Status {
@@ -623,7 +623,7 @@ class Subsetter {
     return source_of(std::make_shared<const SelectedValues>(std::move(selected)));
   }
 
-  // Returns the values of a longitude, or of its bounds. turns: what is added at each index.
+  // Returns the values of a longitude, or of its bounds. turns: the degrees to add at each index.
   Result<Source> turned_values(VarId v, const std::vector<double>& turns) const {
     const Type type = from_.variable(v).type;
     for (const char* attribute : {"scale_factor", "add_offset", "_Unsigned"})
@@ -661,7 +661,7 @@ class Subsetter {
   std::vector<bool> is_chosen_, is_bounds_;  // by variable
   std::vector<IndexRuns> indexes_;           // by dimension; valid if chosen_by_ is not 0
   std::vector<std::size_t> chosen_by_;       // by dimension: number of the rule plus 1, or 0
-  // Longitudes and their bounds whose values change, and what is added to them at each index.
+  // Longitudes and their bounds whose values change, and the degrees to add at each index.
   std::map<VarId, std::vector<double>> turned_;
 };
 

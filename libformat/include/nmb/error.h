@@ -1,7 +1,8 @@
 // Error: what the functions of this library throw. Each function f() that can fail has a twin
 // try_f(), which returns the same failure as a Status or a Result; f() is check(try_f()). If a
-// callback throws an exception, the call fails with what caught() makes of it. try_f() itself
-// throws only std::bad_alloc. Calls of a handle that was moved from fail with kUsage.
+// callback throws an exception, the call fails with the Status that caught() returns for it.
+// try_f() itself throws only std::bad_alloc. Calls of a handle that was moved from fail with
+// kUsage.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +43,9 @@ T check(Result<T> result) {
   return *std::move(result);
 }
 
-// Runs work(), which returns nothing or a Status, and returns this Status, or that of what it
-// throws: that of an Error, kLimit for std::bad_alloc, and kUsage with the exception's text for
-// other exceptions.
+// Runs work(), which returns nothing or a Status, and returns this Status. For an exception,
+// returns the status of an Error, kLimit for std::bad_alloc, and kUsage with the exception's text
+// for any other.
 template <class Work>
 Status caught(Work&& work) {
   using Returned = decltype(std::forward<Work>(work)());

@@ -22,11 +22,11 @@
 // needs neither end_define() nor redefine(), because it calls them itself; a program that defines
 // many blocks before it puts values is faster than one that alternates, and its file is smaller.
 //
-// Errors: after kUsage, kExists, kNotFound or kRange, the writer can be used on. A collective call
-// returns them on all ranks if one rank passes a wrong argument, and changes nothing; but kRange
-// means that all values are put. After any other failure of end_define() or of a collective call of
-// several ranks, after different collective calls, and after kIo, kNoSpace or kDamaged, every later
-// call returns the same failure. A writer and its handles belong to one thread.
+// Errors: after kUsage, kExists, kNotFound or kRange, the writer can still be used. If one rank
+// passes a wrong argument to a collective call, all ranks get the error and nothing changes; only
+// after kRange, all values are put. Every later call returns the same failure after kIo, kNoSpace
+// or kDamaged, after different collective calls, and after any other failure of end_define() or of
+// a collective call on several ranks. A writer and its handles belong to one thread.
 #pragma once
 
 #include <cstdint>
@@ -141,7 +141,7 @@ class Var {
   Request iput(const Hyperslab& slab, ConstArray values) { return check(try_iput(slab, values)); }
   NMB_EXPORT Result<Request> try_iput(ConstArray values);
   NMB_EXPORT Result<Request> try_iput(const Hyperslab& slab, ConstArray values);
-  // Values that are gone when the call returns do not compile.
+  // Temporary values, which are gone when the call returns, do not compile.
   template <TemporaryNumbers T>
   Request iput(T&& values) = delete;
   template <TemporaryNumbers T>

@@ -18,7 +18,7 @@ namespace {
 #ifdef __SIZEOF_FLOAT128__
 __extension__ using Quad = __float128;
 #else
-using Quad = long double;  // has 113 bits where there is no other such type
+using Quad = long double;  // also has 113 bits on machines without __float128
 #endif
 
 constexpr const char *kFillValue = "_FillValue", *kMissingValue = "missing_value";

@@ -128,8 +128,8 @@ struct FileWriterOptions : OutputOptions {
   // Called on rank 0 by close() if the new view leaves out objects. If the function fails, the
   // commit fails and does not change the file.
   std::function<Status(const LeftOutList&)> on_left_out{};
-  // Called on rank 0 by close() if it makes a view, with what the view costs. If the function
-  // fails, the commit fails and does not change the file.
+  // Called on rank 0 by close() with the cost of the view that it makes. If the function fails, the
+  // commit fails and does not change the file.
   std::function<Status(const ViewCost&)> on_view{};
   // Called on rank 0 by open() for each repair, with a sentence that describes the repair
   // (spec/writer.md, section 5.7). The function is called even if open() fails later. Repairs are:

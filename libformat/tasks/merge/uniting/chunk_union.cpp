@@ -61,8 +61,8 @@ class ChunkUniter {
 
  private:
   bool is_subset(std::uint32_t member) const { return united_.selected_of(member) != nullptr; }
-  // Returns whether a part has copied chunks of which some cannot be decoded. In a subset, all of
-  // them were decoded.
+  // Returns whether a part has copied chunks that cannot be decoded. Those of a subset have all
+  // been decoded.
   bool is_damaged(const ChunkedPart& part) const {
     return part.is_alike && part.is_marked && !is_subset(part.box.member);
   }
@@ -302,9 +302,9 @@ class ChunkUniter {
         &runs_);
   }
 
-  // Checks a stored chunk that is copied. The chunks of a subset are decoded, because the input's
-  // other chunks were not; otherwise only a checksum is checked, if there is one. number: the
-  // number of the chunk in the united variable.
+  // Checks a stored chunk that is copied. A chunk of a subset is decoded, because its input was not
+  // checked as a whole; for any other chunk, only a stored checksum is checked. number: the number
+  // of the chunk in the united variable.
   Status check_copied(const StoredChunk& chunk, const Chunking& chunking, const ChunkGrid& grid,
                       std::uint64_t number) const {
     const bool decodes = is_subset(chunk.source);

@@ -84,8 +84,8 @@ bool needs_chunks(const PackOptions& options) {
          (options.hdf5 && wanted.codec.value_or(PieceCodec::kNone) != PieceCodec::kNone);
 }
 
-// Arrays of at most this size stay uncompressed where a view needs chunks, which compression in
-// pieces does not.
+// If values are compressed for a view, arrays of at most this size stay uncompressed, because they
+// would need chunks.
 constexpr std::uint64_t kSmallForView = 1024;
 
 // The largest number of names shown in a warning.
@@ -701,8 +701,8 @@ Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& s
   return {};
 }
 
-// Checks that an input has the dimension that Join::along names. If none has it, drops conflicts,
-// which only say that nothing was joined.
+// Checks that an input has the dimension that Join::along names. If none has it, drops the
+// conflicts, because they would only say that nothing was joined.
 Status UnionBuilder::check_along() {
   const std::string& along = options_.join().along;
   if (along.empty() || along == kFirstAxis || has_along_ || entries_.empty() ||
