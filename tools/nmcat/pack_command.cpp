@@ -279,7 +279,8 @@ Json PackCommand::decisive_options() const {
       "--hint", "--no-sync",     "--report",   "--no-lock", "--strict",     "--json",
       "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",        "--progress",
       "--to",   "--no-progress", "--external", "--mem",     "--blocks-from"};
-  // The order of several inputs is that of their names.
+  // --sort is recorded only if it orders the blocks of a single input: several inputs are listed in
+  // their order.
   const auto orders_blocks = [&](const CLI::Option& option) {
     return option.check_lname("sort") && !packs() && options_.inputs.size() == 1;
   };
@@ -320,7 +321,7 @@ std::string PackCommand::provenance(const std::vector<PackSource>& sources) cons
   std::uint64_t left_out = 0, bytes = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const PackSource& source = sources[i];
-    // Blocks that count as inputs have one file.
+    // All blocks that count as inputs are in one file.
     if (i > 0 && source.path == sources.front().path && !packs() && options_.inputs.size() == 1)
       continue;
     const std::filesystem::path path = source.path;
@@ -372,7 +373,7 @@ std::string PackCommand::needs_pack(const char* option) const {
   return fmt::format("{} needs --mode pack; the mode is {}", option, rules_.mode());
 }
 
-// Returns what makes --digest useful for an OUT that records no digests.
+// Returns a hint on how --digest is useful if OUT records no digests.
 std::string PackCommand::hint_of_digest() const {
   return digest_ == RecordedDigests::kSha256
              ? "; with --json or --report FILE, --digest sha256 adds the SHA-256 of inputs and OUT "
@@ -671,7 +672,7 @@ Result<bool> PackCommand::selects_from_one_archive(const PackOptions& options) c
   return kind == FileKind::kNmb;
 }
 
-// Sets *tells to false in each process that does not print messages. Only one process prints them.
+// Sets *tells to false in each process that prints no messages. Only one process prints them.
 Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status added = add_outputs();
   Progress progress(tool_, "moving values");

@@ -366,8 +366,8 @@ Status ConvertCommand::give_back(const ConversionOptions& options) {
                     [&](const auto& sink) { return reader->give_back(original->number, sink); });
 }
 
-// Writes the original files that match to --out-dir. Nothing is written if one of them cannot be
-// written because it exists.
+// Writes the original files that match to --out-dir. Without -f, nothing is written if one of them
+// exists.
 Status ConvertCommand::give_back_all(const FileReader& reader, ConversionOptions options) {
   NMB_ASSIGN(const std::vector<BlockFile> files,
              files_of_originals(reader, *original_, batch_.folder));
@@ -401,7 +401,7 @@ Status ConvertCommand::give_back_all(const FileReader& reader, ConversionOptions
   return {};
 }
 
-// Writes a file from the bytes that `give` passes to its argument.
+// Writes a file. give(sink) passes the bytes of the file to `sink`.
 template <class Give>
 Status ConvertCommand::write_back(const std::string& output, const ConversionOptions& options,
                                   const Give& give) {

@@ -60,7 +60,7 @@ Status SetCommand::run(std::vector<std::string> files) {
   return report.unreadable.empty() ? status : Status();
 }
 
-// Sets *tells to false in each process that does not print messages.
+// Sets *tells to false in each process that prints no messages.
 Status SetCommand::plan(PackReport* report, bool* tells) {
   if (launched_ranks() <= 1) {
     Communicator alone;

@@ -7,7 +7,7 @@ namespace nmb::tools {
 
 namespace {
 
-// A name comes before its own beginning.
+// A name comes before the names that are its beginning.
 constexpr std::pair<std::string_view, std::string_view> kNames[] = {
     {"Agreement::first_values", "--shared=first"},
     {"BlockChoice::excludes", "--exclude"},
