@@ -162,7 +162,7 @@ TEST_F(CallsTest, CallsStopWhenCancelled) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 3) << "no hidden files are left";
 }
 
-// Would catch: an exception of a callback that leaves a function which returns failures.
+// Would catch: an exception of a callback that escapes a function that returns failures.
 TEST_F(CallsTest, ExceptionsOfCallbacksAreFailures) {
   const std::vector<std::string> inputs{write("1.nmb", 0, 300'000), write("2.nmb", 1, 300'000)};
   const auto boom = [](std::uint64_t, std::uint64_t) { throw std::runtime_error("my callback"); };

@@ -130,7 +130,7 @@ TEST_F(RanksTest, LocalErrorsStayLocalUntilRanksAgree) {
   EXPECT_EQ(Reader(path()).read<int>("b/v").size(), 3U);
 }
 
-// A wrong argument of one rank fails on all, and all go on.
+// A wrong argument on one rank fails on all ranks, which can then continue.
 TEST_F(RanksTest, WrongArgumentsOfACollectiveCall) {
   run_threads(3, [&](Ranks& ranks) {
     const bool last = ranks.rank() == 2;
@@ -149,7 +149,7 @@ TEST_F(RanksTest, WrongArgumentsOfACollectiveCall) {
   EXPECT_EQ(Reader(path()).read<int>("b/v"), (std::vector<int>{0, 1, 2}));
 }
 
-// Would catch: a failure that the work of a rank returns, and that is dropped.
+// Would catch: a failure that the work of a rank returns, but run() drops.
 TEST_F(RanksTest, WorkMayReturnAStatus) {
   const auto work = [](Ranks& ranks) {
     return ranks.rank() == 1 ? Status(Code::kIo, "lost") : ranks.try_barrier();

@@ -137,7 +137,7 @@ TEST_F(WriteReadTest, RequestsArePutTogether) {
   EXPECT_EQ(c, all);
 }
 
-// Would catch: a request that another writer takes for one of its own, and the request 0.
+// Would catch: a writer that takes another writer's request, or the request 0, for its own.
 TEST_F(WriteReadTest, ARequestBelongsToItsWriter) {
   const std::vector<int> ones{1, 1}, twos{2, 2};
   Writer a(path("a.nmb")), b(path("b.nmb"));
@@ -274,7 +274,7 @@ TEST_F(WriteReadTest, ADimensionOfLengthZeroIsRefused) {
   EXPECT_EQ(Reader(path()).read<int>("b/v"), std::vector<int>{3});
 }
 
-// Would catch: numbers that readers find to be damage.
+// Would catch: numbers that readers report as damage.
 TEST_F(WriteReadTest, NumbersThatAFileCannotHaveAreRefused) {
   {
     Writer out(path());

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Blocks of an archive as inputs: a join, a union or tiles of the blocks of one NMB file has the bytes that the packed
-files give, the values are those of ncrcat, xarray and numpy, and time series come from an archive as from files. What
-.nc means as an output follows from the inputs. Files of --extract and --original with --out-dir are the packed files.
+files give, the values are those of ncrcat, xarray and numpy, and time series come from an archive as from files. The
+inputs determine the kind of an output .nc. Files of --extract and --original with --out-dir are the packed files.
 
     archive_inputs_test.py --tools FOLDER
 
@@ -23,7 +23,7 @@ KINDS = {
     "zip": dict(format="NETCDF4", zlib=True, shuffle=True),
     "groups": dict(format="NETCDF4", group="ocean"),
 }
-# The order of names is not the order of time, nor is that of numbers.
+# Neither the alphabet nor the numbers give the order of time.
 NAMES = ["dec", "jan", "m2", "m10", "aug", "feb"]
 SIZES = {"CDF\x01": 1, "CDF\x02": 2, "CDF\x05": 5, "\x89HDF": 4}
 
@@ -168,7 +168,7 @@ def check_ranks(test, name, archive):
 
 
 def check_kinds(test):
-    """What .nc means: the kind of the inputs; CDF-2 and CDF-5 where CDF-1 is not enough; netCDF-4 for groups."""
+    """An output .nc has the kind of the inputs; CDF-2 or CDF-5 where CDF-1 is not enough; netCDF-4 for groups."""
     for name in KINDS:
         classic = name.startswith("cdf")
         expected = {"cdf1": 1, "cdf5": 5}.get(name, 4)

@@ -789,7 +789,7 @@ def check_unlimited_orders(test):
             with netCDF4.Dataset(test.work / "orders.nc4") as file:
                 grow = [file.dimensions[name].isunlimited() for name in ("time", "obs")]
                 test.check(grow == [True, True], f"orders from {first}: found growing dimensions {grow}")
-    # Without --along, the record dimension of the first file is meant; the other one must have the same values.
+    # Without --along, files are joined along the record dimension of the first one; variables without it must be equal.
     test.run("nmcat", "--mode", "join", "order0.nc", "order1.nc", "-o", "orders.nc4", "-f")
     expect_values(test, "orders without --along", test.work / "orders.nc4", "v", expected[:4])
     expect_values(test, "orders without --along", test.work / "orders.nc4", "w", numpy.array([5, 6], "i4"))

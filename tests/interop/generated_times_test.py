@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Random sets of files whose times count from another day in each file, joined with --time-units rebase. The times are
-those that exact arithmetic makes of the inputs, and of ncrcat and xarray where these are exact; times that their type
-cannot hold are refused. Every fourth set is also a union of files in which the unlimited dimension is at other places.
+"""Random sets of files whose times count from another day in each file, joined with --time-units rebase. The times
+equal those of exact arithmetic, and those of ncrcat and xarray where these are exact; times that their type cannot hold
+are refused. Every fourth set also has a union of files with the unlimited dimension at different positions.
 
     generated_times_test.py --tools build/release/tools [--sets 24] [--first 0]
 
@@ -307,7 +307,7 @@ def check_details(test):
     test.check(read(test.work / "details.nc4") == (january, [0, 1, 59, 60]), f"sorted: {read(test.work / 'details.nc4')}")
     test.run("nmcat", *join, "none.nc", "one.nc", "-o", "details.nc4", "-f")
     test.check(read(test.work / "details.nc4") == ("days since 1999-01-01", [730, 731]), f"empty first: {read(test.work / 'details.nc4')}")
-    # Missing times stay, and no other time becomes one.
+    # Missing times stay missing, and no other time becomes missing.
     for fill in (None, -1e9):
         missing = netCDF4.default_fillvals["f8"] if fill is None else fill
         write(test, "one.nc", january, [0], fill=fill)
@@ -317,7 +317,7 @@ def check_details(test):
     write(test, "one.nc", january, [0], fill=61)
     write(test, "two.nc", march, [2], fill=61)
     test.run("nmcat", *join, *one, exit_code=1, says="values time: found 2. at [0]")
-    # What would be inexact or unclear is refused.
+    # Inexact results and unclear units are refused.
     write(test, "one.nc", january, [0])
     for units, times, other, says in (
         (march, [0, 1 / 24], {}, "values time: found 0.041666666666666664 at [1] in"),

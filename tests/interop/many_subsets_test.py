@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Generated files and random subsets of them: what nmconvert and nmcat write with --variables, --slab, --time and --box has
-the values that numpy selects, by dates of cftime, and the variables that CF says belong together. A part of the subsets is
-compared with xarray, ncks and cdo.
+"""Generated files and random subsets of them (--variables, --slab, --time, --box). The outputs of nmconvert and nmcat have
+the values that numpy selects, with dates by cftime, and the variables that belong together by the CF conventions. Some
+subsets are also compared with those of xarray, ncks and cdo.
 
     many_subsets_test.py --tools build/release/tools [--sets 400] [--first 0]
 """
@@ -17,7 +17,7 @@ import cftime  # noqa: E402
 
 KINDS = ("NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4")
 CALENDARS = ("standard", "noleap", "360_day", "proleptic_gregorian", "all_leap", "julian")
-# What each variable brings along.
+# TOGETHER: the other variables that a subset with this variable has.
 GRID = {"lat", "lon", "lat_bnds", "lon_bnds", "crs", "cell_area"}
 TIMES = {"time", "time_bnds"}
 CURVED = {"lon2", "lat2"}

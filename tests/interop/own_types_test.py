@@ -117,7 +117,7 @@ def check_netcdf(test):
             test.run("nmcat", *JOIN, *(f"{names}{i}.nc" for i in range(3)), "-o", name)
             expect_nc(test, f"join to {name}", out_of(test, name), numpy.arange(20), group=group)
     test.run("nmcat", "n0.nc", "n1.nc", "-o", "packed.nmb", "--block-name", "{index}")
-    # What is joined is joined again.
+    # A joined file can be joined again.
     test.run("nmcat", *JOIN, "n0.nc", "n1.nc", "-o", "first.nmb")
     test.run("nmcat", *JOIN, "first.nmb", "n2.nc", "-o", "again.nc4")
     expect_nc(test, "join of a join", out_of(test, "again.nc4"), numpy.arange(20))
@@ -134,7 +134,7 @@ def check_netcdf(test):
 
 
 def check_conflicts(test):
-    """Other types and other values are named."""
+    """Conflicts name the types and values that differ."""
     with h5py.File(test.work / "lists.h5", "w") as f:
         lists = h5py.h5t.vlen_create(h5py.h5t.py_create(h5py.string_dtype(), logical=True))
         h5py.h5d.create(f.id, b"lists", lists, h5py.h5s.create_simple((2,)))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Subsets (--variables, --slab, --time, --box) of files with groups, of archives and of joins; what is refused, by name;
-how much is read."""
+"""Subsets (--variables, --slab, --time, --box) of files with groups, of archives and of joins: their values, what is refused
+with which message, and how much is read."""
 
 import sys
 

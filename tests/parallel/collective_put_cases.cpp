@@ -164,8 +164,8 @@ RANK_CASE(WholePiecesThatAllRanksPutAreTheHighestRanks) {
   return ranks.agree(ranks.rank() == 0 ? check() : Status());
 }
 
-// Would catch: a wrong argument of one rank that is no failure of the others, or that ends the
-// writer.
+// Would catch: a wrong argument on one rank that the others do not report, or after which the
+// writer cannot be used.
 RANK_CASE(WrongArgumentsOfOneRankChangeNothing) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("arguments.nmb");

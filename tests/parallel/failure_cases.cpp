@@ -101,8 +101,7 @@ RANK_CASE(CallsAfterASharedFailureHangNobody) {
   return ranks.barrier();
 }
 
-// Would catch: ranks that wait for one that gives up after wrong arguments, after which the others
-// use the writer on.
+// Would catch: ranks that go on after a wrong argument, and wait for a rank that has given up.
 RANK_CASE(ARankThatGivesUpAfterWrongArgumentsHangsNobody) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));

@@ -216,7 +216,7 @@ RANK_CASE(RangeErrorsOfRequestsAreToldToAll) {
   return writer->close();
 }
 
-// Would catch: a wrong request of one rank that ends the writers of all.
+// Would catch: a wrong request on one rank after which no rank can use its writer.
 RANK_CASE(AWrongRequestOfOneRankFailsAll) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("wrong.nmb");
