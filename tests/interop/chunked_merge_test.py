@@ -18,7 +18,7 @@ import sys
 import warnings
 
 sys.dont_write_bytecode = True
-from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+from tool_runs import as_netcdf, h5py, main, netCDF4, numpy  # noqa: E402
 
 NY, NX = 12, 20
 OUTPUTS = ("nmb", "nc4", "h5")
@@ -68,17 +68,6 @@ def make(path, fields, first, count, title="run", records=None, **more):
             variable.set_auto_mask(False)
             if count:
                 variable[:] = field.values(first, count)
-
-
-def out_of(test, name):
-    """The file as netCDF-4, which is how other programs see it."""
-    if not name.endswith(".nmb"):
-        return test.work / name
-    test.run("nmverify", name)
-    seen = test.work / (name + ".seen.nc4")
-    seen.unlink(missing_ok=True)
-    test.run("nmconvert", name, seen)
-    return seen
 
 
 def storage(path, name):
@@ -146,7 +135,7 @@ def check_joins(test):
             what = f"join of {counts} to {kind}"
             output = f"j{number}.{kind}"
             test.run("nmcat", "--mode", "join", *names, "-o", output)
-            path = out_of(test, output)
+            path = as_netcdf(test, output)
             check_attributes(test, what, path, test.work / names[0])
             fits = set(itertools.accumulate(counts[:-1], initial=0))
             for name, field in fields.items():
@@ -201,7 +190,7 @@ def check_differing(test):
         for kind in OUTPUTS:
             output = f"d_{name}.{kind}"
             test.run("nmcat", "--mode", "join", "first.nc", "other.nc", "-o", output)
-            path = out_of(test, output)
+            path = as_netcdf(test, output)
             what = f"different {name}, {kind}"
             expect_values(test, what, path, "v", ZLIB.values(0, 8))
             expect_storage(test, what, path, "v", test.work / "first.nc")
@@ -256,7 +245,7 @@ def check_widened(test):
                 what = f"widened {kinds}, {endian}, {kind}"
                 output = f"w{number}.{kind}"
                 test.run("nmcat", "--mode", "join", *files, "-o", output, "-f", "--on-mismatch", "widen")
-                path = out_of(test, output)
+                path = as_netcdf(test, output)
                 expect_values(test, what, path, "v", expected)
                 order = ">" if endian == "big" else "<"
                 filler = numpy.array(7 if fill else netCDF4.default_fillvals[wide], wide)
@@ -299,7 +288,7 @@ def check_sums(test):
         test.check(3 in order, f"{name}: found filters {order}")
         for kind in OUTPUTS:
             test.run("nmcat", *join, *files, "-o", f"sound.{kind}", "-f")
-            expect_values(test, name, out_of(test, f"sound.{kind}"), "v", ZLIB.values(0, 8))
+            expect_values(test, name, as_netcdf(test, f"sound.{kind}"), "v", ZLIB.values(0, 8))
         # The last byte of the values, or a byte of the checksum in the chunk.
         for at in (chunk.size - 5, chunk.size - 1):
             whole = (test.work / files[1]).read_bytes()
@@ -405,7 +394,7 @@ def check_missing(test):
         options = ["--mode", "tiles"] if is_tiles else ["--mode", "join", "--along", "y"]
         for ending in OUTPUTS:
             test.run("nmcat", *options, "--missing=fill", *files, "-o", f"missing.{ending}", "-f")
-            seen = out_of(test, f"missing.{ending}")
+            seen = as_netcdf(test, f"missing.{ending}")
             for name in sorted(present):
                 expect_values(test, f"missing variables, set {number}, {ending}", seen, name, expected[name])
 
@@ -426,7 +415,7 @@ def check_options(test):
         for inputs, kind in itertools.product(("o", "c"), OUTPUTS):
             output = f"o.{kind}"
             test.run("nmcat", "--mode", "join", f"{inputs}0.nc", f"{inputs}1.nc", "-o", output, "-f", *options)
-            path = out_of(test, output)
+            path = as_netcdf(test, output)
             for name, (chunk, filters) in zip("ab", expected):
                 what = f"{' '.join(options)}: {inputs}: {kind}"
                 expect_values(test, what, path, name, PLAIN.values(0, 8))
@@ -473,7 +462,7 @@ def check_tiles(test):
         for kind in OUTPUTS:
             output = f"{name}.{kind}"
             test.run("nmcat", "--mode", "tiles", *reversed(files), "-o", output)
-            path = out_of(test, output)
+            path = as_netcdf(test, output)
             expect_values(test, f"tiles {name} {kind}", path, "v", ZLIB.values(0, 3))
             expect_storage(test, f"tiles {name} {kind}", path, "v", test.work / files[-1])
             if name == "fit":
@@ -551,7 +540,7 @@ def check_strings(test):
                                       (("union",), ("s0.h5", "s2.h5"), text[:40])):
             what = f"{call[0]} of strings to {kind}"
             test.run("nmcat", "--mode", *call, *files, "-o", f"strings.{kind}", "-f")
-            path = out_of(test, f"strings.{kind}")
+            path = as_netcdf(test, f"strings.{kind}")
             for name in filters:
                 expect_text(what, path, name, expected)
                 chunk, found = storage(path, name)[:2]
@@ -561,7 +550,7 @@ def check_strings(test):
                 first, found = stored(test.work / "s0.h5", name), stored(path, name)
                 test.check(found.get((20,)) == first[20,], f"{what}: a chunk of {name} has other bytes")
         test.run("nmcat", "--mode", "join", "--along", "axis:0", "e0.h5", "e1.h5", "-o", f"more.{kind}", "-f")
-        path, what = out_of(test, f"more.{kind}"), f"join of arrays of strings to {kind}"
+        path, what = as_netcdf(test, f"more.{kind}"), f"join of arrays of strings to {kind}"
         expect_text(what, path, "array", text)
         expect_text(what, path, "grid", numpy.repeat(text, 6).reshape(-1, 2, 3))
         expect_text(what, path, "one", numpy.array(b"the same", "S9"))
@@ -581,7 +570,7 @@ def check_strings(test):
             out.set_auto_chartostring(False)
             found = numpy.ascontiguousarray(out["array"][:].filled(b"")).view("S24").ravel()
             test.check(numpy.array_equal(found, text), f"{path}: found {found[:2]}")
-    # What is joined is joined again.
+    # A joined file can be joined again.
     test.run("nmcat", "--mode", "join", "--along", "axis:0", "s0.h5", "s1.h5", "-o", "strings.nmb", "-f")
     test.run("nmcat", "--mode", "join", "--along", "axis:0", "strings.nmb", "s0.h5", "-o", "strings.h5", "-f")
     for name in filters:
@@ -614,7 +603,7 @@ def check_again(test):
     test.run("nmcat", "--mode", "join", "a0.nc", "a1.nc", "-o", "a01.nmb")
     test.run("nmcat", "--mode", "join", "a2.nc", "a3.nc", "-o", "a23.nmb")
     test.run("nmcat", "--mode", "join", "a01.nmb", "a23.nmb", "-o", "all.nmb")
-    path = out_of(test, "all.nmb")
+    path = as_netcdf(test, "all.nmb")
     expect_values(test, "joined twice", path, "v", ZLIB.values(0, 16))
     expect_storage(test, "joined twice", path, "v", test.work / "a0.nc")
     test.check(
@@ -734,7 +723,7 @@ def check_unlimited(test):
         for kind in OUTPUTS:
             what = f"unlimited dimensions, {second}, {kind}"
             test.run("nmcat", "--mode", "join", *files, "-o", f"g.{kind}", "-f")
-            path = out_of(test, f"g.{kind}")
+            path = as_netcdf(test, f"g.{kind}")
             expect_values(test, what, path, "late", (numpy.arange(9) + numpy.arange(6)[:, None] * 100).astype("f4"))
             expect_values(test, what, path, "both", (numpy.arange(9)[:, None] * 10 + numpy.arange(5)).astype("i2"))
             for name in ("late", "both"):
@@ -818,7 +807,7 @@ def check_late_variables(test):
         for second in ("late1.nc", "late3.nc"):
             what = f"{second} to {kind}"
             test.run("nmcat", "--mode", "join", "--missing=fill", "late0.nc", second, "late2.nc", "-o", f"late.{kind}", "-f")
-            path = out_of(test, f"late.{kind}")
+            path = as_netcdf(test, f"late.{kind}")
             expect_values(test, what, path, "v", late.astype("f4"))
             expect_values(test, what, path, "slow", slow.astype("i2"))
             expect_values(test, what, path, "time", numpy.arange(6.0))
@@ -856,7 +845,7 @@ def check_small(test):
         for kind in OUTPUTS:
             output = f"small.{kind}"
             test.run("nmcat", "--mode", "join", *call, "--compress", "deflate:5", "-o", output, "-f")
-            with h5py.File(out_of(test, output)) as file:
+            with h5py.File(as_netcdf(test, output)) as file:
                 for name, level in levels.items():
                     found = file[name].compression_opts
                     test.check(found == level, f"{call} to {kind}: {name}: found level {found}, expected {level}")

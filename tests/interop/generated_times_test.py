@@ -17,7 +17,7 @@ from fractions import Fraction
 
 sys.dont_write_bytecode = True
 from generated_sets import main  # noqa: E402
-from tool_runs import netCDF4, numpy  # noqa: E402
+from tool_runs import as_netcdf, netCDF4, numpy  # noqa: E402
 
 try:
     import cftime
@@ -225,11 +225,7 @@ def check_joins(test, number):
         test.run("nmcat", *call, *given, "-o", output, *(["--to", "cdf5"] if output == "out.nc" else []))
         if not (test.work / output).exists():
             return 0
-        seen = test.work / output
-        if output == "out.nmb":
-            test.run("nmverify", output)
-            seen = test.work / "seen.nc4"
-            test.run("nmconvert", output, seen)
+        seen = as_netcdf(test, output)
         compare(test, f"{what}, {output}", seen, files, order, expected)
     return compare_peers(test, what, test.work / "out.nc4", files, order)
 
@@ -255,11 +251,7 @@ def check_unions(test, number):
         test.run("nmcat", "--mode", "union", *names, "-o", output)
         if not (test.work / output).exists():
             return
-        seen = test.work / output
-        if output == "union.nmb":
-            test.run("nmverify", output)
-            seen = test.work / "union_seen.nc4"
-            test.run("nmconvert", output, seen)
+        seen = as_netcdf(test, output)
         with netCDF4.Dataset(seen) as found:
             test.check(set(found.variables) == taken, f"union {number}: variables {list(found.variables)}")
             test.check(found.dimensions["time"].isunlimited(), f"union {number}: time does not grow")

@@ -15,7 +15,7 @@ import sys
 import warnings
 
 sys.dont_write_bytecode = True
-from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+from tool_runs import as_netcdf, h5py, main, netCDF4, numpy  # noqa: E402
 
 try:
     import xarray
@@ -27,17 +27,6 @@ WORDS = numpy.array([f"station {i} " + "ä" * (i % 5) if i % 4 else "" for i in 
 POINT = numpy.dtype([("x", "<i4"), ("y", "<f8")])
 JOIN, ROWS = ("--mode", "join"), ("--mode", "join", "--along", "axis:0")
 warnings.filterwarnings("ignore", "endian-ness")
-
-
-def out_of(test, name):
-    """The file as netCDF-4, which is how other programs see it."""
-    if not name.endswith(".nmb"):
-        return test.work / name
-    test.run("nmverify", name)
-    seen = test.work / (name + ".seen.nc4")
-    seen.unlink(missing_ok=True)
-    test.run("nmconvert", name, seen)
-    return seen
 
 
 def same(found, expected):
@@ -115,17 +104,17 @@ def check_netcdf(test):
         for group, names in (("", "n"), ("inner", "g")):
             name = f"{names}.{kind}"
             test.run("nmcat", *JOIN, *(f"{names}{i}.nc" for i in range(3)), "-o", name)
-            expect_nc(test, f"join to {name}", out_of(test, name), numpy.arange(20), group=group)
+            expect_nc(test, f"join to {name}", as_netcdf(test, name), numpy.arange(20), group=group)
     test.run("nmcat", "n0.nc", "n1.nc", "-o", "packed.nmb", "--block-name", "{index}")
     # A joined file can be joined again.
     test.run("nmcat", *JOIN, "n0.nc", "n1.nc", "-o", "first.nmb")
     test.run("nmcat", *JOIN, "first.nmb", "n2.nc", "-o", "again.nc4")
-    expect_nc(test, "join of a join", out_of(test, "again.nc4"), numpy.arange(20))
+    expect_nc(test, "join of a join", as_netcdf(test, "again.nc4"), numpy.arange(20))
     test.run("nmcat", *JOIN, *(f"n{i}.nc" for i in range(3)), "-o", "few.nmb", "-j", "1")
     test.check((test.work / "few.nmb").read_bytes() == (test.work / "n.nmb").read_bytes(), "one thread writes other bytes")
     for kind in OUTPUTS:
         test.run("nmcat", "--mode", "union", "n0.nc", "n0.nc", "-o", f"u.{kind}")
-        expect_nc(test, f"union to {kind}", out_of(test, f"u.{kind}"), numpy.arange(7))
+        expect_nc(test, f"union to {kind}", as_netcdf(test, f"u.{kind}"), numpy.arange(7))
     dumped = json.loads(test.run("nminspect", "dump", "n.nmb", "place", "--json"))["values"]
     test.check(dumped == WORDS[:20].tolist(), f"nminspect shows {dumped[:2]}")
     # A classic file has no strings; nothing is written.
@@ -217,7 +206,7 @@ def check_columns(test):
         for kind in OUTPUTS:
             name = f"{names}.{kind}"
             test.run("nmcat", *ROWS, *(f"{names}{i}.h5" for i in range(3)), "-o", name)
-            with h5py.File(out_of(test, name)) as file, h5py.File(test.work / f"{names}0.h5") as first:
+            with h5py.File(as_netcdf(test, name)) as file, h5py.File(test.work / f"{names}0.h5") as first:
                 group = file["events"]
                 for column, values in columns(0, 22).items():
                     found = group[column]
@@ -284,7 +273,7 @@ def check_tiles(test):
     tile(test.work / "tile.nc.0001", (3, 4), [3, 4], [2, 1])
     for kind in OUTPUTS:
         test.run("nmcat", "--mode", "tiles", "tile.nc.0000", "tile.nc.0001", "-o", f"tiles.{kind}")
-        with netCDF4.Dataset(out_of(test, f"tiles.{kind}")) as out:
+        with netCDF4.Dataset(as_netcdf(test, f"tiles.{kind}")) as out:
             names = [[f"{r} {c}" for c in (1, 2, 3, 4)] for r in (1, 2)]
             test.check(out["name"][:].tolist() == names, f"tiles to {kind}: found {out['name'][:]}")
             test.check(out["state"][:].tolist() == [[1, 2, 2, 1]] * 2, f"tiles to {kind}: state")
@@ -306,7 +295,7 @@ def check_missing(test):
             out.createVariable("state", kind, ("time",), fill_value=-9)[:] = numpy.array([1, 1], "i2")
     for kind in OUTPUTS:
         test.run("nmcat", *JOIN, "--missing", "fill", "m0.nc", "m1.nc", "m2.nc", "-o", f"m.{kind}")
-        with netCDF4.Dataset(out_of(test, f"m.{kind}")) as out:
+        with netCDF4.Dataset(as_netcdf(test, f"m.{kind}")) as out:
             out.set_auto_mask(False)
             test.check(out["word"][:].tolist() == ["a0", "b0", "nothing", "nothing", "a2", "b2"], f"{kind}: {out['word'][:]}")
             test.check(out["plain"][:].tolist() == ["x", "y", "", "", "x", "y"], f"{kind}: {out['plain'][:]}")
@@ -329,7 +318,7 @@ def check_xarray(test):
     expected = xarray.concat(parts, "time", data_vars="minimal", coords="minimal").load()
     for kind in OUTPUTS:
         test.run("nmcat", *JOIN, "x0.nc", "x1.nc", "-o", f"x.{kind}")
-        with xarray.open_dataset(out_of(test, f"x.{kind}"), engine="netcdf4") as found:
+        with xarray.open_dataset(as_netcdf(test, f"x.{kind}"), engine="netcdf4") as found:
             found.attrs.pop("history")
             try:
                 xarray.testing.assert_identical(found.load(), expected)

@@ -16,7 +16,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 import netcdf4_view  # noqa: E402
 from differences import Differences  # noqa: E402
-from generated_sets import main  # noqa: E402
+from generated_sets import define_axes, main  # noqa: E402
 from tool_runs import h5py, netCDF4, numpy  # noqa: E402
 
 try:
@@ -326,11 +326,7 @@ def check_tiles(test, number, more):
             names.append(f"t{len(names)}.nc")
             with netCDF4.Dataset(test.work / names[-1], "w", format=kind) as out:
                 out.createDimension("time", None)
-                for name, begin, end, length in (("y", y0, y1, shape[1]), ("x", x0, x1, shape[2])):
-                    out.createDimension(name, end - begin)
-                    one = out.createVariable(name, "f8", (name,))
-                    one.domain_decomposition = numpy.array([1, length, begin + 1, end], "i4")
-                    one[:] = numpy.arange(begin, end)
+                define_axes(out, ("y", y0, y1, shape[1]), ("x", x0, x1, shape[2]))
                 most = [99, y1 - y0, x1 - x0]
                 options = {"zlib": True, "chunksizes": [min(n, m) for n, m in zip(chunks, most)]} if kind == "NETCDF4" else {}
                 out.createVariable("v", field.dtype, ("time", "y", "x"), **options)[:] = field[:, y0:y1, x0:x1]
