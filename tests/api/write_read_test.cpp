@@ -1,4 +1,4 @@
-// What a program of one rank writes with nmb/writer.h and reads with nmb/reader.h.
+// Programs of one rank that write with nmb/writer.h and read with nmb/reader.h.
 #include <cstdint>
 #include <memory>
 #include <optional>

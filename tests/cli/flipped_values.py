@@ -474,7 +474,7 @@ def run_call(tools, sample, words, flipped, work):
     return done.returncode, done.stderr, out
 
 
-# What a call may leave out with exit code 0 and a warning, because no value depends on it.
+# Content that a call may leave out with exit code 0 and a warning, because no value depends on it.
 WARNED = ("statistics", "tags", "provenance", "the HDF5 view", "index", "definitions")
 
 
@@ -492,7 +492,7 @@ class Runs:
         if good[0] not in (0, 1):
             return "no call"
         bad = run_call(self.tools, sample, words, flipped or (sample.at, 4), self.work)
-        # The file itself differs in the flipped bit, unless the call has written these bytes anew.
+        # The file itself differs in the flipped bit, unless the call has rewritten these bytes.
         if bad[2].pop("as it is", None) == good[2].get(sample.file):
             bad[2][sample.file] = good[2][sample.file]
         may_warn = sample.may_warn(flipped and flipped[0])
@@ -502,7 +502,7 @@ class Runs:
 
 
 def judged(good, bad, may_warn):
-    """What the run on a damaged file says to that on the undamaged one."""
+    """Compares the run on a damaged file with that on the undamaged one."""
     if good[0] not in (0, 1) or (good[0] == 1 and bad[0] == 1 and good[2] == bad[2]):
         return "no call"  # not for this kind of file
     if bad[0] < 0 or bad[0] > 3:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What nmconvert and nmcat keep of NMB files beside definitions and values: statistics, tags, the HDF5 view. What they
-cannot keep is refused or told, never dropped in silence.
+"""The content of NMB files that nmconvert and nmcat keep in addition to definitions and values: statistics, tags, the
+HDF5 view. Content that they cannot keep is refused or reported, never dropped silently.
 
     nmb_copies.py --tools FOLDER
 """
@@ -92,7 +92,7 @@ def check_tags(tools):
 
 
 def check_losses(tools):
-    """Refused by name, or with --lossy told by name in text and JSON."""
+    """Refused by name, or with --lossy reported by name in text and JSON."""
     for name, words in (
         ("future_compatible_bit", ["compatible feature bit"]),
         ("future_read_only_bit", ["read-only compatible feature bit"]),
@@ -161,9 +161,9 @@ def check_statistics(tools):
     plan = tools.run("nmcat", "counted.nmb", "-o", "dry.nmb", "--dry-run", "--json", "--no-provenance", "--block-name", "{group}")
     length = json.loads(plan.stdout)["bytes_out"]
     tools.check(length == (tools.work / "out.nmb").stat().st_size, f"a dry run says {length} bytes")
-    # Of blocks that do not stay whole.
+    # Blocks that are divided or united.
     run(tools, ("nmconvert", "counted.nmb", "out.nmb", "--block-by", "vars:1"), 0, "the statistics of 2 blocks not copied whole")
-    # A table that is damaged hinders nobody, and is told.
+    # A damaged table is reported, but prevents nothing.
     vector(tools, "R-TB-1_state")
     run(tools, ("nmcat", "R-TB-1_state.nmb", "-o", "out.nmb"), 0, "not kept because their table cannot be read", "R-TB-1")
     run(tools, ("nmconvert", "--repack", "R-TB-1_state.nmb", "out.nmb"), 1, "not kept because their table cannot be read", "R-TB-1")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""nmcat --mode tiles: what comes out is what numpy makes of the tiles, for uneven ones of several dimensions, records,
-gaps and overlaps; the sets of the corpus, one of which has the file that must come out; mppnccombine's values, where
-it is in the PATH; and what does not go together.
+"""nmcat --mode tiles: the output has the values that numpy makes of the tiles, for uneven tiles of several dimensions,
+records, gaps and overlaps; for sets of the corpus, one of which has the expected file; the values of mppnccombine, if
+it is in the PATH; and refuses tiles that do not fit together.
 
     tiles_test.py --tools FOLDER
 

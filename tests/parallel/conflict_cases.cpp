@@ -1,5 +1,5 @@
-// Two ranks that disagree: all ranks are told so alike, by the names of block, object and field and
-// by what each of the two has; no file is left, or what was committed.
+// Two ranks that disagree: all ranks get the same message, with block, object, field and the two
+// values; no new file is left, and committed content stays.
 #include <functional>
 #include <memory>
 #include <string>
@@ -40,7 +40,7 @@ void define_own(Communicator& ranks, Definer& definer) {
   definer.dimension(block, "x", 3);
 }
 
-// What the first and the second rank do; the others have blocks of their own only.
+// The actions of the first and the second rank; the others have only blocks of their own.
 using Define = std::function<void(bool second, Definer&)>;
 
 Status define_and_fail(Communicator& ranks, const std::string& path, const Define& define,

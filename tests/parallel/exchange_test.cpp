@@ -1,4 +1,4 @@
-// What exchange() does with the messages that arrive, whoever sends them.
+// exchange() with messages that arrive from any rank.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -79,7 +79,7 @@ TEST(Exchange, ManyMessagesForOneRankAreInOrderOfTheirSenders) {
   }
 }
 
-// What a rank sends to another in one call: parcels of these lengths, filled with their number.
+// Parcels that a rank sends to another in one call: of these lengths, filled with their number.
 std::vector<std::size_t> lengths(int from, int to, int call) {
   constexpr std::array<std::size_t, 9> kLengths{0, 1, 100, 255, 256, 257, 16 << 10, 16385, 70'000};
   std::minstd_rand random(static_cast<unsigned>(1 + from + 100 * to + 10'000 * call));

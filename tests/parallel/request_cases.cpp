@@ -95,7 +95,7 @@ Status write(Communicator& ranks, const std::string& path, bool by_requests) {
   return writer->close();
 }
 
-// What readers see of all values.
+// All values as readers see them.
 Result<std::string> values_of(const std::string& path) {
   std::string text = test::findings_of(std::filesystem::path(path));
   NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));

@@ -1,5 +1,5 @@
-// Blocks of kind 6 as classic datasets: what becomes of each type, shape and property, and what is
-// told as lost (docs/reference/hdf5.md, "To classic netCDF").
+// Blocks of kind 6 as classic datasets: the result for each type, shape and property, and the
+// reported losses (docs/reference/hdf5.md, "To classic netCDF").
 #include <gtest/gtest.h>
 
 #include <limits>
