@@ -31,7 +31,7 @@ struct StoredType {
   bool operator==(const StoredType&) const = default;
 };
 
-// How an array is stored in chunks.
+// The chunks and filters of an array.
 struct Chunking {
   StoredType type;
   std::vector<std::uint64_t> chunk;  // lengths of a chunk

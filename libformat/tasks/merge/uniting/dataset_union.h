@@ -308,7 +308,7 @@ class DatasetUnion {
   struct Placed {
     std::vector<std::uint32_t> axes;  // positions of the dimensions that are divided among datasets
     std::uint32_t last;               // the last dataset that has the variable
-    TypeSet types;                    // all types that the variable has in datasets
+    TypeSet types;                    // the variable's types in all datasets
     std::vector<DatasetValues> places;  // a single place, or one place for each dataset if the
                                         // variable is divided
     std::vector<std::uint32_t> place_of_box{};  // for tiles: position in `places`, or kNoPlace
