@@ -14,10 +14,10 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+from tool_runs import h5py, netCDF4, numpy  # noqa: E402
 import netcdf4_view  # noqa: E402
 from differences import Differences  # noqa: E402
 from generated_sets import define_axes, main  # noqa: E402
-from tool_runs import h5py, netCDF4, numpy  # noqa: E402
 
 try:
     import xarray
