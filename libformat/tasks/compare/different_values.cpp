@@ -45,13 +45,6 @@ long double number_of(Type type, const std::byte* value) {
   return 0;
 }
 
-// Returns whether a difference of numbers of this size is a multiple of the period, apart from the
-// rounding of floats.
-bool is_multiple(long double difference, double period, long double size) {
-  const long double rest = std::fabs(std::remainder(difference, static_cast<long double>(period)));
-  return rest <= std::ldexp(size + static_cast<long double>(period), -23);
-}
-
 // A byte that is 0 for a null string, and the number of bytes (spec/digest.md, section 4).
 constexpr std::size_t kStringHeader = 1 + sizeof(std::uint64_t);
 
@@ -126,7 +119,6 @@ void DifferentValues::compare_one(std::uint64_t position, std::span<const std::b
     } else {
       difference = std::fabs(a - b);
       const Tolerance& allowed = rule_.tolerance;
-      if (rule_.period > 0 && is_multiple(*difference, rule_.period, std::fabs(a))) return;
       if (!allowed.is_exact() && std::isfinite(a) && std::isfinite(b) &&
           *difference <= allowed.absolute + allowed.relative * std::fabs(b))
         return;

@@ -25,8 +25,6 @@ struct ValueRule {
   Tolerance tolerance;
   // The canonical fill values in both files. Empty if the variable has none.
   std::vector<std::byte> first_fill, second_fill;
-  // If not 0: numbers that differ by a multiple of it are the same.
-  double period = 0;
 
   bool is_number() const {
     return is_type(static_cast<std::uint32_t>(type)) && type != Type::kChar;

@@ -138,7 +138,6 @@ Status ValuePairs::set_rule(AddedPair* added) const {
   const ValuePair& pair = added->pair;
   ValueRule& rule = added->rule;
   rule.tolerance = options_.tolerance;
-  rule.period = pair.period;
   const auto fill_of = [](const ContentVariable& variable) {
     return variable.block->fill_value(variable.number);
   };
