@@ -273,24 +273,26 @@ Status PackCommand::accept_losses(const FileReader& between, const Hdf5Losses& l
 
 // Returns all options that determine the bytes of OUT, as the user gave them.
 Json PackCommand::decisive_options() const {
-  constexpr std::string_view kOthers[] = {
-      "-h",     "--help",        "--version",  "-o",        "INPUT",        "--files-from",
-      "-0",     "--sort",        "-j",         "-f",        "--resume",     "--io",
-      "--hint", "--no-sync",     "--report",   "--no-lock", "--strict",     "--json",
-      "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",        "--progress",
-      "--to",   "--no-progress", "--external", "--mem",     "--blocks-from"};
-  // --sort is recorded only if it orders the blocks of a single input: several inputs are listed in
-  // their order.
-  const auto orders_blocks = [&](const CLI::Option& option) {
-    return option.check_lname("sort") && !packs() && options_.inputs.size() == 1;
+  constexpr std::string_view kOthers[] = {"-h",           "--help",     "--version",
+                                          "-o",           "INPUT",      "--files-from",
+                                          "-0",           "-j",         "-f",
+                                          "--resume",     "--io",       "--hint",
+                                          "--no-sync",    "--mpi",      "--report",
+                                          "--to",         "--no-lock",  "--strict",
+                                          "--json",       "-q",         "--color",
+                                          "--mem",        "--dry-run",  "--aggregators",
+                                          "--progress",   "--external", "--no-progress",
+                                          "--blocks-from"};
+  // The blocks of packed inputs are listed in their order.
+  const auto is_other = [&](const CLI::Option& option) {
+    return (packs() && option.check_lname("sort")) ||
+           std::ranges::any_of(kOthers, [&](std::string_view name) {
+             return option.check_name(std::string(name));
+           });
   };
   Json json = Json::object();
   for (const CLI::Option* option : tool_.app().get_options()) {
-    if (option->count() == 0 ||
-        (!orders_blocks(*option) && std::ranges::any_of(kOthers, [&](std::string_view name) {
-          return option->check_name(std::string(name));
-        })))
-      continue;
+    if (option->count() == 0 || is_other(*option)) continue;
     const std::vector<std::string> values = option->results();
     json[option->get_lnames().front()] = option->get_expected_max() == 0 ? Json(true)
                                          : values.size() == 1 ? Json(json_text(values.front()))
@@ -782,7 +784,7 @@ void PackCommand::tell(const PackReport& report) {
   if (report.replaced_tags > 0)
     diagnostics.note("--tag replaced " + counted(report.replaced_tags, "tag") + " of the inputs");
   if (report.outside > 0) diagnostics.note(outside_text(options_.output, report.outside));
-  rules_.report_differing(report, diagnostics);
+  rules_.report_differing(report, options_.inputs.size(), diagnostics);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
   if (!report.view_note.empty())

@@ -52,7 +52,7 @@ Status SetCommand::run(std::vector<std::string> files) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
   for (const PackLoss& loss : report.losses) diagnostics.loss(loss.path, loss.line());
-  rules_.report_differing(report, diagnostics);
+  rules_.report_differing(report, options_.inputs.size(), diagnostics);
   note_archive(tool_, report, options_.inputs);
   report_unreadable(tool_, report);
   report_conflicts(tool_, report, options_.inputs.size());

@@ -275,7 +275,7 @@ class IndexChooser {
       for (const IndexRun& run : runs)
         for (std::uint64_t i = run.first; i < run.first + run.count; ++i) {
           result.push_back(limits.turned(values[i]));
-          turns.push_back(result.back() - values[i]);
+          turns.push_back(kCircle * std::round((result.back() - values[i]) / kCircle));
         }
       if (!is_monotonic(result))
         return conflict("the values of " + variable_text(from_, v) +

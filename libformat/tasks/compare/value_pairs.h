@@ -52,7 +52,6 @@ struct ValuePair {
   // unset, these are the same.
   std::function<void(std::span<const std::byte> values, std::vector<std::byte>* out)> convert{};
   std::vector<ElementBox> ignored{};  // boxes of the second variable that are not compared
-  double period = 0;                  // see ValueRule
 };
 
 class ValuePairs {

@@ -30,14 +30,18 @@ Result<std::optional<AttributeContent>> find_attribute(DatasetContent& block, st
 // Returns the text of an attribute; empty if it does not exist or has no characters.
 Result<std::string> text_of(DatasetContent& block, std::size_t variable, std::string_view name);
 
-// Returns the attribute `units` of a variable. Bounds without units have those of their coordinate.
-Result<std::string> units_of_values(DatasetContent& block, std::size_t variable);
+// Returns the name of the coordinate whose bounds a variable is; empty if there is none.
+Result<std::string> coordinate_with_bounds(DatasetContent& block, const std::string& bounds);
 // Returns a canonical number as a double, rounded if necessary.
 double number_of_canonical(Type type, const std::byte* value);
 // Returns the numbers of type `from` as numbers of type `to`. `fill` becomes `wide_fill`; both are
 // empty if all numbers stay the same.
 ExpectedValues widened(Type from, Type to, std::vector<std::byte> fill,
                        std::vector<std::byte> wide_fill);
+// Returns numbers to which `degrees` are added, rounded to a double and then to the type.
+ExpectedValues turned(Type type, double degrees);
+// Returns `second`, applied to the results of `first`. Either may be unset.
+ExpectedValues one_after_the_other(ExpectedValues first, ExpectedValues second);
 // Returns times in other units: (time * from + shift) / to. kept: values that stay the same.
 ExpectedValues rebased(Type type, const TimeShift& shift, std::vector<std::byte> kept);
 

@@ -28,6 +28,7 @@ struct MergeProof {
   PackOptions merge;
   // The kind of the merged file if it is a classic file.
   std::optional<Kind> classic{};
+  bool is_hdf5 = false;  // whether the merged file is an HDF5 or netCDF-4 file
   ComparisonOptions comparison{};
   std::function<Result<ProofInput>(const std::string& path)> open;
 };
@@ -37,7 +38,9 @@ struct ProvedInput {
   std::string name;
   std::vector<std::string> blocks;          // blocks of the merged file that have values of it
   std::vector<ComparedVariable> different;  // variables with values that differ
-  Status status;                            // why it was not compared completely
+  // Whether the merged file lacks a block or the place for its values.
+  bool is_unplaced = false;
+  Status status;  // why it was not compared completely
 };
 
 struct ProofVisitor {
