@@ -101,6 +101,23 @@ void keep_losses_of(const Dataset& subset, const SubsetRules& rules, std::vector
   });
 }
 
+// Returns the name of the block above all groups of an input: `name` without the path of the group
+// at its end; nullopt if `name` does not end so.
+std::optional<std::string> root_of(const std::string& name, const std::string& group) {
+  if (group.empty()) return name;
+  if (name == group) return std::string();
+  if (!name.ends_with("/" + group)) return std::nullopt;
+  return name.substr(0, name.size() - group.size() - 1);
+}
+
+// Returns how the paths of the block's objects change. If the names of blocks keep the paths of
+// groups, paths of objects in other groups of the input change likewise.
+PathMove move_of(const InputBlock& block, const OutputName& name) {
+  const std::string& before = block.dataset.name;
+  const auto from = root_of(before, block.group), to = root_of(name.name, name.group);
+  return from && to ? PathMove{*from, *to} : PathMove{before, name.name};
+}
+
 // Keeps those dimensions of a list that the subset has, with their new numbers.
 void renumber(const std::vector<DimId>& of_subset, std::vector<DimId>* dimensions) {
   std::vector<DimId> kept;
@@ -112,15 +129,16 @@ void renumber(const std::vector<DimId>& of_subset, std::vector<DimId>* dimension
 
 }  // namespace
 
-Status visit_union_input(const InputBlock& block, const PackOptions& options,
-                         std::shared_ptr<SourcePool> views, std::uint64_t* budget,
-                         DimensionSelections* selections,
+Status visit_union_input(const InputBlock& block, const OutputName& name,
+                         const PackOptions& options, std::shared_ptr<SourcePool> views,
+                         std::uint64_t* budget, DimensionSelections* selections,
                          const std::function<Status(const UnionInput&)>& visit) {
   // A join needs the same record dimension in all inputs.
   NMB_ASSIGN(ClassicForm form,
              classic_form(block, std::move(views),
                           options.joins() ? std::string(along_name(options)) : std::string(),
-                          keeps_chunks(options) ? OwnTypes::kKept : OwnTypes::kLost));
+                          keeps_chunks(options) ? OwnTypes::kKept : OwnTypes::kLost,
+                          move_of(block, name)));
   DatasetSubset subset;
   if (options.subset) {
     NMB_ASSIGN(subset, subset_of(form.dataset, form.values, *options.subset,
