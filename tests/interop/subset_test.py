@@ -143,6 +143,44 @@ def check_along(test):
             test.run("nmcat", "--mode", "join", "--variables", "lat", *more, *months, "-o", "lat.nmb", "-f")
 
 
+def check_filled(test):
+    """With fill values, a part of a file without the wanted variables has its steps and their coordinates."""
+    for kind in ("NETCDF3_64BIT_DATA", "NETCDF4"):
+        for i in range(2):
+            with netCDF4.Dataset(test.work / f"fill{i}.nc", "w", format=kind) as f:
+                f.createDimension("time", None)
+                f.createDimension("bnds", 2)
+                f.createDimension("x", 2)
+                steps = 3 * i + numpy.arange(3)
+                time = f.createVariable("time", "f8", ("time",))
+                time[:], time.bounds, time.units = steps, "time_bnds", "days since 2000-01-01"
+                f.createVariable("time_bnds", "f8", ("time", "bnds"))[:] = steps[:, None] + [0, 1]
+                f.createVariable("lead", "i4", ("time",))[:] = steps * 10
+                f.createVariable("other", "i4", ("time", "x"))[:] = steps[:, None]
+                f["other"].coordinates = "lead"
+                f.createVariable("s", "i4", ())[...] = 5
+                if i == 0:
+                    f.createVariable("v", "i4", ("time", "x"))[:] = steps[:, None]
+                    f["v"].coordinates = "lead"
+        fill = netCDF4.default_fillvals["i4"]
+        for files in (("fill0.nc", "fill1.nc"), ("fill1.nc", "fill0.nc")):
+            order = numpy.concatenate([3 * int(file[4]) + numpy.arange(3) for file in files])
+            for more in ([], ["--along", "time"], ["--slab", "x=0"]):
+                for wanted in ("v", "v,s", "s,v"):
+                    test.run("nmcat", "--mode", "join", "--missing", "fill", "--variables", wanted, *more, *files, "-o", "filled.nc",
+                             "--to", "nc4" if kind == "NETCDF4" else "cdf5", "-f", says="used fill values for 1 missing object: v")
+                    what = f"{kind}: --variables {wanted} of {files}"
+                    with netCDF4.Dataset(test.work / "filled.nc") as f:
+                        f.set_auto_mask(False)
+                        names = {"time", "time_bnds", "lead", "v"} | ({"s"} if "s" in wanted else set())
+                        test.check(set(f.variables) == names, f"{what}: found {list(f.variables)}")
+                        test.check(f["time"][:].tolist() == order.tolist(), f"{what}: time {f['time'][:]}")
+                        test.check(f["time_bnds"][:, 1].tolist() == (order + 1).tolist(), f"{what}: {f['time_bnds'][:]}")
+                        test.check(f["lead"][:].tolist() == (order * 10).tolist(), f"{what}: lead {f['lead'][:]}")
+                        expected = numpy.where(order < 3, order, fill)
+                        test.check(f["v"][:, 0].tolist() == expected.tolist(), f"{what}: v {f['v'][:]}")
+
+
 def check_longitudes(test):
     """A box of all longitudes begins at its western limit."""
     def make(lon, bounds=True, kind="f8"):
@@ -417,6 +455,7 @@ def check(test):
     check_join(test)
     check_refusals(test)
     check_along(test)
+    check_filled(test)
     check_longitudes(test)
     check_groups(test)
     check_other_types(test)

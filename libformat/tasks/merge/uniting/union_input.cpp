@@ -127,7 +127,28 @@ void renumber(const std::vector<DimId>& of_subset, std::vector<DimId>* dimension
   *dimensions = std::move(kept);
 }
 
+// Returns the dimension along which a block is joined, if it has one.
+std::optional<DimId> joined_dimension(const ClassicForm& form, const PackOptions& options) {
+  const Metadata& metadata = form.dataset.metadata;
+  const std::string& along = options.join().along;
+  if (along == kFirstAxis) return std::nullopt;
+  if (!along.empty()) return metadata.find_dimension(along_name(options));
+  if (metadata.record_dimension()) return metadata.record_dimension();
+  for (const ClassicView::FixedDimension& growing : form.fixed_dimensions)
+    for (VarId v = 0; v < metadata.variable_count(); ++v)
+      if (std::ranges::count(metadata.variable(v).dimensions, growing.dimension) > 0)
+        return growing.dimension;
+  return std::nullopt;
+}
+
 }  // namespace
+
+SubsetGroup subset_group(const InputBlock& block, const ClassicForm& form,
+                         const PackOptions& options, DimensionSelections& selections) {
+  SubsetGroup group{block.group, form.levels, selections};
+  if (options.joins() && options.fill_missing()) group.kept = joined_dimension(form, options);
+  return group;
+}
 
 Status visit_union_input(const InputBlock& block, const OutputName& name,
                          const PackOptions& options, std::shared_ptr<SourcePool> views,
@@ -142,7 +163,7 @@ Status visit_union_input(const InputBlock& block, const OutputName& name,
   DatasetSubset subset;
   if (options.subset) {
     NMB_ASSIGN(subset, subset_of(form.dataset, form.values, *options.subset,
-                                 {block.group, form.levels, *selections}));
+                                 subset_group(block, form, options, *selections)));
     if (subset.is_outside) {
       const Metadata none;
       UnionInput outside{{none, {}}};

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "merge/reading/classic_form.h"
 #include "merge/reading/input_block.h"
 #include "merge/reading/merge_sink.h"
 #include "merge/reporting/merge.h"
@@ -69,6 +70,12 @@ struct UnionDescription {
   std::optional<UnionInput> block{};     // refers to `metadata`; nullopt after a failure
   std::vector<std::uint64_t> same_as{};  // result of FirstValues: indexes of inputs
 };
+
+// Returns how PackOptions::subset selects a part of a block. In a join with fill values, each part
+// has the joined dimension and its coordinates, because a part may lack the variables that need
+// them. The result refers to the arguments.
+SubsetGroup subset_group(const InputBlock& block, const ClassicForm& form,
+                         const PackOptions& options, DimensionSelections& selections);
 
 // Converts a block to a classic dataset and passes this dataset to `visit`. The block's file must
 // be open. name: the block in the output. *budget: how many bytes of values may be kept, as for
