@@ -599,6 +599,15 @@ def check_strings(test):
 def check_again(test):
     """A joined NMB file is joined again, becomes a classic file, and takes part in a union."""
     for i in range(4):
+    # netCDF-C opens and closes them. It crashes if they have a stated fill value.
+    for kind, options in (("h5", ()), ("nmb", ("--hdf5-view", "on"))):
+        for output, call in (("opened", ("nmcat", "--mode", "join", "--along", "axis:0", "s0.h5", "s1.h5", "-o")),
+                             ("part", ("nmconvert", "s0.h5"))):
+            slab = ("--slab", "phony_dim_0=0:30") if output == "part" else ()
+            test.run(*call, f"{output}.{kind}", *slab, *options)
+            program = "import netCDF4, sys; [netCDF4.Dataset(sys.argv[1]).close() for _ in range(30)]"
+            done = subprocess.run([sys.executable, "-c", program, test.work / f"{output}.{kind}"], capture_output=True)
+            test.check(done.returncode == 0, f"{output}.{kind}: netCDF-C ends with {done.returncode}")
         make(test.work / f"a{i}.nc", {"v": ZLIB}, 4 * i, 4)
     test.run("nmcat", "--mode", "join", "a0.nc", "a1.nc", "-o", "a01.nmb")
     test.run("nmcat", "--mode", "join", "a2.nc", "a3.nc", "-o", "a23.nmb")
