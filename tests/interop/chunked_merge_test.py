@@ -427,6 +427,22 @@ def check_options(test):
                 continue
             with h5py.File(path) as file:
                 test.check(file["x"].chunks is None, f"{options}: a small coordinate has chunks")
+    # Groups above the values may be empty, or have scalars only.
+    for i in range(2):
+        with h5py.File(test.work / f"below{i}.h5", "w") as file:
+            file["s/crs"] = 7
+            data = PLAIN.values(4 * i, 4)
+            file.create_dataset("g/h/v", data=data, chunks=(2, 6, 10), maxshape=(None, *data.shape[1:]))
+            file.create_dataset("g/h/time", data=4.0 * i + numpy.arange(4), chunks=(2,), maxshape=(None,))
+            file["g/h/y"], file["g/h/x"] = numpy.arange(data.shape[1]), numpy.arange(data.shape[2])
+            for axis, name in enumerate(("time", "y", "x")):
+                file["g/h/" + name].make_scale(name)
+                file["g/h/v"].dims[axis].attach_scale(file["g/h/" + name])
+    for options in (("--chunk", "time:4"), ("--shuffle",), ("--compress", "zstd:3"), ("--compress", "deflate", "--shuffle")):
+        for kind in OUTPUTS:
+            test.run("nmcat", "--mode", "join", "below0.h5", "below1.h5", "-o", f"below.{kind}", "-f", *options)
+            test.check("classic dataset" not in test.said, f"{options}: {kind}: said {test.said}")
+            expect_values(test, f"{options}: {kind}", as_netcdf(test, f"below.{kind}"), "g/h/v", PLAIN.values(0, 8))
     test.run("nmcat", "--mode", "join", "o0.nc", "o1.nc", "-o", "n.nmb", "--chunk", "q:time:4", exit_code=2,
              says="no input has the dimension \"time\" of variable \"q\" (chunks)")
     test.run("nmcat", "--mode", "join", "o0.nc", "o1.nc", "-o", "h.nc4", "--no-history", "--keep-tracking-id")
@@ -583,6 +599,15 @@ def check_strings(test):
     for i in range(1, 4):
         test.run("nmcat", "--mode", "join", "--along", "axis:0", "type_0.h5", f"type_{i}.h5", "-o", "no.h5", exit_code=1, says="type s: found ")
         test.check("strings of 24 bytes" in test.said, f"type_{i}.h5: said {test.said}")
+    # netCDF-C opens and closes them. It crashes if they have a stated fill value.
+    for kind, options in (("h5", ()), ("nmb", ("--hdf5-view", "on"))):
+        for output, call in (("opened", ("nmcat", "--mode", "join", "--along", "axis:0", "s0.h5", "s1.h5", "-o")),
+                             ("part", ("nmconvert", "s0.h5"))):
+            slab = ("--slab", "phony_dim_0=0:30") if output == "part" else ()
+            test.run(*call, f"{output}.{kind}", *slab, *options)
+            program = "import netCDF4, sys; [netCDF4.Dataset(sys.argv[1]).close() for _ in range(30)]"
+            done = subprocess.run([sys.executable, "-c", program, test.work / f"{output}.{kind}"], capture_output=True)
+            test.check(done.returncode == 0, f"{output}.{kind}: netCDF-C ends with {done.returncode}")
     # Divided blocks have characters only.
     test.run("nmcat", "s0.h5", "--split-names", "^(z)", "-o", "no.nmb", exit_code=1, says="found strings of 24 bytes")
     for fill in (b"", b"xxxxxx", b"none"):

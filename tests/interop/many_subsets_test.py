@@ -188,6 +188,8 @@ class Subset:
         south, north = sorted(float(n) for n in numpy.round(rng.uniform(-90, 90, size=2), 1))
         if rng.random() < 0.3:
             west, width, south, north = 12.0, 15.0, 42.0, 52.0
+        elif rng.random() < 0.3:
+            west, width = float(rng.choice([-180, -90, 0, 7.5, west])), float(rng.choice([360, 360, 345]))
         east = west + width
         has_grid, has_curve = self.uses("lat") or self.uses("lon"), self.uses("x")
         if rng.random() < 0.2 and self.uses("plev") and "plev" not in self.indexes:
@@ -198,7 +200,7 @@ class Subset:
             self.ncks, self.cdo = None, None
         if not (has_grid or has_curve):
             return
-        self.options += ["--box", f"{west},{east if rng.random() < 0.5 or east < 180 else east - 360},{south},{north}"]
+        self.options += ["--box", f"{west},{east if rng.random() < 0.5 or east < 180 or width == 360 else east - 360},{south},{north}"]
         if has_grid:
             self.indexes["lat"] = numpy.flatnonzero((of.lat >= of.lat.dtype.type(south)) & (of.lat <= of.lat.dtype.type(north)))
             lon = of.lon.astype("f8")
@@ -300,6 +302,8 @@ def compare_with_cdo(test, subset, path, what):
         mine, other = ours["tas"][...], theirs["tas"][...]
         same = mine.shape == other.shape and numpy.array_equal(mine, other)
         test.check(same, f"{what}: tas differs from cdo {chain}: {mine.shape} and {other.shape}, {ours['lon'][...]} {theirs['lon'][...]}")
+        turns = (ours["lon"][...].astype("f8") - theirs["lon"][...]) / 360 if same else numpy.zeros(1)
+        test.check(numpy.allclose(turns, numpy.round(turns[0]), atol=1e-6), f"{what}: lon differs from cdo {chain} by {turns} circles")
 
 
 def compare_with_xarray(test, subset, path, what):

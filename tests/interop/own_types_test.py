@@ -257,7 +257,7 @@ def check_ranks(test):
 
 
 def check_tiles(test):
-    def tile(path, part, columns, states):
+    def tile(path, part, columns, states, word="{r} {c}"):
         with netCDF4.Dataset(path, "w") as out:
             out.NumFilesInSet = numpy.int32(2)
             out.createDimension("x", len(columns))
@@ -265,7 +265,7 @@ def check_tiles(test):
             x = out.createVariable("x", "f8", ("x",))
             x.domain_decomposition = numpy.array([1, 4, *part], "i4")
             x[:] = columns
-            out.createVariable("name", str, ("y", "x"))[:] = numpy.array([[f"{r} {c}" for c in columns] for r in (1, 2)], object)
+            out.createVariable("name", str, ("y", "x"))[:] = numpy.array([[word.format(r=r, c=c) for c in columns] for r in (1, 2)], object)
             kind = out.createEnumType("i1", "t", {"a": 1, "b": 2})
             out.createVariable("state", kind, ("y", "x"))[:] = numpy.array([states, states], "i1")
 
@@ -277,6 +277,18 @@ def check_tiles(test):
             names = [[f"{r} {c}" for c in (1, 2, 3, 4)] for r in (1, 2)]
             test.check(out["name"][:].tolist() == names, f"tiles to {kind}: found {out['name'][:]}")
             test.check(out["state"][:].tolist() == [[1, 2, 2, 1]] * 2, f"tiles to {kind}: state")
+    # Tiles that overlap have the same values there.
+    tile(test.work / "halo.nc.0000", (1, 3), [1, 2, 3], [1, 2, 2])
+    tile(test.work / "halo.nc.0001", (2, 4), [2, 3, 4], [2, 2, 1])
+    for files in (["halo.nc.0000", "halo.nc.0001"], ["halo.nc.0001", "halo.nc.0000"]):
+        test.run("nmcat", "--mode", "tiles", *files, "-o", "halo.nc4", "-f")
+        with netCDF4.Dataset(test.work / "halo.nc4") as out:
+            test.check(out["name"][:].tolist() == names, f"tiles with halos: found {out['name'][:]}")
+            test.check(out["state"][:].tolist() == [[1, 2, 2, 1]] * 2, "tiles with halos: state")
+    tile(test.work / "word.nc.0001", (2, 4), [2, 3, 4], [2, 2, 1], word="{r}x{c}")
+    tile(test.work / "state.nc.0001", (2, 4), [2, 3, 4], [2, 1, 1])
+    for file, says in (("word", 'name: found "1x2" at [0,1], expected "1 2"'), ("state", "state: found a at [0,2], expected b")):
+        test.run("nmcat", "--mode", "tiles", "halo.nc.0000", f"{file}.nc.0001", "-o", "no.nc4", exit_code=1, says=says)
 
 
 def check_missing(test):

@@ -1,5 +1,6 @@
 #include "netcdf/subset.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <utility>
@@ -71,6 +72,10 @@ class Subsetter {
           is_chosen_[v] = true;
           chosen.push_back(v);
         }
+    for (const VarId v : kept_coordinates()) {
+      is_chosen_[v] = true;
+      chosen.push_back(v);
+    }
     while (!chosen.empty()) {
       const VarId v = chosen.back();
       chosen.pop_back();
@@ -81,6 +86,25 @@ class Subsetter {
       }
     }
     return {};
+  }
+
+  // Returns the coordinates along SubsetGroup::kept: its coordinate variable, and those that
+  // attributes of other variables name.
+  std::vector<VarId> kept_coordinates() const {
+    std::vector<VarId> found;
+    if (!group_.kept) return found;
+    const auto add = [&](VarId v) {
+      if (std::ranges::count(dimensions_of(v), *group_.kept) > 0) found.push_back(v);
+    };
+    for (VarId v = 0; v < from_.variable_count(); ++v) {
+      if (is_coordinate(from_, v)) add(v);
+      constexpr std::string_view kCoordinates = "coordinates";
+      for_each_word(kCoordinates, char_attribute(from_, v, kCoordinates),
+                    [&](std::string_view word) {
+                      if (const auto named = from_.find_variable(word)) add(*named);
+                    });
+    }
+    return found;
   }
 
   // Refuses to select indexes of a dimension if values of the dataset are indexes of it.
@@ -130,6 +154,7 @@ class Subsetter {
     for (VarId v = 0; v < from_.variable_count(); ++v)
       if (is_chosen_[v])
         for (const DimId d : dimensions_of(v)) is_used[d] = true;
+    if (group_.kept) is_used[*group_.kept] = true;
     out_.dataset.name = dataset_.name;
     for (DimId d = 0; d < from_.dimension_count(); ++d) {
       // A dimension without variables and without indexes could not be defined.

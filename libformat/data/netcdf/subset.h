@@ -90,6 +90,8 @@ struct SubsetGroup {
   const std::vector<std::uint32_t>& levels;  // for each dimension, see path_above()
   // Selections in groups of the same file. Selections of this dataset are added.
   DimensionSelections& known;
+  // A dimension that the subset has in any case, with its coordinates.
+  std::optional<DimId> kept{};
 };
 
 // Returns a part of a dataset. dataset: a classic dataset of kind CDF-5 or below. values: its

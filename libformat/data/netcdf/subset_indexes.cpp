@@ -35,6 +35,11 @@ IndexRuns runs_of(const std::vector<bool>& is_selected) {
   return runs;
 }
 
+bool is_monotonic(const std::vector<double>& values) {
+  return std::ranges::adjacent_find(values, std::less_equal<>()) == values.end() ||
+         std::ranges::adjacent_find(values, std::greater_equal<>()) == values.end();
+}
+
 enum class Axis : std::uint8_t { kNone, kLongitude, kLatitude, kTime };
 
 // Returns the axis of a coordinate by its attributes (CF, sections 4.1, 4.2 and 4.4).
@@ -59,9 +64,10 @@ class Limits {
   // is_circle: for longitudes.
   Limits(double from, double to, Type type, bool is_circle) : is_circle_(is_circle) {
     if (!is_circle && from > to) std::swap(from, to);
+    const double given_to = to;
     if (is_circle) {
       is_whole_ = to - from >= kCircle;
-      to = from + std::fmod(to - from, kCircle);
+      to = is_whole_ ? from + kCircle : from + std::fmod(to - from, kCircle);
       if (to < from) to += kCircle;
     }
     const auto in_type = [&](double value) {
@@ -69,16 +75,25 @@ class Limits {
     };
     from_ = in_type(from);
     to_ = in_type(to);
+    greatest_ = is_whole_ ? in_type(given_to) : to_;
     tolerance_ = type == Type::kFloat ? kCircle * 0x1p-23 : kCircle * 0x1p-52;
   }
 
-  // Returns the value in the range that differs from `value` by a multiple of 360 degrees.
+  // Returns the value in the range that differs from `value` by a multiple of 360 degrees; of two
+  // such values in a whole circle, the western one.
   double turned(double value) const {
-    if (!is_circle_ || is_whole_ || is_between(value, 0)) return value;
+    if (!is_circle_ || (!is_whole_ && is_between(value, 0))) return value;
     const double least = value - kCircle * std::floor((value - from_) / kCircle);
-    for (const double here : {least, least - kCircle})
+    for (const double here : {least - kCircle, least})
       if (is_between(here, tolerance_)) return here;
     return least;
+  }
+  // Returns whether both values, or both with the same multiple of 360 degrees, are in the limits.
+  bool has_both(double least, double greatest) const {
+    for (const double turn : {0.0, turned(least) - least})
+      if (least + turn >= from_ - tolerance_ && greatest + turn <= greatest_ + tolerance_)
+        return true;
+    return false;
   }
   bool has(double value) const {
     if (std::isnan(value)) return false;
@@ -92,6 +107,7 @@ class Limits {
   }
 
   double from_, to_;
+  double greatest_;   // the limit as it was given; to_ is at most one circle behind from_
   double tolerance_;  // the rounding error of a value to which 360 degrees are added
   bool is_circle_, is_whole_ = false;
 };
@@ -262,35 +278,47 @@ class IndexChooser {
     std::vector<bool> is_selected(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) is_selected[i] = limits.has(values[i]);
     IndexRuns runs = runs_of(is_selected);
-    const auto is_monotonic = [](const std::vector<double>& list) {
-      return std::ranges::adjacent_find(list, std::less_equal<>()) == list.end() ||
-             std::ranges::adjacent_find(list, std::greater_equal<>()) == list.end();
-    };
-    const bool wraps =
-        runs.size() == 2 && is_selected.front() && is_selected.back() && is_monotonic(values);
-    if (wraps) {
-      std::swap(runs[0], runs[1]);
-      std::vector<double> turns;
-      std::vector<double> result;
-      for (const IndexRun& run : runs)
-        for (std::uint64_t i = run.first; i < run.first + run.count; ++i) {
-          result.push_back(limits.turned(values[i]));
-          turns.push_back(kCircle * std::round((result.back() - values[i]) / kCircle));
-        }
-      if (!is_monotonic(result))
-        return conflict("the values of " + variable_text(from_, v) +
-                        " repeat after 360 degrees; use SubsetRules::slabs");
-      out_.turned.emplace(v, turns);
-      const std::string bounds = char_attribute(from_, v, "bounds");
-      if (const auto found = from_.find_variable(bounds); found && !bounds.empty()) {
-        const std::span<const DimId> ids = dimensions_of(*found);
-        if (ids.size() != 2 || ids[0] != dimensions_of(v)[0])
-          return conflict(variable_text(from_, *found) + " has other dimensions than " +
-                          variable_text(from_, v) + ", whose bounds it has");
-        out_.turned.emplace(*found, std::move(turns));
-      }
+    const bool has_ends = !values.empty() && is_selected.front() && is_selected.back();
+    if (has_ends && runs.size() <= 2 && is_monotonic(values)) {
+      const auto [least, greatest] = std::minmax(values.front(), values.back());
+      if (runs.size() == 1 && !limits.has_both(least, greatest)) divide(values, limits, &runs);
+      if (runs.size() == 2) NMB_TRY(turn(v, values, limits, &runs));
     }
     return choose(dimensions_of(v)[0], std::move(runs), rule);
+  }
+
+  // Divides the run of all indexes where the limits cut the circle, if they do.
+  static void divide(const std::vector<double>& values, const Limits& limits, IndexRuns* runs) {
+    const bool ascends = values.front() < values.back();
+    for (std::uint64_t i = 1; i < values.size(); ++i)
+      if ((limits.turned(values[i - 1]) < limits.turned(values[i])) != ascends) {
+        *runs = {{0, i}, {i, values.size() - i}};
+        return;
+      }
+  }
+
+  // Exchanges both runs of longitudes, and turns the values into the limits.
+  Status turn(VarId v, const std::vector<double>& values, const Limits& limits, IndexRuns* runs) {
+    std::swap((*runs)[0], (*runs)[1]);
+    std::vector<double> turns, result;
+    for (const IndexRun& run : *runs)
+      for (std::uint64_t i = run.first; i < run.first + run.count; ++i) {
+        result.push_back(limits.turned(values[i]));
+        turns.push_back(result.back() - values[i]);
+      }
+    if (!is_monotonic(result))
+      return conflict("the values of " + variable_text(from_, v) +
+                      " repeat after 360 degrees; use SubsetRules::slabs");
+    out_.turned.emplace(v, turns);
+    const std::string bounds = char_attribute(from_, v, "bounds");
+    if (const auto found = from_.find_variable(bounds); found && !bounds.empty()) {
+      const std::span<const DimId> ids = dimensions_of(*found);
+      if (ids.size() != 2 || ids[0] != dimensions_of(v)[0])
+        return conflict(variable_text(from_, *found) + " has other dimensions than " +
+                        variable_text(from_, v) + ", whose bounds it has");
+      out_.turned.emplace(*found, std::move(turns));
+    }
+    return {};
   }
 
   Status apply(const SubsetRules::Box& box, std::size_t rule) {

@@ -168,14 +168,20 @@ class ChunkUniter {
         runs_.add({begin, length, from_.begin(id) - all_.layout.header_length, united_values_});
     }
     end_ = begin + length;
-    const bool has_own_fill =
-        own && std::ranges::any_of(own->fill, [](std::byte b) { return b != std::byte{0}; });
+    const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
+    const bool has_own_fill = own && !std::ranges::all_of(own->fill, is_zero);
     if (!chunking && !has_own_fill && (!is_extended || length == 0)) return {};
     Property p;
     p.number = Property::Number::kCreation;
     p.owner = id;
     p.creation.fill_state = hdf5::FillState::kUser;
     p.creation.fill_value = stored ? stored->fill : own->fill;
+    // netCDF-C 4.9 takes a stated fill value of strings of fixed length for a pointer, and crashes.
+    if (own && own->type().type_class == TypeClass::kString &&
+        std::ranges::all_of(p.creation.fill_value, is_zero)) {
+      p.creation.fill_state = hdf5::FillState::kDefault;
+      p.creation.fill_value.clear();
+    }
     if (chunking) {
       p.creation.layout = hdf5::Layout::kChunked;
       p.creation.allocation = chunking->allocation;

@@ -422,6 +422,7 @@ class DatasetUnion {
                                                   bool fills) const;
   Status check_files(const std::vector<DimId>& dimensions);
   Status compare_tiles(VarId variable, std::uint32_t place);
+  Status compare_own_tiles(VarId variable, std::uint32_t place);
   std::vector<std::uint64_t> shape_of(VarId variable) const;
 
   // --- dataset_union_times.cpp ---

@@ -258,7 +258,7 @@ bool UnionBuilder::is_along(const NamedUnion& entry, const Metadata& first,
 
 Status UnionBuilder::unite(NamedUnion& entry, const InputBlock& block) {
   // Small values are kept now, because the file may be closed when values are compared.
-  return visit_union_input(block, options_, views_, &held_budget_, &selections_,
+  return visit_union_input(block, entry.name, options_, views_, &held_budget_, &selections_,
                            [&](const UnionInput& united) { return unite(entry, united); });
 }
 
