@@ -1,5 +1,7 @@
 // Programs of one rank that write with nmb/writer.h and read with nmb/reader.h.
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -8,6 +10,7 @@
 
 #include "api/api_folder.h"
 #include "nmb/compare.h"
+#include "nmb/convert.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"
@@ -296,9 +299,10 @@ TEST_F(WriteReadTest, NumbersThatAFileCannotHaveAreRefused) {
       blocks.push_back(out.block(name));
       blocks.back().dim("time", kUnlimited);
     }
-    EXPECT_EQ(blocks[0].try_extend(std::uint64_t{1} << 62).message(),
-              "extend() of block \"a\": 4611686018427387904 records are more than 2^62 records or "
-              "bytes");
+    EXPECT_EQ(
+        blocks[0].try_extend(std::uint64_t{1} << 62).message(),
+        "extend() of block \"a\": found 4611686018427387904 records, expected fewer than 2^62 "
+        "records and bytes");
     for (Block& block : blocks) block.extend((std::uint64_t{1} << 62) - 1);
     EXPECT_EQ(out.try_close().message(), "the blocks have more than 2^63 - 1 records together");
   }
@@ -364,6 +368,30 @@ TEST_F(WriteReadTest, ProvenanceIsOneJsonObject) {
   out.block("b").var<int>("v").put(1);
   out.close();
   EXPECT_EQ(Reader(path()).provenance(), texts);
+}
+
+// Would catch: provenance that close() and sync() drop if nothing else has changed.
+TEST_F(WriteReadTest, ProvenanceAloneMakesAGeneration) {
+  {
+    Writer out(path());
+    out.block("b").var<int>("v").put(1);
+    out.sync();
+    out.add_provenance(R"({"b":1})");
+    out.sync();
+    out.add_provenance(R"({"c":2})");
+    out.close();
+  }
+  EXPECT_EQ(Reader(path()).provenance(), (std::vector<std::string>{R"({"b":1})", R"({"c":2})"}));
+  Writer out(path(), {.mode = WriteOptions::Mode::kAppend});
+  out.add_provenance("{}");
+  out.close();
+  const Reader in(path());
+  EXPECT_EQ(in.provenance().size(), 3U);
+  EXPECT_EQ(in.generation(), 4U);
+  EXPECT_EQ(in.read<int>("b/v"), std::vector<int>{1});
+  Writer idle(path(), {.mode = WriteOptions::Mode::kAppend});
+  idle.close();
+  EXPECT_EQ(Reader(path()).generation(), 4U);
 }
 
 // Would catch: a dimension that is known by the address of its writer.

@@ -27,6 +27,7 @@ FileWriterOptions file_options(const WriteOptions& options) {
   out.aggregators = options.aggregators;
   out.io = options.mpi_io ? Io::kMpiIo : Io::kPosix;
   out.hints = options.hints;
+  out.commits_provenance = true;
   if (options.on_warning) {
     out.on_repair = options.on_warning;
     out.on_no_view = [warn = options.on_warning](const std::string& reason) {

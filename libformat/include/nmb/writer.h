@@ -260,7 +260,8 @@ class Writer {
   NMB_EXPORT Status try_remove(const Block& block);
   void rename(const Block& block, std::string_view name) { check(try_rename(block, name)); }
   NMB_EXPORT Status try_rename(const Block& block, std::string_view name);
-  // Records how the file was made: one JSON object of at most 8 MiB per call. Only rank 0's count.
+  // Records how the file was made: one JSON object of at most 8 MiB per call, which the next commit
+  // writes. Only rank 0's count.
   // Errors: kUsage, also if the text is not one JSON object in UTF-8.
   void add_provenance(std::string_view json) { check(try_add_provenance(json)); }
   NMB_EXPORT Status try_add_provenance(std::string_view json);

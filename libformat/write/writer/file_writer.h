@@ -101,8 +101,9 @@ class FileWriter {
   NMB_EXPORT Status set_tag(BlockId block, std::string_view name, TagValue value);
   // Adds provenance of the next generation: one JSON object in UTF-8 per call (spec/tables.md,
   // section 9.1). The file keeps the provenance of earlier generations. Only rank 0's objects are
-  // kept. Not collective. If a commit changes nothing, the objects wait for the next commit. The
-  // syntax is not checked, because the text may come from another file.
+  // kept. Not collective. If a commit changes nothing else, the objects wait for the next commit
+  // unless FileWriterOptions::commits_provenance is set. The syntax is not checked, because the
+  // text may come from another file.
   // Errors: kUsage if the text is empty or longer than kMostProvenance bytes, or after close();
   // kLimit for more than 64 MiB in one generation. A failed call adds nothing.
   NMB_EXPORT Status add_provenance(std::string_view json);
