@@ -394,6 +394,41 @@ TEST_F(WriteReadTest, ProvenanceAloneMakesAGeneration) {
   EXPECT_EQ(Reader(path()).generation(), 4U);
 }
 
+// Would catch: missing values that a commit has written, and that become data with another
+// _FillValue.
+TEST_F(WriteReadTest, TheFillValueStaysWhileValuesAreMissing) {
+  for (const bool reopened : {false, true}) {
+    Writer out(path(), {.mode = WriteOptions::Mode::kReplace});
+    Block b = out.block("b");
+    const Dim time = b.dim("time", kUnlimited), x = b.dim("x", 3);
+    Var part = b.var<int>("part", {x}), whole = b.var<int>("whole", {x}),
+        record = b.var<double>("record", {time}), none = b.var<char>("none");
+    part.put({{0}, {1}}, 1);
+    whole.put({1, 2, 3});
+    record.put({{2}, {1}}, 5);
+    if (reopened) {
+      out.close();
+      out = Writer(path(), {.mode = WriteOptions::Mode::kAppend});
+    } else {
+      out.sync();
+    }
+    b = out.block("b");
+    for (const char* const name : {"part", "record"}) {
+      const Status status = b.var(name).try_att("_FillValue", -9);
+      EXPECT_EQ(status.code(), Code::kUsage) << name;
+      EXPECT_NE(status.message().find("are not written"), std::string::npos) << status.text();
+    }
+    EXPECT_EQ(b.var("none").try_att("_FillValue", "x").code(), Code::kUsage);
+    b.var("part").att("_FillValue", -2147483647);  // netCDF's default: nothing changes
+    b.var("whole").att("_FillValue", -9);
+    out.close();
+    const Reader in(path());
+    EXPECT_EQ(in.read<int>("b/whole"), (std::vector<int>{1, 2, 3}));
+    EXPECT_EQ(in.var("b/part").compute_statistics(StatisticsLevel::kBasic).missing, 2U);
+    EXPECT_EQ(in.var("b/record").compute_statistics(StatisticsLevel::kBasic).missing, 2U);
+  }
+}
+
 // Would catch: a dimension that is known by the address of its writer.
 TEST_F(WriteReadTest, ADimensionOfAWriterThatIsGoneIsRefused) {
   std::optional<Dim> left;

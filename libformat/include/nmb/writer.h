@@ -103,7 +103,8 @@ class Var {
  public:
   // Sets an attribute to text, a number or numbers, and gives it their type. Returns the variable,
   // so that calls can be chained. A _FillValue must be one value; it gets the type of the variable.
-  // Errors: kUsage, also for a _FillValue that this type cannot hold exactly.
+  // Errors: kUsage, also for a _FillValue that this type cannot hold exactly, or that changes while
+  // some values of the variable are not written.
   Var& att(std::string_view name, ConstArray values) { return check(try_att(name, values)), *this; }
   NMB_EXPORT Status try_att(std::string_view name, ConstArray values);
   // Converts the numbers. Errors: kRange if one does not fit `type`; nothing is set then. kUsage
