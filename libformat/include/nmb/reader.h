@@ -105,10 +105,10 @@ class VarView {
   NMB_EXPORT std::vector<AttView> atts() const;
 
   // Reads all values, or a hyperslab, in row-major order, converted to T. Missing values are
-  // returned as the fill value; statistics leave them out. Errors: kUsage for a
-  // wrong hyperslab or length, or text and numbers mixed; kRange if T cannot hold some values (all
-  // are converted); kDamaged if a checksum is wrong; kUnsupported for a filter or an external file
-  // that may not be opened; kLimit; kIo.
+  // returned as the fill value; statistics leave them out. Errors: kUsage for a wrong hyperslab or
+  // length, text and numbers mixed, or a variable with a null dataspace in HDF5, which has no
+  // values; kRange if T cannot hold some values (all are converted); kDamaged if a checksum is
+  // wrong; kUnsupported for a filter or an external file that may not be opened; kLimit; kIo.
   template <class T>
   std::vector<T> read() const {
     return check(try_read<T>());
