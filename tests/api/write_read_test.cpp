@@ -429,6 +429,23 @@ TEST_F(WriteReadTest, TheFillValueStaysWhileValuesAreMissing) {
   }
 }
 
+// Would catch: text that is stored as numbers.
+TEST_F(WriteReadTest, TextInUtf8IsText) {
+  const std::u8string_view view = u8"\u00b5m";
+  Writer out(path());
+  Block b = out.block("b");
+  b.var<char8_t>("v", {b.dim("x", 3)}).att("units", u8"\u00b0C").att("other", view).put(view);
+  out.close();
+  const VarView v = Reader(path()).var("b/v");
+  EXPECT_EQ(v.type(), Type::kChar);
+  EXPECT_EQ(v.att("units").text(),
+            "\xc2\xb0"
+            "C");
+  EXPECT_EQ(v.att("other").text(), "\xc2\xb5m");
+  EXPECT_EQ(v.strings(), std::vector<std::string>{"\xc2\xb5m"});
+  static_assert(!std::is_constructible_v<ConstArray, const wchar_t*>);
+}
+
 // Would catch: a dimension that is known by the address of its writer.
 TEST_F(WriteReadTest, ADimensionOfAWriterThatIsGoneIsRefused) {
   std::optional<Dim> left;

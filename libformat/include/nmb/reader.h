@@ -63,12 +63,14 @@ class AttView {
   }
   template <class T>
   Result<T> try_number() const {
+    check_element<T>();
     T value{};
     const Status status = try_read(std::span(&value, 1));
     return status.ok() ? Result<T>(value) : status;
   }
   template <class T>
   Result<std::vector<T>> try_numbers() const {
+    check_element<T>();
     std::vector<T> values(static_cast<std::size_t>(count_));
     const Status status = try_read(values);
     return status.ok() ? Result<std::vector<T>>(std::move(values)) : status;
@@ -124,6 +126,7 @@ class VarView {
   }
   template <class T>
   Result<std::vector<T>> try_read(const Hyperslab& slab) const {
+    check_element<T>();
     const Result<std::uint64_t> count = try_count(slab);
     if (!count.ok()) return count.status();
     std::vector<T> values;

@@ -29,6 +29,7 @@
 // a collective call on several ranks. A writer and its handles belong to one thread.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -210,6 +211,11 @@ class Block {
   // Sets a tag of a block that is not committed yet; Reader::find() finds blocks by their tags.
   Block& tag(std::string_view name, TagValue value) {
     return check(try_tag(name, std::move(value))), *this;
+  }
+  template <std::same_as<bool> T>
+  Block& tag(std::string_view, T) {
+    static_assert(sizeof(T) == 0, "a tag is text or a number, not a truth value");
+    return *this;
   }
   NMB_EXPORT Status try_tag(std::string_view name, TagValue value);
 
