@@ -170,6 +170,82 @@ TEST_F(RanksTest, WorkMayReturnAStatus) {
     EXPECT_EQ(code_of([&] { run_threads(size, [](Ranks&) {}); }), Code::kUsage);
 }
 
+// Would catch: a collective call that has succeeded, and that slower ranks see fail because a rank
+// gives up after it.
+TEST_F(RanksTest, AFailureAfterACollectiveCallLeavesTheCallAlone) {
+  for (int i = 0; i < 400; ++i) {
+    const int size = 3 + i % 3, way = i / 3 % 3;
+    const std::string file = path(std::to_string(i) + ".nmb");
+    std::vector<Status> synced(static_cast<std::size_t>(size)), later(synced);
+    const Status status = try_run_threads(size, [&](Ranks& ranks) -> Status {
+      const auto rank = static_cast<std::size_t>(ranks.rank());
+      Writer out(file, ranks);
+      out.end_define();
+      synced[rank] = out.try_sync();
+      if (rank + 1 < synced.size()) return later[rank] = out.try_close();
+      if (way == 0) throw std::runtime_error("diverged");
+      if (way == 1) ranks.fail(Status(Code::kNoSpace, "diverged"));
+      return way == 1 ? Status() : Status(Code::kRange, "diverged");
+    });
+    for (const Status& one : synced) ASSERT_TRUE(one.ok()) << i << ": " << one.text();
+    for (int rank = 0; rank + 1 < size; ++rank)
+      ASSERT_NE(later[static_cast<std::size_t>(rank)].message().find("diverged"), std::string::npos)
+          << i << ": " << later[static_cast<std::size_t>(rank)].text();
+    EXPECT_NE(status.message().find("diverged"), std::string::npos) << status.text();
+    EXPECT_EQ(Reader(file).generation(), 1U);
+  }
+}
+
+// Would catch: the destructor of a writer that announces its own reason before the rank's Status is
+// known.
+TEST_F(RanksTest, TheStatusOfARankIsTheReasonOfAll) {
+  const auto work = [&](Ranks& ranks, std::vector<Status>* others) {
+    Writer out(path(), ranks);
+    out.end_define();
+    if (ranks.rank() == 2) return Status(Code::kNoSpace, "my solver diverged");
+    const Status status = out.try_close();
+    (*others)[static_cast<std::size_t>(ranks.rank())] = status;
+    return status;
+  };
+  for (const bool by_run : {false, true}) {
+    std::vector<Status> others(2);
+    const Status status = try_run_threads(3, [&](Ranks& ranks) {
+      return by_run ? ranks.try_run([&] { return work(ranks, &others); }) : work(ranks, &others);
+    });
+    others.push_back(status);
+    for (const Status& one : others) {
+      EXPECT_EQ(one.code(), Code::kNoSpace);
+      EXPECT_EQ(one.message(), "my solver diverged (on rank 2)");
+      EXPECT_EQ(one.rank(), 2);
+    }
+  }
+  // Without a Status, the reason is the writer.
+  for (const bool calls_on : {false, true}) {
+    const Status status = try_run_threads(2, [&](Ranks& ranks) -> Status {
+      Result<Writer> out = Writer::try_open(path(), ranks);
+      if (ranks.rank() == 0) return out->try_close();
+      out = Status(Code::kIo, "dropped");
+      return calls_on ? ranks.try_barrier() : Status();
+    });
+    EXPECT_EQ(status.code(), Code::kUsage);
+    EXPECT_NE(status.message().find("the writer of rank 1 was destroyed without close()"),
+              std::string::npos)
+        << status.text();
+  }
+}
+
+// Would catch: an exception that ends the process, or for which the other ranks wait for ever.
+TEST_F(RanksTest, AnyExceptionIsAFailure) {
+  const Status status = try_run_threads(3, [&](Ranks& ranks) -> Status {
+    Writer out(path(), ranks);
+    if (ranks.rank() == 1) throw 42;
+    return out.try_end_define();
+  });
+  EXPECT_EQ(status.code(), Code::kUsage);
+  EXPECT_EQ(status.rank(), 1);
+  EXPECT_EQ(caught([] { throw 42; }).code(), Code::kUsage);
+}
+
 TEST_F(RanksTest, CallsOfRanksThatWereMovedFromFail) {
   run_threads(2, [&](Ranks& lent) {
     Ranks ranks = std::move(lent);

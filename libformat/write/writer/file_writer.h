@@ -61,7 +61,9 @@ class FileWriter {
   // then reports which rank is gone, or which local call failed on that rank. The network does not
   // fail in three cases: after a failure that all ranks share, while an exception propagates, and
   // after abandon() on all ranks. All ranks share a failure of a collective call or of
-  // ranks.agree(). The handler of the exception must call ranks.fail().
+  // ranks.agree(). The handler of the exception must call ranks.fail(). Within work whose end is
+  // reported (Communicator::begin_work()), the network fails only at that end or at the next
+  // collective call of this rank.
   NMB_EXPORT ~FileWriter();
   // Allows destruction without close(), so that all ranks give up everything uncommitted. The
   // destructor is then collective.
