@@ -246,6 +246,23 @@ TEST_F(RanksTest, AnyExceptionIsAFailure) {
   EXPECT_EQ(caught([] { throw 42; }).code(), Code::kUsage);
 }
 
+// Would catch: a wrong order of calls that ends the writer.
+TEST_F(RanksTest, ASecondEndDefineIsRefusedOnAllRanks) {
+  std::vector<Status> refused(2);
+  run_threads(2, [&](Ranks& ranks) {
+    Writer out(path(), ranks);
+    Block b = out.block("b");
+    Var v = b.var<int>("v", {b.dim("x", 2)});
+    out.end_define();
+    refused[static_cast<std::size_t>(ranks.rank())] = out.try_end_define();
+    v.put_all({{ranks.rank()}, {1}}, 7);
+    out.close();
+  });
+  EXPECT_EQ(refused[0].code(), Code::kUsage);
+  EXPECT_EQ(refused[0].text(), refused[1].text());
+  EXPECT_EQ(Reader(path()).read<int>("b/v"), (std::vector<int>{7, 7}));
+}
+
 TEST_F(RanksTest, CallsOfRanksThatWereMovedFromFail) {
   run_threads(2, [&](Ranks& lent) {
     Ranks ranks = std::move(lent);

@@ -219,8 +219,13 @@ void start_new(WriterCore& w) {
 }
 
 Status end_define_of(WriterCore& w) {
-  return w.together(
-      "end_define()", [] { return Status(); }, [&] { return EndDefine(w).run(); });
+  const auto check = [&] {
+    return w.define_mode ? Status()
+                         : Status(Code::kUsage,
+                                  "end_define() is not allowed outside define mode; call "
+                                  "redefine() first");
+  };
+  return w.together("end_define()", check, [&] { return EndDefine(w).run(); });
 }
 
 }  // namespace
