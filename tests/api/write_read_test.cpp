@@ -446,6 +446,29 @@ TEST_F(WriteReadTest, TextInUtf8IsText) {
   static_assert(!std::is_constructible_v<ConstArray, const wchar_t*>);
 }
 
+// Would catch: a path that the system cuts off, and a failure only at the end of the run.
+TEST_F(WriteReadTest, APathWithoutANameIsRefusedAtOnce) {
+  EXPECT_EQ(Writer::try_open("").status().code(), Code::kUsage);
+  EXPECT_EQ(Writer::try_open(path("x") + std::string("\0y", 2)).status().code(), Code::kUsage);
+  EXPECT_FALSE(std::filesystem::exists(path("x")));
+}
+
+// Would catch: a type that end_define() finds, when nothing can be saved any more.
+TEST_F(WriteReadTest, ATypeThatIsNoneIsRefusedAtOnce) {
+  Writer out(path());
+  Block b = out.block("b");
+  for (const int code : {0, 12, 77, 256, 300}) {
+    const auto type = static_cast<Type>(code);
+    EXPECT_EQ(b.try_var("bad", type, {}).status().code(), Code::kUsage) << code;
+    EXPECT_EQ(b.try_att("bad", type, 1).code(), Code::kUsage) << code;
+  }
+  Var good = b.var("good", Type::kInt, {});
+  EXPECT_EQ(good.try_att("bad", static_cast<Type>(77), 1).code(), Code::kUsage);
+  good.put(4);
+  out.close();
+  EXPECT_EQ(Reader(path()).read<int>("b/good"), std::vector<int>{4});
+}
+
 // Would catch: a dimension that is known by the address of its writer.
 TEST_F(WriteReadTest, ADimensionOfAWriterThatIsGoneIsRefused) {
   std::optional<Dim> left;
