@@ -469,6 +469,30 @@ TEST_F(WriteReadTest, ATypeThatIsNoneIsRefusedAtOnce) {
   EXPECT_EQ(Reader(path()).read<int>("b/good"), std::vector<int>{4});
 }
 
+// Would catch: a private file that everybody can read after it was replaced.
+TEST_F(WriteReadTest, AReplacedFileKeepsItsPermissions) {
+  using std::filesystem::perms;
+  const auto replace = [&](const std::string& name) {
+    Writer out(path(name), {.mode = WriteOptions::Mode::kReplace});
+    out.block("b").var<int>("v").put(1);
+    out.close();
+  };
+  replace("f.nmb");
+  for (const perms mode : {perms(0600), perms(0640), perms(0666)}) {
+    std::filesystem::permissions(path(), mode);
+    replace("f.nmb");
+    EXPECT_EQ(std::filesystem::status(path()).permissions(), mode);
+    convert(path(), path("f.nc"), {.to = FileKind::kCdf5, .replace = true});
+    std::filesystem::permissions(path("f.nc"), mode);
+    convert(path(), path("f.nc"), {.to = FileKind::kCdf5, .replace = true});
+    EXPECT_EQ(std::filesystem::status(path("f.nc")).permissions(), mode);
+  }
+  std::filesystem::create_symlink(path(), path("link.nmb"));
+  const Status status = caught([&] { replace("link.nmb"); });
+  EXPECT_EQ(status.code(), Code::kExists);
+  EXPECT_NE(status.message().find("symbolic link"), std::string::npos) << status.text();
+}
+
 // Would catch: a dimension that is known by the address of its writer.
 TEST_F(WriteReadTest, ADimensionOfAWriterThatIsGoneIsRefused) {
   std::optional<Dim> left;

@@ -57,7 +57,8 @@ struct WriteOptions {
   // --- what happens to the file ---
   enum class Mode : std::uint8_t {
     kCreate,   // makes a new file; fails with kExists if the path exists
-    kReplace,  // makes a new file, which replaces an existing one when it is committed
+    kReplace,  // makes a new file, which replaces an existing one when it is committed, and gets
+               // its permissions; fails with kExists for a symbolic link
     kAppend,   // adds a generation to an existing NMB file
   };
   Mode mode = Mode::kCreate;
