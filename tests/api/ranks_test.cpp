@@ -263,6 +263,49 @@ TEST_F(RanksTest, ASecondEndDefineIsRefusedOnAllRanks) {
   EXPECT_EQ(Reader(path()).read<int>("b/v"), (std::vector<int>{7, 7}));
 }
 
+// Would catch: values that a rank may put into a block that another rank changes, and with which
+// close() loses the generation.
+TEST_F(RanksTest, ABlockThatAnotherRankChangesTakesNoValues) {
+  {
+    Writer out(path());
+    for (const char* const name : {"changed", "removed", "renamed", "same"}) {
+      Block b = out.block(name);
+      b.var<int>("v", {b.dim("t", kUnlimited)}).put({1, 2});
+    }
+    out.close();
+  }
+  run_threads(3, [&](Ranks& ranks) {
+    Writer out(path(), ranks, {.mode = WriteOptions::Mode::kAppend});
+    std::vector<Block> blocks;
+    for (const char* const name : {"changed", "removed", "renamed", "same"})
+      blocks.push_back(out.block(name));
+    if (ranks.rank() == 0) {
+      blocks[0].var<int>("n");
+      out.remove(blocks[1]);
+    }
+    if (ranks.rank() == 2) out.rename(blocks[2], "other");
+    out.end_define();
+    const int five = 5;
+    for (int i = 0; i < 3 && ranks.rank() == 1; ++i) {
+      Var v = blocks[static_cast<std::size_t>(i)].var("v");
+      EXPECT_EQ(v.try_put({{0}, {1}}, 5).code(), Code::kUsage) << i;
+      EXPECT_EQ(v.try_iput(five).status().code(), Code::kUsage) << i;
+    }
+    // A collective call is refused on all ranks.
+    EXPECT_EQ(blocks[ranks.rank() == 1 ? 0 : 3].var("v").try_put_all({{0}, {1}}, 5).code(),
+              Code::kUsage);
+    blocks[3].var("v").put_all({{ranks.rank()}, {1}}, 7);
+    out.sync();
+    if (ranks.rank() == 1) blocks[0].var("v").put({{0}, {1}}, 5);
+    out.close();
+  });
+  const Reader in(path());
+  EXPECT_EQ(in.read<int>("changed/v"), (std::vector<int>{5, 2}));
+  EXPECT_EQ(in.read<int>("other/v"), (std::vector<int>{1, 2}));
+  EXPECT_EQ(in.read<int>("same/v"), (std::vector<int>{7, 7, 7}));
+  EXPECT_EQ(in.totals().blocks, 3U);
+}
+
 TEST_F(RanksTest, CallsOfRanksThatWereMovedFromFail) {
   run_threads(2, [&](Ranks& lent) {
     Ranks ranks = std::move(lent);

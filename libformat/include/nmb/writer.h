@@ -16,11 +16,16 @@
 //
 // Several ranks: each rank makes a Writer of the same path with its Ranks. Writer(), open_blocks(),
 // end_define(), redefine(), extend(), put_all(), wait_all(), sync(), close() and report() are then
-// collective; all other calls are local. Several ranks may define the same block, each in full or
-// in part. The block becomes the union of these definitions, and end_define() fails with kConflict
-// if they disagree. Definitions come before end_define(), values after it. A writer of one rank
-// needs neither end_define() nor redefine(), because it calls them itself; a program that defines
-// many blocks before it puts values is faster than one that alternates, and its file is smaller.
+// collective; all other calls are local. Several ranks may define the same new block, each in full
+// or in part. The block becomes the union of these definitions, and end_define() fails with
+// kConflict if they disagree. A committed block is changed, renamed or removed by one rank alone in
+// a generation, else end_define() fails with kConflict; the other ranks see the change and may put
+// values into the block after sync(), else put() fails with kUsage. Definitions come before
+// end_define(), values after it. The content of the file does not depend on the number of ranks;
+// its bytes do not either if the ranks define the blocks in the order of ranks. A writer of one
+// rank needs neither end_define() nor redefine(), because it calls them itself; a program that
+// defines many blocks before it puts values is faster than one that alternates, and its file is
+// smaller.
 //
 // Errors: after kUsage, kExists, kNotFound or kRange, the writer can still be used. If one rank
 // passes a wrong argument to a collective call, all ranks get the error and nothing changes; only

@@ -56,6 +56,7 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
                     of_block + " is not allowed " +
                         (w_.define_mode ? "in define mode; call end_define() first"
                                         : "before its values are committed; call sync() first"));
+    NMB_TRY(check_unchanged_elsewhere(w_, id));
     NMB_TRY(load_definitions(w_, id));
     if (!block.metadata->record_dimension())
       return Status(Code::kUsage, "extend() is not possible: block " +
