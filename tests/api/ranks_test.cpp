@@ -306,6 +306,39 @@ TEST_F(RanksTest, ABlockThatAnotherRankChangesTakesNoValues) {
   EXPECT_EQ(in.totals().blocks, 3U);
 }
 
+// Would catch: a writer that has failed, and that still answers.
+TEST_F(RanksTest, EveryCallAfterAFailureFails) {
+  run_threads(2, [&](Ranks& ranks) {
+    Writer out(path(), ranks);
+    Block b = out.block("b");
+    b.dim("t", kUnlimited);
+    b.dim("x", ranks.rank() + 3);
+    const Status failed = out.try_end_define();
+    EXPECT_EQ(failed.code(), Code::kConflict);
+    EXPECT_EQ(failed.rank(), 1);
+    EXPECT_EQ(failed.message().find("(on rank"), std::string::npos) << failed.text();
+    EXPECT_EQ(b.try_records().status().text(), failed.text());
+  });
+}
+
+// Would catch: a sound file that is reported as damaged.
+TEST_F(RanksTest, ReadersOfDifferentFilesAreRefused) {
+  for (const char* const name : {"a.nmb", "b.nmb"}) {
+    Writer out(path(name));
+    out.block("b").var<int>("v").put(1);
+    out.close();
+  }
+  run_threads(2, [&](Ranks& ranks) {
+    const std::string file = path(ranks.rank() == 0 ? "a.nmb" : "b.nmb");
+    const Status status = Reader::try_open(file, ranks).status();
+    EXPECT_EQ(status.code(), Code::kUsage);
+    EXPECT_NE(status.message().find("found other arguments of Reader() on rank 1"),
+              std::string::npos)
+        << status.text();
+    Reader(path("a.nmb"), ranks);
+  });
+}
+
 TEST_F(RanksTest, CallsOfRanksThatWereMovedFromFail) {
   run_threads(2, [&](Ranks& lent) {
     Ranks ranks = std::move(lent);

@@ -493,6 +493,28 @@ TEST_F(WriteReadTest, AReplacedFileKeepsItsPermissions) {
   EXPECT_NE(status.message().find("symbolic link"), std::string::npos) << status.text();
 }
 
+// Would catch: messages with numbers or objects that the program did not pass.
+TEST_F(WriteReadTest, RefusalsNameWhatWasPassed) {
+  const auto says = [](auto call, std::string_view part) {
+    const Status status = caught(call);
+    EXPECT_NE(status.message().find(part), std::string::npos) << status.text();
+  };
+  Writer out(path());
+  Block b = out.block("b"), removed = out.block("removed");
+  says([&] { b.samples(static_cast<std::uint64_t>(-1)); }, "found -1 samples");
+  says([&] { b.dim("n", static_cast<std::uint64_t>(-2)); }, "found length -2");
+  Var v = b.var<int>("v", {b.dim("t", kUnlimited)});
+  says([&] { b.extend(static_cast<std::uint64_t>(-1)); }, "found -1 records");
+  says([&] { v.put({{std::uint64_t{1} << 62}, {1}}, 5); }, "expected records that end within");
+  out.remove(removed);
+  says([&] { removed.att("a", 1); }, "block \"removed\" was removed");
+  Block gone = std::move(removed);
+  says([&] { out.remove(removed); }, "the handle is empty");
+  out.close();
+  says([&] { Writer(path(), {.mode = WriteOptions::Mode::kAppend, .piece_size = 77}); },
+       "found piece size 77");
+}
+
 // Would catch: a dimension that is known by the address of its writer.
 TEST_F(WriteReadTest, ADimensionOfAWriterThatIsGoneIsRefused) {
   std::optional<Dim> left;

@@ -224,8 +224,8 @@ class Reader {
   // Opens the newest generation. Errors: kNotFound; kUnknownKind; kDamaged; kUnsupported; kIo.
   explicit Reader(const std::string& path, const ReadOptions& options = {})
       : Reader(check(try_open(path, options))) {}
-  // Collective, for NMB files: rank 0 reads the head and sends it. `ranks` must outlive the reader
-  // and its handles.
+  // Collective, for NMB files: rank 0 reads the head and sends it. All ranks pass the same path.
+  // `ranks` must outlive the reader and its handles.
   Reader(const std::string& path, Ranks& ranks, const ReadOptions& options = {})
       : Reader(check(try_open(path, ranks, options))) {}
   NMB_EXPORT static Result<Reader> try_open(const std::string& path,

@@ -39,8 +39,9 @@ Status refresh(WriterCore& w, BlockId id) {
 }  // namespace
 
 Status check_id(WriterCore& w, BlockId id) {
-  if (id >= w.blocks.size() || w.blocks[id].is_removed())
-    return Status(Code::kUsage, joined_text("no block has ID ", id));
+  if (id >= w.blocks.size()) return Status(Code::kUsage, joined_text("no block has ID ", id));
+  if (w.blocks[id].is_removed())
+    return Status(Code::kUsage, "block " + in_quotes(w.blocks.name(id)) + " was removed");
   return refresh(w, id);
 }
 

@@ -334,8 +334,8 @@ Status FileWriter::set_field(BlockId block, std::uint64_t EntryFields::*field,
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
   if (value > kMostCount)
     return Status(Code::kLimit,
-                  joined_text("block ", in_quotes(impl_->blocks.name(block)), ": found ", value,
-                              " samples, expected at most 2^63 - 1"));
+                  joined_text("block ", in_quotes(impl_->blocks.name(block)), ": found ",
+                              given_text(value), " samples, expected 0 to 2^63 - 1"));
   state->next.*field = value;
   return {};
 }
@@ -570,6 +570,7 @@ Result<ClassicLayout> FileWriter::layout(BlockId block) {
   return state->layout;
 }
 Result<std::uint64_t> FileWriter::records(BlockId block) {
+  NMB_TRY(impl_->failure);
   NMB_TRY(nmb::check_id(*impl_, block));
   return impl_->blocks[block].next.records;
 }
