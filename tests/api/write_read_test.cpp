@@ -493,6 +493,31 @@ TEST_F(WriteReadTest, AReplacedFileKeepsItsPermissions) {
   EXPECT_NE(status.message().find("symbolic link"), std::string::npos) << status.text();
 }
 
+// Would catch: a handle that a program cannot keep in a container or a member.
+TEST_F(WriteReadTest, HandlesCanBeMadeEmpty) {
+  Writer out;
+  Block b;
+  Dim x;
+  std::map<std::string, Var> vars;
+  EXPECT_EQ(code_of([&] { out.block("b"); }), Code::kUsage);
+  EXPECT_EQ(code_of([&] { b.var<int>("v"); }), Code::kUsage);
+  EXPECT_EQ(vars["v"].try_put(1).code(), Code::kUsage);
+  EXPECT_EQ(code_of([&] { (void)Reader().kind(); }), Code::kUsage);
+  out = Writer(path());
+  b = out.block("b");
+  EXPECT_EQ(code_of([&] { b.var<int>("v", {x}); }), Code::kUsage);
+  x = b.dim("x", 2);
+  vars["v"] = b.var<int>("v", std::vector<Dim>{x});
+  vars["v"].att("range", Type::kShort, {1, 2}).put({3, 4});
+  b.att("n", Type::kByte, 5);
+  out.close();
+  Reader in;
+  in = Reader(path());
+  EXPECT_EQ(in.read<int>("b/v"), (std::vector<int>{3, 4}));
+  EXPECT_EQ(in.var("b/v").att("range").type(), Type::kShort);
+  EXPECT_EQ(in.block("b").att("n").type(), Type::kByte);
+}
+
 // Would catch: messages with numbers or objects that the program did not pass.
 TEST_F(WriteReadTest, RefusalsNameWhatWasPassed) {
   const auto says = [](auto call, std::string_view part) {

@@ -1,8 +1,8 @@
 // Error: what the functions of this library throw. Each function f() that can fail has a twin
 // try_f(), which returns the same failure as a Status or a Result; f() is check(try_f()). If a
 // callback throws an exception, the call fails with the Status that caught() returns for it.
-// try_f() itself throws only std::bad_alloc. Calls of a handle that was moved from fail with
-// kUsage.
+// try_f() itself throws only std::bad_alloc. Calls of an empty handle, which was not assigned or
+// was moved from, fail with kUsage; functions that fail only then, such as name(), have no twin.
 #pragma once
 
 #include <cstdint>

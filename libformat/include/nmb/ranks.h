@@ -37,6 +37,7 @@ class Ranks {
   NMB_EXPORT static Result<Ranks> try_mpi();
   // Collective over *comm, an MPI_Comm of `library`. This object keeps a duplicate of *comm.
   // Destroy this object before MPI_Finalize().
+  static Ranks mpi(MpiLibrary library, const void* comm) { return check(try_mpi(library, comm)); }
   NMB_EXPORT static Result<Ranks> try_mpi(MpiLibrary library, const void* comm);
   // Returns whether an MPI launcher has started this process, by its environment.
   NMB_EXPORT static bool has_launcher();

@@ -221,6 +221,7 @@ struct ReadRequest {
 
 class Reader {
  public:
+  Reader() = default;
   // Opens the newest generation. Errors: kNotFound; kUnknownKind; kDamaged; kUnsupported; kIo.
   explicit Reader(const std::string& path, const ReadOptions& options = {})
       : Reader(check(try_open(path, options))) {}
