@@ -254,6 +254,9 @@ TEST_F(CallsTest, ConvertReportsLossesAndWarnings) {
   EXPECT_EQ(strict.message(), "1 warning with ConvertOptions::strict; nothing was written");
   EXPECT_EQ(strict.code(), Code::kConflict);
   EXPECT_EQ(report.losses, std::vector{lost});
+  // A report of an earlier call has no effect.
+  EXPECT_TRUE(try_convert(path("t.nc"), path("again.nc"), options, &report).ok());
+  EXPECT_TRUE(report.losses.empty() && report.warnings.empty());
 
   // Values of a classic file are compressed without shuffle.
   options = {.storing = {.codec = "zstd", .shuffle = true}};

@@ -375,7 +375,7 @@ def check_call(tools, folder, before, call, how):
     what = f"{tool} {' '.join(words)} ({how})"
     tools.check(done.returncode == 2, f"{what}: exit code {done.returncode}, expected 2: {done.stderr.strip()}")
     # An output that is a symbolic link is refused before inputs are read.
-    says = "is also|the target is not a regular file|the file exists" if "symbolic" in how else "is also"
+    says = "is also|the target is a symbolic link|the file exists" if "symbolic" in how else "is also"
     tools.check(re.search(f"^{tool}: .*({says})", done.stderr, re.M), f"{what}: said {done.stderr.strip()!r}")
     after = state(folder)
     changed = sorted(str(path.relative_to(folder)) for path in before.keys() | after.keys()

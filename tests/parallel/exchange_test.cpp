@@ -24,8 +24,8 @@ class OneFromEach final : public Transport {
   bool shares_memory() const override { return false; }
   double waiting_seconds() const override { return 0; }
   Status send(int, std::vector<std::byte>) override { return {}; }
-  void fail(const Status&) override {}
-  Result<Arrival> next() override {
+  void fail(const Status&, std::uint64_t) override {}
+  Result<Arrival> next(std::uint64_t) override {
     if (--from_ > 0) return message(from_, kLong, std::as_bytes(std::span(&from_, 1)));
     // Then how many come straight to rank 0: the first says all of it.
     struct Count {

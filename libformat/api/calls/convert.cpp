@@ -214,6 +214,7 @@ class Conversion {
 Status try_convert(const std::string& input, const std::string& output,
                    const ConvertOptions& options, ConvertReport* report) {
   ConvertReport own;
+  if (report) *report = {};
   return with_ranks(options.ranks, [&](Communicator& ranks) {
     return Conversion(input, output, options, ranks, report ? report : &own).run();
   });

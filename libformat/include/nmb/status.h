@@ -15,7 +15,7 @@
 #include <vector>
 
 // Visibility of the library's public symbols.
-#define NMB_EXPORT __attribute__((visibility("default")))
+#define NMB_EXPORT [[gnu::visibility("default")]]
 
 namespace nmb {
 

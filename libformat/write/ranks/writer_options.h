@@ -71,6 +71,9 @@ struct FileWriterOptions : OutputOptions {
   // too deep (spec/format.md, section 16).
   std::uint32_t leaf_rows = 64, node_rows = 128, map_rows = 128;
   MetadataCodec metadata_codec = MetadataCodec::kZstdDictionary;
+  // Whether provenance without any other change makes a generation. If false, it waits for the next
+  // commit that changes something.
+  bool commits_provenance = false;
   int compression_level = 1;
   // Statistics to keep for each block that a commit writes (nmb/statistics.h). Not allowed in a
   // dry run (kUsage). Statistics of values that the commit moves are computed during the move;

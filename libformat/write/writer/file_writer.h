@@ -61,7 +61,9 @@ class FileWriter {
   // then reports which rank is gone, or which local call failed on that rank. The network does not
   // fail in three cases: after a failure that all ranks share, while an exception propagates, and
   // after abandon() on all ranks. All ranks share a failure of a collective call or of
-  // ranks.agree(). The handler of the exception must call ranks.fail().
+  // ranks.agree(). The handler of the exception must call ranks.fail(). Within work whose end is
+  // reported (Communicator::begin_work()), the network fails only at that end or at the next
+  // collective call of this rank.
   NMB_EXPORT ~FileWriter();
   // Allows destruction without close(), so that all ranks give up everything uncommitted. The
   // destructor is then collective.
@@ -101,8 +103,9 @@ class FileWriter {
   NMB_EXPORT Status set_tag(BlockId block, std::string_view name, TagValue value);
   // Adds provenance of the next generation: one JSON object in UTF-8 per call (spec/tables.md,
   // section 9.1). The file keeps the provenance of earlier generations. Only rank 0's objects are
-  // kept. Not collective. If a commit changes nothing, the objects wait for the next commit. The
-  // syntax is not checked, because the text may come from another file.
+  // kept. Not collective. If a commit changes nothing else, the objects wait for the next commit
+  // unless FileWriterOptions::commits_provenance is set. The syntax is not checked, because the
+  // text may come from another file.
   // Errors: kUsage if the text is empty or longer than kMostProvenance bytes, or after close();
   // kLimit for more than 64 MiB in one generation. A failed call adds nothing.
   NMB_EXPORT Status add_provenance(std::string_view json);

@@ -450,6 +450,21 @@ data:
 )");
 }
 
+// Would catch: one value, zero, of a variable that has none.
+TEST(ClassicView, AVariableWithANullDataspaceCannotBeRead) {
+  ExtendedDataset made;
+  const VarId none = made.unwritten("none", Type::kInt, {});
+  const VarId one = made.unwritten("one", Type::kInt, {});
+  hdf5::Property space = property(hdf5::Property::Number::kSpace, none);
+  space.space.space_class = hdf5::SpaceClass::kNull;
+  made.property(space);
+  const auto dataset = made.dataset();
+  const Status status = dataset->read_all<int>(none).status();
+  EXPECT_EQ(status.code(), Code::kUsage);
+  EXPECT_EQ(status.message(), "variable none has no values: its dataspace in HDF5 is null");
+  EXPECT_EQ(dataset->read_all<int>(one)->size(), 1U);
+}
+
 TEST(ClassicView, WhatHdf5HasBesideVariablesIsTold) {
   using Number = hdf5::Property::Number;
   ExtendedDataset made;

@@ -448,8 +448,10 @@ TEST_F(WriterTest, HolesAreNotStoredAndReadAsFillValues) {
   ASSERT_TRUE(writer->sync().ok());
   EXPECT_TRUE(values<std::uint8_t>("a") == expected);
   ASSERT_TRUE(writer->redefine().ok());
-  EXPECT_EQ(writer->put_att(block, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).code(),
+  const std::uint8_t other = 8;
+  EXPECT_EQ(writer->put_att(block, 0, "_FillValue", Type::kUByte, std::span(&other, 1)).code(),
             Code::kUsage);
+  EXPECT_TRUE(writer->put_att(block, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).ok());
   EXPECT_EQ(writer->put_att(hole, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).code(),
             Code::kUsage);
   ASSERT_TRUE(writer->close().ok());
