@@ -31,7 +31,8 @@ TEST(History, HasAllWordsOfTheCommand) {
 
 TEST(History, ReturnsTheWordsOfTheOptions) {
   const std::string all = "a 'b' \"c\" \\ $d `e` * ~ \u00fc";
-  for (const std::string word : {"t*", "my time", "it's", "x == 'K'", "'\"$`\\!", "", "a:", all}) {
+  for (const std::string& word :
+       std::vector<std::string>{"t*", "my time", "it's", "x == 'K'", "'\"$`\\!", "", "a:", all}) {
     const std::string line =
         history_line("nmcat", {{"along", word}}, std::vector<std::string>{"f"});
     const std::vector<std::string> words = words_of(line);
