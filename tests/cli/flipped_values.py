@@ -230,11 +230,11 @@ FUNCTIONS = {
 # Exported functions that read no stored values of an NMB file: definitions, names, counts, bytes of other files.
 NO_VALUES_IN = {
     "classic.h": "text decode_classic_header layout_classic encode_classic_header encode_extended_body",
-    "communicator.h": "launched_rank take give_back Message Communicator agree barrier broadcast exchange fail fail_together parcel_bytes send_copy receive"
+    "communicator.h": "launched_rank take give_back give_up end_work next_tag Message Communicator agree barrier broadcast exchange fail fail_together parcel_bytes send_copy receive"
     " of_first other_call make_thread_network run_thread_ranks launched_by launched_ranks open_mpi_ranks",
     "compare.h": "digest_text",
     "convert.h": "check_hdf5 check_references check_file_table",
-    "dataset.h": "open_classic",
+    "dataset.h": "open_classic check_has_values",
     "name_table.h": "insert_all resize",
     "dump.h": "type_text attribute_text number_text write_cdl_header write_cdl_file write_ncml_header write_ncml_file write_cdl"
     " write_json_header",
@@ -269,7 +269,7 @@ NO_VALUES_IN = {
     "nmb/compare.h": "try_parse",
     "nmb/finding.h": "text status",
     "nmb/merge.h": "try_parse",
-    "nmb/ranks.h": "Ranks ~Ranks agree ended fail has_launcher rank shared_failures size try_barrier try_mpi try_run_threads",
+    "nmb/ranks.h": "Ranks ~Ranks agree begin_work end_work fail has_launcher rank size try_barrier try_mpi try_run_threads",
     "nmb/reader.h": "atts counts dims file_length generation has_hdf5_view kind name no_room totals try_att try_atts try_block"
     " try_blocks try_cdl try_count try_dims try_for_each_block try_open try_position try_provenance try_shape try_tags try_text"
     " try_totals try_var try_vars try_whole type warnings",

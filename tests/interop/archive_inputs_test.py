@@ -335,8 +335,8 @@ def check_types(test):
         test.run("nmcat", *JOIN, "types.nmb", "-o", "types_blocks.nc4", "-f")
         expected = header("types_files.nc4")
         test.check(any("series" in line for line in expected), f"join of files: found {expected}")
-        test.check(header("types_blocks.nc4") == expected, f"join of blocks with types in {group!r}: found {header('of_blocks.nc4')}")
-        test.run("nmcat", *JOIN, "types.nmb", "-o", "types_blocks.nmb", "-f", "--hdf5-view", "on")
+        test.check(header("types_blocks.nc4") == expected, f"join of blocks with types in {group!r}: found {header('types_blocks.nc4')}")
+        test.run("nmcat", *JOIN, "types.nmb", "-o", "types_blocks.nmb", "-f", "--hdf5-view", "on", "--view-copies")
         test.run("nmconvert", "types_blocks.nmb", "types_converted.nc4", "-f")
         for path in ("types_converted.nc4", "types_blocks.nmb"):
             with netCDF4.Dataset(test.work / path) as root:

@@ -9,7 +9,6 @@ namespace {
 
 // A name comes before the names that are its beginning.
 constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-    {"Agreement::first_values", "--shared=first"},
     {"BlockChoice::excludes", "--exclude"},
     {"BlockChoice::names", "--blocks-from"},
     {"BlockChoice::shard", "--shard"},
