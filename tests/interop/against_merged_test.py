@@ -287,6 +287,22 @@ def check_rules(test):
     ], [])
 
 
+def check_skipped(test):
+    """--on-mismatch skip: the values of the first file count."""
+    sources = [test.work / f"skipped{i}.nc" for i in range(2)]
+    for i, path in enumerate(sources):
+        make_month(path, i, "NETCDF4_CLASSIC")
+    with netCDF4.Dataset(sources[1], "a") as f:
+        f["mask"][0, 0] = 5
+    out = test.work / "skipped.nc4"
+    test.run("nmcat", "--mode", "join", "--on-mismatch", "skip", *sources, "-o", out)
+    says_equal(test, out, [], sources)
+    check_faults(test, out, [], sources, [
+        (assign("mask", (5, 7), 1), "mask[5,7]: 47 -> 1"),
+        (assign("mask", (0, 0), 5), "mask[0,0]: 0 -> 5"),
+    ], [])
+
+
 def check_union(test):
     first, second = test.work / "one.nc", test.work / "two.nc"
     make_month(first, 3, "NETCDF4")
@@ -371,6 +387,11 @@ def check_subsets(test):
                 (lambda f: f["tas"].__setitem__(Ellipsis, tas[3:12, :3][..., :4]), "tas: "),
                 (lambda f: f["tas"].__setitem__(Ellipsis, tas[4:13, :3][..., [7, 0, 1, 2]]), "tas: "),
             ], [(without_record(0), 'dimension "time"'), (rolled("lon", 1), "tas: ")])
+    out = test.work / "east.nc4"
+    test.run("nmcat", "--mode", "join", "--box", "45,135,0,80", *sources, "-o", out)
+    says_equal(test, out, [], sources)
+    # Only longitudes that wrap around may differ by 360 degrees.
+    check_faults(test, out, [], sources, [(assign("lon", 2, 495), "lon[2]: 135 -> 495")], [])
     out = test.work / "slab.nc4"
     test.run("nmconvert", sources[0], out, "--slab", "lat=1::2,time=2")
     slab = ["--mode", "union", "--slab", "lat=1::2,time=2"]
@@ -625,7 +646,7 @@ def check_failures(test):
 
 
 def check(test):
-    for one in (check_joins, check_times, check_rules, check_union, check_tiles, check_subsets, check_longitudes, check_scales, check_named_types,
+    for one in (check_joins, check_times, check_rules, check_skipped, check_union, check_tiles, check_subsets, check_longitudes, check_scales, check_named_types,
                 check_hdf5, check_parts, check_archives, check_order, check_recorded, check_reports, check_failures):
         one(test)
 

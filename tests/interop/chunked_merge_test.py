@@ -230,7 +230,8 @@ def check_widened(test):
                 make(test.work / files[-1], {"v": field}, first, count, **({"fill_value": 7} if fill else {}))
                 with netCDF4.Dataset(test.work / files[-1], "a") as file:
                     file["v"].set_auto_mask(False)
-                    if not fill:
+                    # Beside another _FillValue, this is a value as any other.
+                    if numpy.dtype(kind).itemsize < numpy.dtype(wide).itemsize or not fill:
                         file["v"][1, 2:4] = netCDF4.default_fillvals[kind]
                     # Some chunks of the last steps are never written.
                     file["v"][count + 3, 0, 0] = 1
@@ -397,6 +398,35 @@ def check_missing(test):
             seen = as_netcdf(test, f"missing.{ending}")
             for name in sorted(present):
                 expect_values(test, f"missing variables, set {number}, {ending}", seen, name, expected[name])
+
+
+def check_grown(test):
+    """A joined file, or a subset, that grows later has fill values in its new records, not bytes that were left over."""
+    expected = numpy.arange(1, 31, dtype="i4").reshape(10, 3)
+
+    def expect_growing(what, path, count):
+        with h5py.File(path, "r+") as file:
+            file["v"].resize(12, 0)
+            found = file["v"][:]
+        test.check((found[:count] == expected[:count]).all() and (found[count:] == -5).all(), f"{what} grows: {found[count - 1:]}")
+
+    def make_records(name, first, end, kind="NETCDF4"):
+        with netCDF4.Dataset(test.work / name, "w", format=kind) as out:
+            out.createDimension("time", None)
+            out.createDimension("x", 3)
+            chunks = {"chunksizes": (4, 2), "zlib": True} if kind == "NETCDF4" else {}
+            out.createVariable("v", "i4", ("time", "x"), fill_value=-5, **chunks)[:] = expected[first:end]
+
+    make_records("all.nc", 0, 10)
+    make_records("some.nc", 0, 4)
+    make_records("classic.nc", 4, 10, "NETCDF3_64BIT_OFFSET")
+    for first, count in ((0, 6), (0, 8), (0, 10)):
+        test.run("nmconvert", "all.nc", "part.nc4", "--slab", f"time={first}:{count}", "-f")
+        expect_growing(f"subset of {count} records", test.work / "part.nc4", count)
+    for compress in ([], ["--compress", "deflate:3"]):
+        for files in (("some.nc", "classic.nc"), ("all.nc",)):
+            test.run("nmcat", "--mode", "join", *files, "-o", "grown.nc4", "-f", *compress)
+            expect_growing(f"{files} {compress}", test.work / "grown.nc4", 10)
 
 
 def check_options(test):
@@ -966,6 +996,7 @@ def check(test):
     check_impossible_filters(test)
     check_unwritten(test)
     check_missing(test)
+    check_grown(test)
     check_options(test)
     check_tiles(test)
     check_tables(test)

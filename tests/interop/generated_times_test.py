@@ -176,8 +176,11 @@ def compare_peers(test, what, path, files, order):
     """Returns how many peers were compared."""
     with_records = [file for file in order if len(file.time)]
     compared = 0
-    # ncrcat rebases floating-point times with the units of the first file. It takes calendar julian for standard.
-    if shutil.which("ncrcat") and files.kind == "f8" and files.calendar != "julian" and not files.has_fill and order[0].time.size:
+    # ncrcat rebases floating-point times with the units of the first file. It takes the calendars julian and
+    # proleptic_gregorian for standard; the latter differs before 1582-10-15.
+    is_known = files.calendar != "julian" and (
+        files.calendar != "proleptic_gregorian" or all(file.day.year > 1582 for file in with_records))
+    if shutil.which("ncrcat") and files.kind == "f8" and is_known and not files.has_fill and order[0].time.size:
         done = subprocess.run(["ncrcat", "-h", "-O", *[file.name for file in with_records], "theirs.nc"], cwd=test.work,
                               capture_output=True, text=True)
         if done.returncode == 0 and "ERROR" not in done.stderr:
@@ -306,6 +309,10 @@ def check_details(test):
         write(test, "two.nc", march, [missing, 2], fill=fill)
         test.run("nmcat", *join, *one)
         test.check(read(test.work / "details.nc4")[1] == [0, missing, 61], f"missing times: {read(test.work / 'details.nc4')}")
+    write(test, "one.nc", january, [0], missing_value=-5.0)
+    write(test, "two.nc", march, [-5, 2], missing_value=-5.0)
+    test.run("nmcat", *join, *one)
+    test.check(read(test.work / "details.nc4")[1] == [0, -5, 61], f"missing_value: {read(test.work / 'details.nc4')}")
     write(test, "one.nc", january, [0], fill=61)
     write(test, "two.nc", march, [2], fill=61)
     test.run("nmcat", *join, *one, exit_code=1, says="values time: found 2. at [0]")

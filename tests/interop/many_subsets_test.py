@@ -317,7 +317,28 @@ def compare_with_xarray(test, subset, path, what):
             test.check(part.equals(ours), f"{what}: differs from isel of xarray")
 
 
+def check_large(test):
+    """Rows that are cut where values are read part by part."""
+    field = numpy.arange(3001 * 1009, dtype="i4").reshape(3001, 1009)
+    for kind, to in (("NETCDF3_64BIT_OFFSET", "cdf5"), ("NETCDF3_64BIT_OFFSET", "nmb"), ("NETCDF4", "nc4")):
+        with netCDF4.Dataset(test.work / "large.nc", "w", format=kind) as f:
+            f.createDimension("y", 3001)
+            f.createDimension("x", 1009)
+            f.createVariable("v", "i4", ("y", "x"), contiguous=kind == "NETCDF4")[:] = field
+        for slab, columns in (("x=3:1001", slice(3, 1004)), ("x=3:501:2", slice(3, 1005, 2)), ("x=1:1008,y=7:2900", slice(1, 1009))):
+            out = test.work / f"large.{to}"
+            test.run("nmconvert", "large.nc", out, "--to", to, "--slab", slab, "-f", "--no-sync")
+            if to == "nmb":
+                test.run("nmconvert", out, "large.cdf", "--to", "cdf5", "-f", "--no-sync")
+                out = test.work / "large.cdf"
+            with netCDF4.Dataset(out) as f:
+                rows = slice(7, 2907) if "y=" in slab else slice(None)
+                test.check(numpy.array_equal(f["v"][:], field[rows, columns]), f"large subset {slab} of {kind} to {to}")
+
+
 def check_set(test, number):
+    if number == 0:
+        check_large(test)
     of = SubsetFile(number, test.work)
     subset = Subset(of)
     ending, to = (("nmb", "nmb"), ("nc", "nc4"), ("nc", "cdf5"), ("h5", "hdf5"), ("nc", "nc4"), ("nc", ""))[int(of.rng.integers(6))]

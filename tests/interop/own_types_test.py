@@ -142,6 +142,13 @@ def check_conflicts(test):
     test.check("weather" in test.said and "state_t" in test.said, f"said {test.said}")
     run("--mode", "union", "c0.nc", "c3.nc")
     test.check('place: found "somewhere else" at [1], expected "station 1 ä"' in test.said, f"said {test.said}")
+    # Only the last values differ.
+    for name, change in (("weather", lambda v: v.__setitem__(2, 7)), ("where", lambda v: v.__setitem__((2, 2), (2, 9.5)))):
+        shutil.copy(test.work / "c0.nc", test.work / "c4.nc")
+        with netCDF4.Dataset(test.work / "c4.nc", "a") as out:
+            change(out[name])
+        run("--mode", "union", "c0.nc", "c4.nc")
+        test.check(f"values {name}: found " in test.said, f"{name}: said {test.said}")
     with h5py.File(test.work / "t0.h5", "w") as out:
         out["s"] = numpy.array(["a", "b"], h5py.string_dtype())
     for i, values in enumerate((numpy.array([b"a"], h5py.string_dtype("ascii")), numpy.array([b"a"]),
@@ -230,6 +237,21 @@ def check_columns(test):
                 test.check(list(attrs["list"]) == ["p", "qq", ""] and numpy.all(attrs["flag"]) and
                            numpy.dtype(attrs["flag"].dtype) == bool and attrs["half"] == numpy.float16(1.5),
                            f"{name}: attributes: {dict(attrs)}")
+
+
+def check_views(test):
+    """h5py reads the same in a view, also of compressed strings."""
+    for names in "hp":
+        test.run("nmcat", *ROWS, *(f"{names}{i}.h5" for i in range(3)), "-o", f"{names}view.nmb", "--hdf5-view", "on")
+        with h5py.File(test.work / f"{names}view.nmb") as file:
+            for column, values in columns(0, 22).items():
+                read = file["events"][column][:]
+                if column in ("words", "mixed"):
+                    read, values = read.tolist(), [(n, s.encode()) for n, s in values] if column == "mixed" else [s.encode() for s in values]
+                    ok = read == values
+                else:
+                    ok = same(read, values)
+                test.check(ok, f"{names}: view: {column}: found {read[:3]}")
 
 
 def check_numbers(test):
@@ -342,6 +364,7 @@ def check(test):
     check_netcdf(test)
     check_conflicts(test)
     check_columns(test)
+    check_views(test)
     check_numbers(test)
     check_ranks(test)
     check_tiles(test)

@@ -262,7 +262,7 @@ def storage_options(rng, is_classic):
         ["--compress", f"deflate:{rng.integers(1, 10)}"],
         ["--compress", "deflate", "--shuffle"],
         ["--chunk", f"time:{rng.integers(1, 5)}"],
-        ["--compress", "deflate:4", "--chunk", f"time:{rng.integers(1, 5)}", "--chunk", f"y:{rng.integers(1, 4)}"],
+        ["--compress", "deflate:4", "--chunk", f"time:{rng.integers(1, 5)},y:{rng.integers(1, 4)}"],
         ["--compress", "zstd:3"],
     ]
     return options[rng.integers(len(options))]
@@ -287,9 +287,21 @@ def check_costs(test):
     test.check(test.said == "" and (test.work / "joined.nmb").stat().st_size < 200_000, f"joined small records: said {test.said}")
 
 
+def check_many_chunks(test):
+    """More chunks than are looked at together."""
+    field = numpy.arange(7000, dtype="i4")
+    for i, (first, end) in enumerate(((0, 5000), (5000, 7000))):
+        with netCDF4.Dataset(test.work / f"chunks{i}.nc", "w") as out:
+            out.createDimension("time", None)
+            out.createVariable("v", "i4", ("time",), chunksizes=[1], fletcher32=True)[:] = field[first:end]
+    test.run("nmcat", "--mode", "join", "chunks0.nc", "chunks1.nc", "-o", "chunks.nmb", "--hdf5-view", "on")
+    compare_values(test, "many chunks", test.work / "chunks.nmb", {("", "v"): field})
+
+
 def check_set(test, number):
     if number == 0:
         check_costs(test)
+        check_many_chunks(test)
     files = Set(number, test.work)
     more = storage_options(files.rng, files.is_classic)
     what = f"set {number}, {files.kind}, {more}"
