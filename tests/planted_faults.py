@@ -77,6 +77,12 @@ FAULTS = (
           'if (!all_.metadata.find_attribute(variable, "_FillValue"))\n    if (const auto missing = all_.metadata',
           "if (const auto missing = all_.metadata",
           "where no tile has values, there is the missing_value instead of the _FillValue", "tiles"),
+    Fault(UNITING + "union_builder.cpp", "levels.push_back(known == entry.levels.end() ? 0 : known->second);",
+          "levels.push_back(0);",
+          "each group of a joined file has its own time, which was the time of the group above", "merge"),
+    Fault("data/netcdf/classic_type.cpp", "exponent == 0 ? std::ldexp(fraction, 1 - bias - digits)",
+          "exponent == 0 ? std::ldexp(fraction, -bias - digits)",
+          "the smallest float16 are halved in dump, stats and find", "own_types"),
     # Tiles.
     Fault("data/sources/tiled_values.cpp", "std::min(size - done, run - here % run);", "std::min(size - done, run);",
           "rows of large tiles have values of the next tile", "tiles"),

@@ -336,9 +336,23 @@ def check_large(test):
                 test.check(numpy.array_equal(f["v"][:], field[rows, columns]), f"large subset {slab} of {kind} to {to}")
 
 
+def check_ends(test):
+    """The last day, month or year of --time ends before midnight."""
+    with netCDF4.Dataset(test.work / "days.nc", "w", format="NETCDF3_64BIT_OFFSET") as f:
+        f.createDimension("time", None)
+        time = f.createVariable("time", "f8", ("time",))
+        time.units, time.calendar, time.standard_name = "hours since 2000-12-30", "noleap", "time"
+        time[:] = numpy.arange(0, 80 * 24, 12)
+    for text, first, end in (("2001-01-01,2001-01-02", 2, 4), ("2001-01,2001-01", 2, 33), ("2000,2000", 0, 2), ("2001-01-01T00,2001-01-01T11", 2, 2.5)):
+        test.run("nmconvert", "days.nc", "ends.nc", "--time", text, "-f", "--no-sync")
+        with netCDF4.Dataset(test.work / "ends.nc") as f:
+            test.check(numpy.array_equal(f["time"][:], numpy.arange(first * 24, end * 24, 12)), f"--time {text}: {f['time'][:]}")
+
+
 def check_set(test, number):
     if number == 0:
         check_large(test)
+        check_ends(test)
     of = SubsetFile(number, test.work)
     subset = Subset(of)
     ending, to = (("nmb", "nmb"), ("nc", "nc4"), ("nc", "cdf5"), ("h5", "hdf5"), ("nc", "nc4"), ("nc", ""))[int(of.rng.integers(6))]

@@ -242,7 +242,7 @@ def check_columns(test):
 def check_views(test):
     """h5py reads the same in a view, also of compressed strings."""
     for names in "hp":
-        test.run("nmcat", *ROWS, *(f"{names}{i}.h5" for i in range(3)), "-o", f"{names}view.nmb", "--hdf5-view", "on")
+        test.run("nmcat", *ROWS, *(f"{names}{i}.h5" for i in range(3)), "-o", f"{names}view.nmb", "--hdf5-view", "on", "--view-copies")
         with h5py.File(test.work / f"{names}view.nmb") as file:
             for column, values in columns(0, 22).items():
                 read = file["events"][column][:]
@@ -258,6 +258,13 @@ def check_numbers(test):
     """float16 is a number in dump, and so is an attribute in find."""
     dumped = json.loads(test.run("nminspect", "dump", "h.nmb", "events/half", "--json"))["values"]
     test.check(dumped == [row / 4 for row in range(22)], f"dump of float16: {dumped}")
+    halves = numpy.arange(1 << 16, dtype="u2").view("f2")
+    halves = halves[numpy.isfinite(halves)]
+    with h5py.File(test.work / "all.h5", "w") as out:
+        out["all"] = halves
+    test.run("nmcat", "--mode", "union", "all.h5", "-o", "all.nmb")
+    dumped = json.loads(test.run("nminspect", "dump", "all.nmb", "all", "--json"))["values"]
+    test.check(numpy.array_equal(dumped, halves.astype("f8")), "dump of all finite float16")
     found = test.run("nminspect", "find", "h.nmb", "half == 1.5")
     test.check(found.split() == ["events"], f"find by an attribute of float16: {found} {test.said}")
 
