@@ -169,6 +169,7 @@ def check_filled(test):
                 for wanted in ("v", "v,s", "s,v"):
                     test.run("nmcat", "--mode", "join", "--missing", "fill", "--variables", wanted, *more, *files, "-o", "filled.nc",
                              "--to", "nc4" if kind == "NETCDF4" else "cdf5", "-f", says="used fill values for 1 missing object: v")
+                    test.run("nmverify", "filled.nc", "--against", *files)
                     what = f"{kind}: --variables {wanted} of {files}"
                     with netCDF4.Dataset(test.work / "filled.nc") as f:
                         f.set_auto_mask(False)

@@ -253,8 +253,7 @@ class MergeProver {
       const auto found =
           std::ranges::find(from.dimensions(), dimension.name, &DimensionContent::name);
       if (found == from.dimensions().end() || places_.has({name, dimension.name}, input)) continue;
-      if (part != subset_.end() && !merge_.fill_missing() &&
-          !part->second.named_dimensions.contains(dimension.name))
+      if (part != subset_.end() && !part->second.named_dimensions.contains(dimension.name))
         continue;
       std::uint64_t length = found->length;
       if (part != subset_.end())

@@ -157,7 +157,7 @@ Result<InputSubset> subset_places(const PackOptions& merge, std::size_t input) {
   NMB_TRY(reader.read(input, file, [&](InputBlock& block) -> Result<bool> {
     NMB_ASSIGN(const ClassicForm form, classic_form(block, views, record, own));
     NMB_ASSIGN(DatasetSubset subset, subset_of(form.dataset, form.values, *merge.subset,
-                                               {block.group, form.levels, known}));
+                                               subset_group(block, form, merge, known)));
     out.emplace(block.group, part_of(form.dataset.metadata, std::move(subset)));
     return true;
   }));
