@@ -109,12 +109,12 @@ class MpiTransport final : public Transport {
   double waiting_seconds() const override { return waiting_seconds_; }
   const MpiIo* mpi_io() const override { return &mpi_files(); }
   Status send(int to, std::vector<std::byte> bytes) override;
-  Result<Arrival> next() override;
-  void fail(const Status& why) override;
+  Result<Arrival> next(std::uint64_t operation) override;
+  void fail(const Status& why, std::uint64_t from) override;
 
  private:
   Status find_node_leader();
-  // Returns the status of an MPI call. If the call failed, the network fails too.
+  // Returns the status of an MPI call. If the call failed, all operations fail.
   Status check_or_fail(const char* call, int code);
   Status post(int to, int tag, std::vector<std::byte> bytes);
   Status sweep();
@@ -125,9 +125,14 @@ class MpiTransport final : public Transport {
   // Fails with kLimit after the time `end`.
   Result<std::vector<std::byte>> receive(Match* match,
                                          Clock::time_point end = Clock::time_point::max());
-  // Receives the message in which another rank reports a failure. Returns that failure.
+  // Receives the message in which another rank reports a failure.
   Status learn_failure(Match* match);
+  // Learns of the failure of another rank, if one has reported it. Returns the network's failure.
   Status look_for_failure();
+  // Returns the network's failure if it ends the operation in which this rank is.
+  Status met_failure();
+  // Sends the network's failure to the other ranks. After this message, a rank sends no others.
+  void announce();
   bool end_together();
   void end_failed();
   // Discards the messages that have arrived. If at least one message had arrived, sets *end to a
@@ -139,6 +144,9 @@ class MpiTransport final : public Transport {
   int size_ = 1;
   int node_leader_ = 0;
   Status failure_;
+  std::uint64_t failed_from_ = ~std::uint64_t{0};  // number of the first operation that fails
+  std::uint64_t operation_ = 0;                    // number of the operation of next()
+  bool announced_ = false;
   int last_messages_ = 0;  // number of ranks that will send no more messages
   double waiting_seconds_ = 0;
   // The sends that were unfinished at the last check. The request requests_[i] sends the bytes in
@@ -191,8 +199,9 @@ Status MpiTransport::open(MPI_Comm comm) {
 // Called if the program ends before this network was destroyed.
 void MpiTransport::end_with_program() {
   if (failure_.ok() && end_together()) return;
-  fail(Status(Code::kUsage, joined_text("the program of rank ", rank_,
-                                        " ended before its Ranks were destroyed")));
+  fail(Status(Code::kUsage,
+              joined_text("the program of rank ", rank_, " ended before its Ranks were destroyed")),
+       0);
   end_failed();
 }
 
@@ -221,7 +230,7 @@ Status MpiTransport::find_node_leader() {
 
 Status MpiTransport::check_or_fail(const char* call, int code) {
   Status status = check(call, code);
-  if (!status.ok()) fail(status);
+  if (!status.ok()) fail(status, 0);
   return status;
 }
 
@@ -241,9 +250,9 @@ Status MpiTransport::post(int to, int tag, std::vector<std::byte> bytes) {
 }
 
 Status MpiTransport::send(int to, std::vector<std::byte> bytes) {
-  if (!failure_.ok()) return failure_;
+  if (announced_) return failure_;
   if (Status status = post(to, kMessageTag, std::move(bytes)); !status.ok()) {
-    fail(status);
+    fail(status, 0);
     return status;
   }
   return requests_.size() < sweep_sends_ && sent_bytes_ < sweep_bytes_ ? Status() : sweep();
@@ -315,7 +324,10 @@ Result<std::vector<std::byte>> MpiTransport::receive(Match* match, Clock::time_p
         check_or_fail("MPI_Test", MPI_Test(&transfer.request, &done, MPI_STATUS_IGNORE));
     if (status.ok() && done != 0) return std::move(transfer.bytes);
     // A rank that fails while it sends a long message may not send all of it.
-    if (status.ok() && failure_.ok() && match->tag != kFailureTag) status = look_for_failure();
+    if (status.ok() && end == Clock::time_point::max() && match->tag != kFailureTag) {
+      static_cast<void>(look_for_failure().ok());
+      status = met_failure();
+    }
     if (status.ok() && Clock::now() > end)
       status = Status(Code::kLimit, "only a part of a message arrived in time");
     if (!status.ok()) {
@@ -325,36 +337,59 @@ Result<std::vector<std::byte>> MpiTransport::receive(Match* match, Clock::time_p
   }
 }
 
-Result<Transport::Arrival> MpiTransport::next() {
-  if (!failure_.ok()) return failure_;
-  NMB_ASSIGN(Match match, wait_for_message());
-  if (match.tag == kFailureTag) return learn_failure(&match);
-  NMB_ASSIGN(std::vector<std::byte> bytes, receive(&match));
-  return Arrival{match.from, std::move(bytes)};
+Result<Transport::Arrival> MpiTransport::next(std::uint64_t operation) {
+  operation_ = operation;
+  for (;;) {
+    NMB_TRY(met_failure());
+    NMB_ASSIGN(Match match, wait_for_message());
+    if (match.tag == kFailureTag) {
+      NMB_TRY(learn_failure(&match));
+      continue;
+    }
+    NMB_ASSIGN(std::vector<std::byte> bytes, receive(&match));
+    return Arrival{match.from, std::move(bytes)};
+  }
 }
 
 Status MpiTransport::learn_failure(Match* match) {
   NMB_ASSIGN(const std::vector<std::byte> bytes, receive(match));
   ++last_messages_;
-  Status why;
-  const Status taken = take_fields(bytes, &why);
-  fail(taken.ok() ? why : taken);
-  return failure_;
+  std::pair<Status, std::uint64_t> reported;
+  if (Status taken = take_fields(bytes, &reported); !taken.ok()) {
+    fail(taken, 0);
+    return taken;
+  }
+  if (failure_.ok()) failure_ = reported.first;
+  failed_from_ = std::min(failed_from_, reported.second);
+  return {};
 }
 
 Status MpiTransport::look_for_failure() {
   Match match;
   NMB_ASSIGN(const bool found, look(kFailureTag, &match));
-  return found ? learn_failure(&match) : Status();
+  if (found) NMB_TRY(learn_failure(&match));
+  return failure_;
 }
 
-void MpiTransport::fail(const Status& why) {
-  if (!failure_.ok()) return;
-  failure_ = why;
+Status MpiTransport::met_failure() {
+  if (failure_.ok() || operation_ < failed_from_) return {};
+  announce();
+  return failure_;
+}
+
+void MpiTransport::fail(const Status& why, std::uint64_t from) {
+  if (failure_.ok()) failure_ = why;
+  failed_from_ = std::min(failed_from_, from);
+  announce();
+}
+
+void MpiTransport::announce() {
+  if (std::exchange(announced_, true)) return;
   // A rank to which the message cannot be sent does not learn the reason; there is no other way to
   // inform it.
+  const std::vector<std::byte> report = bytes_of_fields(std::pair(failure_, failed_from_));
   for (int to = 0; to < size_; ++to)
-    if (to != rank_) static_cast<void>(post(to, kFailureTag, bytes_of_fields(why)).ok());
+    if (to != rank_) static_cast<void>(post(to, kFailureTag, report).ok());
 }
 
 // Waits until this rank's sends are done. After that, waits for at most kEndWait until all ranks
@@ -380,6 +415,7 @@ bool MpiTransport::end_together() {
 // messages, so that MPI can end properly. The waiting time is limited, because another rank may
 // have ended and sent no message.
 void MpiTransport::end_failed() {
+  announce();
   Clock::time_point end = Clock::now() + kEndWait;
   for (Pause pause; Clock::now() < end; pause()) {
     static_cast<void>(sweep().ok());

@@ -22,7 +22,7 @@ import extended_reference as extended  # noqa: E402
 import nmb_reference  # noqa: E402
 
 ELSEWHERE = 2**32 - 1
-MARKS = (b"_NCProperties", b"_Netcdf4Dimid", b"_Netcdf4Coordinates", b"DIMENSION_LIST")
+MARKS = (b"_NCProperties", b"_nc3_strict", b"_Netcdf4Dimid", b"_Netcdf4Coordinates", b"DIMENSION_LIST")
 
 
 class Unsupported(Exception):
@@ -563,20 +563,36 @@ def netcdf_blocks(path):
         return list(netcdf_groups(dataset, file))
 
 
+def scales_of(file, group, v):
+    """Returns the paths of the scales of each axis, or None for a variable that is a scale itself."""
+    path = f"{group.rstrip('/')}/{v.name}"
+    stored = f"{group.rstrip('/')}/_nc4_non_coord_{v.name}"
+    item = file[stored if stored in file else path]
+    if item.attrs.get("CLASS") == b"DIMENSION_SCALE":
+        return [None] * v.ndim
+    lists = item.attrs["DIMENSION_LIST"] if "DIMENSION_LIST" in item.attrs else [[]] * v.ndim
+    return [[file[reference].name for reference in references] for references in lists]
+
+
 def netcdf_groups(group, file):
     block = Block(group.path.strip("/").encode())
     for d in group.dimensions.values():
-        block.dimensions.append(Dimension(d.name.encode(), len(d), d.isunlimited()))
+        if f"{group.path.rstrip('/')}/{d.name}" in file:
+            block.dimensions.append(Dimension(d.name.encode(), len(d), d.isunlimited()))
     for types in (group.cmptypes, group.enumtypes, group.vltypes):
         block.types += [NamedType(name.encode(), netcdf_type(t)) for name, t in types.items()]
     block.attributes = [netcdf_attribute(group, None, name, file) for name in group.ncattrs()]
     for v in group.variables.values():
         axes = []
-        for d in v.get_dims():
+        for d, scales in zip(v.get_dims(), scales_of(file, group.path, v)):
             level, holder = 0, group
             while d.name not in holder.dimensions:
                 level, holder = level + 1, holder.parent
-            axes.append(Axis(d.name.encode(), level, len(d), d.isunlimited()))
+            path = f"{holder.path.rstrip('/')}/{d.name}"
+            usual, name = ([path], d.name.encode()) if path in file else ([], b"")
+            if scales is not None and scales != usual:
+                name += b"\0" + b"".join(scale.encode() + b"\0" for scale in scales)
+            axes.append(Axis(name, level, len(d), d.isunlimited()))
         t = netcdf_type(v.datatype)
         values = numpy_values(t, v[...])
         attributes = [netcdf_attribute(group, v.name, name, file) for name in v.ncattrs()]
@@ -738,7 +754,7 @@ def has_scales(path):
 
     found = []
     with h5py.File(path) as file:
-        found.append("_NCProperties" in file.attrs)
+        found.append("_NCProperties" in file.attrs or "_nc3_strict" in file.attrs)
         file.visititems(lambda _, item: found.append("CLASS" in item.attrs or "DIMENSION_LIST" in item.attrs))
     return any(found)
 

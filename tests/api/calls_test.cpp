@@ -162,7 +162,7 @@ TEST_F(CallsTest, CallsStopWhenCancelled) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 3) << "no hidden files are left";
 }
 
-// Would catch: an exception of a callback that leaves a function which returns failures.
+// Would catch: an exception of a callback that escapes a function that returns failures.
 TEST_F(CallsTest, ExceptionsOfCallbacksAreFailures) {
   const std::vector<std::string> inputs{write("1.nmb", 0, 300'000), write("2.nmb", 1, 300'000)};
   const auto boom = [](std::uint64_t, std::uint64_t) { throw std::runtime_error("my callback"); };
@@ -254,6 +254,9 @@ TEST_F(CallsTest, ConvertReportsLossesAndWarnings) {
   EXPECT_EQ(strict.message(), "1 warning with ConvertOptions::strict; nothing was written");
   EXPECT_EQ(strict.code(), Code::kConflict);
   EXPECT_EQ(report.losses, std::vector{lost});
+  // A report of an earlier call has no effect.
+  EXPECT_TRUE(try_convert(path("t.nc"), path("again.nc"), options, &report).ok());
+  EXPECT_TRUE(report.losses.empty() && report.warnings.empty());
 
   // Values of a classic file are compressed without shuffle.
   options = {.storing = {.codec = "zstd", .shuffle = true}};

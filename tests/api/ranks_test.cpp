@@ -130,7 +130,7 @@ TEST_F(RanksTest, LocalErrorsStayLocalUntilRanksAgree) {
   EXPECT_EQ(Reader(path()).read<int>("b/v").size(), 3U);
 }
 
-// A wrong argument of one rank fails on all, and all go on.
+// A wrong argument on one rank fails on all ranks, which can then continue.
 TEST_F(RanksTest, WrongArgumentsOfACollectiveCall) {
   run_threads(3, [&](Ranks& ranks) {
     const bool last = ranks.rank() == 2;
@@ -149,7 +149,7 @@ TEST_F(RanksTest, WrongArgumentsOfACollectiveCall) {
   EXPECT_EQ(Reader(path()).read<int>("b/v"), (std::vector<int>{0, 1, 2}));
 }
 
-// Would catch: a failure that the work of a rank returns, and that is dropped.
+// Would catch: a failure that the work of a rank returns, but run() drops.
 TEST_F(RanksTest, WorkMayReturnAStatus) {
   const auto work = [](Ranks& ranks) {
     return ranks.rank() == 1 ? Status(Code::kIo, "lost") : ranks.try_barrier();
@@ -168,6 +168,175 @@ TEST_F(RanksTest, WorkMayReturnAStatus) {
             Code::kRange);
   for (const int size : {0, -1})
     EXPECT_EQ(code_of([&] { run_threads(size, [](Ranks&) {}); }), Code::kUsage);
+}
+
+// Would catch: a collective call that has succeeded, and that slower ranks see fail because a rank
+// gives up after it.
+TEST_F(RanksTest, AFailureAfterACollectiveCallLeavesTheCallAlone) {
+  for (int i = 0; i < 400; ++i) {
+    const int size = 3 + i % 3, way = i / 3 % 3;
+    const std::string file = path(std::to_string(i) + ".nmb");
+    std::vector<Status> synced(static_cast<std::size_t>(size)), later(synced);
+    const Status status = try_run_threads(size, [&](Ranks& ranks) -> Status {
+      const auto rank = static_cast<std::size_t>(ranks.rank());
+      Writer out(file, ranks);
+      out.end_define();
+      synced[rank] = out.try_sync();
+      if (rank + 1 < synced.size()) return later[rank] = out.try_close();
+      if (way == 0) throw std::runtime_error("diverged");
+      if (way == 1) ranks.fail(Status(Code::kNoSpace, "diverged"));
+      return way == 1 ? Status() : Status(Code::kRange, "diverged");
+    });
+    for (const Status& one : synced) ASSERT_TRUE(one.ok()) << i << ": " << one.text();
+    for (int rank = 0; rank + 1 < size; ++rank)
+      ASSERT_NE(later[static_cast<std::size_t>(rank)].message().find("diverged"), std::string::npos)
+          << i << ": " << later[static_cast<std::size_t>(rank)].text();
+    EXPECT_NE(status.message().find("diverged"), std::string::npos) << status.text();
+    EXPECT_EQ(Reader(file).generation(), 1U);
+  }
+}
+
+// Would catch: the destructor of a writer that announces its own reason before the rank's Status is
+// known.
+TEST_F(RanksTest, TheStatusOfARankIsTheReasonOfAll) {
+  const auto work = [&](Ranks& ranks, std::vector<Status>* others) {
+    Writer out(path(), ranks);
+    out.end_define();
+    if (ranks.rank() == 2) return Status(Code::kNoSpace, "my solver diverged");
+    const Status status = out.try_close();
+    (*others)[static_cast<std::size_t>(ranks.rank())] = status;
+    return status;
+  };
+  for (const bool by_run : {false, true}) {
+    std::vector<Status> others(2);
+    const Status status = try_run_threads(3, [&](Ranks& ranks) {
+      return by_run ? ranks.try_run([&] { return work(ranks, &others); }) : work(ranks, &others);
+    });
+    others.push_back(status);
+    for (const Status& one : others) {
+      EXPECT_EQ(one.code(), Code::kNoSpace);
+      EXPECT_EQ(one.message(), "my solver diverged (on rank 2)");
+      EXPECT_EQ(one.rank(), 2);
+    }
+  }
+  // Without a Status, the reason is the writer.
+  for (const bool calls_on : {false, true}) {
+    const Status status = try_run_threads(2, [&](Ranks& ranks) -> Status {
+      Result<Writer> out = Writer::try_open(path(), ranks);
+      if (ranks.rank() == 0) return out->try_close();
+      out = Status(Code::kIo, "dropped");
+      return calls_on ? ranks.try_barrier() : Status();
+    });
+    EXPECT_EQ(status.code(), Code::kUsage);
+    EXPECT_NE(status.message().find("the writer of rank 1 was destroyed without close()"),
+              std::string::npos)
+        << status.text();
+  }
+}
+
+// Would catch: an exception that ends the process, or for which the other ranks wait for ever.
+TEST_F(RanksTest, AnyExceptionIsAFailure) {
+  const Status status = try_run_threads(3, [&](Ranks& ranks) -> Status {
+    Writer out(path(), ranks);
+    if (ranks.rank() == 1) throw 42;
+    return out.try_end_define();
+  });
+  EXPECT_EQ(status.code(), Code::kUsage);
+  EXPECT_EQ(status.rank(), 1);
+  EXPECT_EQ(caught([] { throw 42; }).code(), Code::kUsage);
+}
+
+// Would catch: a wrong order of calls that ends the writer.
+TEST_F(RanksTest, ASecondEndDefineIsRefusedOnAllRanks) {
+  std::vector<Status> refused(2);
+  run_threads(2, [&](Ranks& ranks) {
+    Writer out(path(), ranks);
+    Block b = out.block("b");
+    Var v = b.var<int>("v", {b.dim("x", 2)});
+    out.end_define();
+    refused[static_cast<std::size_t>(ranks.rank())] = out.try_end_define();
+    v.put_all({{ranks.rank()}, {1}}, 7);
+    out.close();
+  });
+  EXPECT_EQ(refused[0].code(), Code::kUsage);
+  EXPECT_EQ(refused[0].text(), refused[1].text());
+  EXPECT_EQ(Reader(path()).read<int>("b/v"), (std::vector<int>{7, 7}));
+}
+
+// Would catch: values that a rank may put into a block that another rank changes, and with which
+// close() loses the generation.
+TEST_F(RanksTest, ABlockThatAnotherRankChangesTakesNoValues) {
+  {
+    Writer out(path());
+    for (const char* const name : {"changed", "removed", "renamed", "same"}) {
+      Block b = out.block(name);
+      b.var<int>("v", {b.dim("t", kUnlimited)}).put({1, 2});
+    }
+    out.close();
+  }
+  run_threads(3, [&](Ranks& ranks) {
+    Writer out(path(), ranks, {.mode = WriteOptions::Mode::kAppend});
+    std::vector<Block> blocks;
+    for (const char* const name : {"changed", "removed", "renamed", "same"})
+      blocks.push_back(out.block(name));
+    if (ranks.rank() == 0) {
+      blocks[0].var<int>("n");
+      out.remove(blocks[1]);
+    }
+    if (ranks.rank() == 2) out.rename(blocks[2], "other");
+    out.end_define();
+    const int five = 5;
+    for (int i = 0; i < 3 && ranks.rank() == 1; ++i) {
+      Var v = blocks[static_cast<std::size_t>(i)].var("v");
+      EXPECT_EQ(v.try_put({{0}, {1}}, 5).code(), Code::kUsage) << i;
+      EXPECT_EQ(v.try_iput(five).status().code(), Code::kUsage) << i;
+    }
+    // A collective call is refused on all ranks.
+    EXPECT_EQ(blocks[ranks.rank() == 1 ? 0 : 3].var("v").try_put_all({{0}, {1}}, 5).code(),
+              Code::kUsage);
+    blocks[3].var("v").put_all({{ranks.rank()}, {1}}, 7);
+    out.sync();
+    if (ranks.rank() == 1) blocks[0].var("v").put({{0}, {1}}, 5);
+    out.close();
+  });
+  const Reader in(path());
+  EXPECT_EQ(in.read<int>("changed/v"), (std::vector<int>{5, 2}));
+  EXPECT_EQ(in.read<int>("other/v"), (std::vector<int>{1, 2}));
+  EXPECT_EQ(in.read<int>("same/v"), (std::vector<int>{7, 7, 7}));
+  EXPECT_EQ(in.totals().blocks, 3U);
+}
+
+// Would catch: a writer that has failed, and that still answers.
+TEST_F(RanksTest, EveryCallAfterAFailureFails) {
+  run_threads(2, [&](Ranks& ranks) {
+    Writer out(path(), ranks);
+    Block b = out.block("b");
+    b.dim("t", kUnlimited);
+    b.dim("x", ranks.rank() + 3);
+    const Status failed = out.try_end_define();
+    EXPECT_EQ(failed.code(), Code::kConflict);
+    EXPECT_EQ(failed.rank(), 1);
+    EXPECT_EQ(failed.message().find("(on rank"), std::string::npos) << failed.text();
+    EXPECT_EQ(b.try_records().status().text(), failed.text());
+  });
+}
+
+// Would catch: a sound file that is reported as damaged.
+TEST_F(RanksTest, ReadersOfDifferentFilesAreRefused) {
+  for (const char* const name : {"a.nmb", "b.nmb"}) {
+    Writer out(path(name));
+    out.block("b").var<int>("v").put(1);
+    out.close();
+  }
+  run_threads(2, [&](Ranks& ranks) {
+    const std::string file = path(ranks.rank() == 0 ? "a.nmb" : "b.nmb");
+    const Status status = Reader::try_open(file, ranks).status();
+    EXPECT_EQ(status.code(), Code::kUsage);
+    EXPECT_NE(status.message().find("found other arguments of Reader() on rank 1"),
+              std::string::npos)
+        << status.text();
+    Reader(path("a.nmb"), ranks);
+  });
 }
 
 TEST_F(RanksTest, CallsOfRanksThatWereMovedFromFail) {

@@ -1,5 +1,5 @@
-// Calls that may come, as declarations with a use of each: the public headers have room for them
-// without a change of what programs call today. Nothing of this is built or installed.
+// Possible later calls, as declarations with a use of each: the public headers have room for them
+// without changes to existing calls. Nothing of this is built or installed.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,8 +17,9 @@ namespace nmb::sketches {
 
 // --- values that were put and not committed ---
 
-// Views a block as its Writer has it: the committed values, and what this rank has put since.
-// Definitions of other ranks are seen after end_define(), their values after put_all() or sync().
+// Views a block as its Writer has it: the committed values, and the values that this rank has put
+// since. Definitions of other ranks are seen after end_define(), their values after put_all() or
+// sync().
 Result<BlockView> try_view(const Writer& out, const Block& block);
 inline BlockView view(const Writer& out, const Block& block) { return check(try_view(out, block)); }
 

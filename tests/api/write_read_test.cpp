@@ -1,5 +1,7 @@
-// What a program of one rank writes with nmb/writer.h and reads with nmb/reader.h.
+// Programs of one rank that write with nmb/writer.h and read with nmb/reader.h.
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -8,6 +10,7 @@
 
 #include "api/api_folder.h"
 #include "nmb/compare.h"
+#include "nmb/convert.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"
@@ -137,7 +140,7 @@ TEST_F(WriteReadTest, RequestsArePutTogether) {
   EXPECT_EQ(c, all);
 }
 
-// Would catch: a request that another writer takes for one of its own, and the request 0.
+// Would catch: a writer that takes another writer's request, or the request 0, for its own.
 TEST_F(WriteReadTest, ARequestBelongsToItsWriter) {
   const std::vector<int> ones{1, 1}, twos{2, 2};
   Writer a(path("a.nmb")), b(path("b.nmb"));
@@ -274,7 +277,7 @@ TEST_F(WriteReadTest, ADimensionOfLengthZeroIsRefused) {
   EXPECT_EQ(Reader(path()).read<int>("b/v"), std::vector<int>{3});
 }
 
-// Would catch: numbers that readers find to be damage.
+// Would catch: numbers that readers report as damage.
 TEST_F(WriteReadTest, NumbersThatAFileCannotHaveAreRefused) {
   {
     Writer out(path());
@@ -296,9 +299,10 @@ TEST_F(WriteReadTest, NumbersThatAFileCannotHaveAreRefused) {
       blocks.push_back(out.block(name));
       blocks.back().dim("time", kUnlimited);
     }
-    EXPECT_EQ(blocks[0].try_extend(std::uint64_t{1} << 62).message(),
-              "extend() of block \"a\": 4611686018427387904 records are more than 2^62 records or "
-              "bytes");
+    EXPECT_EQ(
+        blocks[0].try_extend(std::uint64_t{1} << 62).message(),
+        "extend() of block \"a\": found 4611686018427387904 records, expected fewer than 2^62 "
+        "records and bytes");
     for (Block& block : blocks) block.extend((std::uint64_t{1} << 62) - 1);
     EXPECT_EQ(out.try_close().message(), "the blocks have more than 2^63 - 1 records together");
   }
@@ -364,6 +368,176 @@ TEST_F(WriteReadTest, ProvenanceIsOneJsonObject) {
   out.block("b").var<int>("v").put(1);
   out.close();
   EXPECT_EQ(Reader(path()).provenance(), texts);
+}
+
+// Would catch: provenance that close() and sync() drop if nothing else has changed.
+TEST_F(WriteReadTest, ProvenanceAloneMakesAGeneration) {
+  {
+    Writer out(path());
+    out.block("b").var<int>("v").put(1);
+    out.sync();
+    out.add_provenance(R"({"b":1})");
+    out.sync();
+    out.add_provenance(R"({"c":2})");
+    out.close();
+  }
+  EXPECT_EQ(Reader(path()).provenance(), (std::vector<std::string>{R"({"b":1})", R"({"c":2})"}));
+  Writer out(path(), {.mode = WriteOptions::Mode::kAppend});
+  out.add_provenance("{}");
+  out.close();
+  const Reader in(path());
+  EXPECT_EQ(in.provenance().size(), 3U);
+  EXPECT_EQ(in.generation(), 4U);
+  EXPECT_EQ(in.read<int>("b/v"), std::vector<int>{1});
+  Writer idle(path(), {.mode = WriteOptions::Mode::kAppend});
+  idle.close();
+  EXPECT_EQ(Reader(path()).generation(), 4U);
+}
+
+// Would catch: missing values that a commit has written, and that become data with another
+// _FillValue.
+TEST_F(WriteReadTest, TheFillValueStaysWhileValuesAreMissing) {
+  for (const bool reopened : {false, true}) {
+    Writer out(path(), {.mode = WriteOptions::Mode::kReplace});
+    Block b = out.block("b");
+    const Dim time = b.dim("time", kUnlimited), x = b.dim("x", 3);
+    Var part = b.var<int>("part", {x}), whole = b.var<int>("whole", {x}),
+        record = b.var<double>("record", {time}), none = b.var<char>("none");
+    part.put({{0}, {1}}, 1);
+    whole.put({1, 2, 3});
+    record.put({{2}, {1}}, 5);
+    if (reopened) {
+      out.close();
+      out = Writer(path(), {.mode = WriteOptions::Mode::kAppend});
+    } else {
+      out.sync();
+    }
+    b = out.block("b");
+    for (const char* const name : {"part", "record"}) {
+      const Status status = b.var(name).try_att("_FillValue", -9);
+      EXPECT_EQ(status.code(), Code::kUsage) << name;
+      EXPECT_NE(status.message().find("are not written"), std::string::npos) << status.text();
+    }
+    EXPECT_EQ(b.var("none").try_att("_FillValue", "x").code(), Code::kUsage);
+    b.var("part").att("_FillValue", -2147483647);  // netCDF's default: nothing changes
+    b.var("whole").att("_FillValue", -9);
+    out.close();
+    const Reader in(path());
+    EXPECT_EQ(in.read<int>("b/whole"), (std::vector<int>{1, 2, 3}));
+    EXPECT_EQ(in.var("b/part").compute_statistics(StatisticsLevel::kBasic).missing, 2U);
+    EXPECT_EQ(in.var("b/record").compute_statistics(StatisticsLevel::kBasic).missing, 2U);
+  }
+}
+
+// Would catch: text that is stored as numbers.
+TEST_F(WriteReadTest, TextInUtf8IsText) {
+  const std::u8string_view view = u8"\u00b5m";
+  Writer out(path());
+  Block b = out.block("b");
+  b.var<char8_t>("v", {b.dim("x", 3)}).att("units", u8"\u00b0C").att("other", view).put(view);
+  out.close();
+  const VarView v = Reader(path()).var("b/v");
+  EXPECT_EQ(v.type(), Type::kChar);
+  EXPECT_EQ(v.att("units").text(),
+            "\xc2\xb0"
+            "C");
+  EXPECT_EQ(v.att("other").text(), "\xc2\xb5m");
+  EXPECT_EQ(v.strings(), std::vector<std::string>{"\xc2\xb5m"});
+  static_assert(!std::is_constructible_v<ConstArray, const wchar_t*>);
+}
+
+// Would catch: a path that the system cuts off, and a failure only at the end of the run.
+TEST_F(WriteReadTest, APathWithoutANameIsRefusedAtOnce) {
+  EXPECT_EQ(Writer::try_open("").status().code(), Code::kUsage);
+  EXPECT_EQ(Writer::try_open(path("x") + std::string("\0y", 2)).status().code(), Code::kUsage);
+  EXPECT_FALSE(std::filesystem::exists(path("x")));
+}
+
+// Would catch: a type that end_define() finds, when nothing can be saved any more.
+TEST_F(WriteReadTest, ATypeThatIsNoneIsRefusedAtOnce) {
+  Writer out(path());
+  Block b = out.block("b");
+  for (const int code : {0, 12, 77, 256, 300}) {
+    const auto type = static_cast<Type>(code);
+    EXPECT_EQ(b.try_var("bad", type, {}).status().code(), Code::kUsage) << code;
+    EXPECT_EQ(b.try_att("bad", type, 1).code(), Code::kUsage) << code;
+  }
+  Var good = b.var("good", Type::kInt, {});
+  EXPECT_EQ(good.try_att("bad", static_cast<Type>(77), 1).code(), Code::kUsage);
+  good.put(4);
+  out.close();
+  EXPECT_EQ(Reader(path()).read<int>("b/good"), std::vector<int>{4});
+}
+
+// Would catch: a private file that everybody can read after it was replaced.
+TEST_F(WriteReadTest, AReplacedFileKeepsItsPermissions) {
+  using std::filesystem::perms;
+  const auto replace = [&](const std::string& name) {
+    Writer out(path(name), {.mode = WriteOptions::Mode::kReplace});
+    out.block("b").var<int>("v").put(1);
+    out.close();
+  };
+  replace("f.nmb");
+  for (const perms mode : {perms(0600), perms(0640), perms(0666)}) {
+    std::filesystem::permissions(path(), mode);
+    replace("f.nmb");
+    EXPECT_EQ(std::filesystem::status(path()).permissions(), mode);
+    convert(path(), path("f.nc"), {.to = FileKind::kCdf5, .replace = true});
+    std::filesystem::permissions(path("f.nc"), mode);
+    convert(path(), path("f.nc"), {.to = FileKind::kCdf5, .replace = true});
+    EXPECT_EQ(std::filesystem::status(path("f.nc")).permissions(), mode);
+  }
+  std::filesystem::create_symlink(path(), path("link.nmb"));
+  const Status status = caught([&] { replace("link.nmb"); });
+  EXPECT_EQ(status.code(), Code::kExists);
+  EXPECT_NE(status.message().find("symbolic link"), std::string::npos) << status.text();
+}
+
+// Would catch: a handle that a program cannot keep in a container or a member.
+TEST_F(WriteReadTest, HandlesCanBeMadeEmpty) {
+  Writer out;
+  Block b;
+  Dim x;
+  std::map<std::string, Var> vars;
+  EXPECT_EQ(code_of([&] { out.block("b"); }), Code::kUsage);
+  EXPECT_EQ(code_of([&] { b.var<int>("v"); }), Code::kUsage);
+  EXPECT_EQ(vars["v"].try_put(1).code(), Code::kUsage);
+  EXPECT_EQ(code_of([&] { (void)Reader().kind(); }), Code::kUsage);
+  out = Writer(path());
+  b = out.block("b");
+  EXPECT_EQ(code_of([&] { b.var<int>("v", {x}); }), Code::kUsage);
+  x = b.dim("x", 2);
+  vars["v"] = b.var<int>("v", std::vector<Dim>{x});
+  vars["v"].att("range", Type::kShort, {1, 2}).put({3, 4});
+  b.att("n", Type::kByte, 5);
+  out.close();
+  Reader in;
+  in = Reader(path());
+  EXPECT_EQ(in.read<int>("b/v"), (std::vector<int>{3, 4}));
+  EXPECT_EQ(in.var("b/v").att("range").type(), Type::kShort);
+  EXPECT_EQ(in.block("b").att("n").type(), Type::kByte);
+}
+
+// Would catch: messages with numbers or objects that the program did not pass.
+TEST_F(WriteReadTest, RefusalsNameWhatWasPassed) {
+  const auto says = [](auto call, std::string_view part) {
+    const Status status = caught(call);
+    EXPECT_NE(status.message().find(part), std::string::npos) << status.text();
+  };
+  Writer out(path());
+  Block b = out.block("b"), removed = out.block("removed");
+  says([&] { b.samples(static_cast<std::uint64_t>(-1)); }, "found -1 samples");
+  says([&] { b.dim("n", static_cast<std::uint64_t>(-2)); }, "found length -2");
+  Var v = b.var<int>("v", {b.dim("t", kUnlimited)});
+  says([&] { b.extend(static_cast<std::uint64_t>(-1)); }, "found -1 records");
+  says([&] { v.put({{std::uint64_t{1} << 62}, {1}}, 5); }, "expected records that end within");
+  out.remove(removed);
+  says([&] { removed.att("a", 1); }, "block \"removed\" was removed");
+  Block gone = std::move(removed);
+  says([&] { out.remove(removed); }, "the handle is empty");
+  out.close();
+  says([&] { Writer(path(), {.mode = WriteOptions::Mode::kAppend, .piece_size = 77}); },
+       "found piece size 77");
 }
 
 // Would catch: a dimension that is known by the address of its writer.

@@ -64,7 +64,7 @@ struct ArraySteps {
     }
     return part;
   }
-  // What the rank's part of a variable holds in a step.
+  // The values of the rank's part of a variable in a step.
   void fill(std::uint64_t step, std::uint64_t variable, const Part& part,
             std::vector<float>* values) const {
     values->resize(part.elements());

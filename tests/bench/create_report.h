@@ -1,5 +1,5 @@
 // The measured creation of many objects, the same for every library: phases (define, end_define,
-// close and others), and one line of JSON of what they cost. Where several ranks create one file,
+// close and others), and one line of JSON with their costs. Where several ranks create one file,
 // each has a report; the line has the highest of each number and, as NAME_sum, their sum.
 #pragma once
 
@@ -57,7 +57,7 @@ class CreateReport {
     values_.at(names_.size()) = value;
     names_.push_back(name);
   }
-  // What the writer says of itself: its phases in seconds, then counts.
+  // The writer's own report: its phases in seconds, then counts.
   void add(const FileWriterReport& report) {
     for (const auto& [name, value] : std::initializer_list<std::pair<const char*, double>>{
              {"writer_create", report.create},

@@ -1,4 +1,4 @@
-// What a stretch of work costs this process: wall and CPU time, peak memory, reads.
+// The cost of a piece of work for this process: wall and CPU time, peak memory, reads.
 #pragma once
 
 #include <cstdint>

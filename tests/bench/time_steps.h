@@ -30,7 +30,7 @@ struct TimeSteps {
     return blocks * static_cast<std::uint64_t>(rank) / static_cast<std::uint64_t>(size);
   }
   std::uint64_t record_values() const { return variables * length; }
-  // What the rank's blocks get in a step, one behind the other.
+  // The values that the rank's blocks get in a step, one after the other.
   static void fill(std::uint64_t step, std::vector<double>* values) {
     for (std::size_t i = 0; i < values->size(); ++i)
       (*values)[i] = static_cast<double>(step * 1000 + i % 1000);

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """nmconvert --block-by and --regroup, nmcat --split-names: every block holds the variables that the rule gives it, with
-the values and attributes that netCDF-C reads in the source; what cannot be divided is told, and nothing is written.
+the values and attributes that netCDF-C reads in the source; for content that cannot be divided, a message names it and
+nothing is written.
 
     block_by.py --tools FOLDER
 
-What blocks hold is what the reference reader finds (spec/reference). Skipped (exit code 77) without netCDF-C's Python
+The reference reader (spec/reference) reads the content of the blocks. Skipped (exit code 77) without netCDF-C's Python
 module.
 """
 
@@ -224,7 +225,7 @@ def check_classic(tools, netcdf):
         blocks = read(netcdf, tools.work / source)
         for rule, place in RULES:
             check_rule(tools, source, rule, divided(blocks, place))
-        # What is one block already comes back byte for byte.
+        # A file that is one block already comes back byte for byte.
         for rule in ("one", "group"):
             convert(tools, source, rule)
             tools.run("nmconvert", "out.nmb", "back.nc", "-f")
@@ -334,7 +335,7 @@ def check_nmcat_and_losses(tools, netcdf):
     done = convert(tools, "lossy.nc", "prefix:^g_([a-z])_", exit_code=1)
     tools.check(b'loss variable "g_a_names": found ' in done.stderr, f"losses: {done.stderr}")
     tools.check(not (tools.work / "out.nmb").exists(), "losses: a file is there")
-    # Of a group that stays as it is nothing is lost.
+    # A group that does not change loses nothing.
     convert(tools, "lossy.nc", "dim:nosuch", exit_code=1)
     with netcdf.Dataset(tools.work / "lossy.nc", "a") as file:
         file.renameVariable("g_a_names", "names")

@@ -68,7 +68,7 @@ def check_codecs(tools):
         size = (tools.work / "coded.nmb").stat().st_size
         tools.check(size < path.stat().st_size / 3, f"{codec}: {size} bytes")
         shutil.copy(tools.work / "coded.nmb", tools.work / f"{codec}.nmb")
-        # What is coded stays so, unless another codec is asked for.
+        # Compressed values stay compressed, unless another codec is requested.
         tools.run("nmconvert", "coded.nmb", "again.nmb", "-f")
         tools.check_equal_bytes(tools.work / "coded.nmb", tools.work / "again.nmb", f"{codec}: again")
         tools.run("nmconvert", "coded.nmb", "again.nmb", "-f", "--compress", "none")
@@ -144,7 +144,7 @@ def check_damage(tools):
 
 
 def check_full_disk(tools):
-    """No space for what waits to be placed."""
+    """No space for values that wait for a place."""
     folder = tools.work / "full"
     folder.mkdir()
     for exists in (False, True):

@@ -33,7 +33,7 @@ def said(*command):
 
 
 def definitions(path):
-    """What ncdump says of a file, but for its name, its record count and the kind of the file."""
+    """The output of ncdump for a file, without its name, its record count and the kind of the file."""
     text = said("ncdump", "-h", path).decode("utf-8", "surrogateescape")
     lines = [line.split(" ; // (")[0] for line in text.splitlines()[1:]]
     return [line for line in lines if ":_Format" not in line]

@@ -129,7 +129,7 @@ nmconvert --files-from list --out-dir out --to hdf5 --lossy
 nmconvert --files-from list --out-dir out --to nc4 --lossy --no-check -j 2
 nmconvert --files-from list --out-dir out --to nmb --no-check
 nmconvert --files-from list --out-dir out --to hdf5 --report report --resume --lossy -f
-nmconvert --files-from list --out-dir out --one-file-per-variable --no-history
+nmconvert --files-from list --out-dir out --one-file-per-variable --no-history --time-units rebase
 nmconvert in.nmb out.h5 --digest xxh128 --no-check --json
 nmconvert in.nmb out.h5 --lossy --no-check --jsonl
 mpiexec nmconvert in.nmb out.h5 --lossy --no-check
@@ -230,11 +230,11 @@ FUNCTIONS = {
 # Exported functions that read no stored values of an NMB file: definitions, names, counts, bytes of other files.
 NO_VALUES_IN = {
     "classic.h": "text decode_classic_header layout_classic encode_classic_header encode_extended_body",
-    "communicator.h": "launched_rank take give_back Message Communicator agree barrier broadcast exchange fail fail_together parcel_bytes send_copy receive"
+    "communicator.h": "launched_rank take give_back give_up end_work next_tag Message Communicator agree barrier broadcast exchange fail fail_together parcel_bytes send_copy receive"
     " of_first other_call make_thread_network run_thread_ranks launched_by launched_ranks open_mpi_ranks",
     "compare.h": "digest_text",
     "convert.h": "check_hdf5 check_references check_file_table",
-    "dataset.h": "open_classic",
+    "dataset.h": "open_classic check_has_values",
     "name_table.h": "insert_all resize",
     "dump.h": "type_text attribute_text number_text write_cdl_header write_cdl_file write_ncml_header write_ncml_file write_cdl"
     " write_json_header",
@@ -269,7 +269,7 @@ NO_VALUES_IN = {
     "nmb/compare.h": "try_parse",
     "nmb/finding.h": "text status",
     "nmb/merge.h": "try_parse",
-    "nmb/ranks.h": "Ranks ~Ranks agree ended fail has_launcher rank shared_failures size try_barrier try_mpi try_run_threads",
+    "nmb/ranks.h": "Ranks ~Ranks agree begin_work end_work fail has_launcher rank size try_barrier try_mpi try_run_threads",
     "nmb/reader.h": "atts counts dims file_length generation has_hdf5_view kind name no_room totals try_att try_atts try_block"
     " try_blocks try_cdl try_count try_dims try_for_each_block try_open try_position try_provenance try_shape try_tags try_text"
     " try_totals try_var try_vars try_whole type warnings",
@@ -474,7 +474,7 @@ def run_call(tools, sample, words, flipped, work):
     return done.returncode, done.stderr, out
 
 
-# What a call may leave out with exit code 0 and a warning, because no value depends on it.
+# Content that a call may leave out with exit code 0 and a warning, because no value depends on it.
 WARNED = ("statistics", "tags", "provenance", "the HDF5 view", "index", "definitions")
 
 
@@ -492,7 +492,7 @@ class Runs:
         if good[0] not in (0, 1):
             return "no call"
         bad = run_call(self.tools, sample, words, flipped or (sample.at, 4), self.work)
-        # The file itself differs in the flipped bit, unless the call has written these bytes anew.
+        # The file itself differs in the flipped bit, unless the call has rewritten these bytes.
         if bad[2].pop("as it is", None) == good[2].get(sample.file):
             bad[2][sample.file] = good[2][sample.file]
         may_warn = sample.may_warn(flipped and flipped[0])
@@ -502,7 +502,7 @@ class Runs:
 
 
 def judged(good, bad, may_warn):
-    """What the run on a damaged file says to that on the undamaged one."""
+    """Compares the run on a damaged file with that on the undamaged one."""
     if good[0] not in (0, 1) or (good[0] == 1 and bad[0] == 1 and good[2] == bad[2]):
         return "no call"  # not for this kind of file
     if bad[0] < 0 or bad[0] > 3:

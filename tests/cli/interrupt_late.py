@@ -77,7 +77,7 @@ def check(tools, words, target, call, at, before, whole):
     told = now.pop("out.json", None)  # a report is written however the run ends
     expected = {name: content for name, content in before.items()}
     if done.returncode == 0:
-        # HDF5 files tell when they were made.
+        # HDF5 files contain the time of their creation.
         if target.endswith(".h5"):
             tools.run("nmverify", target)
             whole = now.get(target)
@@ -86,7 +86,7 @@ def check(tools, words, target, call, at, before, whole):
     else:
         # Ahead of the first look at signals it is the signal that ends the process.
         tools.check(done.returncode in (130, -2), f"{what}: exit code {done.returncode}: {done.stderr.decode()}")
-        # What is left behind the end of a file in place is cut off by the next run that adds.
+        # Bytes after the end of a file that grows in place are cut off by the next run that appends.
         if target in before and now[target].startswith(before[target]):
             expected[target] = now[target]
     tools.check(set(now) == set(expected), f"{what}: exit code {done.returncode}, files {sorted(now)}")

@@ -68,7 +68,7 @@ def test(tools):
             code, output, said, most = peak([*program, "--mem", str(limit)])
             tools.check(code == 2 and not output, f"{name}: exit code {code} under {limit} bytes: {output} {said}")
             tools.check("out of memory" in said and "--mem allows" in said, f"{name}: found {said}")
-            # What is mapped of the program itself is not counted.
+            # The mapped parts of the program itself do not count.
             tools.check(most < limit + (24 << 20), f"{name}: took {most} bytes under {limit}")
             tools.check(target.read_text() == "as it was", f"{name}: the target has changed")
             left = sorted(path.name for path in tools.work.iterdir())

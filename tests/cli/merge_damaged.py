@@ -16,7 +16,7 @@ from tool_runs import classic_files, main  # noqa: E402
 
 MOST_SECONDS = 2.0  # of the processor
 MOST_MEMORY = 64 << 20  # bytes, and twice the file's
-# Of each file, the first rule that it breaks and where. R-CH-6 alone hinders no reading.
+# For each file: the first rule that it breaks, and the offset. R-CH-6 alone hinders no reading.
 FAULTS = {
     "bad/netcdf-c-pr/pr3377_193byte_4GBname.nc": ("R-CH-3", 8),
     "bad/pnetcdf-cdf_format/bad_begin.nc5": ("R-CH-16", 212),
@@ -47,7 +47,7 @@ FAULTS = {
 
 
 def run(tools, command, path):
-    """Exit code and what was said, within the limits."""
+    """The exit code and the messages of a run within the limits."""
     process = subprocess.Popen(
         [tools.folder / command[0], *command[1:]], cwd=tools.work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""What nmconvert and nmcat keep of NMB files beside definitions and values: statistics, tags, the HDF5 view. What they
-cannot keep is refused or told, never dropped in silence.
+"""The content of NMB files that nmconvert and nmcat keep in addition to definitions and values: statistics, tags, the
+HDF5 view. Content that they cannot keep is refused or reported, never dropped silently.
 
     nmb_copies.py --tools FOLDER
 """
 
 import json
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -91,7 +92,7 @@ def check_tags(tools):
 
 
 def check_losses(tools):
-    """Refused by name, or with --lossy told by name in text and JSON."""
+    """Refused by name, or with --lossy reported by name in text and JSON."""
     for name, words in (
         ("future_compatible_bit", ["compatible feature bit"]),
         ("future_read_only_bit", ["read-only compatible feature bit"]),
@@ -160,9 +161,9 @@ def check_statistics(tools):
     plan = tools.run("nmcat", "counted.nmb", "-o", "dry.nmb", "--dry-run", "--json", "--no-provenance", "--block-name", "{group}")
     length = json.loads(plan.stdout)["bytes_out"]
     tools.check(length == (tools.work / "out.nmb").stat().st_size, f"a dry run says {length} bytes")
-    # Of blocks that do not stay whole.
+    # Blocks that are divided or united.
     run(tools, ("nmconvert", "counted.nmb", "out.nmb", "--block-by", "vars:1"), 0, "the statistics of 2 blocks not copied whole")
-    # A table that is damaged hinders nobody, and is told.
+    # A damaged table is reported, but prevents nothing.
     vector(tools, "R-TB-1_state")
     run(tools, ("nmcat", "R-TB-1_state.nmb", "-o", "out.nmb"), 0, "not kept because their table cannot be read", "R-TB-1")
     run(tools, ("nmconvert", "--repack", "R-TB-1_state.nmb", "out.nmb"), 1, "not kept because their table cannot be read", "R-TB-1")
@@ -181,7 +182,9 @@ def check_view(tools):
     run(tools, ("nmconvert", "--repack", "statistics.nmb", "out.nmb"), 0)
     tools.check(not has_view("out.nmb"), "a view that nobody asked for")
     # A block that came later, and cannot be shown.
-    tools.run("nmcat", "statistics.nmb", "-o", "hdf5_view.nmb", "--append", "--block-name", "later/{group}", "--compress", "zstd")
+    name = b"x" * 256
+    (tools.work / "long.nc").write_bytes(b"CDF\1" + struct.pack(f">4I256sI{4 * 4}x", 0, 10, 1, len(name), name, 4))
+    tools.run("nmcat", "long.nc", "-o", "hdf5_view.nmb", "--append")
     run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb"), 2, "use --hdf5-view off to write OUTPUT without a view")
     run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb", "--hdf5-view", "off"), 0)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""nmcat --append: blocks become a new generation of a file that is there. What it had stays value by value and byte by
-byte, whatever goes wrong; the bytes are the same by threads and as an MPI job.
+"""nmcat --append: blocks become a new generation of a file that is there. Its old content stays value by value and byte
+by byte, whatever goes wrong; the bytes are the same by threads and as an MPI job.
 
     nmcat_append.py --tools FOLDER
 """
@@ -138,8 +138,8 @@ def check_uncommitted(tools):
 
 
 def check_kills(tools):
-    """What was there is there, and the next one that appends goes on from it. What it left behind is recorded, and goes
-    with --repack."""
+    """The old content stays, and the next run that appends continues from it. The bytes that it left behind are
+    recorded, and --repack removes them."""
     inputs = [f"in{i}.nc" for i in range(FILES)]
     for i, most in enumerate(range(1 << 20, FILES * VALUES, FILES * VALUES // 5)):
         process = subprocess.Popen(

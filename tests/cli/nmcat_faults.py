@@ -142,7 +142,7 @@ def check(tools, options, target):
             none_left = calls
             continue
         here = f"{what}, call {call} of {calls}"
-        # What helps but is not needed may fail: reserving space, where the system cannot.
+        # Reserving space may fail, because it is not necessary.
         if done.returncode == 0:
             (tools.work / target).write_bytes(before)
             continue

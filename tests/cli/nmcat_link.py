@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""nmcat --link: blocks whose values stay in the inputs. What is read of them is what is in the inputs, for the library
-and for the reference reader; a source that is gone, cut, changed or replaced is named; the bytes are the same by threads
-and as an MPI job.
+"""nmcat --link: blocks whose values stay in the inputs. The library and the reference reader read the values of the
+inputs from them; a source that is gone, cut, changed or replaced is named; the bytes are the same by threads and as an
+MPI job.
 
     nmcat_link.py --tools FOLDER
 """
@@ -180,7 +180,7 @@ def check_changes(tools, inputs):
     os.mkfifo(source)
     check("R-FT-4", 2, "FIFO", "one replaced by a FIFO")
     expect(tools, tools.run("nmverify", "--external", "none", "view.nmb", exit_code=2), 2, "R-FT-4", "none allowed")
-    # What lies ahead of the values is no part of the view.
+    # The bytes before the values are not part of the view.
     changed = bytearray(kept)
     changed[60] ^= 1
     source.write_bytes(changed)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What nmcat keeps of the making of a file: base names and sizes of the inputs and the options that decide what is in it;
-nothing of where, when and by how many it was made.
+"""The provenance that nmcat records: base names and sizes of the inputs, and the options that determine the content; no
+places, times or numbers of processes.
 
     nmcat_provenance.py --tools FOLDER
 """
@@ -127,7 +127,7 @@ def check_nothing_told(tools):
 
 
 def check_size(tools):
-    """What was told of inputs is left out where it is much; names of very many inputs too."""
+    """Long provenance of inputs is left out, and so are the names of very many inputs."""
     many = tools.work / "many"
     many.mkdir()
     empty = tools.work / "empty.nc"

@@ -30,7 +30,7 @@ def test(tools):
         tools.check(report["sources"] == [{"file": name, "sha256": sha256(work / name)} for name in ("a.nc", "b.nc")],
                     f"{target}: found sources {report['sources']}")
         tools.check(report["sha256_out"] == sha256(work / target), f"{target}: found sha256_out {report['sha256_out']}")
-    # What goes wrong stands there too.
+    # Failures are reported, too.
     tools.run("nmcat", "a.nc", "a.nc", "-o", "no.nmb", "--report", "r.json", "--digest", "sha256", exit_code=1)
     report = json.loads((work / "r.json").read_text())
     tools.check(not report["done"] and [one["kind"] for one in report["conflicts"]] == ["block name"], f"conflict: {report}")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """nmcat --resume: killed at any moment, interrupted, without room, on threads and as an MPI job: the same call goes on
-from what was done, and the file is that of a run that nothing happened to. What was done is not read from the inputs
-again, and not believed if it is no longer there.
+from what was done, and the file is that of a run that nothing happened to. Finished parts are not read from the inputs
+again, unless they are no longer there.
 
     nmcat_resume.py --tools FOLDER
 
@@ -319,7 +319,7 @@ def check_classic(tools):
 
 
 def check_hdf5(tools):
-    """A netCDF-4 output: the merge goes on from what was written, and the second step begins again."""
+    """A netCDF-4 output: the merge continues, and the second step begins again."""
     resumed = Resumed(tools, "out.nc4", ("--mode", "join", "--along", "x"))
     between = tools.work / ".out.nc4.nmb"
     resumed.stop(signal.SIGKILL, FILES * VALUES // 2, "-j1")

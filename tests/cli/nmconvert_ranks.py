@@ -38,7 +38,7 @@ def lines_of(text):
 
 
 def test_list(tools, source):
-    """Many files: each is done by one rank, and rank 0 tells of all."""
+    """Many files: one rank converts each, and rank 0 reports all."""
     folder = tools.work / "many"
     folder.mkdir()
     names = [f"{i}.nc" for i in range(30)] + ["a\\b\x1b.nc", "missing.nc", "text.nc"]

@@ -84,7 +84,7 @@ def drop_and_make(name, make):
     return change
 
 
-# The changed source, the change, and what the report must say.
+# The changed source, the change, and a text that the report must have.
 CHANGES = [
     ("a.nc", of_netcdf(lambda f: f["v"].__setitem__((2, 3), 99)), "/a/v[2,3]: 99 -> 13"),
     ("a.nc", of_netcdf(lambda f: f["time"].setncattr("units", "days since 2001-01-01")),

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from tool_runs import ALL, Skip, main  # noqa: E402
 
-# What a value is called in --help that is no path.
+# Names of values in --help that are not paths.
 NO_PATHS = set(
     "KIND MODE TEMPLATE DIM [BLOCK/]VARIABLE WHAT REGEX RULE ORDER CODEC CODEC[:LEVEL] LEVEL BYTES N KEY=VALUE HOW "
     "WHICH WHEN LAYOUT BLOCK [VAR:]DIM:LEN,... KEY VIEW SLAB GLOB EXPR A[,R] BLOCK/VAR "
@@ -249,7 +249,7 @@ def calls():
         yield "nmcat", "--output", "list", ["--files-from", "-", "-o", "OUT", "--to", "nmb", *force]
     yield "nmcat", "--output", "p.nmb", ["p.nmb", "-o", "OUT", "--append"]
     yield "nmcat", "--output", "p.nmb", ["b.nc", "p.nmb", "-o", "OUT", "--append"]
-    # What inputs refer to.
+    # Files to which inputs refer.
     for more in ([], ["--link"], ["--external", "any"], ["--mode", "union"], ["--resume"]):
         yield "nmcat", "--output", "b.nc", ["view.nmb", "-o", "OUT", "--to", "nmb", "-f", *more]
     for kind in KINDS:
@@ -375,7 +375,7 @@ def check_call(tools, folder, before, call, how):
     what = f"{tool} {' '.join(words)} ({how})"
     tools.check(done.returncode == 2, f"{what}: exit code {done.returncode}, expected 2: {done.stderr.strip()}")
     # An output that is a symbolic link is refused before inputs are read.
-    says = "is also|the target is not a regular file|the file exists" if "symbolic" in how else "is also"
+    says = "is also|the target is a symbolic link|the file exists" if "symbolic" in how else "is also"
     tools.check(re.search(f"^{tool}: .*({says})", done.stderr, re.M), f"{what}: said {done.stderr.strip()!r}")
     after = state(folder)
     changed = sorted(str(path.relative_to(folder)) for path in before.keys() | after.keys()
@@ -435,7 +435,7 @@ def check_made_again(tools):
 
 
 def check_allowed(tools):
-    """What is alike, but is no file of the call twice, goes on."""
+    """Similar paths that are different files are allowed."""
     folder = tools.work / "allowed"
     make(tools, folder)
     run_here = lambda *call, **more: tools.run(*call, cwd=folder, **more)  # noqa: E731

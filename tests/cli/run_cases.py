@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs the tools as users do and compares what they say with what is stored.
+"""Runs the tools as users do, and compares their output with the stored output.
 
     run_cases.py --tools FOLDER [--rewrite] CASE...
 
@@ -59,7 +59,7 @@ def run(command, folder, tools):
         timeout=60,
     )
     text = done.stdout.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
-    # What a terminal would obey is shown.
+    # Shows the bytes that a terminal would obey.
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", lambda m: f"<{ord(m[0]):02x}>", text)
     lines = text.splitlines()
     if done.returncode:

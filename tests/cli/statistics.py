@@ -202,7 +202,7 @@ def check_values(tools, netcdf, numpy):
                 check_against_numpy(tools, netcdf, numpy, tools.work / "one.nmb", label, source=path)
                 tools.run("nmconvert", path, "two.nmb", "-f", "--stats", level, "-j", "3", *arguments)
                 tools.check_equal_bytes(tools.work / "one.nmb", tools.work / "two.nmb", f"{label}: -j 3")
-    # What is divided, joined or taken over from NMB files.
+    # Blocks that are divided, joined or copied from NMB files.
     tools.run("nmcat", files[0], files[1], "-o", "pack.nmb", "--stats", "parts", "--no-provenance")
     tools.run("nmcat", "pack.nmb", "-o", "again.nmb", "--block-name", "{group}", "--stats", "parts", "--no-provenance")
     tools.check_equal_bytes(tools.work / "pack.nmb", tools.work / "again.nmb", "packed again")
@@ -460,7 +460,7 @@ def check_hdf5(tools, numpy):
 
 
 def check_dimensions(tools, netcdf, numpy):
-    """What netCDF stores of dimensions without a variable is none of the variables that netCDF's users see."""
+    """The data set of a dimension without a variable is not a variable for users of netCDF."""
     with netcdf.Dataset(tools.work / "dims.nc", "w") as file:
         file.createDimension("x", 5)
         file.createDimension("time", None)

@@ -1,5 +1,4 @@
-"""What the scripts beside this one share: tools that are run, folders, and files of the collection that
-NMB_CORPUS names."""
+"""Shared by the scripts in this folder: runs of tools, folders, and files of the collection that NMB_CORPUS names."""
 
 import argparse
 import os

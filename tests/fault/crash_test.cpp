@@ -25,8 +25,8 @@ bool same_body(const std::vector<std::byte>& whole, const std::vector<std::byte>
                      whole.size() - kBodyStart) == 0;
 }
 
-// What nmverify calls damage, with what it says of a commit that did not finish left out. The
-// values are compared elsewhere.
+// The findings of nmverify, without those about a commit that did not finish. The values are
+// compared elsewhere.
 std::string damage_in(const std::vector<std::byte>& image) {
   class Damage final : public Findings {
    public:

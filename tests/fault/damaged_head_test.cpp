@@ -1,6 +1,6 @@
-// Heads that lost one unit or two, and files with bytes behind their newest generation: what
-// readers take, what nmverify tells, and what a writer makes of them (spec/writer.md, sections 5.3
-// and 5.4).
+// Heads that lost one unit or two, and files with bytes after their newest generation: the
+// generation that readers choose, the findings of nmverify, and the repairs of a writer
+// (spec/writer.md, sections 5.3 and 5.4).
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -59,7 +59,7 @@ class DamagedHeadTest : public testing::Test {
     return findings;
   }
 
-  // What a reader takes; what it says of it goes to `warnings`.
+  // Returns the generation that a reader chooses. Its warnings go to `warnings`.
   static std::uint64_t opened(const std::vector<std::byte>& file, const Model& expected,
                               FindingList* warnings = nullptr) {
     auto reader = FileReader::open(std::make_shared<MemorySource>(file, "file"));
@@ -204,7 +204,7 @@ TEST_F(DamagedHeadTest, APendingGenerationThatIsNotSoundStaysAsAnAbandonedRange)
   ASSERT_NO_FATAL_FAILURE(append(file, 8, model(8)));
 }
 
-// What a file is made into that is kept.
+// A changed file that is kept.
 class KeptFileTest : public DamagedHeadTest {
  protected:
   Status pack(const std::vector<std::byte>& file, const std::function<void()>& between = {}) {
@@ -288,7 +288,7 @@ TEST_F(KeptFileTest, AGenerationThatIsAddedMeanwhileHindersNobody) {
   EXPECT_NE(replaced.message().find("the file changed while it was read"), std::string::npos);
 }
 
-// What a writer mends it says, by sentences in this order.
+// A writer reports its repairs, by sentences in this order.
 class RepairsTest : public DamagedHeadTest {
  protected:
   std::vector<std::string> repairs(const std::vector<std::byte>& file) {
@@ -330,7 +330,7 @@ TEST_F(RepairsTest, AGenerationIsTakenOver) {
 TEST_F(RepairsTest, PlacesOfTheHeadAreNamed) {
   std::vector<std::byte> file = image();
   const std::uint64_t trailer = file.size() - kSlotUnit;
-  // Identity and mark are lost, and so is the newest slot: the one before tells the file.
+  // Identity, mark and newest slot are lost: the previous slot identifies the file.
   std::memset(file.data(), 0xFF, kFirstSlot + kSlotUnit);
   const std::vector<std::string> told = repairs(file);
   ASSERT_EQ(told.size(), 2u);
@@ -382,7 +382,7 @@ TEST_F(DamagedHeadTest, AReaderSearchesAllThatLiesBehindADamagedSlot) {
   }
 }
 
-// Of several superblocks behind a lost slot the last one that leads back to the other slot counts.
+// If several superblocks follow a lost slot, the last one that leads back to the other slot counts.
 TEST_F(DamagedHeadTest, ASlotAndTheMarkMayBeLost) {
   std::vector<std::byte> file = image();
   std::memset(&file[kMarkPosition], 0xFF, kMarkSize);
@@ -392,7 +392,7 @@ TEST_F(DamagedHeadTest, ASlotAndTheMarkMayBeLost) {
   std::memset(&file[kFirstSlot], 0xFF, 2 * kSlotUnit);
   EXPECT_EQ(opened(file, model()), kGenerations);
   ASSERT_NO_FATAL_FAILURE(append(file, kGenerations, model()));
-  // What is not sound then is no reason to go back to an older one.
+  // Damage of this generation is no reason to choose an older one.
   file[image(8).size() + 100] ^= std::byte{1};
   write_file(folder_.path() / "f.nmb", {reinterpret_cast<const char*>(file.data()), file.size()});
   EXPECT_EQ(FileWriter::open((folder_.path() / "f.nmb").string(), fault_options()).status().rule(),

@@ -1,8 +1,8 @@
 // Damage of one or two units of the head and the trailer, of 512 and of 4096 bytes: each is set to
 // zeros, to ones, has one bit flipped, or holds what stood there before. One lost unit costs
 // nothing: the newest generation is read. Two cost nothing or are found. A writer that opens such a
-// file never goes on from an older generation. (spec/writer.md, section 5.7)
-// NMB_DAMAGE_ALL=1 tries all pairs of units, not a part of them.
+// file never continues from an older generation. (spec/writer.md, section 5.7) NMB_DAMAGE_ALL=1
+// tries all pairs of units, not a part of them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// What a file was after each call that changed it.
+// The bytes of a file after each call that changed it.
 struct History {
   std::vector<Bytes> heads;  // distinct contents of the head
   Bytes image;
@@ -30,7 +30,7 @@ struct History {
   std::uint64_t blocks = 0;
 };
 
-// One unit and what it is damaged to.
+// One unit, and its damaged bytes.
 struct LostUnit {
   std::size_t at = 0;
   Bytes bytes;
@@ -132,7 +132,7 @@ class LostUnits : public testing::TestWithParam<std::tuple<int, Hdf5View, int>> 
     } else {
       ASSERT_GT(lost, 1u) << text << (reader.ok() ? "an older generation" : reader.status().text());
       ASSERT_NE(findings_of(MemorySource(image_, "image")), "") << text;
-      // What is made of an older generation and kept would lose the newest one.
+      // A file that is kept and continues an older generation would lose the newest one.
       if (reader.ok()) {
         ASSERT_EQ(check_nothing_pending(**reader).rule(), "R-SB-13") << text;
         ++older_;
@@ -147,7 +147,7 @@ class LostUnits : public testing::TestWithParam<std::tuple<int, Hdf5View, int>> 
         ASSERT_TRUE(told || (settled && image_.size() > history_.image.size())) << text;
       }
     }
-    // A writer goes on from the newest generation, or not at all, and says what it mends.
+    // A writer continues from the newest generation, or fails, and reports its repairs.
     write_file(path_, {reinterpret_cast<const char*>(image_.data()), image_.size()});
     {
       FileWriterOptions options = fault_options();

@@ -81,7 +81,7 @@ class Told final : public Findings {
   std::string text;
 };
 
-// What an opening says beside what every commit shows while it is at work.
+// Warnings of an opening, except those that every commit causes while it is in progress.
 std::string open_once(const std::string& path, bool verifies, Tally* tally) {
   auto reader = FileReader::open(path);
   ++tally->opens;

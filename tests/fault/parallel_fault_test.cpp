@@ -123,7 +123,7 @@ TEST_P(ParallelFault, OfACreationLeavesTheTargetAlone) {
 TEST_P(ParallelFault, OfAChangeLeavesAWholeGeneration) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "f.nmb", base = folder.path() / "base.nmb";
-  // What generations hold; of those between, the first that a failure leaves.
+  // The content of generations; of those in between, the first that a failure leaves.
   std::map<std::uint64_t, std::string> generations;
   count_calls(GetParam(), false, base, create_session);
   generations[1] = content_of(base);

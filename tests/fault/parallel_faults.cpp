@@ -57,7 +57,7 @@ class Networks {
 enum class Kind { kOnce, kForEver, kShort, kRead, kThrow, kMemory };
 constexpr std::array kKinds{"once", "for ever", "short", "read", "exception", "memory"};
 
-// What fails in a round: the same on all ranks.
+// The operation that fails in a round: the same on all ranks.
 struct Failure {
   Kind kind = Kind::kOnce;
   bool creates = false;
@@ -184,7 +184,7 @@ Status Rank::judge_file(const Failure& failure, bool done) {
   const bool pending = findings_of(fs::path(path_)).find("R-SB-13") != std::string::npos;
   NMB_TRY(FileWriter::open(path_, session_options()).status());
   NMB_TRY(expect(pending || content_of(path_) == content, "the same when it is opened again"));
-  // What the writer could not take away again stays, until the next commit records it.
+  // Bytes that the writer could not remove stay until the next commit records them.
   const std::string findings = findings_of(fs::path(path_), {"R-FL-2"});
   return expect(findings.empty(), "no findings, not " + findings);
 }

@@ -21,7 +21,7 @@ inline FileWriterOptions fault_options(OutputLayer layer = {}, Hdf5View view = H
   return options;
 }
 
-// What a session does to the file. kRecords adds records and changes nothing else.
+// The changes of a session. kRecords adds records and changes nothing else.
 enum class SessionKind { kAll, kGrowth, kDefinitions, kRecords };
 
 // One generation, from creation (first) or opening to close(). The model follows; it is that of the
@@ -59,7 +59,7 @@ inline Hdf5View view_of(std::uint64_t seed) {
 inline constexpr SessionKind kSessionKinds[] = {SessionKind::kAll, SessionKind::kRecords,
                                                 SessionKind::kDefinitions, SessionKind::kGrowth};
 inline constexpr std::size_t kSessionKindCount = std::size(kSessionKinds);
-// Of the sessions before one of that kind.
+// Returns the kind of the sessions before one of that kind.
 inline SessionKind kind_before(SessionKind kind) {
   return kind == SessionKind::kRecords ? kind : SessionKind::kAll;
 }

@@ -1,4 +1,4 @@
-// What decodes must encode to a header that decodes to the same.
+// A decoded header must encode to a header that decodes to the same.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // Whatever the bytes, a recovery ends; what it recovers is in the new file, and the new file is
-// sound. Every input is run as it is and with its sums made right. Of most inputs only the plan is
-// made, because a file takes longer.
+// sound. Every input is run as it is and with its sums made right. Most inputs are only planned,
+// because writing a file takes longer.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -13,8 +13,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
-// Of seeds up to this long every cut and change is run, of longer ones a sample. Sanitizers take a
-// third of both: a step of 3 meets each byte of the fields of 2, 4 and 8 bytes.
+// Runs every cut and change of seeds up to this length, and a sample for longer ones. Sanitizers
+// take a third of both: a step of 3 meets each byte of the fields of 2, 4 and 8 bytes.
 static constexpr std::size_t kEveryByte = 4096;
 
 static std::size_t runs = 0;

@@ -1,4 +1,4 @@
-// What every fuzz target defines beside LLVMFuzzerTestOneInput.
+// The functions that every fuzz target defines in addition to LLVMFuzzerTestOneInput.
 #pragma once
 
 #include <cstddef>

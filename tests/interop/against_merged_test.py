@@ -10,7 +10,7 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
-from tool_runs import main, netCDF4, numpy  # noqa: E402
+from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
 
 DAYS = 5
 
@@ -92,15 +92,15 @@ def add_variable(f):
 
 def copied(path, to, index=lambda name, dimensions, array: array, type=lambda name, type: type, lengths=None):
     """Copies a file; index() changes the values of a variable."""
-    with netCDF4.Dataset(path) as f, netCDF4.Dataset(to, "w", format=f.data_model) as out:
-        f.set_auto_maskandscale(False)
-        out.setncatts(f.__dict__)
-        for name, dimension in f.dimensions.items():
+
+    def copy(group, out):
+        out.setncatts(group.__dict__)
+        for name, dimension in group.dimensions.items():
             length = (lengths or {}).get(name, len(dimension))
             out.createDimension(name, None if dimension.isunlimited() else length)
-        for name, v in f.variables.items():
+        for name, v in group.variables.items():
             attributes = dict(v.__dict__)
-            kind = v.dtype if v.dtype is str else type(name, v.dtype)
+            kind = v.dtype if v.dtype is str else numpy.dtype(type(name, v.dtype)).newbyteorder("=")
             fill = attributes.pop("_FillValue", None)
             if kind is not str:
                 kind = numpy.dtype(kind).newbyteorder("=")
@@ -112,6 +112,12 @@ def copied(path, to, index=lambda name, dimensions, array: array, type=lambda na
                 one[:] = array
             else:
                 one[...] = array
+        for name, below in group.groups.items():
+            copy(below, out.createGroup(name))
+
+    with netCDF4.Dataset(path) as f, netCDF4.Dataset(to, "w", format=f.data_model) as out:
+        f.set_auto_maskandscale(False)
+        copy(f, out)
 
 
 def without_record(record):
@@ -165,7 +171,8 @@ REWRITTEN = [
 def says_equal(test, out, options, sources):
     said = test.run("nmverify", out, *options, "--against", *sources)
     test.check("equal to its sources" in said, f"{out.name} {options}: {said}")
-    report = json.loads(test.run("nmverify", out, "--json", *options, "--against", *sources))
+    text = test.run("nmverify", out, "--json", *options, "--against", *sources)
+    report = json.loads(text or '{"same": false}')
     test.check(report["same"] and all(one["same"] for one in report["sources"]) and not report["merged"], f"{out.name}: {report}")
 
 
@@ -176,8 +183,12 @@ def says_different(test, out, options, sources, expected, fault):
 
 def check_faults(test, out, options, sources, faults=COMMON, rewritten=REWRITTEN):
     bad = test.work / f"bad{out.suffix}"
+    # netCDF4-python changes no big-endian values of a netCDF-4 file rightly, so the file gets native values.
+    sound = test.work / f"sound{out.suffix}"
+    copied(out, sound)
+    says_equal(test, sound, options, sources)
     for number, (change, expected) in enumerate(faults):
-        shutil.copy(out, bad)
+        shutil.copy(sound, bad)
         with netCDF4.Dataset(bad, "a") as f:
             f.set_auto_maskandscale(False)
             change(f)
@@ -187,6 +198,7 @@ def check_faults(test, out, options, sources, faults=COMMON, rewritten=REWRITTEN
         change(out, bad)
         says_different(test, bad, options, sources, expected, f"rewritten {number}")
     bad.unlink()
+    sound.unlink()
 
 
 def in_nmb(test, file):
@@ -214,7 +226,7 @@ def check_joins(test):
                 continue
             test.check(numpy.array_equal(values(out, "tas"), tas), f"{out}: tas")
             check_faults(test, out, [], sources)
-            shutil.copy(out, test.work / "bad.nc4")
+            copied(out, test.work / "bad.nc4")
             with netCDF4.Dataset(test.work / "bad.nc4", "a") as f:
                 f["tas"][7, 1, 1] = 77
             says_different(test, in_nmb(test, test.work / "bad.nc4"), ["--mode", "join"], sources, "tas[7,1,1]: ", "in .nmb")
@@ -274,6 +286,22 @@ def check_rules(test):
     check_faults(test, out, [], sources, [
         (assign("tas", (7, 3, 3), 5), "no source: /tas: 1 value of 240 differs"),
         (assign("tas", (10, 3, 3), -9), "tas[10,3,3]: "),
+    ], [])
+
+
+def check_skipped(test):
+    """--on-mismatch skip: the values of the first file count."""
+    sources = [test.work / f"skipped{i}.nc" for i in range(2)]
+    for i, path in enumerate(sources):
+        make_month(path, i, "NETCDF4_CLASSIC")
+    with netCDF4.Dataset(sources[1], "a") as f:
+        f["mask"][0, 0] = 5
+    out = test.work / "skipped.nc4"
+    test.run("nmcat", "--mode", "join", "--on-mismatch", "skip", *sources, "-o", out)
+    says_equal(test, out, [], sources)
+    check_faults(test, out, [], sources, [
+        (assign("mask", (5, 7), 1), "mask[5,7]: 47 -> 1"),
+        (assign("mask", (0, 0), 5), "mask[0,0]: 0 -> 5"),
     ], [])
 
 
@@ -361,6 +389,11 @@ def check_subsets(test):
                 (lambda f: f["tas"].__setitem__(Ellipsis, tas[3:12, :3][..., :4]), "tas: "),
                 (lambda f: f["tas"].__setitem__(Ellipsis, tas[4:13, :3][..., [7, 0, 1, 2]]), "tas: "),
             ], [(without_record(0), 'dimension "time"'), (rolled("lon", 1), "tas: ")])
+    out = test.work / "east.nc4"
+    test.run("nmcat", "--mode", "join", "--box", "45,135,0,80", *sources, "-o", out)
+    says_equal(test, out, [], sources)
+    # Only longitudes that wrap around may differ by 360 degrees.
+    check_faults(test, out, [], sources, [(assign("lon", 2, 495), "lon[2]: 135 -> 495")], [])
     out = test.work / "slab.nc4"
     test.run("nmconvert", sources[0], out, "--slab", "lat=1::2,time=2")
     slab = ["--mode", "union", "--slab", "lat=1::2,time=2"]
@@ -373,6 +406,139 @@ def check_subsets(test):
     test.run("nmcat", *sources[:2], "-o", out, "--slab", "time=0:2")
     says_equal(test, out, [], sources[:2])
     says_different(test, out, [], [sources[1], sources[2]], "part0", "other sources")
+
+
+def check_longitudes(test):
+    """Longitudes that wrap, and their bounds, change by the right multiples of 360."""
+    rng = numpy.random.default_rng(1)
+    for kind, lon in (("f8", numpy.arange(8) * 45.0), ("f4", numpy.arange(8) * 45.1), ("i2", numpy.arange(8) * 45),
+                      ("f8", numpy.sort(rng.uniform(0, 360, 40))), ("f4", numpy.sort(rng.uniform(0, 360, 40))[::-1])):
+        source, out, bad = test.work / "globe.nc", test.work / "west.nc", test.work / "bad.nc"
+        with netCDF4.Dataset(source, "w", format="NETCDF3_64BIT_DATA") as f:
+            f.createDimension("lon", len(lon))
+            f.createDimension("bnds", 2)
+            one = f.createVariable("lon", kind, ("lon",))
+            one.units, one.bounds = "degrees_east", "lon_bnds"
+            one[:] = lon.astype(kind)
+            f.createVariable("lon_bnds", kind, ("lon", "bnds"))[:] = (lon[:, None] + [-3.3, 3.3]).astype(kind)
+            f.createVariable("v", "f4", ("lon",))[:] = numpy.arange(len(lon))
+        options = ["--box", "-90,100,-30,90"]
+        test.run("nmconvert", source, out, *options, "--to", "cdf5", "-f")
+        options = ["--mode", "union", *options]
+        says_equal(test, out, options, [source])
+        faults = [("lon", 1, -720), ("lon", 0, 360), ("lon", 2, 1), ("lon_bnds", (0, 0), 360), ("lon_bnds", (2, 1), -360)]
+        if kind != "i2":
+            faults += [("lon", slice(None), 360), ("lon", 0, 3600000), ("lon", 2, 3e-5), ("lon_bnds", (0, 1), 1e-4)]
+        for name, index, by in faults:
+            shutil.copy(out, bad)
+            with netCDF4.Dataset(bad, "a") as f:
+                f.set_auto_maskandscale(False)
+                f[name][index] = f[name][index] + by
+                changed = not numpy.array_equal(f[name][...], values(out, name))
+            test.check(changed, f"{kind} {name} {index} {by}: no change")
+            says_different(test, bad, options, [source], f"/{name}", f"{kind} {name} {index} {by}")
+
+
+def check_scales(test):
+    """A dimension scale that was detached, or attached in addition, is a difference."""
+    sources = [test.work / f"scales{i}.nc" for i in range(2)]
+    for i, path in enumerate(sources):
+        with netCDF4.Dataset(path, "w") as f:
+            for name, length in (("time", None), ("x", 4), ("y", 4)):
+                f.createDimension(name, length)
+                f.createVariable(name, "f8", (name,))[:] = numpy.arange(3 if name == "time" else 4) + 3 * i * (name == "time")
+            f.createVariable("v", "f8", ("time", "y", "x"))[:] = numpy.arange(48).reshape(3, 4, 4) + 48 * i
+            f.createVariable("w", "f8", ("y",))[:] = 0
+    out, bad = test.work / "scales.nc4", test.work / "bad.nc4"
+    test.run("nmcat", "--mode", "join", *sources, "-o", out)
+    says_equal(test, out, [], sources)
+
+    def detach(name, axis, scale):
+        return lambda f: f[name].dims[axis].detach_scale(f[scale])
+
+    def attach(name, axis, scale):
+        return lambda f: f[name].dims[axis].attach_scale(f[scale])
+
+    def both(one, other):
+        return lambda f: (one(f), other(f))
+
+    for fault, name in ((detach("v", 0, "time"), "v"), (detach("v", 1, "y"), "v"), (detach("v", 2, "x"), "v"), (detach("w", 0, "y"), "w"),
+                        (attach("w", 0, "x"), "w"), (both(detach("w", 0, "y"), attach("w", 0, "x")), "w"),
+                        (both(detach("v", 1, "y"), detach("v", 2, "x")), "v")):
+        shutil.copy(out, bad)
+        with h5py.File(bad, "r+") as f:
+            fault(f)
+        expected = f'variable "{name}": dimensions: '
+        says_different(test, bad, [], sources, expected, "scales")
+        said = test.run("nminspect", "diff", out, bad, exit_code=1)
+        test.check(expected in said, f"diff: {said!r}")
+        digests = [test.run("nminspect", "digest", "--total", path) for path in (out, bad)]
+        test.check(digests[0].split()[0] != digests[1].split()[0], f"digest: {digests}")
+        test.run("nminspect", "diff", bad, bad)
+
+
+def check_named_types(test):
+    sources = [test.work / f"types{i}.nc" for i in range(2)]
+    for i, path in enumerate(sources):
+        with netCDF4.Dataset(path, "w") as f:
+            f.createDimension("time", None)
+            f.createVariable("time", "f8", ("time",))[:] = numpy.arange(2) + 2 * i
+            flag = f.createEnumType("i1", "E", {"A": 0, "B": 1})
+            f.createVariable("flag", flag, ("time",))[:] = [0, 1]
+            pair = f.createCompoundType(numpy.dtype([("a", "i4"), ("b", "f8")]), "P")
+            f.createVariable("pair", pair, ("time",))[:] = numpy.array([(i, 1), (2, 3)], pair.dtype)
+            f.createGroup("g").createVariable("flag", flag, ("time",))[:] = [1, 0]
+    out = test.work / "types.nc4"
+    for mode in ("join", "union"):
+        inputs = sources if mode == "join" else [sources[0], sources[0]]
+        test.run("nmcat", "--mode", mode, *inputs, "-o", out, "-f")
+        says_equal(test, out, ["--mode", mode], inputs)
+    bad = test.work / "bad.nc4"
+    shutil.copy(out, bad)
+    with h5py.File(bad, "r+") as f:
+        del f["E"]
+    says_different(test, bad, ["--mode", mode], inputs, 'type "E"', "no type")
+
+
+def check_hdf5(test):
+    """Data sets without scales."""
+    sources = [test.work / f"plain{i}.h5" for i in range(2)]
+    for i, path in enumerate(sources):
+        with h5py.File(path, "w") as f:
+            f["id"], f["e"] = numpy.arange(3) + 3 * i, numpy.arange(6).reshape(3, 2) + 6 * i
+    for ending in ("h5", "nc4", "nmb"):
+        out = test.work / f"plain.{ending}"
+        test.run("nmcat", "--mode", "join", "--along", "axis:0", *sources, "-o", out)
+        says_equal(test, out, [], sources)
+    out = test.work / "plain_union.h5"
+    test.run("nmcat", "--mode", "union", sources[0], sources[0], "-o", out)
+    says_equal(test, out, ["--mode", "union"], [sources[0], sources[0]])
+    with h5py.File(out, "r+") as f:
+        f["e"][1, 1] = 77
+    says_different(test, out, ["--mode", "union"], [sources[0], sources[0]], "e[1,1]: 3 -> 77", "a value")
+
+
+def check_parts(test):
+    """Inputs that bring only a scalar, and files with scalars only."""
+    sources = [test.work / f"scalars{i}.nc" for i in range(2)]
+    for i, path in enumerate(sources):
+        with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as f:
+            f.createDimension("time", None)
+            f.createVariable("time", "f8", ("time",))[:] = numpy.arange(3 + i) + 3 * i
+            f.createVariable("s", "f8", ())[...] = 1
+            if i == 0:
+                f.createVariable("v", "f8", ("time",))[:] = numpy.arange(3)
+    out = test.work / "scalars.nc3"
+    options = ["--mode", "union", "--variables", "v,s"]
+    test.run("nmcat", *options, *sources, "-o", out)
+    says_equal(test, out, options, sources)
+    for path in sources:
+        with netCDF4.Dataset(path, "w", format="NETCDF4_CLASSIC") as f:
+            f.title = "scalars"
+            f.createVariable("s", "f8", ())[...] = 1
+    out = test.work / "scalars.nc4"
+    test.run("nmcat", "--mode", "union", *sources, "-o", out)
+    says_equal(test, out, ["--mode", "union"], sources)
 
 
 def check_archives(test):
@@ -409,6 +575,61 @@ def check_order(test):
     test.run("nmcat", "--mode", "join", *sources, "-o", out, "-f")
     says_equal(test, out, [], sources)
     says_different(test, out, ["--mode", "join", "--sort", "values:time"], sources, "time: ", "not sorted")
+    for ending in ("nc", "nmb"):
+        for order in ("values:time", "name"):
+            out = test.work / f"recorded.{ending}"
+            test.run("nmcat", "--mode", "join", "--sort", order, *sources, "-o", out, "-f")
+            says_equal(test, out, [], sources)
+
+
+def check_recorded(test):
+    """Options that the file records, and lines of history that an input has brought."""
+    sources = [test.work / f"record{i}.nc" for i in range(4)]
+    for i, path in enumerate(sources):
+        with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as f:
+            f.createDimension("my time", None)
+            f.number = i
+            f.createVariable("my time", "f8", ("my time",)).units = "days since 2000-01-01"
+            f["my time"][:] = numpy.arange(3) + 3 * i
+            for name in ("tas", "pr", "it's"):
+                f.createVariable(name, "f4", ("my time",))[:] = numpy.arange(3) + 10 * i
+    out = test.work / "recorded.nc4"
+    for options in (["--variables", "t*,p?"], ["--variables", "it's"], ["--variables", "i*'s,tas"], ["--along", "my time"],
+                    ["--time", "2000-01-02 00:00,2000-01-05"], ["--slab", "my time=0:2"], ["--variables", "t*", "--variables", "pr"]):
+        test.run("nmcat", "--mode", "join", *options, *sources[:2], "-o", out, "-f")
+        says_equal(test, out, [], sources[:2])
+    joined = [test.work / "first.nc4", test.work / "second.nc4"]
+    for i, path in enumerate(joined):
+        test.run("nmcat", "--mode", "join", *sources[2 * i : 2 * i + 2], "-o", path)
+    for more in (["--no-history"], []):
+        test.run("nmcat", "--mode", "join", *more, *joined, "-o", out, "-f")
+        says_equal(test, out, ["--mode", "join"], joined)
+    with netCDF4.Dataset(out, "a") as f:
+        f.history = f.history.replace("record0", "record9")
+    says_different(test, out, ["--mode", "join"], joined, 'attribute ":history": value: ', "history")
+    for option in (["--sort", "values:nosuch"], ["--split-names", "^(.)"], ["--unique", "{group}"], ["--samples", "none"]):
+        test.run("nmverify", out, *option, "--against", *joined, exit_code=2, says=f"{option[0]} needs --mode")
+    test.run("nmverify", joined[0], "--mode", "join", "--atts", "list", "--against", *sources[:2], says="number")
+    test.run("nmcat", "--mode", "join", "--block-name", "X", *sources[:2], "-o", out, "-f")
+    test.run("nmverify", out, "--against", *sources[:2], exit_code=1, says="give --mode")
+    says_equal(test, out, ["--mode", "join", "--block-name", "X"], sources[:2])
+
+
+def check_reports(test):
+    sources = [test.work / f"report{i}.nc" for i in range(2)]
+    for i, path in enumerate(sources):
+        make_month(path, i)
+    out = test.work / "report.nc4"
+    test.run("nmcat", "--mode", "join", *sources, "-o", out)
+    make_month(sources[1], 1, days=3)
+    said = test.run("nmverify", out, "--mode", "join", "--against", *sources, exit_code=1)
+    test.check("0 of 2 sources the same" in said, f"sources that do not fit: {said!r}")
+    make_month(sources[1], 1)
+    with netCDF4.Dataset(out, "a") as f:
+        f["names"][6] = "n\u00fc"
+    says_different(test, out, [], sources, 'names[6]: "day 1 1" -> "n\u00fc"', "text")
+    test.run("nmverify", out, "--against", sources[0], test.work / "missing.nc", exit_code=2)
+    test.check(test.said.count("missing.nc") == 1, f"an error is shown twice: {test.said!r}")
 
 
 def check_failures(test):
@@ -427,7 +648,8 @@ def check_failures(test):
 
 
 def check(test):
-    for one in (check_joins, check_times, check_rules, check_union, check_tiles, check_subsets, check_archives, check_order, check_failures):
+    for one in (check_joins, check_times, check_rules, check_skipped, check_union, check_tiles, check_subsets, check_longitudes, check_scales, check_named_types,
+                check_hdf5, check_parts, check_archives, check_order, check_recorded, check_reports, check_failures):
         one(test)
 
 

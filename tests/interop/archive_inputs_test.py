@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Blocks of an archive as inputs: a join, a union or tiles of the blocks of one NMB file has the bytes that the packed
-files give, the values are those of ncrcat, xarray and numpy, and time series come from an archive as from files. What
-.nc means as an output follows from the inputs. Files of --extract and --original with --out-dir are the packed files.
+files give, the values are those of ncrcat, xarray and numpy, and time series come from an archive as from files. The
+inputs determine the kind of an output .nc. Files of --extract and --original with --out-dir are the packed files.
 
     archive_inputs_test.py --tools FOLDER
 
@@ -16,6 +16,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
 
+JOIN = ("--mode", "join", "--no-history")
 KINDS = {
     "cdf1": dict(format="NETCDF3_CLASSIC"),
     "cdf5": dict(format="NETCDF3_64BIT_DATA"),
@@ -23,7 +24,7 @@ KINDS = {
     "zip": dict(format="NETCDF4", zlib=True, shuffle=True),
     "groups": dict(format="NETCDF4", group="ocean"),
 }
-# The order of names is not the order of time, nor is that of numbers.
+# Neither the alphabet nor the numbers give the order of time.
 NAMES = ["dec", "jan", "m2", "m10", "aug", "feb"]
 SIZES = {"CDF\x01": 1, "CDF\x02": 2, "CDF\x05": 5, "\x89HDF": 4}
 
@@ -168,7 +169,7 @@ def check_ranks(test, name, archive):
 
 
 def check_kinds(test):
-    """What .nc means: the kind of the inputs; CDF-2 and CDF-5 where CDF-1 is not enough; netCDF-4 for groups."""
+    """An output .nc has the kind of the inputs; CDF-2 or CDF-5 where CDF-1 is not enough; netCDF-4 for groups."""
     for name in KINDS:
         classic = name.startswith("cdf")
         expected = {"cdf1": 1, "cdf5": 5}.get(name, 4)
@@ -302,6 +303,59 @@ def check_files(test):
     test.check(sorted(path.name for path in (test.work / "h5").iterdir()) == ["feb.h5", "jan.h5"], "--to hdf5 --out-dir")
 
 
+def check_types(test):
+    """Named datatypes of a block become those of the root, with which netCDF reads the variables that use them."""
+    point = numpy.dtype([("x", "<i4"), ("y", "<f8")])
+
+    def make(path, first, group):
+        with netCDF4.Dataset(path, "w") as root:
+            root.createDimension("time", None)
+            root.createVariable("time", "f8", ("time",))[:] = [first, first + 1]
+            shared = root.createEnumType("i2", "shared_t", {"no": 0, "yes": 1})
+            out = root.createGroup(group) if group else root
+            kinds = {"state": out.createEnumType("i1", "state_t", {"off": 0, "on": 1}), "where": out.createCompoundType(point, "point_t"),
+                     "series": out.createVLType("f4", "series_t"), "shared": shared}
+            for name, kind in kinds.items():
+                out.createVariable(name, kind, ("time",))
+            out["state"][:] = out["shared"][:] = numpy.array([0, 1], "i1")
+            out["where"][:] = numpy.array([(first, 0.5), (first + 1, 1.5)], point)
+            for row in range(2):
+                out["series"][row] = numpy.arange(first + row, dtype="f4")
+
+    def header(path):
+        lines = subprocess.run(["ncdump", path], cwd=test.work, check=True, capture_output=True, text=True).stdout.splitlines()
+        return lines[1:]  # without the name
+
+    for group in ("", "inner", "a/b"):
+        files = ["types0.nc", "types1.nc"]
+        for i, file in enumerate(files):
+            make(test.work / file, 2 * i, group)
+        test.run("nmcat", *files, "-o", "types.nmb", "-f")
+        test.run("nmcat", *JOIN, *files, "-o", "types_files.nc4", "-f")
+        test.run("nmcat", *JOIN, "types.nmb", "-o", "types_blocks.nc4", "-f")
+        expected = header("types_files.nc4")
+        test.check(any("series" in line for line in expected), f"join of files: found {expected}")
+        test.check(header("types_blocks.nc4") == expected, f"join of blocks with types in {group!r}: found {header('types_blocks.nc4')}")
+        test.run("nmcat", *JOIN, "types.nmb", "-o", "types_blocks.nmb", "-f", "--hdf5-view", "on", "--view-copies")
+        test.run("nmconvert", "types_blocks.nmb", "types_converted.nc4", "-f")
+        for path in ("types_converted.nc4", "types_blocks.nmb"):
+            with netCDF4.Dataset(test.work / path) as root:
+                found = root[group] if group else root
+                test.check({"state", "where", "series", "shared"} <= set(found.variables) and
+                           set(root.groups) == ({group.split("/")[0]} if group else set()), f"{path}: {list(root.groups)}")
+        # Parts of the files under names of their own, and a joined block with a name.
+        test.run("nmcat", *files, "-o", "types_parts.nc4", "-f", "--slab", "time=1")
+        test.run("nmcat", *JOIN, *(f"types{i}.nc" for i in range(2)), "-o", "types_named.nmb", "-f", "--block-name", "run/{group}")
+        test.run("nmconvert", "types_named.nmb", "types_named.nc4", "-f")
+        for path, blocks in (("types_parts.nc4", ("types0", "types1")), ("types_named.nc4", ("run",))):
+            with netCDF4.Dataset(test.work / path) as root:
+                test.check(sorted(root.groups) == list(blocks) and not root.enumtypes, f"{path}: groups {list(root.groups)}")
+                for block in blocks:
+                    found = root["/".join(filter(None, (block, group)))]
+                    test.check({"state_t", "point_t", "series_t"} <= {*found.enumtypes, *found.cmptypes, *found.vltypes} and
+                               {"state", "where", "series", "shared"} <= set(found.variables), f"{path}: {block}: {found}")
+
+
 def check_made_up_names(test):
     """In an HDF5 output, dimensions that have no scale in the inputs get no data sets."""
     for i in range(2):
@@ -316,6 +370,7 @@ def check_made_up_names(test):
 
 def check(test):
     check_joins(test)
+    check_types(test)
     check_made_up_names(test)
     check_kinds(test)
     check_others(test)

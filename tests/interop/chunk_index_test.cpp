@@ -146,9 +146,9 @@ class ChunkIndexTest : public testing::TestWithParam<FileForm> {
     return read_chunk_index(bytes, layout, {lengths, maximum, chunk, shape.has_filters}, count);
   }
 
-  // Compares places with what the library finds. The library misplaces chunks in some calls if
-  // only a dimension after the first is unlimited, and it needs much time to find a place; so it
-  // is asked for some chunks only.
+  // Compares places with those that the HDF5 library finds. The library misplaces chunks in some
+  // calls if only a dimension after the first is unlimited, and it needs much time to find a place;
+  // so it is asked for some chunks only.
   void compare(hid_t data_set, const Shape& shape, const std::vector<ChunkPlace>& places) {
     const bool is_misplaced = std::ranges::count(shape.maximum, H5S_UNLIMITED) == 1 &&
                               shape.maximum.front() != H5S_UNLIMITED;

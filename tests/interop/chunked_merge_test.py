@@ -18,7 +18,7 @@ import sys
 import warnings
 
 sys.dont_write_bytecode = True
-from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+from tool_runs import as_netcdf, h5py, main, netCDF4, numpy  # noqa: E402
 
 NY, NX = 12, 20
 OUTPUTS = ("nmb", "nc4", "h5")
@@ -68,17 +68,6 @@ def make(path, fields, first, count, title="run", records=None, **more):
             variable.set_auto_mask(False)
             if count:
                 variable[:] = field.values(first, count)
-
-
-def out_of(test, name):
-    """The file as netCDF-4, which is how other programs see it."""
-    if not name.endswith(".nmb"):
-        return test.work / name
-    test.run("nmverify", name)
-    seen = test.work / (name + ".seen.nc4")
-    seen.unlink(missing_ok=True)
-    test.run("nmconvert", name, seen)
-    return seen
 
 
 def storage(path, name):
@@ -146,7 +135,7 @@ def check_joins(test):
             what = f"join of {counts} to {kind}"
             output = f"j{number}.{kind}"
             test.run("nmcat", "--mode", "join", *names, "-o", output)
-            path = out_of(test, output)
+            path = as_netcdf(test, output)
             check_attributes(test, what, path, test.work / names[0])
             fits = set(itertools.accumulate(counts[:-1], initial=0))
             for name, field in fields.items():
@@ -201,7 +190,7 @@ def check_differing(test):
         for kind in OUTPUTS:
             output = f"d_{name}.{kind}"
             test.run("nmcat", "--mode", "join", "first.nc", "other.nc", "-o", output)
-            path = out_of(test, output)
+            path = as_netcdf(test, output)
             what = f"different {name}, {kind}"
             expect_values(test, what, path, "v", ZLIB.values(0, 8))
             expect_storage(test, what, path, "v", test.work / "first.nc")
@@ -241,7 +230,8 @@ def check_widened(test):
                 make(test.work / files[-1], {"v": field}, first, count, **({"fill_value": 7} if fill else {}))
                 with netCDF4.Dataset(test.work / files[-1], "a") as file:
                     file["v"].set_auto_mask(False)
-                    if not fill:
+                    # Beside another _FillValue, this is a value as any other.
+                    if numpy.dtype(kind).itemsize < numpy.dtype(wide).itemsize or not fill:
                         file["v"][1, 2:4] = netCDF4.default_fillvals[kind]
                     # Some chunks of the last steps are never written.
                     file["v"][count + 3, 0, 0] = 1
@@ -256,7 +246,7 @@ def check_widened(test):
                 what = f"widened {kinds}, {endian}, {kind}"
                 output = f"w{number}.{kind}"
                 test.run("nmcat", "--mode", "join", *files, "-o", output, "-f", "--on-mismatch", "widen")
-                path = out_of(test, output)
+                path = as_netcdf(test, output)
                 expect_values(test, what, path, "v", expected)
                 order = ">" if endian == "big" else "<"
                 filler = numpy.array(7 if fill else netCDF4.default_fillvals[wide], wide)
@@ -299,7 +289,7 @@ def check_sums(test):
         test.check(3 in order, f"{name}: found filters {order}")
         for kind in OUTPUTS:
             test.run("nmcat", *join, *files, "-o", f"sound.{kind}", "-f")
-            expect_values(test, name, out_of(test, f"sound.{kind}"), "v", ZLIB.values(0, 8))
+            expect_values(test, name, as_netcdf(test, f"sound.{kind}"), "v", ZLIB.values(0, 8))
         # The last byte of the values, or a byte of the checksum in the chunk.
         for at in (chunk.size - 5, chunk.size - 1):
             whole = (test.work / files[1]).read_bytes()
@@ -405,9 +395,38 @@ def check_missing(test):
         options = ["--mode", "tiles"] if is_tiles else ["--mode", "join", "--along", "y"]
         for ending in OUTPUTS:
             test.run("nmcat", *options, "--missing=fill", *files, "-o", f"missing.{ending}", "-f")
-            seen = out_of(test, f"missing.{ending}")
+            seen = as_netcdf(test, f"missing.{ending}")
             for name in sorted(present):
                 expect_values(test, f"missing variables, set {number}, {ending}", seen, name, expected[name])
+
+
+def check_grown(test):
+    """A joined file, or a subset, that grows later has fill values in its new records, not bytes that were left over."""
+    expected = numpy.arange(1, 31, dtype="i4").reshape(10, 3)
+
+    def expect_growing(what, path, count):
+        with h5py.File(path, "r+") as file:
+            file["v"].resize(12, 0)
+            found = file["v"][:]
+        test.check((found[:count] == expected[:count]).all() and (found[count:] == -5).all(), f"{what} grows: {found[count - 1:]}")
+
+    def make_records(name, first, end, kind="NETCDF4"):
+        with netCDF4.Dataset(test.work / name, "w", format=kind) as out:
+            out.createDimension("time", None)
+            out.createDimension("x", 3)
+            chunks = {"chunksizes": (4, 2), "zlib": True} if kind == "NETCDF4" else {}
+            out.createVariable("v", "i4", ("time", "x"), fill_value=-5, **chunks)[:] = expected[first:end]
+
+    make_records("growing.nc", 0, 10)
+    make_records("some.nc", 0, 4)
+    make_records("classic.nc", 4, 10, "NETCDF3_64BIT_OFFSET")
+    for first, count in ((0, 6), (0, 8), (0, 10)):
+        test.run("nmconvert", "growing.nc", "part.nc4", "--slab", f"time={first}:{count}", "-f")
+        expect_growing(f"subset of {count} records", test.work / "part.nc4", count)
+    for compress in ([], ["--compress", "deflate:3"]):
+        for files in (("some.nc", "classic.nc"), ("growing.nc",)):
+            test.run("nmcat", "--mode", "join", *files, "-o", "grown.nc4", "-f", *compress)
+            expect_growing(f"{files} {compress}", test.work / "grown.nc4", 10)
 
 
 def check_options(test):
@@ -426,7 +445,7 @@ def check_options(test):
         for inputs, kind in itertools.product(("o", "c"), OUTPUTS):
             output = f"o.{kind}"
             test.run("nmcat", "--mode", "join", f"{inputs}0.nc", f"{inputs}1.nc", "-o", output, "-f", *options)
-            path = out_of(test, output)
+            path = as_netcdf(test, output)
             for name, (chunk, filters) in zip("ab", expected):
                 what = f"{' '.join(options)}: {inputs}: {kind}"
                 expect_values(test, what, path, name, PLAIN.values(0, 8))
@@ -438,6 +457,22 @@ def check_options(test):
                 continue
             with h5py.File(path) as file:
                 test.check(file["x"].chunks is None, f"{options}: a small coordinate has chunks")
+    # Groups above the values may be empty, or have scalars only.
+    for i in range(2):
+        with h5py.File(test.work / f"below{i}.h5", "w") as file:
+            file["s/crs"] = 7
+            data = PLAIN.values(4 * i, 4)
+            file.create_dataset("g/h/v", data=data, chunks=(2, 6, 10), maxshape=(None, *data.shape[1:]))
+            file.create_dataset("g/h/time", data=4.0 * i + numpy.arange(4), chunks=(2,), maxshape=(None,))
+            file["g/h/y"], file["g/h/x"] = numpy.arange(data.shape[1]), numpy.arange(data.shape[2])
+            for axis, name in enumerate(("time", "y", "x")):
+                file["g/h/" + name].make_scale(name)
+                file["g/h/v"].dims[axis].attach_scale(file["g/h/" + name])
+    for options in (("--chunk", "time:4"), ("--shuffle",), ("--compress", "deflate:3"), ("--compress", "deflate", "--shuffle")):
+        for kind in OUTPUTS:
+            test.run("nmcat", "--mode", "join", "below0.h5", "below1.h5", "-o", f"below.{kind}", "-f", *options)
+            test.check("classic dataset" not in test.said, f"{options}: {kind}: said {test.said}")
+            expect_values(test, f"{options}: {kind}", as_netcdf(test, f"below.{kind}"), "g/h/v", PLAIN.values(0, 8))
     test.run("nmcat", "--mode", "join", "o0.nc", "o1.nc", "-o", "n.nmb", "--chunk", "q:time:4", exit_code=2,
              says="no input has the dimension \"time\" of variable \"q\" (chunks)")
     test.run("nmcat", "--mode", "join", "o0.nc", "o1.nc", "-o", "h.nc4", "--no-history", "--keep-tracking-id")
@@ -473,7 +508,7 @@ def check_tiles(test):
         for kind in OUTPUTS:
             output = f"{name}.{kind}"
             test.run("nmcat", "--mode", "tiles", *reversed(files), "-o", output)
-            path = out_of(test, output)
+            path = as_netcdf(test, output)
             expect_values(test, f"tiles {name} {kind}", path, "v", ZLIB.values(0, 3))
             expect_storage(test, f"tiles {name} {kind}", path, "v", test.work / files[-1])
             if name == "fit":
@@ -551,7 +586,7 @@ def check_strings(test):
                                       (("union",), ("s0.h5", "s2.h5"), text[:40])):
             what = f"{call[0]} of strings to {kind}"
             test.run("nmcat", "--mode", *call, *files, "-o", f"strings.{kind}", "-f")
-            path = out_of(test, f"strings.{kind}")
+            path = as_netcdf(test, f"strings.{kind}")
             for name in filters:
                 expect_text(what, path, name, expected)
                 chunk, found = storage(path, name)[:2]
@@ -561,7 +596,7 @@ def check_strings(test):
                 first, found = stored(test.work / "s0.h5", name), stored(path, name)
                 test.check(found.get((20,)) == first[20,], f"{what}: a chunk of {name} has other bytes")
         test.run("nmcat", "--mode", "join", "--along", "axis:0", "e0.h5", "e1.h5", "-o", f"more.{kind}", "-f")
-        path, what = out_of(test, f"more.{kind}"), f"join of arrays of strings to {kind}"
+        path, what = as_netcdf(test, f"more.{kind}"), f"join of arrays of strings to {kind}"
         expect_text(what, path, "array", text)
         expect_text(what, path, "grid", numpy.repeat(text, 6).reshape(-1, 2, 3))
         expect_text(what, path, "one", numpy.array(b"the same", "S9"))
@@ -581,7 +616,7 @@ def check_strings(test):
             out.set_auto_chartostring(False)
             found = numpy.ascontiguousarray(out["array"][:].filled(b"")).view("S24").ravel()
             test.check(numpy.array_equal(found, text), f"{path}: found {found[:2]}")
-    # What is joined is joined again.
+    # A joined file can be joined again.
     test.run("nmcat", "--mode", "join", "--along", "axis:0", "s0.h5", "s1.h5", "-o", "strings.nmb", "-f")
     test.run("nmcat", "--mode", "join", "--along", "axis:0", "strings.nmb", "s0.h5", "-o", "strings.h5", "-f")
     for name in filters:
@@ -594,6 +629,15 @@ def check_strings(test):
     for i in range(1, 4):
         test.run("nmcat", "--mode", "join", "--along", "axis:0", "type_0.h5", f"type_{i}.h5", "-o", "no.h5", exit_code=1, says="type s: found ")
         test.check("strings of 24 bytes" in test.said, f"type_{i}.h5: said {test.said}")
+    # netCDF-C opens and closes them. It crashes if they have a stated fill value.
+    for kind, options in (("h5", ()), ("nmb", ("--hdf5-view", "on"))):
+        for output, call in (("opened", ("nmcat", "--mode", "join", "--along", "axis:0", "s0.h5", "s1.h5", "-o")),
+                             ("part", ("nmconvert", "s0.h5"))):
+            slab = ("--slab", "phony_dim_0=0:30") if output == "part" else ()
+            test.run(*call, f"{output}.{kind}", *slab, *options)
+            program = "import netCDF4, sys; [netCDF4.Dataset(sys.argv[1]).close() for _ in range(30)]"
+            done = subprocess.run([sys.executable, "-c", program, test.work / f"{output}.{kind}"], capture_output=True)
+            test.check(done.returncode == 0, f"{output}.{kind}: netCDF-C ends with {done.returncode}")
     # Divided blocks have characters only.
     test.run("nmcat", "s0.h5", "--split-names", "^(z)", "-o", "no.nmb", exit_code=1, says="found strings of 24 bytes")
     for fill in (b"", b"xxxxxx", b"none"):
@@ -614,7 +658,7 @@ def check_again(test):
     test.run("nmcat", "--mode", "join", "a0.nc", "a1.nc", "-o", "a01.nmb")
     test.run("nmcat", "--mode", "join", "a2.nc", "a3.nc", "-o", "a23.nmb")
     test.run("nmcat", "--mode", "join", "a01.nmb", "a23.nmb", "-o", "all.nmb")
-    path = out_of(test, "all.nmb")
+    path = as_netcdf(test, "all.nmb")
     expect_values(test, "joined twice", path, "v", ZLIB.values(0, 16))
     expect_storage(test, "joined twice", path, "v", test.work / "a0.nc")
     test.check(
@@ -734,7 +778,7 @@ def check_unlimited(test):
         for kind in OUTPUTS:
             what = f"unlimited dimensions, {second}, {kind}"
             test.run("nmcat", "--mode", "join", *files, "-o", f"g.{kind}", "-f")
-            path = out_of(test, f"g.{kind}")
+            path = as_netcdf(test, f"g.{kind}")
             expect_values(test, what, path, "late", (numpy.arange(9) + numpy.arange(6)[:, None] * 100).astype("f4"))
             expect_values(test, what, path, "both", (numpy.arange(9)[:, None] * 10 + numpy.arange(5)).astype("i2"))
             for name in ("late", "both"):
@@ -789,7 +833,7 @@ def check_unlimited_orders(test):
             with netCDF4.Dataset(test.work / "orders.nc4") as file:
                 grow = [file.dimensions[name].isunlimited() for name in ("time", "obs")]
                 test.check(grow == [True, True], f"orders from {first}: found growing dimensions {grow}")
-    # Without --along, the record dimension of the first file is meant; the other one must have the same values.
+    # Without --along, files are joined along the record dimension of the first one; variables without it must be equal.
     test.run("nmcat", "--mode", "join", "order0.nc", "order1.nc", "-o", "orders.nc4", "-f")
     expect_values(test, "orders without --along", test.work / "orders.nc4", "v", expected[:4])
     expect_values(test, "orders without --along", test.work / "orders.nc4", "w", numpy.array([5, 6], "i4"))
@@ -818,7 +862,7 @@ def check_late_variables(test):
         for second in ("late1.nc", "late3.nc"):
             what = f"{second} to {kind}"
             test.run("nmcat", "--mode", "join", "--missing=fill", "late0.nc", second, "late2.nc", "-o", f"late.{kind}", "-f")
-            path = out_of(test, f"late.{kind}")
+            path = as_netcdf(test, f"late.{kind}")
             expect_values(test, what, path, "v", late.astype("f4"))
             expect_values(test, what, path, "slow", slow.astype("i2"))
             expect_values(test, what, path, "time", numpy.arange(6.0))
@@ -856,7 +900,7 @@ def check_small(test):
         for kind in OUTPUTS:
             output = f"small.{kind}"
             test.run("nmcat", "--mode", "join", *call, "--compress", "deflate:5", "-o", output, "-f")
-            with h5py.File(out_of(test, output)) as file:
+            with h5py.File(as_netcdf(test, output)) as file:
                 for name, level in levels.items():
                     found = file[name].compression_opts
                     test.check(found == level, f"{call} to {kind}: {name}: found level {found}, expected {level}")
@@ -952,6 +996,7 @@ def check(test):
     check_impossible_filters(test)
     check_unwritten(test)
     check_missing(test)
+    check_grown(test)
     check_options(test)
     check_tiles(test)
     check_tables(test)

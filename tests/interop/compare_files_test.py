@@ -190,7 +190,7 @@ def test_program(test):
 
 
 def test_unreadable(test):
-    """What neither file gives out is no proof; what one does not give out is a difference."""
+    """A value that neither file returns proves nothing; one that only one file returns is a difference."""
     good, bad = test.work / "good.h5", test.work / "bad.h5"
     with h5py.File(good, "w") as file:
         file.create_dataset("d", data=range(100), chunks=(100,), compression="gzip", fletcher32=True)

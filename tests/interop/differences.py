@@ -1,4 +1,4 @@
-"""What a comparison found: differences, and what could not be compared."""
+"""The result of a comparison: differences, and objects that could not be compared."""
 
 import re
 

@@ -1,5 +1,5 @@
-// Numbers of dimensions of several netCDF-4 files in one, and the check of what netCDF sees of
-// them.
+// Numbers of dimensions of several netCDF-4 files in one file, and the check that netCDF sees the
+// same dimensions.
 #include "client/dimension_ids.h"
 
 #include <gtest/gtest.h>

@@ -35,11 +35,11 @@ except ImportError as missing:
 
 import file_grammar  # noqa: E402
 
-# What blocks that are divided cannot hold: rare here, so that most files are divided.
+# Content that divided blocks cannot have: rare here, so that most files are divided.
 REFUSED = {"enum", "compound", "sequence", "strings", "attribute of strings", "several unlimited", "zero length"}
 PREFIX = r"^(v)(?=1)"
 NON_COORDINATE = "_nc4_non_coord_"
-# Of the divisions by a rule, this share must be done, not refused.
+# The share of the divisions by a rule that must succeed.
 LEAST_DONE = 0.15
 
 
@@ -157,7 +157,7 @@ def text_of(value):
     return value if isinstance(value, str) else ",".join(str(v) for v in value[1])
 
 
-# What a rule makes of the groups of a file.
+# The groups that a rule makes from those of a file.
 def divided(groups, rule):
     kind, _, name = rule.partition(":")
     out = {}
@@ -405,7 +405,7 @@ def seeded_faults(tools):
 
 
 def make_links(path):
-    """Things that lead to what is divided, and to what moves."""
+    """Links and references to objects that are divided or moved."""
     with h5py.File(path, "w", track_order=True) as file:
         file.attrs["title"] = "links"
         file["keep"] = numpy.array([1.5, 2.5])

@@ -624,7 +624,6 @@ TEST_F(ExportTest, AnOutputThatIsThereStays) {
 }  // namespace
 }  // namespace nmb::test
 
-// What HDF5 allocates for values of variable length, and these tests leave to the end of the
-// process, is no leak to tell.
+// Values of variable length that HDF5 allocates are not freed before the process ends: not a leak.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }

@@ -48,7 +48,7 @@ def make_set(number, folder):
         made.features.add(made.mode)
         for i in range(2):
             made.paths.append(folder / f"s{number}_{i}.nc")
-            # What is united or joined has the same definitions, but for what they say themselves.
+            # United or joined files have the same definitions, except where a rule says otherwise.
             MergedFile(made, random.Random(number), i).write(made.paths[-1])
             Numbers(made, random.Random(f"numbers {number} {i}")).change(made.paths[-1])
         return made
@@ -310,7 +310,7 @@ class Hdf5File(Rules):
             if layout == "chunked":
                 self.have("chunked")
                 options["chunks"] = tuple(max(1, length // 2) for length in shape)
-                # h5py has no chunks longer than what can never grow.
+                # h5py refuses chunks that are longer than the maximum length.
                 if self.chance(1 if 0 in shape else 0.5, "unlimited"):
                     options["maxshape"] = (None, *shape[1:])
                 if self.chance(0.6, "deflate"):
@@ -357,7 +357,7 @@ class Hdf5File(Rules):
             group["word"] = numpy.array(["", "one", "ϕ"], object)
             group.create_dataset("fixed", data=numpy.array([b"abc", b"", b"ab"], "S5"))
         if self.chance(0.4, "linked named type"):
-            # Of types that are equal netCDF-C names one.
+            # netCDF-C uses the name of one of several equal types.
             group["row_t"] = numpy.dtype([("row", "<u4"), ("weight", "<f4")])
             group.create_dataset("rows", (2,), group["row_t"])
         if self.chance(0.4, "named type without a link"):

@@ -13,8 +13,8 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from generated_sets import main  # noqa: E402
-from tool_runs import h5py, netCDF4, numpy  # noqa: E402
+from generated_sets import define_axes, main  # noqa: E402
+from tool_runs import as_netcdf, h5py, netCDF4, numpy  # noqa: E402
 
 KINDS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "S1")
 DEFLATE, SHUFFLE, SUM = 1, 2, 3
@@ -191,9 +191,8 @@ def expected_chunks(files, v, chunks, length):
 
 def compare_storage(test, what, path, files, level, length):
     for v in files.variables:
-        # A constant variable is stored as in the first file.
-        names = files.files if files.along in v.shape else files.files[:1]
-        options = [storage_of(test.work / name, v.name) for name in names]
+        # Also of a constant variable, the first file that has chunks counts.
+        options = [storage_of(test.work / name, v.name) for name in files.files]
         found = storage_of(path, v.name)
         with_chunks = [one for one in options if one[0]]
         size = files.expected[v.name].nbytes
@@ -236,11 +235,9 @@ def check_joins(test, number):
         test.run("nmcat", *call, *more, "-o", output)
         if not (test.work / output).exists():
             return
-        test.run("nmverify", output)
-        seen = test.work / output
-        if output == "out.nmb":
-            seen = test.work / "seen.nc4"
-            test.run("nmconvert", output, seen)
+        if output == "out.nc4":
+            test.run("nmverify", output)
+        seen = as_netcdf(test, output)
         compare(test, f"{what}, {output}", seen, files)
         compare_storage(test, f"{what}, {output}", seen, files, level, length)
     # Classic files have one unlimited dimension, which is the slowest.
@@ -273,11 +270,7 @@ def check_tiles(test, number):
             names.append(f"t{len(names)}.nc")
             with netCDF4.Dataset(test.work / names[-1], "w") as out:
                 out.createDimension("time", None)
-                for name, begin, end, length in (("y", y0, y1, shape[1]), ("x", x0, x1, shape[2])):
-                    out.createDimension(name, end - begin)
-                    one = out.createVariable(name, "f8", (name,))
-                    one.domain_decomposition = numpy.array([1, length, begin + 1, end], "i4")
-                    one[:] = numpy.arange(begin, end)
+                define_axes(out, ("y", y0, y1, shape[1]), ("x", x0, x1, shape[2]))
                 limits = [99, y1 - y0, x1 - x0]
                 made = out.createVariable(
                     "v", field.dtype, ("time", "y", "x"), complevel=int(rng.integers(1, 10)),
@@ -288,11 +281,7 @@ def check_tiles(test, number):
     for output in ("tiles.nmb", "tiles.nc4", "tiles.nc"):
         what = f"tiles {number}, {output}"
         test.run("nmcat", "--mode", "tiles", *names, "-o", output)
-        seen = test.work / output
-        if output == "tiles.nmb":
-            test.run("nmverify", output)
-            seen = test.work / "tiles_seen.nc4"
-            test.run("nmconvert", output, seen)
+        seen = as_netcdf(test, output)
         with netCDF4.Dataset(seen) as file:
             file["v"].set_auto_maskandscale(False)
             found = file["v"][:]

@@ -5,7 +5,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from tool_runs import ALL, Test
+from tool_runs import ALL, Test, numpy
 
 
 def main(description, check_set, few, many, least=0):
@@ -28,3 +28,12 @@ def main(description, check_set, few, many, least=0):
     for problem in problems:
         print(problem)
     return 1 if problems else 0
+
+
+def define_axes(out, *axes):
+    """Defines the dimensions of a tile with their coordinates. axes: name, begin and end in the whole, length of the whole."""
+    for name, begin, end, length in axes:
+        out.createDimension(name, end - begin)
+        coordinate = out.createVariable(name, "f8", (name,))
+        coordinate.domain_decomposition = numpy.array([1, length, begin + 1, end], "i4")
+        coordinate[:] = numpy.arange(begin, end)

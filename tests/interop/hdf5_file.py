@@ -18,7 +18,7 @@ from differences import Unreadable, text
 
 LINKS = {h5l.TYPE_HARD: "hard", h5l.TYPE_SOFT: "soft", h5l.TYPE_EXTERNAL: "external"}
 OBJECTS = {h5o.TYPE_GROUP: "group", h5o.TYPE_DATASET: "data set", h5o.TYPE_NAMED_DATATYPE: "named datatype"}
-# What h5py tells of a link; `value` is the address of a hard link's object.
+# A link as h5py returns it; `value` is the address of a hard link's object.
 Link = collections.namedtuple("Link", "name type cset order value")
 USER_DEFINED_LINKS = hdf5_library.UserDefinedLinks()
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""nminspect and nmverify on HDF5 and netCDF-4 files: nminspect says the same of a file and of what nmconvert makes of
-it; nmverify finds what is damaged, and where.
+"""nminspect and nmverify on HDF5 and netCDF-4 files: nminspect shows the same for a file and for its conversion by
+nmconvert; nmverify finds damage and its place.
 
     inspect_hdf5_test.py --tools FOLDER
 

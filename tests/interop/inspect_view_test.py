@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""nminspect header, ls and dump show what netCDF wrote as netCDF shows it, in the file and in what nmconvert makes of it.
+"""nminspect header, ls and dump show netCDF-4 content as netCDF does, in the file and in its conversion by nmconvert.
 
     inspect_view_test.py --tools FOLDER
 

@@ -11,7 +11,7 @@ MIB = 1 << 20
 STEP = 0.002  # seconds between looks at a process's memory
 SANITIZED = "NMB_SANITIZED" in os.environ  # shadow memory: memory is not measured then
 SLOWER = 10 if SANITIZED else 1
-# HDF5 asks for what there is not, and is told so.
+# HDF5 requests more memory than there is, and gets an error.
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":allocator_may_return_null=1"}
 PATIENCE = 10  # how often the limit of CPU time may pass on the clock, on a busy machine
 

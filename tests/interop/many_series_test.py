@@ -145,6 +145,7 @@ def check_set(test, number):
     test.check(series, f"set {number}: no outputs")
     for path in series:
         main = path.stem
+        test.run("nmverify", path, "--against", *names)
         with netCDF4.Dataset(made.paths[0]) as first:
             has_records = first[main].dimensions[:1] == ("time",)
         ncrcat = ["ncrcat", "-h", "-O", "--no_cll_mth", "-v", main, *names, "peer.nc"] if has_records else ["ncks", "-h", "-O", "-v", main, names[0], "peer.nc"]

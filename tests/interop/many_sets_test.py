@@ -33,7 +33,7 @@ import file_grammar  # noqa: E402
 import seeded_bugs  # noqa: E402
 from users_view import differences, hdf5_view, netcdf_view  # noqa: E402
 
-# What an HDF5 file cannot hold: a part of the message.
+# Content that an HDF5 file cannot have: a part of the message.
 REFUSALS = ("a user block of 512 bytes; an HDF5 file has only one",)
 LEAST_SHARE, MOST_REFUSED = 0.1, 0.1
 # The user block is that of the whole file, and told as a loss where it is left out.
@@ -147,7 +147,7 @@ def compare_views(source, source_group, output, group, leave_out, adds_numbers=F
     if found is None:
         return lines + ([] if leave_out else [": netCDF cannot read it, but its source"])
     if not by_netcdf:
-        # netCDF-C leaves out what is of a compound type that has no name, unless another group has one that is equal.
+        # netCDF-C leaves out objects of an unnamed compound type, unless another group has an equal one with a name.
         fields = ("length", "unlimited", "dimensions of it", "their lengths", "their groups", "type")
         expected = {key: value for key, value in expected.items() if key[1] in fields}
         found = {key: value for key, value in found.items() if key in expected}
@@ -189,7 +189,7 @@ def merged_view(path):
 
     with netCDF4.Dataset(path) as root:
         visit(root)
-        # What is of all: attributes of the file.
+        # Attributes of the file belong to all inputs.
         variables["/"] = ([], {key: root.getncattr(key) for key in root.ncattrs()}, numpy.zeros(0))
     return variables
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Generated files and random subsets of them: what nmconvert and nmcat write with --variables, --slab, --time and --box has
-the values that numpy selects, by dates of cftime, and the variables that CF says belong together. A part of the subsets is
-compared with xarray, ncks and cdo.
+"""Generated files and random subsets of them (--variables, --slab, --time, --box). The outputs of nmconvert and nmcat have
+the values that numpy selects, with dates by cftime, and the variables that belong together by the CF conventions. Some
+subsets are also compared with those of xarray, ncks and cdo.
 
     many_subsets_test.py --tools build/release/tools [--sets 400] [--first 0]
 """
@@ -17,7 +17,7 @@ import cftime  # noqa: E402
 
 KINDS = ("NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4")
 CALENDARS = ("standard", "noleap", "360_day", "proleptic_gregorian", "all_leap", "julian")
-# What each variable brings along.
+# TOGETHER: the other variables that a subset with this variable has.
 GRID = {"lat", "lon", "lat_bnds", "lon_bnds", "crs", "cell_area"}
 TIMES = {"time", "time_bnds"}
 CURVED = {"lon2", "lat2"}
@@ -188,6 +188,8 @@ class Subset:
         south, north = sorted(float(n) for n in numpy.round(rng.uniform(-90, 90, size=2), 1))
         if rng.random() < 0.3:
             west, width, south, north = 12.0, 15.0, 42.0, 52.0
+        elif rng.random() < 0.3:
+            west, width = float(rng.choice([-180, -90, 0, 7.5, west])), float(rng.choice([360, 360, 345]))
         east = west + width
         has_grid, has_curve = self.uses("lat") or self.uses("lon"), self.uses("x")
         if rng.random() < 0.2 and self.uses("plev") and "plev" not in self.indexes:
@@ -198,7 +200,7 @@ class Subset:
             self.ncks, self.cdo = None, None
         if not (has_grid or has_curve):
             return
-        self.options += ["--box", f"{west},{east if rng.random() < 0.5 or east < 180 else east - 360},{south},{north}"]
+        self.options += ["--box", f"{west},{east if rng.random() < 0.5 or east < 180 or width == 360 else east - 360},{south},{north}"]
         if has_grid:
             self.indexes["lat"] = numpy.flatnonzero((of.lat >= of.lat.dtype.type(south)) & (of.lat <= of.lat.dtype.type(north)))
             lon = of.lon.astype("f8")
@@ -300,6 +302,8 @@ def compare_with_cdo(test, subset, path, what):
         mine, other = ours["tas"][...], theirs["tas"][...]
         same = mine.shape == other.shape and numpy.array_equal(mine, other)
         test.check(same, f"{what}: tas differs from cdo {chain}: {mine.shape} and {other.shape}, {ours['lon'][...]} {theirs['lon'][...]}")
+        turns = (ours["lon"][...].astype("f8") - theirs["lon"][...]) / 360 if same else numpy.zeros(1)
+        test.check(numpy.allclose(turns, numpy.round(turns[0]), atol=1e-6), f"{what}: lon differs from cdo {chain} by {turns} circles")
 
 
 def compare_with_xarray(test, subset, path, what):
@@ -313,7 +317,42 @@ def compare_with_xarray(test, subset, path, what):
             test.check(part.equals(ours), f"{what}: differs from isel of xarray")
 
 
+def check_large(test):
+    """Rows that are cut where values are read part by part."""
+    field = numpy.arange(3001 * 1009, dtype="i4").reshape(3001, 1009)
+    for kind, to in (("NETCDF3_64BIT_OFFSET", "cdf5"), ("NETCDF3_64BIT_OFFSET", "nmb"), ("NETCDF4", "nc4")):
+        with netCDF4.Dataset(test.work / "large.nc", "w", format=kind) as f:
+            f.createDimension("y", 3001)
+            f.createDimension("x", 1009)
+            f.createVariable("v", "i4", ("y", "x"), contiguous=kind == "NETCDF4")[:] = field
+        for slab, columns in (("x=3:1001", slice(3, 1004)), ("x=3:501:2", slice(3, 1005, 2)), ("x=1:1008,y=7:2900", slice(1, 1009))):
+            out = test.work / f"large.{to}"
+            test.run("nmconvert", "large.nc", out, "--to", to, "--slab", slab, "-f", "--no-sync")
+            if to == "nmb":
+                test.run("nmconvert", out, "large.cdf", "--to", "cdf5", "-f", "--no-sync")
+                out = test.work / "large.cdf"
+            with netCDF4.Dataset(out) as f:
+                rows = slice(7, 2907) if "y=" in slab else slice(None)
+                test.check(numpy.array_equal(f["v"][:], field[rows, columns]), f"large subset {slab} of {kind} to {to}")
+
+
+def check_ends(test):
+    """The last day, month or year of --time ends before midnight."""
+    with netCDF4.Dataset(test.work / "days.nc", "w", format="NETCDF3_64BIT_OFFSET") as f:
+        f.createDimension("time", None)
+        time = f.createVariable("time", "f8", ("time",))
+        time.units, time.calendar, time.standard_name = "hours since 2000-12-30", "noleap", "time"
+        time[:] = numpy.arange(0, 80 * 24, 12)
+    for text, first, end in (("2001-01-01,2001-01-02", 2, 4), ("2001-01,2001-01", 2, 33), ("2000,2000", 0, 2), ("2001-01-01T00,2001-01-01T11", 2, 2.5)):
+        test.run("nmconvert", "days.nc", "ends.nc", "--time", text, "-f", "--no-sync")
+        with netCDF4.Dataset(test.work / "ends.nc") as f:
+            test.check(numpy.array_equal(f["time"][:], numpy.arange(first * 24, end * 24, 12)), f"--time {text}: {f['time'][:]}")
+
+
 def check_set(test, number):
+    if number == 0:
+        check_large(test)
+        check_ends(test)
     of = SubsetFile(number, test.work)
     subset = Subset(of)
     ending, to = (("nmb", "nmb"), ("nc", "nc4"), ("nc", "cdf5"), ("h5", "hdf5"), ("nc", "nc4"), ("nc", ""))[int(of.rng.integers(6))]

@@ -357,7 +357,7 @@ def check_widen(test):
             out.createDimension("time", None)
             out.createVariable("v", kind, ("time",))._Unsigned = "true"
     test.run("nmcat", "--mode", "join", "u0.nc", "u1.nc", "-o", "u.nmb", "--on-mismatch=widen", exit_code=1, says="type v")
-    # What no type holds, and what is no number.
+    # Values that no type holds, and values that are not numbers.
     for kinds in (("i8", "u8"), ("i8", "f8"), ("S1", "i1")):
         for i, kind in enumerate(kinds):
             make(test.work / f"none{i}.nc", first=3 * i, change=replace_t(kind))
@@ -576,7 +576,7 @@ def check_shared_dimensions(test):
     test.run("nmverify", "dims.nmb")
     test.run("nmconvert", "dims.nmb", "dims_2.nc4")
     test.run("nmconvert", "dims.nmb", "dims.h5")
-    # What was united goes on: with another file, packed below another name, compressed.
+    # United files are used again: with another file, packed below another name, compressed.
     test.run("nmcat", "--mode", "union", "dims.nmb", "dims_a.nc", "-o", "dims_3.nc4")
     test.run("nmconvert", "dims.nmb", "dims_z.nmb", "--compress", "deflate")
     test.run("nmconvert", "dims_z.nmb", "dims_4.nc4")

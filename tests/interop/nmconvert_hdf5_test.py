@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""HDF5 and netCDF-4 files through nmconvert, nmcat and nminspect: what comes back is the same, values that are
-shown are h5py's, and what fails leaves nothing behind.
+"""HDF5 and netCDF-4 files through nmconvert, nmcat and nminspect: files come back unchanged, shown values are those of
+h5py, and failures leave nothing behind.
 
     nmconvert_hdf5_test.py --tools FOLDER
 
@@ -285,7 +285,7 @@ def check_materialise(test):
         test.check(numpy.array_equal(f["rows"], numbers.reshape(3, 20)), "rows: other values")
         test.check(not f["rows"].is_virtual and f["rows"].attrs["units"] == "m", "rows: not a data set of its own")
         test.check(f["outside"].external is None, "outside: still outside")
-    # Nothing is filled in for what is not there.
+    # Missing content is not filled in.
     test.run("nmconvert", "elsewhere.h5", "no.nmb", "--materialise", exit_code=1, says="outside")
     (test.work / "away_raw.bin").rename(test.work / "raw.bin")
     test.run("nmconvert", "elsewhere.h5", "no.nmb", "--materialise", exit_code=2, says="source_0.h5")

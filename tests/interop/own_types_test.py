@@ -15,7 +15,7 @@ import sys
 import warnings
 
 sys.dont_write_bytecode = True
-from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+from tool_runs import as_netcdf, h5py, main, netCDF4, numpy  # noqa: E402
 
 try:
     import xarray
@@ -27,17 +27,6 @@ WORDS = numpy.array([f"station {i} " + "ä" * (i % 5) if i % 4 else "" for i in 
 POINT = numpy.dtype([("x", "<i4"), ("y", "<f8")])
 JOIN, ROWS = ("--mode", "join"), ("--mode", "join", "--along", "axis:0")
 warnings.filterwarnings("ignore", "endian-ness")
-
-
-def out_of(test, name):
-    """The file as netCDF-4, which is how other programs see it."""
-    if not name.endswith(".nmb"):
-        return test.work / name
-    test.run("nmverify", name)
-    seen = test.work / (name + ".seen.nc4")
-    seen.unlink(missing_ok=True)
-    test.run("nmconvert", name, seen)
-    return seen
 
 
 def same(found, expected):
@@ -115,17 +104,17 @@ def check_netcdf(test):
         for group, names in (("", "n"), ("inner", "g")):
             name = f"{names}.{kind}"
             test.run("nmcat", *JOIN, *(f"{names}{i}.nc" for i in range(3)), "-o", name)
-            expect_nc(test, f"join to {name}", out_of(test, name), numpy.arange(20), group=group)
+            expect_nc(test, f"join to {name}", as_netcdf(test, name), numpy.arange(20), group=group)
     test.run("nmcat", "n0.nc", "n1.nc", "-o", "packed.nmb", "--block-name", "{index}")
-    # What is joined is joined again.
+    # A joined file can be joined again.
     test.run("nmcat", *JOIN, "n0.nc", "n1.nc", "-o", "first.nmb")
     test.run("nmcat", *JOIN, "first.nmb", "n2.nc", "-o", "again.nc4")
-    expect_nc(test, "join of a join", out_of(test, "again.nc4"), numpy.arange(20))
+    expect_nc(test, "join of a join", as_netcdf(test, "again.nc4"), numpy.arange(20))
     test.run("nmcat", *JOIN, *(f"n{i}.nc" for i in range(3)), "-o", "few.nmb", "-j", "1")
     test.check((test.work / "few.nmb").read_bytes() == (test.work / "n.nmb").read_bytes(), "one thread writes other bytes")
     for kind in OUTPUTS:
         test.run("nmcat", "--mode", "union", "n0.nc", "n0.nc", "-o", f"u.{kind}")
-        expect_nc(test, f"union to {kind}", out_of(test, f"u.{kind}"), numpy.arange(7))
+        expect_nc(test, f"union to {kind}", as_netcdf(test, f"u.{kind}"), numpy.arange(7))
     dumped = json.loads(test.run("nminspect", "dump", "n.nmb", "place", "--json"))["values"]
     test.check(dumped == WORDS[:20].tolist(), f"nminspect shows {dumped[:2]}")
     # A classic file has no strings; nothing is written.
@@ -134,7 +123,7 @@ def check_netcdf(test):
 
 
 def check_conflicts(test):
-    """Other types and other values are named."""
+    """Conflicts name the types and values that differ."""
     with h5py.File(test.work / "lists.h5", "w") as f:
         lists = h5py.h5t.vlen_create(h5py.h5t.py_create(h5py.string_dtype(), logical=True))
         h5py.h5d.create(f.id, b"lists", lists, h5py.h5s.create_simple((2,)))
@@ -153,6 +142,13 @@ def check_conflicts(test):
     test.check("weather" in test.said and "state_t" in test.said, f"said {test.said}")
     run("--mode", "union", "c0.nc", "c3.nc")
     test.check('place: found "somewhere else" at [1], expected "station 1 ä"' in test.said, f"said {test.said}")
+    # Only the last values differ.
+    for name, change in (("weather", lambda v: v.__setitem__(2, 7)), ("where", lambda v: v.__setitem__((2, 2), (2, 9.5)))):
+        shutil.copy(test.work / "c0.nc", test.work / "c4.nc")
+        with netCDF4.Dataset(test.work / "c4.nc", "a") as out:
+            change(out[name])
+        run("--mode", "union", "c0.nc", "c4.nc")
+        test.check(f"values {name}: found " in test.said, f"{name}: said {test.said}")
     with h5py.File(test.work / "t0.h5", "w") as out:
         out["s"] = numpy.array(["a", "b"], h5py.string_dtype())
     for i, values in enumerate((numpy.array([b"a"], h5py.string_dtype("ascii")), numpy.array([b"a"]),
@@ -217,7 +213,7 @@ def check_columns(test):
         for kind in OUTPUTS:
             name = f"{names}.{kind}"
             test.run("nmcat", *ROWS, *(f"{names}{i}.h5" for i in range(3)), "-o", name)
-            with h5py.File(out_of(test, name)) as file, h5py.File(test.work / f"{names}0.h5") as first:
+            with h5py.File(as_netcdf(test, name)) as file, h5py.File(test.work / f"{names}0.h5") as first:
                 group = file["events"]
                 for column, values in columns(0, 22).items():
                     found = group[column]
@@ -243,10 +239,32 @@ def check_columns(test):
                            f"{name}: attributes: {dict(attrs)}")
 
 
+def check_views(test):
+    """h5py reads the same in a view, also of compressed strings."""
+    for names in "hp":
+        test.run("nmcat", *ROWS, *(f"{names}{i}.h5" for i in range(3)), "-o", f"{names}view.nmb", "--hdf5-view", "on", "--view-copies")
+        with h5py.File(test.work / f"{names}view.nmb") as file:
+            for column, values in columns(0, 22).items():
+                read = file["events"][column][:]
+                if column in ("words", "mixed"):
+                    read, values = read.tolist(), [(n, s.encode()) for n, s in values] if column == "mixed" else [s.encode() for s in values]
+                    ok = read == values
+                else:
+                    ok = same(read, values)
+                test.check(ok, f"{names}: view: {column}: found {read[:3]}")
+
+
 def check_numbers(test):
     """float16 is a number in dump, and so is an attribute in find."""
     dumped = json.loads(test.run("nminspect", "dump", "h.nmb", "events/half", "--json"))["values"]
     test.check(dumped == [row / 4 for row in range(22)], f"dump of float16: {dumped}")
+    halves = numpy.arange(1 << 16, dtype="u2").view("f2")
+    halves = halves[numpy.isfinite(halves)]
+    with h5py.File(test.work / "all.h5", "w") as out:
+        out["all"] = halves
+    test.run("nmcat", "--mode", "union", "all.h5", "-o", "all.nmb")
+    dumped = json.loads(test.run("nminspect", "dump", "all.nmb", "all", "--json"))["values"]
+    test.check(numpy.array_equal(numpy.array(dumped).astype("f2"), halves), "dump of all finite float16")
     found = test.run("nminspect", "find", "h.nmb", "half == 1.5")
     test.check(found.split() == ["events"], f"find by an attribute of float16: {found} {test.said}")
 
@@ -268,7 +286,7 @@ def check_ranks(test):
 
 
 def check_tiles(test):
-    def tile(path, part, columns, states):
+    def tile(path, part, columns, states, word="{r} {c}"):
         with netCDF4.Dataset(path, "w") as out:
             out.NumFilesInSet = numpy.int32(2)
             out.createDimension("x", len(columns))
@@ -276,7 +294,7 @@ def check_tiles(test):
             x = out.createVariable("x", "f8", ("x",))
             x.domain_decomposition = numpy.array([1, 4, *part], "i4")
             x[:] = columns
-            out.createVariable("name", str, ("y", "x"))[:] = numpy.array([[f"{r} {c}" for c in columns] for r in (1, 2)], object)
+            out.createVariable("name", str, ("y", "x"))[:] = numpy.array([[word.format(r=r, c=c) for c in columns] for r in (1, 2)], object)
             kind = out.createEnumType("i1", "t", {"a": 1, "b": 2})
             out.createVariable("state", kind, ("y", "x"))[:] = numpy.array([states, states], "i1")
 
@@ -284,10 +302,22 @@ def check_tiles(test):
     tile(test.work / "tile.nc.0001", (3, 4), [3, 4], [2, 1])
     for kind in OUTPUTS:
         test.run("nmcat", "--mode", "tiles", "tile.nc.0000", "tile.nc.0001", "-o", f"tiles.{kind}")
-        with netCDF4.Dataset(out_of(test, f"tiles.{kind}")) as out:
+        with netCDF4.Dataset(as_netcdf(test, f"tiles.{kind}")) as out:
             names = [[f"{r} {c}" for c in (1, 2, 3, 4)] for r in (1, 2)]
             test.check(out["name"][:].tolist() == names, f"tiles to {kind}: found {out['name'][:]}")
             test.check(out["state"][:].tolist() == [[1, 2, 2, 1]] * 2, f"tiles to {kind}: state")
+    # Tiles that overlap have the same values there.
+    tile(test.work / "halo.nc.0000", (1, 3), [1, 2, 3], [1, 2, 2])
+    tile(test.work / "halo.nc.0001", (2, 4), [2, 3, 4], [2, 2, 1])
+    for files in (["halo.nc.0000", "halo.nc.0001"], ["halo.nc.0001", "halo.nc.0000"]):
+        test.run("nmcat", "--mode", "tiles", *files, "-o", "halo.nc4", "-f")
+        with netCDF4.Dataset(test.work / "halo.nc4") as out:
+            test.check(out["name"][:].tolist() == names, f"tiles with halos: found {out['name'][:]}")
+            test.check(out["state"][:].tolist() == [[1, 2, 2, 1]] * 2, "tiles with halos: state")
+    tile(test.work / "word.nc.0001", (2, 4), [2, 3, 4], [2, 2, 1], word="{r}x{c}")
+    tile(test.work / "state.nc.0001", (2, 4), [2, 3, 4], [2, 1, 1])
+    for file, says in (("word", 'name: found "1x2" at [0,1], expected "1 2"'), ("state", "state: found a at [0,2], expected b")):
+        test.run("nmcat", "--mode", "tiles", "halo.nc.0000", f"{file}.nc.0001", "-o", "no.nc4", exit_code=1, says=says)
 
 
 def check_missing(test):
@@ -306,7 +336,7 @@ def check_missing(test):
             out.createVariable("state", kind, ("time",), fill_value=-9)[:] = numpy.array([1, 1], "i2")
     for kind in OUTPUTS:
         test.run("nmcat", *JOIN, "--missing", "fill", "m0.nc", "m1.nc", "m2.nc", "-o", f"m.{kind}")
-        with netCDF4.Dataset(out_of(test, f"m.{kind}")) as out:
+        with netCDF4.Dataset(as_netcdf(test, f"m.{kind}")) as out:
             out.set_auto_mask(False)
             test.check(out["word"][:].tolist() == ["a0", "b0", "nothing", "nothing", "a2", "b2"], f"{kind}: {out['word'][:]}")
             test.check(out["plain"][:].tolist() == ["x", "y", "", "", "x", "y"], f"{kind}: {out['plain'][:]}")
@@ -329,7 +359,7 @@ def check_xarray(test):
     expected = xarray.concat(parts, "time", data_vars="minimal", coords="minimal").load()
     for kind in OUTPUTS:
         test.run("nmcat", *JOIN, "x0.nc", "x1.nc", "-o", f"x.{kind}")
-        with xarray.open_dataset(out_of(test, f"x.{kind}"), engine="netcdf4") as found:
+        with xarray.open_dataset(as_netcdf(test, f"x.{kind}"), engine="netcdf4") as found:
             found.attrs.pop("history")
             try:
                 xarray.testing.assert_identical(found.load(), expected)
@@ -341,6 +371,7 @@ def check(test):
     check_netcdf(test)
     check_conflicts(test)
     check_columns(test)
+    check_views(test)
     check_numbers(test)
     check_ranks(test)
     check_tiles(test)

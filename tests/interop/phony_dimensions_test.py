@@ -59,7 +59,7 @@ def dimensions(path):
     with netCDF4.Dataset(path) as file:
         named = {name: len(one) for name, one in file.dimensions.items()}
         variables = {name: one.dimensions for name, one in file.variables.items()}
-    # Those that only what netCDF passes over uses are not there.
+    # Dimensions that only objects hidden by netCDF use do not exist.
     used = {name for dims in variables.values() for name in dims}
     return {name: named[name] for name in sorted(used)}, variables
 

@@ -89,7 +89,7 @@ def check_plugin(test, codec):
         test.check(filters(back["packed"]) == [SHUFFLE, number, FLETCHER32], f"{codec}: packed: other filters")
         test.check(filters(back["array"]) == [number], f"{codec}: array: other filters")
     check_plugin_warning(test, codec, str(number))
-    # What HDF5 cannot read here is read by the library, and becomes what HDF5 reads.
+    # The library reads chunks that HDF5 cannot read here, and writes chunks that HDF5 reads.
     test.run("nmconvert", "made.nmb", "again.nmb", "-f", "--compress", "deflate:1")
     test.run("nmconvert", "again.nmb", "back.h5", "-f")
     with h5py.File(test.work / "back.h5") as back:
@@ -324,7 +324,7 @@ def check_records(test):
                     test.check(a[name].shape == b[name].shape, f"--chunk {chunk}: {name}: {b[name].shape}")
                     test.check(numpy.array_equal(numpy.ma.getdata(a[name][...]), numpy.ma.getdata(b[name][...])),
                                f"--chunk {chunk}: {name}: other values")
-    # What a chunk has behind the last record shows as soon as there are more records.
+    # Values of a chunk after the last record would show up if there were more records.
     test.run("nmconvert", "rec.nc", "rec.h5", "-f", "--chunk", "time:4")
     with h5py.File(test.work / "rec.h5", "a") as f:
         f["rec"].resize(8, axis=0)

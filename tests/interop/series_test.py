@@ -3,6 +3,7 @@
 the history files; names, compared with cftime; and refusals, which leave nothing behind."""
 
 import json
+import shutil
 import sys
 
 sys.dont_write_bytecode = True
@@ -89,6 +90,20 @@ def check_files(test, files, folder, names, kind):
         one.close()
 
 
+def check_proof(test, files, outputs):
+    """nmverify --against finds each output equal to the inputs, and a wrong value in it."""
+    for name in outputs:
+        test.run("nmverify", name, "--against", *files)
+    tas = next(name for name in outputs if "/tas" in name)
+    test.run("nmverify", tas, "--against", *files[:-1], exit_code=1)
+    shutil.copy(test.work / tas, test.work / "bad.nc")
+    with netCDF4.Dataset(test.work / "bad.nc", "a") as out:
+        out.set_auto_maskandscale(False)
+        out["tas"][0] = out["tas"][0] + 1
+    said = test.run("nmverify", "bad.nc", "--against", *files, exit_code=1)
+    test.check("/tas[0" in said, f"a wrong value: {said}")
+
+
 # The stored chunks of a variable, file by file.
 def raw_chunks(paths, name):
     chunks = []
@@ -122,6 +137,7 @@ def check(test):
         wanted = {name: f"{name}_{times}" for name in (*DATA, "flag")} | {"orog": "orog_fx-fx.nc"}
         test.check(names == wanted, f"{kind}: {names}")
         check_files(test, files, "series", names, kind)
+        check_proof(test, files, [f"series/{name}" for name in names.values()])
         test.check(
             sorted(p.name for p in (test.work / "series").iterdir()) == sorted(names.values()), f"{kind}: other files")
         line = "nmconvert 1.0.0 --one-file-per-variable: 5 files: h0.nc to h4.nc\nmade by a model"
@@ -134,6 +150,7 @@ def check(test):
     check_other_storage(test, files)
     check_calendars(test)
     check_coded_times(test)
+    check_rebased(test)
 
 
 def check_refusals(test, files):
@@ -191,6 +208,22 @@ def check_refusals(test, files):
     test.run("nmconvert", "--files-from", "list", "--one-file-per-variable", "--out-dir", ".", "-f", "--name", "{variable}",
              exit_code=2, says="tas")
     unchanged("refused calls")
+
+
+def check_rebased(test):
+    """Times that count from another day in each file."""
+    files = make_set(test, "NETCDF3_64BIT_OFFSET")
+    for i, name in enumerate(files):
+        with netCDF4.Dataset(test.work / name, "a") as f:
+            f["time"].units = f"days since 2000-01-{1 + i:02}"
+            f["time"][:], f["time_bnds"][:] = f["time"][:] - i, f["time_bnds"][:] - i
+    series(test, "-f", exit_code=1, says="--time-units=rebase")
+    series(test, "-f", "--name", "{variable}.nc", "--time-units", "rebase")
+    with raw(test.work / "series/tas.nc") as out:
+        steps = numpy.arange(FILES * STEPS)
+        test.check(out["time"].units == "days since 2000-01-01" and numpy.array_equal(out["time"][:], steps), f"rebased: {out['time'][:]}")
+        test.check(numpy.array_equal(out["time_bnds"][:], steps[:, None] + [0, 1]), f"rebased: {out['time_bnds'][:]}")
+    check_proof(test, files, ["series/tas.nc", "series/date.nc", "series/orog.nc"])
 
 
 def check_single(test, files):

@@ -326,7 +326,7 @@ def check_renamed(test):
         test.check(numpy.array_equal(file[region][region], root["d"][0:2, 1:3]), "moved.h5: region")
         test.check(root["of_named"].id.get_type() == root["t/named"].id, "moved.h5: of_named")
     test.run("nmconvert", "moved.nmb", "alone.h5", "-f", "--extract", "all/paths")
-    # What cannot follow is refused, with names that work.
+    # References that cannot be changed are refused, with names that work.
     for source in ("all.nmb", "paths.h5"):
         test.run("nmcat", source, "-o", "no.nmb", "--block-name", "x{group}", exit_code=1, says="'{index}/{group}'")
         test.run("nmcat", source, "-o", "yes.nmb", "-f", "--block-name", "{index}/{group}")

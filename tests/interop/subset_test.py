@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Subsets (--variables, --slab, --time, --box) of files with groups, of archives and of joins; what is refused, by name;
-how much is read."""
+"""Subsets (--variables, --slab, --time, --box) of files with groups, of archives and of joins: their values, what is refused
+with which message, and how much is read."""
 
 import sys
 
@@ -141,6 +141,93 @@ def check_along(test):
         # The subset has no variable with the joined dimension.
         for more in ([], ["--along", "time"]):
             test.run("nmcat", "--mode", "join", "--variables", "lat", *more, *months, "-o", "lat.nmb", "-f")
+
+
+def check_filled(test):
+    """With fill values, a part of a file without the wanted variables has its steps and their coordinates."""
+    for kind in ("NETCDF3_64BIT_DATA", "NETCDF4"):
+        for i in range(2):
+            with netCDF4.Dataset(test.work / f"fill{i}.nc", "w", format=kind) as f:
+                f.createDimension("time", None)
+                f.createDimension("bnds", 2)
+                f.createDimension("x", 2)
+                steps = 3 * i + numpy.arange(3)
+                time = f.createVariable("time", "f8", ("time",))
+                time[:], time.bounds, time.units = steps, "time_bnds", "days since 2000-01-01"
+                f.createVariable("time_bnds", "f8", ("time", "bnds"))[:] = steps[:, None] + [0, 1]
+                f.createVariable("lead", "i4", ("time",))[:] = steps * 10
+                f.createVariable("other", "i4", ("time", "x"))[:] = steps[:, None]
+                f["other"].coordinates = "lead"
+                f.createVariable("s", "i4", ())[...] = 5
+                if i == 0:
+                    f.createVariable("v", "i4", ("time", "x"))[:] = steps[:, None]
+                    f["v"].coordinates = "lead"
+        fill = netCDF4.default_fillvals["i4"]
+        for files in (("fill0.nc", "fill1.nc"), ("fill1.nc", "fill0.nc")):
+            order = numpy.concatenate([3 * int(file[4]) + numpy.arange(3) for file in files])
+            for more in ([], ["--along", "time"], ["--slab", "x=0"]):
+                for wanted in ("v", "v,s", "s,v"):
+                    test.run("nmcat", "--mode", "join", "--missing", "fill", "--variables", wanted, *more, *files, "-o", "filled.nc",
+                             "--to", "nc4" if kind == "NETCDF4" else "cdf5", "-f", says="used fill values for 1 missing object: v")
+                    test.run("nmverify", "filled.nc", "--against", *files)
+                    what = f"{kind}: --variables {wanted} of {files}"
+                    with netCDF4.Dataset(test.work / "filled.nc") as f:
+                        f.set_auto_mask(False)
+                        names = {"time", "time_bnds", "lead", "v"} | ({"s"} if "s" in wanted else set())
+                        test.check(set(f.variables) == names, f"{what}: found {list(f.variables)}")
+                        test.check(f["time"][:].tolist() == order.tolist(), f"{what}: time {f['time'][:]}")
+                        test.check(f["time_bnds"][:, 1].tolist() == (order + 1).tolist(), f"{what}: {f['time_bnds'][:]}")
+                        test.check(f["lead"][:].tolist() == (order * 10).tolist(), f"{what}: lead {f['lead'][:]}")
+                        expected = numpy.where(order < 3, order, fill)
+                        test.check(f["v"][:, 0].tolist() == expected.tolist(), f"{what}: v {f['v'][:]}")
+
+
+def check_longitudes(test):
+    """A box of all longitudes begins at its western limit."""
+    def make(lon, bounds=True, kind="f8"):
+        with netCDF4.Dataset(test.work / "globe.nc", "w", format="NETCDF3_64BIT_DATA") as f:
+            f.createDimension("lon", len(lon))
+            f.createDimension("bnds", 2)
+            one = f.createVariable("lon", kind, ("lon",))
+            one[:], one.units = lon, "degrees_east"
+            if bounds:
+                one.bounds = "lon_bnds"
+                half = (lon[1] - lon[0]) / 2
+                f.createVariable("lon_bnds", kind, ("lon", "bnds"))[:] = lon[:, None] + [-half, half]
+            f.createVariable("v", "i4", ("lon",))[:] = numpy.arange(len(lon))
+
+    globe = numpy.arange(8) * 45.0
+    for lon, box, expected in (
+        (globe, (-180, 180), globe - 180),
+        (globe, (-180, 179), globe - 180),
+        (globe, (-170, 180), globe - 135),
+        (globe, (30, 365), globe + 45),
+        (globe, (0, 360), globe),
+        (globe, (360, 720), globe),
+        (globe, (-720, 720), globe),
+        (globe - 180, (-720, 720), globe - 180),
+        (globe - 180, (-180, 180), globe - 180),
+        (globe - 180, (0, 360), globe),
+        (globe - 180, (-170, 180), globe - 135),
+        (globe + 22.5, (-180, 180), globe - 157.5),
+        (globe[::-1], (-180, 180), globe[::-1] - 180),
+        (globe[::-1], (0, 360), globe[::-1]),
+        (globe + 180, (-180, 180), globe + 180),
+        (numpy.arange(9) * 45.0, (0, 360), numpy.arange(9) * 45.0),
+    ):
+        for kind in ("f8", "f4"):
+            make(lon, kind=kind)
+            test.run("nmconvert", "globe.nc", "turned.nc", "-f", "--box", f"{box[0]},{box[1]},-90,90")
+            what = f"{kind}: {lon[0]} to {lon[-1]}, box {box}"
+            found = values(test.work / "turned.nc", "lon")
+            test.check(found.tolist() == expected.tolist(), f"{what}: found {found}")
+            at = [int(numpy.flatnonzero(((lon - one) % 360 == 0))[0]) for one in expected] if len(lon) == 8 else list(range(9))
+            test.check(values(test.work / "turned.nc", "v").tolist() == at, f"{what}: v {values(test.work / 'turned.nc', 'v')}")
+            half = (lon[1] - lon[0]) / 2
+            bounds = values(test.work / "turned.nc", "lon_bnds")
+            test.check(bounds.tolist() == (expected[:, None] + [-half, half]).tolist(), f"{what}: bounds {bounds}")
+    make(numpy.arange(9) * 45.0)
+    test.run("nmconvert", "globe.nc", "turned.nc", "-f", "--box", "-180,180,-90,90", exit_code=1, says="repeat after 360 degrees")
 
 
 def check_groups(test):
@@ -369,6 +456,8 @@ def check(test):
     check_join(test)
     check_refusals(test)
     check_along(test)
+    check_filled(test)
+    check_longitudes(test)
     check_groups(test)
     check_other_types(test)
     check_own_types(test)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""nmcat --mode tiles: what comes out is what numpy makes of the tiles, for uneven ones of several dimensions, records,
-gaps and overlaps; the sets of the corpus, one of which has the file that must come out; mppnccombine's values, where
-it is in the PATH; and what does not go together.
+"""nmcat --mode tiles: the output has the values that numpy makes of the tiles, for uneven tiles of several dimensions,
+records, gaps and overlaps; for sets of the corpus, one of which has the expected file; the values of mppnccombine, if
+it is in the PATH; and refuses tiles that do not fit together.
 
     tiles_test.py --tools FOLDER
 
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from tool_runs import main, netCDF4, numpy  # noqa: E402
+from tool_runs import as_netcdf, main, netCDF4, numpy  # noqa: E402
 
 NY, NX, NZ, NT = 7, 11, 3, 4
 ROWS, COLUMNS = ((0, 3), (3, 7)), ((0, 2), (2, 7), (7, 11))
@@ -53,8 +53,8 @@ def make(path, y, x, kind="NETCDF3_64BIT_OFFSET", change=None, number=0):
             fill = numpy.float32(-9) if name == "t" else None
             variable = out.createVariable(name, value.dtype, DIMENSIONS.get(name, name).split(), fill_value=fill)
             variable.long_name = name
-            if name == "mask":
-                variable.missing_value = numpy.int16(-7)
+            if name in ("mask", "t"):  # t has a _FillValue too
+                variable.missing_value = value.dtype.type(-7)
             variable.set_auto_mask(False)
             variable[:] = value
         # 1-based, with their ends.
@@ -308,8 +308,25 @@ def check_corpus(test):
     test.run("nmcat", "--mode", "tiles", *gathered, "-o", "no.nc", exit_code=2, says='"lpt" lists the points of a grid')
 
 
+def check_large(test):
+    """Rows of tiles that are cut where values are read part by part."""
+    field = numpy.arange(1501 * 1999, dtype="f4").reshape(1501, 1999)
+    for i, (first, end) in enumerate(((0, 998), (998, 1999))):
+        with netCDF4.Dataset(test.work / f"large{i}.nc", "w", format="NETCDF3_64BIT_OFFSET") as out:
+            out.createDimension("y", 1501)
+            out.createDimension("x", end - first)
+            out.createVariable("x", "f8", ("x",))[:] = numpy.arange(first, end)
+            out["x"].domain_decomposition = numpy.int32([1, 1999, first + 1, end])
+            out.createVariable("v", "f4", ("y", "x"))[:] = field[:, first:end]
+    for more in (["large.nmb"], ["large.nc", "--to", "cdf5"], ["large.nc4", "--to", "nc4", "--compress", "deflate:1"]):
+        test.run("nmcat", "--mode", "tiles", "large0.nc", "large1.nc", "-o", *more)
+        with netCDF4.Dataset(as_netcdf(test, more[0])) as out:
+            expect(test, f"{more}: v", out["v"][:], field)
+
+
 def check(test):
     check_whole(test)
+    check_large(test)
     check_like_mppnccombine(test)
     check_classic_model(test)
     check_gap(test)

@@ -1,4 +1,4 @@
-"""Runs of the tools in a folder of their own, and what was wrong with them. Tests end with main(). Whoever imports this
+"""Runs the tools in a folder of their own, and collects problems. Tests end with main(). Whoever imports this
 is skipped (exit code 77) without h5py, netCDF4-python or numpy."""
 
 import argparse
@@ -48,6 +48,17 @@ class Test:
     def check(self, true, problem):
         if not true:
             self.problems.append(problem)
+
+
+def as_netcdf(test, name):
+    """Returns the path of an output; of an .nmb file, verifies it and returns the netCDF-4 file that nmconvert makes."""
+    if not name.endswith(".nmb"):
+        return test.work / name
+    test.run("nmverify", name)
+    made = test.work / (name + ".made.nc4")
+    made.unlink(missing_ok=True)
+    test.run("nmconvert", name, made)
+    return made
 
 
 def main(description, check):

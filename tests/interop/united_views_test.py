@@ -14,10 +14,10 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+from tool_runs import h5py, netCDF4, numpy  # noqa: E402
 import netcdf4_view  # noqa: E402
 from differences import Differences  # noqa: E402
-from generated_sets import main  # noqa: E402
-from tool_runs import h5py, netCDF4, numpy  # noqa: E402
+from generated_sets import define_axes, main  # noqa: E402
 
 try:
     import xarray
@@ -262,7 +262,7 @@ def storage_options(rng, is_classic):
         ["--compress", f"deflate:{rng.integers(1, 10)}"],
         ["--compress", "deflate", "--shuffle"],
         ["--chunk", f"time:{rng.integers(1, 5)}"],
-        ["--compress", "deflate:4", "--chunk", f"time:{rng.integers(1, 5)}", "--chunk", f"y:{rng.integers(1, 4)}"],
+        ["--compress", "deflate:4", "--chunk", f"time:{rng.integers(1, 5)},y:{rng.integers(1, 4)}"],
         ["--compress", "zstd:3"],
     ]
     return options[rng.integers(len(options))]
@@ -287,9 +287,21 @@ def check_costs(test):
     test.check(test.said == "" and (test.work / "joined.nmb").stat().st_size < 200_000, f"joined small records: said {test.said}")
 
 
+def check_many_chunks(test):
+    """More chunks than are looked at together."""
+    field = numpy.arange(7000, dtype="i4")
+    for i, (first, end) in enumerate(((0, 5000), (5000, 7000))):
+        with netCDF4.Dataset(test.work / f"chunks{i}.nc", "w") as out:
+            out.createDimension("time", None)
+            out.createVariable("v", "i4", ("time",), chunksizes=[1], fletcher32=True)[:] = field[first:end]
+    test.run("nmcat", "--mode", "join", "chunks0.nc", "chunks1.nc", "-o", "chunks.nmb", "--hdf5-view", "on")
+    compare_values(test, "many chunks", test.work / "chunks.nmb", {("", "v"): field})
+
+
 def check_set(test, number):
     if number == 0:
         check_costs(test)
+        check_many_chunks(test)
     files = Set(number, test.work)
     more = storage_options(files.rng, files.is_classic)
     what = f"set {number}, {files.kind}, {more}"
@@ -326,11 +338,7 @@ def check_tiles(test, number, more):
             names.append(f"t{len(names)}.nc")
             with netCDF4.Dataset(test.work / names[-1], "w", format=kind) as out:
                 out.createDimension("time", None)
-                for name, begin, end, length in (("y", y0, y1, shape[1]), ("x", x0, x1, shape[2])):
-                    out.createDimension(name, end - begin)
-                    one = out.createVariable(name, "f8", (name,))
-                    one.domain_decomposition = numpy.array([1, length, begin + 1, end], "i4")
-                    one[:] = numpy.arange(begin, end)
+                define_axes(out, ("y", y0, y1, shape[1]), ("x", x0, x1, shape[2]))
                 most = [99, y1 - y0, x1 - x0]
                 options = {"zlib": True, "chunksizes": [min(n, m) for n, m in zip(chunks, most)]} if kind == "NETCDF4" else {}
                 out.createVariable("v", field.dtype, ("time", "y", "x"), **options)[:] = field[:, y0:y1, x0:x1]

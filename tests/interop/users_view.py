@@ -142,7 +142,7 @@ def hdf5_group(path, group, lines, places):
             hdf5_data_set(below, child, lines, places)
 
 
-# What a soft link leads to; of others, and where there is nothing, the path.
+# The target of a soft link; for other links and missing targets, the path.
 def target(group, name, link, places):
     if not isinstance(link, h5py.SoftLink) or name not in group:
         return link.path

@@ -37,7 +37,7 @@ class Readers:
         def infos(of):
             return self.said("cdo", "-s", "sinfo", of).replace(str(of), "FILE")
 
-        # The kind of the file is told as it is: NetCDF4.
+        # The reported kind of the file is right: NetCDF4.
         found, expected = infos(path), infos(source)
         self.test.check("NetCDF4" in found.splitlines()[0], f"{path.name}: cdo sinfo: {found}")
         self.same_text(f"{path.name}: cdo sinfo", re.sub("NetCDF4", "NetCDF2", found), expected)

@@ -142,7 +142,7 @@ class Writers:
         with h5py.File(self.path("inner.h5"), "w") as file:
             file["stolen"] = numpy.arange(1000)
         inner = self.path("inner.h5").read_bytes()
-        # What came from HDF5 has no view.
+        # Blocks from HDF5 have no view.
         for holder, view in (("nc", "off"), ("nc", "on"), ("h5", "off")):
             for place in PLACES:
                 path = self.path(f"packed_{place}_{holder}_{view}.nmb")
@@ -182,7 +182,7 @@ class Writers:
         return path.read_bytes()[place : place + 8] == SIGNATURE
 
     def is_stolen_unguarded(self, path):
-        """What this guards from is so: without the guard HDF5 opens the packed file."""
+        """Proves that the guard is needed: without it, HDF5 opens the packed file."""
         bare = self.path("bare")
         data = bytearray(path.read_bytes())
         data[1024:1040] = bytes(16)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""The graph samples of several processes, as CDF-5 files of many variables and as HDF5 files of groups, packed by nmcat: a
-block a sample either way. What the independent reader of spec/reference finds is what h5py and a decoder of the headers find
-in the sources, and the same of both kinds, but for empty lists of edges, which classic netCDF does not have: there the
-generator leaves out the dimension of length 0.
+"""The graph samples of several processes, as CDF-5 files of many variables and as HDF5 files of groups, packed by
+nmcat: a block a sample either way. The independent reader of spec/reference finds the content that h5py and a decoder
+of headers find in the sources, the same for both kinds. The exception are empty lists of edges: for classic netCDF, the
+generator leaves out their dimension of length 0.
 
     workload_test.py --tools FOLDER
 

@@ -66,7 +66,7 @@ NARROW_RANK_CASE(SendsLongMessagesInParts, 40) {
   return {};
 }
 
-// Longer than what MPI sends before the receiver asks for it.
+// Longer than a message that MPI sends before the receiver is ready.
 RANK_CASE(ExchangesLongMessages) {
   for (int round = 0; round < 3; ++round) NMB_TRY(exchange_letters(ranks, 300'000));
   return {};

@@ -1,5 +1,5 @@
-// Values that ranks put together: any parts of any variables, in one call or in many. What the file
-// has is compared with a model in memory, and nothing is read again to be summed.
+// Values that ranks put together: any parts of any variables, in one call or in many. The content
+// of the file is compared with a model in memory; the writer reads nothing again for sums.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -142,7 +142,7 @@ RANK_CASE(WholePiecesThatAllRanksPutAreTheHighestRanks) {
     NMB_TRY(writer->def_var(block, "v", Type::kDouble, std::span(&x, 1)).status());
     NMB_TRY(writer->def_var(block, "short", Type::kShort, std::span(&x, 1)).status());
     NMB_TRY(writer->end_define());
-    // What is out of range counts once, also where ranks write twice.
+    // A value out of range counts once, even if ranks write it twice.
     const std::vector<int> large(kLength, 70000);
     const Status status =
         writer->put_all(block, 1, {{0}, {kLength}, {}}, std::span<const int>(large));
@@ -164,8 +164,8 @@ RANK_CASE(WholePiecesThatAllRanksPutAreTheHighestRanks) {
   return ranks.agree(ranks.rank() == 0 ? check() : Status());
 }
 
-// Would catch: a wrong argument of one rank that is no failure of the others, or that ends the
-// writer.
+// Would catch: a wrong argument on one rank that the others do not report, or after which the
+// writer cannot be used.
 RANK_CASE(WrongArgumentsOfOneRankChangeNothing) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("arguments.nmb");
@@ -211,8 +211,8 @@ RANK_CASE(WrongArgumentsOfOneRankChangeNothing) {
   return ranks.agree(ranks.rank() == 0 ? check() : Status());
 }
 
-// What a variable of shorts, a record variable of doubles that begins at no multiple of 8 and
-// another record variable should hold.
+// The expected values of a variable of shorts, a record variable of doubles that begins at no
+// multiple of 8, and another record variable.
 class Model {
  public:
   static constexpr std::uint64_t kRows = 60, kColumns = 700, kCells = 333;
@@ -253,7 +253,7 @@ class Model {
       NMB_ASSIGN(const std::vector<double> found, block->read_all<double>(v));
       for (std::uint64_t i = 0; i < found.size(); ++i) {
         const auto value = values_[v].find({i / columns[v], i % columns[v]});
-        // What nobody has put has the default fill value.
+        // Values that nobody has put are the default fill value.
         if (value == values_[v].end())
           NMB_TRY(expect(found[i] == (v == 0 ? -32767 : 9.9692099683868690e+36), "a fill value"));
         else
@@ -405,7 +405,7 @@ RANK_CASE(ManyValuesWithoutSpace) {
   auto check = [&]() -> Status {
     NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
     NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> read, reader->block("steps"));
-    // What was put before is there.
+    // Values that were put before stay.
     const std::uint64_t records = ranks.size() > 1 ? 4 : 6;
     NMB_TRY(expect(read->records >= records, "as many records"));
     for (std::uint64_t record = 0; record < records; ++record) {

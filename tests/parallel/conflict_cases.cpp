@@ -1,5 +1,5 @@
-// Two ranks that disagree: all ranks are told so alike, by the names of block, object and field and
-// by what each of the two has; no file is left, or what was committed.
+// Two ranks that disagree: all ranks get the same message, with block, object, field and the two
+// values; no new file is left, and committed content stays.
 #include <functional>
 #include <memory>
 #include <string>
@@ -40,7 +40,7 @@ void define_own(Communicator& ranks, Definer& definer) {
   definer.dimension(block, "x", 3);
 }
 
-// What the first and the second rank do; the others have blocks of their own only.
+// The actions of the first and the second rank; the others have only blocks of their own.
 using Define = std::function<void(bool second, Definer&)>;
 
 Status define_and_fail(Communicator& ranks, const std::string& path, const Define& define,
@@ -222,7 +222,7 @@ RANK_CASE(ConflictOfPackedBlocks) {
 // A file with a block that all ranks defined. Then `change` defines, and is to fail as said.
 Status refuses_later(Communicator& ranks,
                      const std::function<Status(FileWriter&, Definer&)>& change,
-                     const std::string& said) {
+                     const std::string& said, Code code = Code::kConflict) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("a.nmb");
@@ -243,7 +243,7 @@ Status refuses_later(Communicator& ranks,
     NMB_TRY(writer->redefine());
     const Status status = change(*writer, definer);
     NMB_TRY(ranks.agree(definer.status()));
-    return expect_failure_of_all(ranks, status, Code::kConflict, "block \"run/" + said);
+    return expect_failure_of_all(ranks, status, code, "block \"run/" + said);
   };
   NMB_TRY(run());
   NMB_TRY(ranks.barrier());
@@ -265,18 +265,17 @@ Status refuses_definitions(Communicator& ranks, const Define& define, const std:
 }
 
 // The first defines, and the second puts values.
-Status refuses_values(Communicator& ranks, const std::function<void(Definer&)>& define,
-                      const std::string& what) {
+Status refuses_values(Communicator& ranks, const std::function<void(Definer&)>& define) {
   return refuses_later(
       ranks,
       [&](FileWriter& writer, Definer& definer) -> Status {
         if (ranks.rank() == first_of(ranks)) define(definer);
         NMB_TRY(writer.end_define());
-        if (ranks.rank() == second_of(ranks)) definer.put("run/fields", "v", 5);
-        return writer.sync();
+        Definer puts(writer);
+        if (ranks.rank() == second_of(ranks)) puts.put("run/fields", "v", 5);
+        return ranks.agree(puts.status());
       },
-      "fields\": found values put" + on_second(ranks) + ", expected only " + what +
-          on_first(ranks));
+      "fields\" is changed by another rank", Code::kUsage);
 }
 
 RANK_CASE(ConflictOfChangesOfACommittedBlock) {
@@ -315,32 +314,23 @@ RANK_CASE(ConflictOfANewNameAndADefinition) {
           on_first(ranks));
 }
 
-// Definitions that the first changes while another rank puts values to the block.
+// The put of a rank to a block that another rank changes is refused at once.
 RANK_CASE(ConflictOfValuesAndARemoval) {
-  return refuses_values(
-      ranks,
-      [](Definer& definer) {
-        definer.keep(definer.writer().remove_block(definer.block("run/fields")));
-      },
-      "removed or renamed");
+  return refuses_values(ranks, [](Definer& definer) {
+    definer.keep(definer.writer().remove_block(definer.block("run/fields")));
+  });
 }
 
 RANK_CASE(ConflictOfValuesAndANewName) {
-  return refuses_values(
-      ranks,
-      [](Definer& definer) {
-        definer.keep(definer.writer().rename_block(definer.block("run/fields"), "run/other"));
-      },
-      "removed or renamed");
+  return refuses_values(ranks, [](Definer& definer) {
+    definer.keep(definer.writer().rename_block(definer.block("run/fields"), "run/other"));
+  });
 }
 
 RANK_CASE(ConflictOfValuesAndAChange) {
-  return refuses_values(
-      ranks,
-      [](Definer& definer) {
-        definer.text(definer.block("run/fields"), kGlobal, "title", "later");
-      },
-      "changed");
+  return refuses_values(ranks, [](Definer& definer) {
+    definer.text(definer.block("run/fields"), kGlobal, "title", "later");
+  });
 }
 
 // A rank opens the file, or asks for another one, while the others create one.

@@ -1,5 +1,5 @@
-// A program whose last rank ends in the middle, by exit(): the others learn of it. Each prints what
-// it was told; the exit code is 0 where that names the rank.
+// A program whose last rank ends in the middle, by exit(): the others learn of it. Each rank prints
+// its failure; the exit code is 0 if the failure names the rank that ended.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// What exchange() does with the messages that arrive, whoever sends them.
+// exchange() with messages that arrive from any rank.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ class OneFromEach final : public Transport {
   bool shares_memory() const override { return false; }
   double waiting_seconds() const override { return 0; }
   Status send(int, std::vector<std::byte>) override { return {}; }
-  void fail(const Status&) override {}
-  Result<Arrival> next() override {
+  void fail(const Status&, std::uint64_t) override {}
+  Result<Arrival> next(std::uint64_t) override {
     if (--from_ > 0) return message(from_, kLong, std::as_bytes(std::span(&from_, 1)));
     // Then how many come straight to rank 0: the first says all of it.
     struct Count {
@@ -79,7 +79,7 @@ TEST(Exchange, ManyMessagesForOneRankAreInOrderOfTheirSenders) {
   }
 }
 
-// What a rank sends to another in one call: parcels of these lengths, filled with their number.
+// Parcels that a rank sends to another in one call: of these lengths, filled with their number.
 std::vector<std::size_t> lengths(int from, int to, int call) {
   constexpr std::array<std::size_t, 9> kLengths{0, 1, 100, 255, 256, 257, 16 << 10, 16385, 70'000};
   std::minstd_rand random(static_cast<unsigned>(1 + from + 100 * to + 10'000 * call));

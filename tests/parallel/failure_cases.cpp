@@ -44,6 +44,28 @@ RANK_CASE(AFailureWaitsForThoseThatAreBusy) {
   return expect_broken_disk(ranks.barrier(), Clock::now());
 }
 
+// A rank fails after an operation that other ranks are still in: it completes on all, the next
+// fails.
+RANK_CASE(AFailureAfterAnOperationLeavesTheOperationAlone) {
+  if (ranks.size() == 1) return {};
+  const int failed = ranks.size() - 1;
+  // The ranks to which rank `failed` sends the bytes pass them on, late.
+  std::vector<std::byte> bytes(ranks.rank() == failed ? 7 : 0);
+  if (ranks.rank() != failed) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  NMB_TRY(ranks.broadcast(failed, &bytes));
+  if (ranks.rank() == failed) ranks.fail(broken_disk());
+  NMB_TRY(expect(bytes.size() == 7, "the bytes of the last rank"));
+  return expect_broken_disk(ranks.barrier(), Clock::now());
+}
+
+// The same, after an operation that needs all ranks.
+RANK_CASE(AFailureAfterAnAgreementLeavesItAlone) {
+  if (ranks.size() == 1) return {};
+  for (int i = 0; i < 50; ++i) NMB_TRY(ranks.agree({}));
+  if (ranks.rank() == ranks.size() - 1) ranks.fail(broken_disk());
+  return expect_broken_disk(ranks.agree({}), Clock::now());
+}
+
 // Nobody takes what was sent, and it is too much to be on the way: the ends hang nobody.
 RANK_CASE(FailsWithLongMessagesOnTheWay) {
   if (ranks.size() == 1) return {};
@@ -101,8 +123,7 @@ RANK_CASE(CallsAfterASharedFailureHangNobody) {
   return ranks.barrier();
 }
 
-// Would catch: ranks that wait for one that gives up after wrong arguments, after which the others
-// use the writer on.
+// Would catch: ranks that go on after a wrong argument, and wait for a rank that has given up.
 RANK_CASE(ARankThatGivesUpAfterWrongArgumentsHangsNobody) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));

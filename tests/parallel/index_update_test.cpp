@@ -33,7 +33,7 @@ class ChangeSlice final : public IndexChanges {
   std::span<const ChangeList::value_type> changes_;
 };
 
-// Keeps the numbers of what is dead; ranks share it.
+// Keeps the numbers of dead pages; ranks share it.
 class DeadList final : public DeadPages {
  public:
   void replaced(const Page& page) override { add(page.position(), page.bytes().size()); }

@@ -1,5 +1,4 @@
-// Inputs dealt to ranks become the file that one process makes of them, and what does not go
-// together is told as one process tells it.
+// Several ranks merge inputs to the same file as one process, and report the same conflicts.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

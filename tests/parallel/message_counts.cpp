@@ -31,7 +31,7 @@ constexpr std::uint64_t kOwnBlocks = 4;
 // more ranks take more rounds.
 constexpr std::uint64_t kLength = 4096;
 
-// What one call cost, of each rank.
+// The cost of one call on each rank.
 struct Call {
   std::string name;
   std::vector<std::uint64_t> messages;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kUsers = 32;
 
-// What each rank does with the file.
+// The operations of each rank on the file.
 class OutputUse {
  public:
   struct Run {

@@ -1,6 +1,7 @@
 // parallel_ranks [--threads P | --mpi openmpi|mpich] [--traffic] [CASE...]: runs the cases (all of
-// them) on P threads, or on the processes of an MPI job. Prints what failed on which rank; exit
-// code 1 if anything did, 2 if it could not run. --traffic: prints what each rank sent.
+// them) on P threads, or on the processes of an MPI job. Prints the failures of each rank; exit
+// code 1 if there are any, 2 if it could not run. --traffic: prints the messages that each rank
+// sent.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

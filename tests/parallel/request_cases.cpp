@@ -95,7 +95,7 @@ Status write(Communicator& ranks, const std::string& path, bool by_requests) {
   return writer->close();
 }
 
-// What readers see of all values.
+// All values as readers see them.
 Result<std::string> values_of(const std::string& path) {
   std::string text = test::findings_of(std::filesystem::path(path));
   NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
@@ -216,7 +216,7 @@ RANK_CASE(RangeErrorsOfRequestsAreToldToAll) {
   return writer->close();
 }
 
-// Would catch: a wrong request of one rank that ends the writers of all.
+// Would catch: a wrong request on one rank after which no rank can use its writer.
 RANK_CASE(AWrongRequestOfOneRankFailsAll) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("wrong.nmb");

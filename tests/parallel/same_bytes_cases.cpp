@@ -434,7 +434,7 @@ RANK_CASE(PutAllOfColumnsIsGathered) {
   return ranks.agree(ranks.rank() == 0 ? check() : Status());
 }
 
-// Of elements that several ranks put in one call, the highest rank's count.
+// If several ranks put an element in one call, the value of the highest rank stays.
 RANK_CASE(PutAllTakesTheHighestRanksValues) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("overlap.nmb");

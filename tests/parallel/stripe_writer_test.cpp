@@ -1,5 +1,5 @@
-// Of all ranks one only writes to a stripe of the file in a commit, and only as many ranks write as
-// are to.
+// In a commit, only one rank writes to a stripe of the file, and no more ranks write than
+// requested.
 #include "ranks/stripe_writer.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace nmb::test {
 namespace {
 
-// What ranks write until before_commit(): all but the superblock and the trailer.
+// The bytes that ranks write until before_commit(): all but the superblock and the trailer.
 class WriteNotes {
  public:
   explicit WriteNotes(std::uint64_t stripe) : stripe_(stripe) {}

@@ -1,4 +1,4 @@
-// What is so of threads only; the cases of parallel_ranks run on them too.
+// Tests only for threads; the cases of parallel_ranks run on them too.
 #include <gtest/gtest.h>
 
 #include <atomic>

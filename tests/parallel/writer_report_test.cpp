@@ -1,4 +1,4 @@
-// What each rank says of its own work.
+// The report of each rank on its own work.
 #include <gtest/gtest.h>
 
 #include <chrono>

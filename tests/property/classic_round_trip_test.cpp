@@ -1,4 +1,5 @@
-// decode(encode(x)) == x for random definitions of each kind, and what other tools say of them.
+// decode(encode(x)) == x for random definitions of each kind; other tools read the same
+// definitions.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -26,7 +26,7 @@ void copy_attributes(const Metadata& from, VarId owner, bool shuffle, Random& ra
     ASSERT_TRUE(to->def_att(new_owner, a.name, a.type, a.values).ok());
 }
 
-// What a rank defines of `all`, IDs of `all` by its own.
+// The definitions of `all` that a rank has; for its own IDs, those of `all`.
 struct Share {
   Metadata metadata;
   SharedDefinitions::Ids origin;

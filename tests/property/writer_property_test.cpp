@@ -123,7 +123,7 @@ TEST(WriterProperty, TheReferenceReaderHasNoFindings) {
     const ProgramResult result = run(reference + std::string(" --findings ") + shell_quoted(path));
     EXPECT_EQ(result.exit_code, 0) << result.output;
     EXPECT_EQ(result.output, "") << "seed " << seed;
-    // Headers alone tell the blocks of the index.
+    // The headers alone show the blocks of the index.
     EXPECT_EQ(run(reference + std::string(" --scan ") + shell_quoted(path)).exit_code, 0)
         << "seed " << seed;
   }

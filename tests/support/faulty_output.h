@@ -14,7 +14,7 @@
 
 namespace nmb::test {
 
-// What fails, and how. Outlives the file.
+// The operation that fails, and its failure. Outlives the file.
 struct Fault {
   enum class How {
     kOnce,     // that call has no effect, later ones work

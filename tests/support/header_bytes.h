@@ -74,7 +74,7 @@ inline constexpr Kind kClassicKinds[] = {Kind::kCdf1, Kind::kCdf2, Kind::kCdf5};
 // encode_classic_header into memory.
 Result<std::vector<std::byte>> encode(const Metadata& metadata, Kind kind, std::uint64_t records);
 
-// What differs between two Metadata, begins included; empty: nothing.
+// Returns the differences between two Metadata, also of begins; "" if there are none.
 std::string difference(const Metadata& a, const Metadata& b);
 
 // What is wrong with encoding a decoded header again: it must have the same length, decode to the

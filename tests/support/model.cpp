@@ -423,7 +423,9 @@ Status RandomSession::put_fill_value(Model::iterator at) {
   const double value = fill;
   convert_to_external(MemoryType::kDouble, &value, 1, variable.type, bytes.data());
   const Status status = writer_.put_att(id, v, "_FillValue", variable.type, bytes);
-  const bool holes = std::ranges::any_of(variable.values, [](double d) { return std::isnan(d); });
+  // Committed values that equal the fill value count as holes.
+  const bool holes = std::ranges::any_of(
+      variable.values, [&](double d) { return std::isnan(d) || d == variable.fill_as_double(); });
   if (!status.ok())
     return status.code() == Code::kUsage && holes && variable.laid_out ? Status() : status;
   // Values filled when their piece was written stay what they are.

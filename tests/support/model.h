@@ -1,5 +1,5 @@
-// A model of an NMB file: what a writer was told, compared with what a reader sees; and a session
-// of random calls that keeps a model in step with a writer.
+// A model of an NMB file: the content that a writer got, compared with the content that a reader
+// returns; and a session of random calls that keeps a model in step with a writer.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct ModelBlock {
 
 using Model = std::map<std::string, ModelBlock>;
 
-// What a reader sees that is not in the model; empty: nothing.
+// Returns what differs between a reader and the model; "" if nothing does.
 std::string difference(const Model& model, const FileReader& reader);
 // The same of a file, opened for this.
 std::string difference(const Model& model, const std::filesystem::path& file);
@@ -72,7 +72,7 @@ class RandomSession {
   // So many times one more record, whole, of some block; returns how many times the block could
   // have records.
   Result<int> add_records(int calls);
-  // What was packed may be changed from now on.
+  // Packed blocks may be changed from now on.
   void committed() { packed_.clear(); }
 
  private:

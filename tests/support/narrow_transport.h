@@ -24,8 +24,8 @@ class NarrowTransport final : public Transport {
                                       " bytes, expected 1 to " + std::to_string(max_message_));
     return inner_->send(to, std::move(bytes));
   }
-  Result<Arrival> next() override { return inner_->next(); }
-  void fail(const Status& why) override { inner_->fail(why); }
+  Result<Arrival> next(std::uint64_t operation) override { return inner_->next(operation); }
+  void fail(const Status& why, std::uint64_t from) override { inner_->fail(why, from); }
   double waiting_seconds() const override { return inner_->waiting_seconds(); }
   const MpiIo* mpi_io() const override { return inner_->mpi_io(); }
 

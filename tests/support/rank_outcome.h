@@ -1,4 +1,4 @@
-// What a collective call came to on every rank, and what it left in the folder.
+// The result of a collective call on every rank, and the files that it left in the folder.
 #pragma once
 
 #include <filesystem>

@@ -28,8 +28,8 @@ class NodeTransport final : public Transport {
   Status send(int to, std::vector<std::byte> bytes) override {
     return inner_->send(to, std::move(bytes));
   }
-  Result<Arrival> next() override { return inner_->next(); }
-  void fail(const Status& why) override { inner_->fail(why); }
+  Result<Arrival> next(std::uint64_t operation) override { return inner_->next(operation); }
+  void fail(const Status& why, std::uint64_t from) override { inner_->fail(why, from); }
   double waiting_seconds() const override { return inner_->waiting_seconds(); }
 
  private:

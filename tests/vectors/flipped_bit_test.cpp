@@ -111,7 +111,7 @@ TEST(FlippedBit, CutsAreFound) {
   }
 }
 
-// Bytes behind the file length, which no generation has committed, are told, whatever they are.
+// Any bytes after the file length, which no generation has committed, are reported.
 TEST(FlippedBit, BytesBehindAreFound) {
   NMB_NEEDS_VECTORS();
   std::vector<std::byte> bytes = load("simplest_file");

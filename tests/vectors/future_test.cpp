@@ -1,5 +1,5 @@
-// Files that a later version of the format may write: what spec/vectors/future.tsv says of readers,
-// writers and nmverify is what they do, and what they do not know is kept.
+// Files that a later version of the format may write: readers, writers and nmverify do what
+// spec/vectors/future.tsv says, and unknown structures are kept.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ Names names_in(const std::string& text) {
   return names;
 }
 
-// Blocks of the entries that can be told, with their values; nullopt: those cannot be read.
+// Blocks of the readable entries, with their values; nullopt if the values cannot be read.
 using Content = std::map<std::string, std::optional<std::vector<std::byte>>>;
 
 Status read_block(const FileReader& reader, const std::string& name,

@@ -58,7 +58,7 @@ TEST(Growth, CountsInEntriesAndTotals) {
   EXPECT_EQ(end, a.extent_length);
 }
 
-// Of a file without growth nothing more is read, and pages are read once.
+// A file without growth needs no further reads, and pages are read once.
 TEST(Growth, PagesAreReadOnce) {
   NMB_NEEDS_VECTORS();
   const std::shared_ptr<const ByteSource> file = *FileSource::open(vector_file("growth_two_pages"));

@@ -1,4 +1,4 @@
-// Damaged files of other projects: each classic one is told by its rule and offset.
+// Damaged files of other projects: for each classic file, the rule and offset are reported.
 #include <gtest/gtest.h>
 
 #include "files/files.h"

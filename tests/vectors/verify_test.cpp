@@ -1,5 +1,5 @@
-// What verify promises beside its findings: bounded memory, work that depends on the file's size,
-// failures of reads told, classic files.
+// Promises of verify other than its findings: bounded memory, work that depends on the file's size,
+// reported read failures, classic files.
 #include "verify/verify.h"
 
 #include <gtest/gtest.h>

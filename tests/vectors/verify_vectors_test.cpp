@@ -45,7 +45,7 @@ TEST(VerifyVectors, EachBreaksItsRule) {
           << findings.text();
       continue;
     }
-    // Valid but for what shows where values are read.
+    // Valid, except for rules that only readers of values check.
     if (expected.name.starts_with("R-XC-")) {
       ASSERT_EQ(findings.list.size(), 1u) << findings.text();
       EXPECT_EQ(findings.list.front().rule, expected.name.substr(0, 6));
@@ -167,7 +167,7 @@ TEST(VerifyVectors, ReadersRefuseExternalFilesWhereTheyAreRead) {
   EXPECT_GE(count, 3u);
 }
 
-// What is sound for the verifier can be read.
+// Blocks that are sound for the verifier can be read.
 TEST(VerifyVectors, ReadersReadValidOnes) {
   NMB_NEEDS_VECTORS();
   for (const auto& expected : test::vector_expectations()) {

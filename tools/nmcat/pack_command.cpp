@@ -273,23 +273,26 @@ Status PackCommand::accept_losses(const FileReader& between, const Hdf5Losses& l
 
 // Returns all options that determine the bytes of OUT, as the user gave them.
 Json PackCommand::decisive_options() const {
-  constexpr std::string_view kOthers[] = {
-      "-h",     "--help",        "--version",  "-o",        "INPUT",        "--files-from",
-      "-0",     "--sort",        "-j",         "-f",        "--resume",     "--io",
-      "--hint", "--no-sync",     "--report",   "--no-lock", "--strict",     "--json",
-      "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",        "--progress",
-      "--to",   "--no-progress", "--external", "--mem",     "--blocks-from"};
-  // The order of several inputs is that of their names.
-  const auto orders_blocks = [&](const CLI::Option& option) {
-    return option.check_lname("sort") && !packs() && options_.inputs.size() == 1;
+  constexpr std::string_view kOthers[] = {"-h",           "--help",     "--version",
+                                          "-o",           "INPUT",      "--files-from",
+                                          "-0",           "-j",         "-f",
+                                          "--resume",     "--io",       "--hint",
+                                          "--no-sync",    "--mpi",      "--report",
+                                          "--to",         "--no-lock",  "--strict",
+                                          "--json",       "-q",         "--color",
+                                          "--mem",        "--dry-run",  "--aggregators",
+                                          "--progress",   "--external", "--no-progress",
+                                          "--blocks-from"};
+  // The blocks of packed inputs are listed in their order.
+  const auto is_other = [&](const CLI::Option& option) {
+    return (packs() && option.check_lname("sort")) ||
+           std::ranges::any_of(kOthers, [&](std::string_view name) {
+             return option.check_name(std::string(name));
+           });
   };
   Json json = Json::object();
   for (const CLI::Option* option : tool_.app().get_options()) {
-    if (option->count() == 0 ||
-        (!orders_blocks(*option) && std::ranges::any_of(kOthers, [&](std::string_view name) {
-          return option->check_name(std::string(name));
-        })))
-      continue;
+    if (option->count() == 0 || is_other(*option)) continue;
     const std::vector<std::string> values = option->results();
     json[option->get_lnames().front()] = option->get_expected_max() == 0 ? Json(true)
                                          : values.size() == 1 ? Json(json_text(values.front()))
@@ -320,7 +323,7 @@ std::string PackCommand::provenance(const std::vector<PackSource>& sources) cons
   std::uint64_t left_out = 0, bytes = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const PackSource& source = sources[i];
-    // Blocks that count as inputs have one file.
+    // All blocks that count as inputs are in one file.
     if (i > 0 && source.path == sources.front().path && !packs() && options_.inputs.size() == 1)
       continue;
     const std::filesystem::path path = source.path;
@@ -372,7 +375,7 @@ std::string PackCommand::needs_pack(const char* option) const {
   return fmt::format("{} needs --mode pack; the mode is {}", option, rules_.mode());
 }
 
-// Returns what makes --digest useful for an OUT that records no digests.
+// Returns a hint on how --digest is useful if OUT records no digests.
 std::string PackCommand::hint_of_digest() const {
   return digest_ == RecordedDigests::kSha256
              ? "; with --json or --report FILE, --digest sha256 adds the SHA-256 of inputs and OUT "
@@ -671,7 +674,7 @@ Result<bool> PackCommand::selects_from_one_archive(const PackOptions& options) c
   return kind == FileKind::kNmb;
 }
 
-// Sets *tells to false in each process that does not print messages. Only one process prints them.
+// Sets *tells to false in each process that prints no messages. Only one process prints them.
 Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status added = add_outputs();
   Progress progress(tool_, "moving values");
@@ -781,7 +784,7 @@ void PackCommand::tell(const PackReport& report) {
   if (report.replaced_tags > 0)
     diagnostics.note("--tag replaced " + counted(report.replaced_tags, "tag") + " of the inputs");
   if (report.outside > 0) diagnostics.note(outside_text(options_.output, report.outside));
-  rules_.report_differing(report, diagnostics);
+  rules_.report_differing(report, options_.inputs.size(), diagnostics);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
   if (!report.view_note.empty())

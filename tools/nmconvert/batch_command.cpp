@@ -286,7 +286,7 @@ class Batch {
     progress_.finish();
     ++counts_[static_cast<std::size_t>(record.outcome)];
     if (record.outcome == Outcome::kDone) {
-      // All blocks have the same input.
+      // All blocks come from the same input, whose bytes count once.
       const bool is_known = record.of.input == arguments_.input && bytes_in_ > 0;
       bytes_in_ += is_known ? 0 : record.bytes_in.value_or(0);
       bytes_out_ += record.bytes_out.value_or(0);

@@ -483,7 +483,7 @@ class Converter {
     return to_classic(std::move(dataset), kind, {});
   }
 
-  // Returns whether the ending .nc leaves the kind of the output to the input.
+  // Returns whether the input determines the kind of the output, because OUTPUT ends in .nc.
   bool may_be_hdf5() const { return to_.empty() && kind_by_ending(record_.of.output) == "netcdf"; }
 
   // Makes the output a netCDF-4 file, because several blocks become groups.
@@ -493,8 +493,8 @@ class Converter {
                         std::to_string(blocks) + " blocks become groups; --to chooses another kind";
   }
 
-  // If the kind of the output follows from the input, sets to_ for blocks that cannot become a
-  // classic file, and for blocks that came from HDF5.
+  // If the input determines the kind of the output, sets to_ for a block that came from HDF5, and
+  // for several blocks.
   Status settle_kind(const FileReader& reader) {
     if (!to_.empty()) return {};
     if (record_.of.block && !may_be_hdf5()) return {};

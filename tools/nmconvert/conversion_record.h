@@ -50,7 +50,7 @@ struct ConversionRecord {
   std::uint64_t outside = 0;                           // PackReport::outside
   std::string view_note;                               // PackReport::view_note
   bool has_large_view = false;                         // PackReport::has_large_view
-  std::string kind_note;  // why the output has not the kind of its blocks; else empty
+  std::string kind_note;  // why the output's kind is not that of its blocks; else empty
   std::optional<std::uint64_t> bytes_in, bytes_out;
   std::optional<std::int64_t> modified_in, modified_out;  // ns since 1970
   double seconds = 0;

@@ -151,6 +151,10 @@ void ConvertCommand::offer_list(CLI::App& app) {
   app.add_flag("--keep-tracking-id", keep_tracking_id_,
                "with --one-file-per-variable: keep the first value of the attribute tracking_id "
                "(default: drop it, because it identifies a single file)");
+  offer_choice<bool>(app, "--time-units", &rebase_times_, "WHAT",
+                     {{"error", false}, {"rebase", true}},
+                     "with --one-file-per-variable: what to do if times count from another day "
+                     "than in the first input: error (default) or rebase (as nmcat does)");
   offer_word(app, "--sort", &batch_.sort, "ORDER", {"given", "name"},
              "order of the list: given (default) or name (numbers in names are in numeric order)");
   app.add_option("--report", batch_.report, "append a JSON line to FILE for each file of a list")
@@ -178,7 +182,7 @@ Status ConvertCommand::check_arguments() const {
   if (common.json && common.jsonl) return usage("--json and --jsonl exclude each other");
   if (batch_.block && batch_.to == "nmb")
     return usage("--extract writes a classic, netCDF-4 or HDF5 file; OUTPUT is an NMB file");
-  for (const char* option : {"--name", "--no-history", "--keep-tracking-id"})
+  for (const char* option : {"--name", "--no-history", "--keep-tracking-id", "--time-units"})
     if (tool_.app().count(option) > 0 && !by_variable_)
       return usage(std::string(option) + " needs --one-file-per-variable");
   if (by_variable_) NMB_TRY(check_series());
@@ -362,8 +366,8 @@ Status ConvertCommand::give_back(const ConversionOptions& options) {
                     [&](const auto& sink) { return reader->give_back(original->number, sink); });
 }
 
-// Writes the original files that match to --out-dir. Nothing is written if one of them cannot be
-// written because it exists.
+// Writes the original files that match to --out-dir. Without -f, nothing is written if one of them
+// exists.
 Status ConvertCommand::give_back_all(const FileReader& reader, ConversionOptions options) {
   NMB_ASSIGN(const std::vector<BlockFile> files,
              files_of_originals(reader, *original_, batch_.folder));
@@ -397,7 +401,7 @@ Status ConvertCommand::give_back_all(const FileReader& reader, ConversionOptions
   return {};
 }
 
-// Writes a file from the bytes that `give` passes to its argument.
+// Writes a file. give(sink) passes the bytes of the file to `sink`.
 template <class Give>
 Status ConvertCommand::write_back(const std::string& output, const ConversionOptions& options,
                                   const Give& give) {
@@ -485,7 +489,7 @@ Status ConvertCommand::execute() {
   if (by_variable_)
     return run_series(tool_,
                       {input_, batch_.folder, batch_.to, batch_.sort, series_name_, no_history_,
-                       keep_tracking_id_},
+                       keep_tracking_id_, rebase_times_},
                       options);
   if (writes_blocks()) batch_.input = input_;
   return tool_.options().files_from.empty() && batch_.input.empty()

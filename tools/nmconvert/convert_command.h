@@ -52,7 +52,7 @@ class ConvertCommand {
   RecordedDigests digest_ = RecordedDigests::kNone;
   bool by_variable_ = false, materialise_ = false, repack_ = false, force_ = false,
        no_sync_ = false, no_lock_ = false, no_check_ = false, lossy_ = false, no_originals_ = false,
-       no_history_ = false, keep_tracking_id_ = false;
+       no_history_ = false, keep_tracking_id_ = false, rebase_times_ = false;
 };
 
 }  // namespace nmb::tools

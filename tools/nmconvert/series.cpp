@@ -75,7 +75,8 @@ class SeriesWriter {
     join.strict = options_.strict;
     join.mode = Join{.history = options_.history,
                      .drop_tracking_id = options_.drop_tracking_id,
-                     .monotonic = true};
+                     .monotonic = true,
+                     .rebase_times = options_.rebase_times};
     join.unite_single = true;
     join.writer.threads = options_.write.threads;
     join.writer.cancel = options_.write.cancel;

@@ -36,6 +36,7 @@ struct SeriesOptions {
   // Join::history and Join::drop_tracking_id. Both also apply to a single input.
   std::string history{};
   bool drop_tracking_id = false;
+  bool rebase_times = false;  // Join::rebase_times
   // Only these members are used: overwrite, sync, check, threads and cancel.
   ExtractOptions write{};
   bool strict = false;  // whether a warning counts as a conflict

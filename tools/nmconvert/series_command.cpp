@@ -88,7 +88,7 @@ Status set_kind(const SeriesArguments& arguments, SeriesOptions* options) {
 Json deciding_options(Tool& tool) {
   Json json = Json::object();
   for (const char* const name : {"one-file-per-variable", "to", "sort", "compress", "shuffle",
-                                 "chunk", "keep-tracking-id"}) {
+                                 "chunk", "keep-tracking-id", "time-units"}) {
     const CLI::Option& option = *tool.app().get_option("--" + std::string(name));
     if (option.count() == 0) continue;
     json[name] = option.get_items_expected_max() == 0 ? Json(true)
@@ -129,6 +129,7 @@ Status make_series(Tool& tool, const SeriesArguments& arguments, const Conversio
   if (!arguments.no_history)
     options.history = history_line("nmconvert", deciding_options(tool), options.inputs);
   options.drop_tracking_id = !arguments.keep_tracking_id;
+  options.rebase_times = arguments.rebase_times;
   static_cast<OutputOptions&>(options.write) = given;
   options.write.check = given.check;
   options.write.threads = threads;

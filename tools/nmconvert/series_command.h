@@ -16,6 +16,7 @@ struct SeriesArguments {
   std::string name;               // --name; if empty, the default
   bool no_history = false;        // --no-history
   bool keep_tracking_id = false;  // --keep-tracking-id
+  bool rebase_times = false;      // --time-units rebase
 };
 
 // Joins the files of the list (tool.options().files_from), or the blocks of an NMB file, and writes

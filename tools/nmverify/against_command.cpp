@@ -27,6 +27,9 @@ namespace nmb::tools {
 
 namespace {
 
+constexpr const char* kOptionsOfBlocks[] = {"--split-names", "--unmatched", "--unique", "--samples",
+                                            "--sort"};
+
 // Some blocks of a file, perhaps with other names.
 class ContentSubset {
  public:
@@ -276,7 +279,13 @@ class AgainstReport {
                     same_, counted(sources_, "source"), counted(compared_.size(), "block"));
     if (others && !others->empty())
       line += fmt::format(", {} without source", counted(others->size(), "block"));
-    return tool_.out().write(line + "\n");
+    NMB_TRY(tool_.out().write(line + "\n"));
+    if (compared_.empty() && others && !others->empty() && !is_merged_)
+      tool_.diagnostics().note(
+          file_ +
+          ": found no block of a SOURCE; if SOURCEs were united or joined, give --mode and the "
+          "other options of nmcat; if blocks have other names, give --block-name");
+    return {};
   }
 
  private:
@@ -306,8 +315,9 @@ Result<ProofInput> open_source(const std::string& path, const std::shared_ptr<Re
 // Compares a file with the sources that were united, joined, put together or cut to make it.
 class MergedComparison {
  public:
-  MergedComparison(Tool& tool, const InspectedFile& file, PackOptions merge, AgainstReport& report)
-      : tool_(tool), file_(file), report_(report) {
+  MergedComparison(Tool& tool, const InspectedFile& file, PackOptions merge,
+                   const MergeRules& rules, AgainstReport& report)
+      : tool_(tool), file_(file), rules_(rules), report_(report) {
     proof_.merge = std::move(merge);
   }
 
@@ -323,11 +333,14 @@ class MergedComparison {
       NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file_.dataset(""));
       proof_.classic = dataset->kind();
     }
+    proof_.is_hdf5 = !file_.is_classic() && !file_.reader();
     PackReport planned;
     const Status status = prove_merge(file_.content(), proof_, visitor(), &planned).status();
+    rules_.report_differing(planned, proof_.merge.inputs.size(), tool_.diagnostics());
     note_archive(tool_, planned, proof_.merge.inputs);
     report_unreadable(tool_, planned);
     report_conflicts(tool_, planned, proof_.merge.inputs.size());
+    if (!planned.unreadable.empty()) return {};  // reported already
     NMB_TRY(status);
     NMB_TRY(begin());
     NMB_TRY(report_.add_merged({}));
@@ -357,7 +370,7 @@ class MergedComparison {
               for (const ComparedVariable& variable : input.different)
                 add_difference(is_json, input.name, variable, &outcome.text);
               outcome.blocks = input.blocks;
-              outcome.is_same = input.different.empty();
+              outcome.is_same = input.different.empty() && !input.is_unplaced;
               outcome.status = input.status;
               NMB_TRY(begin());
               return report_.add(input.name, outcome);
@@ -366,6 +379,7 @@ class MergedComparison {
 
   Tool& tool_;
   const InspectedFile& file_;
+  const MergeRules& rules_;
   AgainstReport& report_;
   MergeProof proof_;
   bool has_begun_ = false;
@@ -444,12 +458,18 @@ Result<std::optional<PackOptions>> AgainstCommand::merge_of(const InspectedFile&
     });
     if (!is_subset && (mode == options.end() || mode->second == "pack"))
       return std::optional<PackOptions>();
+    for (const char* option : kOptionsOfBlocks)
+      if (tool_.app().count(option) > 0)
+        return Status(Code::kUsage,
+                      fmt::format("{} needs --mode and the other options of nmcat; without --mode, "
+                                  "the options that FILE records are used",
+                                  option));
     NMB_TRY(recorded.take(options, file.file().name()));
     merge = recorded.options();
     if (!given.block_name.empty()) merge.block_name = given.block_name;
   }
   if (merge.packs()) {
-    for (const char* option : {"--split-names", "--unmatched", "--unique", "--samples", "--sort"})
+    for (const char* option : kOptionsOfBlocks)
       if (tool_.app().count(option) > 0)
         return Status(Code::kUsage,
                       fmt::format("{} needs --set, or --mode union, join or tiles", option));
@@ -474,8 +494,8 @@ Status AgainstCommand::gather_sources(Communicator& ranks) {
 }
 
 Status AgainstCommand::run(const std::string& path, const std::optional<std::string>& block_name,
-                           const PackOptions& merge, std::uint64_t rate, Communicator& ranks,
-                           unsigned threads) {
+                           const PackOptions& merge, const MergeRules& rules, std::uint64_t rate,
+                           Communicator& ranks, unsigned threads) {
   ranks.set_names_ranks(false);  // all ranks open the same file
   NMB_TRY(gather_sources(ranks));
   const auto rank = static_cast<std::size_t>(ranks.rank());
@@ -505,7 +525,7 @@ Status AgainstCommand::run(const std::string& path, const std::optional<std::str
   if (merged)
     return ranks.first([&]() -> Status {
       const Status status =
-          MergedComparison(tool_, *file, *std::move(merged), report).run(meter, threads);
+          MergedComparison(tool_, *file, *std::move(merged), rules, report).run(meter, threads);
       progress.finish();
       return status;
     });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/command_line/tool.h"
+#include "common/options/merge_rules.h"
 #include "common/options/subset_option.h"
 #include "handles/inspected_file.h"
 #include "merge/reporting/merge.h"
@@ -25,10 +26,11 @@ class AgainstCommand {
   // Compares `file` with the sources, which all ranks share. Writes the differences to standard
   // output, and raises the exit code. The output is the same for any number of ranks. block_name:
   // the template of --block-name; nullopt for the recorded one. merge: the options of --mode and
-  // others; if --mode is not given, those that the file records are used. rate: as in
-  // VerifierOptions. Collective.
+  // others; if --mode is not given, those that the file records are used. rules: where these
+  // options come from. rate: as in VerifierOptions. Collective.
   Status run(const std::string& file, const std::optional<std::string>& block_name,
-             const PackOptions& merge, std::uint64_t rate, Communicator& ranks, unsigned threads);
+             const PackOptions& merge, const MergeRules& rules, std::uint64_t rate,
+             Communicator& ranks, unsigned threads);
 
  private:
   Result<std::optional<PackOptions>> merge_of(const InspectedFile& file, const PackOptions& given);

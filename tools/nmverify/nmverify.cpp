@@ -281,8 +281,8 @@ int main(int argc, char** argv) {
       if (against.is_wanted()) {
         std::optional<std::string> block_name;
         if (app.count("--block-name") > 0) block_name = set.block_name();
-        NMB_TRY(against.run(arguments.files.front(), block_name, set.merge(), arguments.verify.rate,
-                            ranks, threads));
+        NMB_TRY(against.run(arguments.files.front(), block_name, set.merge(), set.rules(),
+                            arguments.verify.rate, ranks, threads));
         return end_together(tool, ranks);
       }
       arguments.verify.threads = threads;

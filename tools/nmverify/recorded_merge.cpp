@@ -6,12 +6,17 @@
 #include <algorithm>
 #include <string_view>
 
+#include "common/printing/history_line.h"
 #include "common/printing/json_document.h"
 #include "prove/planned_content.h"
 
 namespace nmb::tools {
 
 namespace {
+
+constexpr const char* kSeries = "one-file-per-variable";
+// Instead of an option: the name of a variable of the file.
+constexpr const char* kVariable = "variable";
 
 RecordedOptions options_of(const Json& options) {
   RecordedOptions out;
@@ -39,21 +44,20 @@ Result<RecordedOptions> options_in_provenance(const FileReader& reader) {
 // Reads "nmcat VERSION --NAME VALUE --NAME ...: N files: FIRST to LAST" (see history_line()).
 RecordedOptions options_in_history(std::string_view line) {
   RecordedOptions out;
-  const std::size_t end = std::min(line.rfind(" file: "), line.rfind(" files: "));
-  line = line.substr(0, line.rfind(": ", end == line.npos ? end : end - 1));
-  std::size_t word = 0;
-  for (std::size_t at = line.find(' '); at != line.npos; at = word) {
-    word = line.find(' ', at + 1);
-    const std::string_view text = line.substr(at + 1, word - at - 1);
-    if (text.starts_with("--")) {
-      out.emplace_back(text.substr(2), "");
-    } else if (!out.empty()) {
-      std::string& value = out.back().second;
-      value.append(value.empty() ? "" : " ").append(text);
-    }
-  }
-  for (auto& [name, value] : out)
-    if (value.empty()) value = "true";
+  std::vector<std::string> words = words_of(line);
+  // The options end at the first ':' that stands before the number of files.
+  std::size_t end = 1;
+  while (end + 1 < words.size() && !(words[end - 1].ends_with(':') &&
+                                     (words[end + 1] == "file:" || words[end + 1] == "files:")))
+    ++end;
+  if (end + 1 >= words.size()) return out;
+  words.resize(end);
+  words.back().pop_back();
+  for (std::size_t i = 2; i < words.size(); ++i)
+    if (words[i].starts_with("--"))
+      out.emplace_back(words[i].substr(2), "true");
+    else if (!out.empty())
+      out.back().second = words[i];
   return out;
 }
 
@@ -61,8 +65,15 @@ RecordedOptions options_in_history(std::string_view line) {
 
 Result<RecordedOptions> recorded_options(const InspectedFile& file) {
   if (file.reader()) return options_in_provenance(*file.reader());
-  NMB_ASSIGN(const std::string line, history_line_of(file.content()));
-  return line.starts_with("nmcat ") ? options_in_history(line) : RecordedOptions();
+  NMB_ASSIGN(const RecordedHistory history, recorded_history(file.content()));
+  RecordedOptions options = options_in_history(history.line);
+  if (history.line.starts_with("nmcat ")) return options;
+  // Another file that nmconvert wrote has one source.
+  if (std::ranges::count(options, kSeries, &RecordedOptions::value_type::first) == 0)
+    return RecordedOptions();
+  options.emplace_back("mode", "join");
+  for (const std::string& name : history.variables) options.emplace_back(kVariable, name);
+  return options;
 }
 
 Status RecordedMerge::take(const RecordedOptions& recorded, const std::string& file) {
@@ -97,6 +108,12 @@ Status RecordedMerge::take(const RecordedOptions& recorded, const std::string& f
   }
   NMB_TRY(rules_.take());
   NMB_ASSIGN(options_.subset, subset_.parse());
+  for (const auto& [name, value] : recorded) {
+    if (name != kVariable) continue;
+    if (!options_.subset) options_.subset.emplace();
+    options_.subset->variables.push_back(
+        {value, [only = value](std::string_view found) { return found == only; }});
+  }
   return {};
 }
 

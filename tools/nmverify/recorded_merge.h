@@ -17,8 +17,8 @@ namespace nmb::tools {
 // "true".
 using RecordedOptions = std::vector<std::pair<std::string, std::string>>;
 
-// Returns the options of the run of nmcat that made a file; no options if no run or several runs
-// are recorded. Errors: those of reading the file.
+// Returns the options of the run of nmcat, or of nmconvert --one-file-per-variable, that made a
+// file; empty unless exactly one run is recorded. Errors: those of reading the file.
 Result<RecordedOptions> recorded_options(const InspectedFile& file);
 
 // The options that say how files are merged, given as text. Not copyable: `rules` refers to

@@ -52,7 +52,7 @@ Status SetCommand::run(std::vector<std::string> files) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
   for (const PackLoss& loss : report.losses) diagnostics.loss(loss.path, loss.line());
-  rules_.report_differing(report, diagnostics);
+  rules_.report_differing(report, options_.inputs.size(), diagnostics);
   note_archive(tool_, report, options_.inputs);
   report_unreadable(tool_, report);
   report_conflicts(tool_, report, options_.inputs.size());
@@ -60,7 +60,7 @@ Status SetCommand::run(std::vector<std::string> files) {
   return report.unreadable.empty() ? status : Status();
 }
 
-// Sets *tells to false in each process that does not print messages.
+// Sets *tells to false in each process that prints no messages.
 Status SetCommand::plan(PackReport* report, bool* tells) {
   if (launched_ranks() <= 1) {
     Communicator alone;

@@ -20,6 +20,7 @@ class SetCommand {
   const std::string& block_name() const { return options_.block_name; }
   // Returns how files are merged. Valid after check().
   const PackOptions& merge() const { return options_; }
+  const MergeRules& rules() const { return rules_; }
   // Checks the options of the command line. is_against: whether --against is given, which has the
   // same options. Errors: kUsage.
   Status check(const CLI::App& app, bool is_against);

@@ -1,6 +1,6 @@
-// Compares the arguments of collective calls. The functions fields() name all members of a struct,
-// so a new option does not compile until it is added here. Not compared are options that may differ
-// between ranks: callbacks, pointers and the number of threads.
+// Compares the arguments of collective calls. Each function fields() names all members of its
+// struct, so a new option does not compile until it is added here. Callbacks, pointers and the
+// number of threads may differ between ranks, so they are not compared.
 #pragma once
 
 #include <cstdint>

@@ -28,9 +28,8 @@ Result<std::optional<Compression>> compression_of(const Storing& storing);
 // Returns the kind of a classic file. Errors: kUsage for another kind.
 Result<Kind> classic_kind(FileKind kind);
 
-// Runs call(communicator), which returns a Status or Result, with the communicator of `ranks`, or
-// that of one rank if `ranks` is nullptr. An exception, also of a callback, becomes the failure of
-// all ranks.
+// Runs call(communicator), which returns a Status or Result, with the communicator of `ranks`;
+// nullptr means a single rank. An exception, also of a callback, becomes the failure of all ranks.
 template <class Call>
 auto with_ranks(Ranks* ranks, Call call) -> decltype(call(std::declval<Communicator&>())) {
   return without_exceptions([&] {

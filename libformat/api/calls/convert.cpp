@@ -101,7 +101,7 @@ class Conversion {
     if (std::string text = lost.records.text(); !text.empty()) lines.push_back(std::move(text));
     return lose(lines);
   }
-  // Adds losses of an NMB input that no other kind of file can hold, and which are never refused.
+  // Adds the losses of content that only an NMB file can hold. They never make the call fail.
   Status note_what_stays() {
     const FileReader* const reader = file_->reader();
     if (!reader || ranks_.rank() != 0) return {};
@@ -214,6 +214,7 @@ class Conversion {
 Status try_convert(const std::string& input, const std::string& output,
                    const ConvertOptions& options, ConvertReport* report) {
   ConvertReport own;
+  if (report) *report = {};
   return with_ranks(options.ranks, [&](Communicator& ranks) {
     return Conversion(input, output, options, ranks, report ? report : &own).run();
   });

@@ -41,16 +41,13 @@ Result<Ranks> Ranks::try_mpi(MpiLibrary library, const void* comm) {
 int Ranks::rank() const { return use().rank(); }
 int Ranks::size() const { return use().size(); }
 void Ranks::fail(const Status& why) { use().fail(why.on_rank(rank())); }
-Result<std::uint64_t> Ranks::shared_failures() const {
+Result<std::uint64_t> Ranks::begin_work() {
   NMB_TRY(check_handle(ranks_));
-  return ranks_->agreed_failures();
+  return ranks_->begin_work();
 }
-Status Ranks::ended(const Status& status, std::uint64_t before) {
-  if (status.ok()) return {};
-  // After a collective call that failed, slower ranks may still be in it: they get the same text.
+Status Ranks::end_work(const Status& status, std::uint64_t before) {
   NMB_TRY(check_handle(ranks_));
-  return ranks_->fail_together(ranks_->agreed_failures() == before ? status.on_rank(rank())
-                                                                   : status);
+  return ranks_->end_work(status, before);
 }
 Status Ranks::agree(const Status& status) {
   NMB_TRY(check_handle(ranks_));
@@ -66,7 +63,8 @@ Status try_run_threads(int size, const std::function<Status(Ranks&)>& work) {
     return Status(Code::kUsage, joined_text("found ", size, " threads, expected at least 1"));
   return run_thread_ranks(size, [&](Communicator& communicator) {
     Ranks ranks(&communicator);
-    return ranks.ended(work(ranks), 0);
+    const std::uint64_t before = communicator.begin_work();
+    return communicator.end_work(caught([&] { return work(ranks); }), before);
   });
 }
 

@@ -230,6 +230,7 @@ Status VarView::try_read_same(const Hyperslab& slab, MutableArray out) const {
 
 Result<std::vector<std::string>> VarView::try_strings() const {
   NMB_TRY(check_handle(dataset_));
+  NMB_TRY(dataset_->check_has_values(id_).in_file(file_->path()));
   const Metadata& metadata = dataset_->metadata;
   NMB_ASSIGN(const ValueArray array,
              value_array(metadata, dataset_->layout, dataset_->records, id_, dataset_->extent));

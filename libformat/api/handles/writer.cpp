@@ -27,6 +27,7 @@ FileWriterOptions file_options(const WriteOptions& options) {
   out.aggregators = options.aggregators;
   out.io = options.mpi_io ? Io::kMpiIo : Io::kPosix;
   out.hints = options.hints;
+  out.commits_provenance = true;
   if (options.on_warning) {
     out.on_repair = options.on_warning;
     out.on_no_view = [warn = options.on_warning](const std::string& reason) {
@@ -91,6 +92,14 @@ auto with_values(const std::shared_ptr<WriterState>& state, Call call)
   NMB_TRY(check_open(state));
   NMB_TRY(state->begin_values());
   return call(*state->file);
+}
+
+// Returns kUsage unless the handle of a block belongs to the writer.
+Status check_block(const std::shared_ptr<WriterState>& of_block,
+                   const std::shared_ptr<WriterState>& writer) {
+  NMB_TRY(check_handle(of_block));
+  NMB_TRY(check_handle(writer));
+  return of_block == writer ? Status() : Status(Code::kUsage, "the block is another writer's");
 }
 
 Status no_object(const char* kind, std::string_view name) {
@@ -319,11 +328,11 @@ Result<std::vector<Block>> Writer::try_open_blocks(std::span<const std::string_v
   });
 }
 Status Writer::try_remove(const Block& block) {
-  if (block.writer_ != state_) return Status(Code::kUsage, "the block is another writer's");
+  NMB_TRY(check_block(block.writer_, state_));
   return define(state_, [&](FileWriter& file) { return file.remove_block(block.id_); });
 }
 Status Writer::try_rename(const Block& block, std::string_view name) {
-  if (block.writer_ != state_) return Status(Code::kUsage, "the block is another writer's");
+  NMB_TRY(check_block(block.writer_, state_));
   return define(state_, [&](FileWriter& file) { return file.rename_block(block.id_, name); });
 }
 Status Writer::try_add_provenance(std::string_view json) {

@@ -252,12 +252,24 @@ std::string resumable_name(const std::string& path) { return hidden_beside(path)
 
 namespace {
 
+// Gives a new file the permissions of the file that it will replace, if there is one. The owner
+// keeps the permission to write, because other processes of the job may have to open the file.
+Status keep_permissions(const std::string& path, int fd) {
+  struct stat old;
+  if (::lstat(path.c_str(), &old) != 0 || !S_ISREG(old.st_mode)) return {};
+  const mode_t mode = (old.st_mode & 0777) | S_IRUSR | S_IWUSR;
+  return ::fchmod(fd, mode) == 0 ? Status() : system_error(errno, path, "set the permissions of");
+}
+
 Status check_target(const std::string& path, const CreateOptions& options) {
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0)
     return errno == ENOENT ? Status() : system_error(errno, path, "create");
   if (S_ISDIR(info.st_mode))
     return Status(Code::kExists, path, kNoOffset, "", "the target is a folder; name a file");
+  if (S_ISLNK(info.st_mode))
+    return Status(Code::kExists, path, kNoOffset, "",
+                  "the target is a symbolic link; name the file to which it points");
   if (!S_ISREG(info.st_mode))
     return Status(Code::kExists, path, kNoOffset, "", "the target is not a regular file");
   if (!options.overwrite) return Status(Code::kExists, path, kNoOffset, "", "the file exists");
@@ -292,7 +304,11 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
   if (!options.resume_key.empty()) return JournaledOutput::create(path, options);
   if (!options.named && !options.make) {
     const int fd = ::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-    if (fd >= 0) return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, {}, false));
+    if (fd >= 0) {
+      std::unique_ptr<OutputFile> file(new PosixFile(path, fd, options, {}, false));
+      NMB_TRY(keep_permissions(path, fd));
+      return file;
+    }
     if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
       return system_error(errno, path, "create");
   }
@@ -313,8 +329,10 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
     if (options.make) ::unlink(temporary.c_str());
     return system_error(error, error == EEXIST ? temporary : path, "create");
   }
-  return std::unique_ptr<OutputFile>(
+  std::unique_ptr<OutputFile> file(
       new PosixFile(path, fd, options, temporary, false, false, std::move(name)));
+  NMB_TRY(keep_permissions(path, fd));
+  return file;
 }
 
 Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path, const std::string& name,
@@ -332,6 +350,7 @@ Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
     const int fd = ::open(hidden.c_str(), O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) return system_error(errno, hidden, "create");
     std::unique_ptr<OutputFile> file(new PosixFile(path, fd, options, hidden, false, true));
+    NMB_TRY(keep_permissions(path, fd));
     if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) return system_error(errno, hidden, "lock");
       break;

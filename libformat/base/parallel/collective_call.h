@@ -33,6 +33,9 @@ auto collective_call(Communicator& ranks, const Status& out_of_memory, Call call
   } catch (const std::exception& error) {
     thrown = Status(Code::kUsage, out_of_memory.file(), kNoOffset, "",
                     joined_text("unexpected exception: ", error.what()));
+  } catch (...) {
+    thrown = Status(Code::kUsage, out_of_memory.file(), kNoOffset, "",
+                    "unexpected exception of an unknown type");
   }
   if (ranks.size() > 1) thrown = thrown.on_rank(ranks.rank());
   ranks.fail(thrown);

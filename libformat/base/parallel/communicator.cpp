@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <limits>
+#include <utility>
 
 #include "parallel/message_fields.h"
 #include "wire/joined_text.h"
@@ -92,8 +93,8 @@ std::vector<std::byte> Communicator::parcel_bytes(std::size_t length) {
 }
 
 // Takes one message, or a part of a message, from the network.
-Status Communicator::take_arrival() {
-  NMB_ASSIGN(Transport::Arrival arrival, transport_->next());
+Status Communicator::take_arrival(Tag tag) {
+  NMB_ASSIGN(Transport::Arrival arrival, transport_->next(number_of(tag)));
   std::vector<std::byte> bytes = std::move(arrival.bytes);
   hold(bytes.size());
   auto partial = partial_.find(arrival.from);
@@ -142,7 +143,7 @@ Status Communicator::check_same(Tag tag) {
   const auto first = waiting_.begin();
   if (first != waiting_.end() && first->first < tag) return other_call(first->second[0].from());
   const auto next = waiting_.upper_bound(tag);
-  if (next != waiting_.end() && next->first >> kOperationBits == tag >> kOperationBits)
+  if (next != waiting_.end() && number_of(next->first) == number_of(tag))
     return other_call(next->second[0].from());
   return {};
 }
@@ -162,7 +163,7 @@ Result<Message> Communicator::receive(int from, Tag tag) {
       }
     }
     NMB_TRY(check_same(tag));
-    NMB_TRY(take_arrival());
+    NMB_TRY(take_arrival(tag));
   }
 }
 
@@ -173,7 +174,7 @@ Status Communicator::receive_all(Tag tag, std::size_t count, std::vector<Message
   auto arrived = waiting_.find(tag);
   while (arrived == waiting_.end() || arrived->second.size() < count) {
     NMB_TRY(check_same(tag));
-    NMB_TRY(take_arrival());
+    NMB_TRY(take_arrival(tag));
     if (arrived == waiting_.end()) arrived = waiting_.find(tag);
   }
   for (Message& message : arrived->second) {
@@ -184,14 +185,36 @@ Status Communicator::receive_all(Tag tag, std::size_t count, std::vector<Message
   return {};
 }
 
+Communicator::Tag Communicator::next_tag(Operation what) {
+  if (!gave_up_.ok()) fail(std::exchange(gave_up_, {}));
+  return (++operations_ << kOperationBits) | static_cast<Tag>(what);
+}
+
 void Communicator::fail(const Status& why) {
-  if (transport_) transport_->fail(why);
+  if (transport_) transport_->fail(why, completed_ + 1);
 }
 
 Status Communicator::fail_together(const Status& why) {
   if (!transport_) return why;
-  transport_->fail(why);
-  return transport_->next().status();
+  fail(why);
+  return transport_->next(operations_ + 1).status();
+}
+
+void Communicator::give_up(const Status& why) {
+  if (works_ == 0)
+    fail(why);
+  else if (gave_up_.ok())
+    gave_up_ = why;
+}
+
+Status Communicator::end_work(const Status& status, std::uint64_t failures_before) {
+  --works_;
+  const Status left = std::exchange(gave_up_, {});
+  // After a collective call that failed, slower ranks may still be in it: they get the same text.
+  if (!status.ok())
+    return fail_together(agreed_failures_ == failures_before ? status.on_rank(rank_) : status);
+  if (!left.ok()) fail(left);
+  return {};
 }
 
 Status Communicator::agree(const Status& status, std::string_view operation, std::uint64_t file,
@@ -268,6 +291,7 @@ Status Communicator::barrier() {
     NMB_TRY(send((rank_ + step) % size_, tag, {}));
     NMB_TRY(receive((rank_ - step + size_) % size_, tag).status());
   }
+  complete();
   return {};
 }
 
@@ -289,6 +313,7 @@ Status Communicator::broadcast(Operation what, int root, std::vector<std::byte>*
   }
   for (step /= 2; step > 0; step /= 2)
     if (me + step < size_) NMB_TRY(send_copy((me + step + root) % size_, tag, *bytes));
+  complete();
   return {};
 }
 

@@ -85,11 +85,14 @@ class Transport {
   virtual bool shares_memory() const = 0;
   // Sends the bytes, which must not be empty. Does not wait for the receiver.
   virtual Status send(int to, std::vector<std::byte> bytes) = 0;
-  // Waits for the next message from any rank. Fails if the network has failed.
-  virtual Result<Arrival> next() = 0;
-  // Makes the network fail, so that next() fails on every rank from now on. If fail() is called
-  // several times, the first reason counts.
-  virtual void fail(const Status& why) = 0;
+  // Waits for the next message from any rank. Fails if the network has failed for operation number
+  // `operation` of the communicator, in which this rank is.
+  virtual Result<Arrival> next(std::uint64_t operation) = 0;
+  // Makes the network fail for all operations from number `from` on: next() then fails on every
+  // rank. Earlier operations still complete, because the caller has sent all their messages. This
+  // rank sends no more messages. If fail() is called several times, the first reason and the lowest
+  // number count.
+  virtual void fail(const Status& why, std::uint64_t from) = 0;
   // Returns the CPU seconds that next() has spent waiting for messages.
   virtual double waiting_seconds() const = 0;
   // Keeps `what` alive at least until the other ranks have noticed the network's failure, or have
@@ -138,7 +141,8 @@ class Message {
 // All ranks that share a file must call the same collective operations in the same order. Each
 // operation returns when this rank's part is done. If the network fails, all ranks get the same
 // failure, and all later operations fail too. The network fails, for example, if fail() is called
-// or an MPI function returns an error. Only one thread may use a communicator at a time. Memory
+// or an MPI function returns an error. An operation that has returned on the rank that calls fail()
+// still completes on the other ranks. Only one thread may use a communicator at a time. Memory
 // exhaustion throws std::bad_alloc; the other ranks then wait until fail() is called.
 class Communicator {
  public:
@@ -213,8 +217,20 @@ class Communicator {
   template <class T>
   Result<T> broadcast_value(int root, T value);
 
-  // Makes the network fail for the reason `why`, so that the next operation of every rank fails.
+  // Makes the network fail for the reason `why`: on every rank, the next operation fails that has
+  // not returned on this rank.
   NMB_EXPORT void fail(const Status& why);
+  // Says that this rank has left a collective call of the others. Works like fail(), but between
+  // begin_work() and end_work() the network fails only when the work ends or this rank begins
+  // another operation, because the Status with which the work ends is the better reason.
+  NMB_EXPORT void give_up(const Status& why);
+  // Returns agreed_failures(), for end_work().
+  std::uint64_t begin_work() {
+    ++works_;
+    return agreed_failures_;
+  }
+  // Makes a failure of this rank's work the failure of all ranks, and returns it.
+  NMB_EXPORT Status end_work(const Status& status, std::uint64_t failures_before);
   // Calls fail(), and returns the failure that all ranks get: the first failure of the network.
   NMB_EXPORT Status fail_together(const Status& why);
 
@@ -242,16 +258,17 @@ class Communicator {
   };
   static constexpr int kOperationBits = 3;
 
-  Tag next_tag(Operation what) {
-    return (++operations_ << kOperationBits) | static_cast<Tag>(what);
-  }
+  NMB_EXPORT Tag next_tag(Operation what);
+  static std::uint64_t number_of(Tag tag) { return tag >> kOperationBits; }
+  // Called at the end of an operation, when this rank has sent all of its messages.
+  void complete() { completed_ = operations_; }
   Status send(int to, Tag tag, std::vector<std::byte> bytes);
   NMB_EXPORT Status send_copy(int to, Tag tag, std::span<const std::byte> bytes);
   NMB_EXPORT Result<Message> receive(int from, Tag tag);
   Status receive_all(Tag tag, std::size_t count, std::vector<Message>* out);
   NMB_EXPORT Status of_first(const Status& status);
   Status broadcast(Operation what, int root, std::vector<std::byte>* bytes);
-  Status take_arrival();
+  Status take_arrival(Tag tag);
   // Fails if a message of a different call has arrived, which shows that another rank is not in the
   // same call.
   Status check_same(Tag tag);
@@ -297,6 +314,9 @@ class Communicator {
   int size_ = 1;
   bool names_ranks_ = true;
   std::uint64_t operations_ = 0;
+  std::uint64_t completed_ = 0;  // number of the last operation that has returned
+  int works_ = 0;                // nested calls of begin_work()
+  Status gave_up_;
   std::uint64_t files_ = 0;
   std::uint64_t agreed_failures_ = 0, differing_calls_ = 0;
   // Messages that have arrived but that receive() has not returned yet.
@@ -341,6 +361,7 @@ Result<T> Communicator::scan_before(T value, T first, Combine combine) {
       any = true;
     }
   }
+  complete();
   return before;
 }
 
@@ -359,6 +380,7 @@ Result<T> Communicator::broadcast_value(int root, T value) {
   }
   for (step /= 2; step > 0; step /= 2)
     if (me + step < size_) NMB_TRY(send_value((me + step + root) % size_, tag, value));
+  complete();
   return value;
 }
 

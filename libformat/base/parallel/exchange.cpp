@@ -237,6 +237,7 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
   hold(delivered_);
   held_ -= delivered_;
   std::ranges::stable_sort(arrived, {}, &Message::from);
+  complete();
   return arrived;
 }
 

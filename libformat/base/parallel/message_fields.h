@@ -60,8 +60,8 @@ concept HasFields = requires(Fields& all, T& value) {
   fields(all, value);
 };
 
-// Whether a message holds the bytes of the value itself. For a view, the message holds the bytes to
-// which the view refers instead.
+// Whether a message holds the bytes of the value itself. For a view, it holds the bytes to which
+// the view refers.
 template <class T>
 inline constexpr bool kIsPlain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
                                  !std::is_convertible_v<T, std::string_view>;

@@ -1,6 +1,7 @@
 // Implements the network between threads (see parallel/communicator.h).
 #include <pthread.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -22,39 +23,39 @@ class ThreadNetwork {
 
   int size() const { return static_cast<int>(boxes_.size()); }
 
-  Status send(int from, int to, std::vector<std::byte> bytes) {
+  void send(int from, int to, std::vector<std::byte> bytes) {
     Box& box = boxes_[static_cast<std::size_t>(to)];
     bool wake = false;
     {
       std::lock_guard lock(mutex_);
-      if (!failure_.ok()) return failure_;
       box.arrivals.push_back({from, std::move(bytes)});
       wake = std::exchange(box.waiting, false);
       if (wake) --waiting_;
     }
     // Notify after unlocking, because the receiver needs the lock first.
     if (wake) box.ready.notify_one();
-    return {};
   }
 
-  Result<Transport::Arrival> next(int rank) {
+  Result<Transport::Arrival> next(int rank, std::uint64_t operation) {
     std::unique_lock lock(mutex_);
     Box& box = boxes_[static_cast<std::size_t>(rank)];
-    if (box.arrivals.empty() && failure_.ok()) {
+    const auto failed = [&] { return !failure_.ok() && operation >= failed_from_; };
+    if (box.arrivals.empty() && !failed()) {
       box.waiting = true;
       ++waiting_;
       find_deadlock();
-      box.ready.wait(lock, [&] { return !box.waiting || !failure_.ok(); });
+      box.ready.wait(lock, [&] { return !box.waiting || failed(); });
+      if (std::exchange(box.waiting, false)) --waiting_;
     }
-    if (!failure_.ok()) return failure_;
+    if (failed()) return failure_;
     Transport::Arrival arrival = std::move(box.arrivals.front());
     box.arrivals.pop_front();
     return arrival;
   }
 
-  void fail(const Status& why) {
+  void fail(const Status& why, std::uint64_t from) {
     std::lock_guard lock(mutex_);
-    fail_locked(why);
+    fail_locked(why, from);
   }
 
   void leave() {
@@ -70,9 +71,9 @@ class ThreadNetwork {
     bool waiting = false;
   };
 
-  void fail_locked(const Status& why) {
-    if (!failure_.ok()) return;
-    failure_ = why;
+  void fail_locked(const Status& why, std::uint64_t from) {
+    if (failure_.ok()) failure_ = why;
+    failed_from_ = std::min(failed_from_, from);
     for (Box& box : boxes_) box.ready.notify_one();
   }
   // Fails if all remaining ranks wait for messages, because no rank is left that could send a
@@ -83,7 +84,8 @@ class ThreadNetwork {
           Status(Code::kUsage,
                  joined_text("found ", left_, " of ", boxes_.size(),
                              " ranks waiting for messages that no rank sends, expected the same "
-                             "collective calls on all ranks")));
+                             "collective calls on all ranks")),
+          0);
   }
 
   std::mutex mutex_;
@@ -91,6 +93,7 @@ class ThreadNetwork {
   int waiting_ = 0;
   int left_;  // number of ranks that have not called leave()
   Status failure_;
+  std::uint64_t failed_from_ = ~std::uint64_t{0};  // number of the first operation that fails
 };
 
 class ThreadTransport final : public Transport {
@@ -103,16 +106,26 @@ class ThreadTransport final : public Transport {
   int node_leader() const override { return 0; }
   bool shares_memory() const override { return true; }
   Status send(int to, std::vector<std::byte> bytes) override {
-    return network_->send(rank_, to, std::move(bytes));
+    NMB_TRY(failure_);
+    network_->send(rank_, to, std::move(bytes));
+    return {};
   }
-  Result<Arrival> next() override { return network_->next(rank_); }
-  void fail(const Status& why) override { network_->fail(why); }
+  Result<Arrival> next(std::uint64_t operation) override {
+    Result<Arrival> arrival = network_->next(rank_, operation);
+    if (!arrival.ok()) failure_ = arrival.status();
+    return arrival;
+  }
+  void fail(const Status& why, std::uint64_t from) override {
+    if (failure_.ok()) failure_ = why;
+    network_->fail(why, from);
+  }
   // Returns 0: a waiting thread sleeps and uses no CPU time.
   double waiting_seconds() const override { return 0; }
 
  private:
   std::shared_ptr<ThreadNetwork> network_;
   int rank_;
+  Status failure_;  // set when this rank sends no more messages
 };
 
 struct RankThread {
@@ -160,7 +173,7 @@ Status run_thread_ranks(int size, const std::function<Status(Communicator&)>& bo
     if (const int error = pthread_create(&rank.thread, &attributes, run_rank, &rank); error != 0) {
       failure = Status(Code::kLimit, joined_text("cannot make thread ", started, " of ", size, ": ",
                                                  std::strerror(error)));
-      rank.transport->fail(failure);
+      rank.transport->fail(failure, 0);
       break;
     }
   }

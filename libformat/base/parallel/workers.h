@@ -56,6 +56,8 @@ Status share_work(std::size_t threads, const Work& work) {
       status = Status(Code::kLimit, "out of memory");
     } catch (const std::exception& error) {
       status = Status(Code::kUsage, joined_text("unexpected exception: ", error.what()));
+    } catch (...) {
+      status = Status(Code::kUsage, "unexpected exception of an unknown type");
     }
     if (status.ok()) return;
     stop = true;

@@ -1,6 +1,6 @@
-// The codecs of values: a table of what the library knows of each, and functions that encode and
-// decode with them. Pieces identify a codec by its number (spec/format.md, section 8.2), chunks by
-// the number of an HDF5 filter (section 15.2).
+// The codecs of values: a table of their properties, and functions that encode and decode. Pieces
+// identify a codec by its number (spec/format.md, section 8.2), chunks by the number of an HDF5
+// filter (section 15.2).
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ struct Decoded {
 };
 
 // Decodes the stream at the beginning of `stored` into `out`. Sets *used to the number of bytes
-// that were decoded. If the stream states a length that so few bytes cannot have, decoding fails
-// without wants_room; if the length only exceeds `out`, wants_room is set.
+// that were decoded. If the stream states a length that exceeds `out`, wants_room is set, unless so
+// few bytes cannot have this length.
 using DecodeBytes = Decoded(std::span<const std::byte> stored, std::span<std::byte> out,
                             std::size_t* used);
 // Encodes `bytes` into `out`, which may be shorter than `bytes`. Returns the encoded length, or 0
@@ -57,7 +57,7 @@ struct CodecRow {
   EncodeBytes* encode = nullptr;
   AllowsPiece* allows_piece = nullptr;
 };
-// After kNone, by name.
+// kNone, then the others sorted by name.
 inline constexpr CodecRow kPieceCodecs[] = {
     {PieceCodec::kNone, "none", 0, 0},
     {PieceCodec::kDeflate, "deflate", 6, 9, 1, decode_deflate, encode_deflate},

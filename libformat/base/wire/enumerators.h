@@ -1,4 +1,4 @@
-// Checks the enumerators that a program gives as options: a cast can make any number of them.
+// Checks enumerators that a program passes as options: a cast can give them any value.
 #pragma once
 
 #include <cstdint>

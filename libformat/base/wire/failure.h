@@ -34,7 +34,7 @@ namespace nmb {
 #define NMB_ASSIGN(target, expression) \
   NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __COUNTER__), target, expression)
 
-// Runs call(), which returns a Status or Result, and returns what it throws as a failure.
+// Runs call() and returns its Status or Result. An exception becomes a failure.
 template <class Call>
 auto without_exceptions(Call call) -> decltype(call()) {
   std::optional<decltype(call())> out;

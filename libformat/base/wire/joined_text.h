@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,11 @@ std::string joined_text(const auto&... parts) {
   std::string text;
   (text.append(part_of_text(parts)), ...);
   return text;
+}
+
+// Returns the text of a number that a program gave: if it is above 2^63 - 1, it was negative.
+inline std::string given_text(std::uint64_t number) {
+  return std::to_string(static_cast<std::int64_t>(number));
 }
 
 // Returns "A, B or C".

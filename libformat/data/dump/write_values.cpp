@@ -6,8 +6,8 @@
 #include "dump/dump.h"
 #include "dump/json_rows.h"
 #include "dump/rows.h"
-#include "hdf5_types/hdf5_section.h"
 #include "model/name_rules.h"
+#include "values/open_array.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -16,18 +16,6 @@ namespace {
 
 // An element may have at most this many bytes, because a whole element is held in memory.
 constexpr std::uint64_t kMostElement = std::uint64_t{256} << 20;
-
-// Returns whether the variable has a null dataspace in HDF5, which has no values.
-Result<bool> has_null_space(const Metadata& metadata, VarId variable) {
-  if (!metadata.extension()) return false;
-  NMB_ASSIGN(const std::vector<hdf5::Property> properties,
-             hdf5::decode_properties(metadata.extension()->hdf5));
-  return std::ranges::any_of(properties, [&](const hdf5::Property& p) {
-    return p.owner == variable && p.attribute == hdf5::kNoAttribute &&
-           p.number == hdf5::Property::Number::kSpace &&
-           p.space.space_class == hdf5::SpaceClass::kNull;
-  });
-}
 
 }  // namespace
 

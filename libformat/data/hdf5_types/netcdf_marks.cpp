@@ -57,22 +57,33 @@ bool is_list(const Metadata& metadata, const Attribute& a) {
          types.at(base).reference == ReferenceKind::kObject;
 }
 
-std::vector<std::string> scale_paths(const Metadata& metadata, VarId variable, std::size_t rank) {
-  std::vector<std::string> paths(rank);
+std::vector<std::vector<std::string>> scale_lists(const Metadata& metadata, VarId variable,
+                                                  std::size_t rank, std::uint64_t most) {
+  std::vector<std::vector<std::string>> lists(rank);
   const std::optional<Attribute> a = metadata.find_attribute(variable, kList);
-  if (!a || a->count != rank || !is_list(metadata, *a)) return paths;
+  if (!a || a->count != rank || !is_list(metadata, *a)) return lists;
   const MemorySource region(a->values);
   std::uint64_t left = a->values.size();
   for (std::size_t i = 0; i < rank; ++i) {
     HeapValue list = HeapValue::load(a->values.data() + i * TypeTable::kHeapValue);
-    list.count = std::min<std::uint64_t>(list.count, 1);
-    const Result<std::vector<std::byte>> reference =
+    list.count = std::min<std::uint64_t>(list.count, most);
+    const Result<std::vector<std::byte>> references =
         list.read(region, TypeTable::kHeapValue, &left);
-    if (!reference.ok() || reference->empty()) continue;
-    const Result<std::vector<std::byte>> path =
-        HeapValue::load(reference->data()).read(region, 1, &left);
-    if (path.ok()) paths[i].assign(reinterpret_cast<const char*>(path->data()), path->size());
+    if (!references.ok()) continue;
+    for (std::size_t at = 0; at < references->size(); at += TypeTable::kHeapValue) {
+      const Result<std::vector<std::byte>> path =
+          HeapValue::load(references->data() + at).read(region, 1, &left);
+      if (path.ok())
+        lists[i].emplace_back(reinterpret_cast<const char*>(path->data()), path->size());
+    }
   }
+  return lists;
+}
+
+std::vector<std::string> scale_paths(const Metadata& metadata, VarId variable, std::size_t rank) {
+  std::vector<std::string> paths;
+  for (std::vector<std::string>& list : scale_lists(metadata, variable, rank, 1))
+    paths.push_back(list.empty() ? std::string() : std::move(list.front()));
   return paths;
 }
 

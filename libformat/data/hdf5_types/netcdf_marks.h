@@ -50,6 +50,9 @@ std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::s
                                    std::size_t count);
 // Returns whether an attribute has the type of DIMENSION_LIST.
 bool is_list(const Metadata& metadata, const Attribute& a);
+// Returns the paths of each dimension's first scales, at most `most` of a dimension.
+std::vector<std::vector<std::string>> scale_lists(const Metadata& metadata, VarId variable,
+                                                  std::size_t rank, std::uint64_t most);
 // Returns the path of each dimension's first scale, or an empty path if a dimension has no scale.
 std::vector<std::string> scale_paths(const Metadata& metadata, VarId variable, std::size_t rank);
 

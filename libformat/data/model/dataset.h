@@ -37,6 +37,8 @@ struct Dataset {
   Result<VariableShape> shape(VarId variable) const {
     return shape_of(metadata, layout, variable, records);
   }
+  // Returns kUsage if the variable has a null dataspace in HDF5, which has no values.
+  NMB_EXPORT Status check_has_values(VarId variable) const;
   // Reads a hyperslab into `out`, as read_hyperslab() does. Errors: kUsage if the hyperslab is not
   // inside the variable, or if the length of `out` is not the number of values in the hyperslab;
   // kRange if some values do not fit the type of `out` (even so, all values are converted).

@@ -136,7 +136,7 @@ class TypeCopier {
       known_.emplace(encode_type(to_[i]), static_cast<Type>(TypeTable::kFirst + i));
   }
 
-  // The depth of the recursion is limited, as the depth of types is.
+  // Types have a limited depth, so the recursion has, too.
   Result<Type> copy(Type type) {
     if (!TypeTable::is_extended(type)) return type;
     if (const auto made = made_.find(type); made != made_.end()) return made->second;

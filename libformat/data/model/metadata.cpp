@@ -104,8 +104,8 @@ Result<DimId> Metadata::def_dim(std::string_view name, std::uint64_t length, Nam
   const bool known = state == Name::kFree;
   if (names_rule_ == Names::kNew && !known) NMB_TRY(check_new_name("dimension", name));
   if (length > kMaxLength && length != kUnlimited)
-    return failure(Code::kUsage, "dimension ", in_quotes(name), ": found length ", length,
-                   ", expected at most 2^63 - 1");
+    return failure(Code::kUsage, "dimension ", in_quotes(name), ": found length ",
+                   given_text(length), ", expected 1 to 2^63 - 1, or kUnlimited");
   if (length == kUnlimited && record_dim_ != kNone)
     return Status(Code::kUsage, "dimension " + in_quotes(name) +
                                     ": found a second record dimension, the first is " +

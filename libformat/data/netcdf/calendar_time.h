@@ -46,8 +46,8 @@ class CalendarTime {
   // too large.
   NMB_EXPORT Result<std::int64_t> microseconds(double value) const;
 
-  // The time that a text means, from `begin` to `end`, which is not included; both as
-  // microseconds() returns them. "1990" means the whole year, "1990-03-01T12" a whole hour.
+  // The time that a text means: `begin` and later, but before `end`, both as microseconds() returns
+  // them. "1990" means the whole year, "1990-03-01T12" a whole hour.
   struct Span {
     std::int64_t begin = 0, end = 0;
   };

@@ -393,7 +393,7 @@ class ClassicMaker {
   Result<DimId> dimension_of_characters(std::uint64_t length) {
     if (const auto found = of_characters_.find(length); found != of_characters_.end())
       return found->second;
-    // A dimension of the input does not have a name like the second one.
+    // The first name cannot be that of a dimension of the input.
     const std::string base =
         keeps_types_ ? joined_text("bytes of a value: ", length) : joined_text("string", length);
     std::string name = base;
@@ -458,8 +458,8 @@ class ClassicMaker {
   }
 
   // Returns a status if the attribute keeps its type, and nullopt if it gets a classic type. A
-  // single string becomes characters, unless the owner has the same type, or characters differ from
-  // it.
+  // single string becomes characters, unless its variable has the same type or characters cannot
+  // represent it.
   std::optional<Status> keep_attribute(VarId from, const Attribute& attribute,
                                        const std::string& object) const {
     if (!is_kept(attribute.type)) return std::nullopt;

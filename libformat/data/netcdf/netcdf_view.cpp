@@ -90,7 +90,9 @@ class ViewMaker {
   void find_marks() {
     view_.is_scale.resize(metadata_.variable_count());
     view_.is_united = is_classic_dataset(metadata_);
-    view_.is_netcdf = metadata_.find_attribute(kGlobal, "_NCProperties").has_value();
+    view_.is_netcdf =
+        metadata_.find_attribute(kGlobal, "_NCProperties").has_value() ||
+        (!view_.is_united && metadata_.find_attribute(kGlobal, kClassicModel).has_value());
     for (VarId v = 0; v < metadata_.variable_count(); ++v) {
       view_.is_scale[v] = is_dimension_scale(metadata_, v);
       const std::optional<Attribute> list = metadata_.find_attribute(v, kList);

@@ -205,7 +205,7 @@ struct ClassicView {
   struct OwnValues {
     std::string variable;
     TypeTable types;              // the type of the variable is the last one
-    std::vector<std::byte> fill;  // one value, which elements have that were never written
+    std::vector<std::byte> fill;  // value of elements that were never written
     // The bytes to which values of variable length refer. The extent of the classic dataset has
     // them after the values of all variables.
     struct Heap {

@@ -17,7 +17,7 @@
 
 namespace nmb {
 
-// Which part of a dataset is wanted. All conditions must hold.
+// The part of a dataset that is wanted. All conditions must hold.
 struct SubsetRules {
   // A name or pattern of variables. matches() receives the name of a variable, or its path with the
   // name of the block. It must be thread-safe.
@@ -69,8 +69,7 @@ struct SubsetRules {
 // The selected indexes of dimensions, by the paths of the dimensions.
 using DimensionSelections = std::map<std::string, IndexRuns, std::less<>>;
 
-// For each variable whose values are those of a whole dataset at selected indexes: the indexes of
-// each dimension.
+// By variable: the indexes of each dimension at which its values are those of the whole dataset.
 using SelectedIndexes = std::map<std::string, std::vector<IndexRuns>>;
 
 struct DatasetSubset {
@@ -91,6 +90,8 @@ struct SubsetGroup {
   const std::vector<std::uint32_t>& levels;  // for each dimension, see path_above()
   // Selections in groups of the same file. Selections of this dataset are added.
   DimensionSelections& known;
+  // A dimension that the subset has in any case, with its coordinates.
+  std::optional<DimId> kept{};
 };
 
 // Returns a part of a dataset. dataset: a classic dataset of kind CDF-5 or below. values: its

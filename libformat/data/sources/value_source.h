@@ -172,8 +172,8 @@ struct Converted {
   Status read_at(std::uint64_t at, std::span<std::byte> out) const;
 };
 
-// An array of values of variable length, or of values that contain such parts, whose heap is
-// elsewhere: the offsets in the values are changed.
+// An array of values that refer to a heap, because they or parts of them have variable length. The
+// heap has moved, so the offsets in the values change.
 struct Moved {
   Source source;
   std::uint64_t value_bytes = 0;

@@ -1,10 +1,20 @@
 #include "model/dataset.h"
 
 #include "sources/value_source.h"
+#include "values/open_array.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
+Status Dataset::check_has_values(VarId variable) const {
+  NMB_ASSIGN(const bool is_null, has_null_space(metadata, variable));
+  if (!is_null) return {};
+  return Status(Code::kUsage, joined_text("variable ", metadata.variable(variable).name,
+                                          " has no values: its dataspace in HDF5 is null"));
+}
+
 Status Dataset::read(VarId variable, const Hyperslab& slab, MutableArray out) const {
+  NMB_TRY(check_has_values(variable));
   NMB_ASSIGN(const ValueArray array, value_array(metadata, layout, records, variable, extent));
   return read_array(array, metadata.variable(variable).name, slab, out, kind());
 }

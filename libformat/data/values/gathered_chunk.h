@@ -19,8 +19,8 @@
 
 namespace nmb {
 
-// An array that is stored in chunks, all or a part of which fills a box, possibly all, of a larger
-// array.
+// An array that is stored in chunks. The array, or a part of it, fills a box of a larger array; the
+// box may be the whole larger array.
 struct BoxInChunks {
   ChunkGrid::Lengths first{};  // index of the first value of the box in the larger array
   ChunkGrid grid{};            // the chunks of the stored array

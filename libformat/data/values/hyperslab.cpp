@@ -80,7 +80,8 @@ Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab, bool m
     }
     if (!fits || (end > shape.lengths[d] && !grows))
       return usage(d, joined_text("start ", start, ", count ", count, ", stride ", stride),
-                   joined_text("a selection within ", shape.lengths[d]));
+                   grows ? "records that end within 2^64 bytes"
+                         : joined_text("a selection within ", shape.lengths[d]));
     if (!checked_mul(elements, count, &elements))
       return usage(d, joined_text("count ", count), "fewer than 2^64 elements");
   }

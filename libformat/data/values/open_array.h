@@ -29,6 +29,8 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
 Result<std::shared_ptr<const ByteSource>> contiguous_array(
     const Dataset& dataset, VarId variable, std::span<const hdf5::Property> properties,
     const std::shared_ptr<ChunkCache>& cache);
+// Returns whether the variable has a null dataspace in HDF5, which has no values.
+Result<bool> has_null_space(const Metadata& metadata, VarId variable);
 // Returns the value that readers get where a variable has no stored values: the fill value that is
 // set, or `value_size` zero bytes if none is.
 std::vector<std::byte> unstored_value(std::span<const hdf5::Property> properties, VarId variable,

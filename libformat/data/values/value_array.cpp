@@ -1,6 +1,7 @@
 // Presents the values of a variable as one array (see model/values.h). The sources of the array
 // decode chunks and swap bytes. The sources return fill values for values that were never written.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "hdf5_types/hdf5_section.h"
@@ -109,6 +110,17 @@ Result<std::shared_ptr<const ByteSource>> contiguous_array(
                                                   variable, dataset.extent, properties, cache));
   if (array.shape.record_size > 0) return variable_array(array.source, array.shape, "");
   return run_of(array.source, array.shape.begin, array.source->size() - array.shape.begin);
+}
+
+Result<bool> has_null_space(const Metadata& metadata, VarId variable) {
+  if (!metadata.extension() || !metadata.variable(variable).dimensions.empty()) return false;
+  constexpr std::array kWanted{hdf5::Property::Number::kSpace};
+  NMB_ASSIGN(const std::vector<hdf5::Property> properties,
+             hdf5::decode_properties(metadata.extension()->hdf5, kWanted));
+  return std::ranges::any_of(properties, [&](const hdf5::Property& p) {
+    return p.owner == variable && p.attribute == hdf5::kNoAttribute &&
+           p.space.space_class == hdf5::SpaceClass::kNull;
+  });
 }
 
 Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& layout,

@@ -130,7 +130,7 @@ Result<std::unique_ptr<FileReader>> FileReader::open(const std::string& path,
     NMB_ASSIGN(file, FileSource::open(path));
     return {};
   };
-  NMB_TRY(ranks.agree(open_here(), "Reader::open()"));
+  NMB_TRY(ranks.agree(open_here(), "Reader()", 0, sum_of(std::as_bytes(std::span(path)))));
   return open(std::move(file), options, ranks);
 }
 

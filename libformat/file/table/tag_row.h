@@ -12,7 +12,7 @@ namespace nmb {
 
 // Checks a tag that a user gives to a block. Errors: kUsage.
 Status check_new_tag(std::string_view name, const TagValue& value);
-// Checks the text of a value, if it has one. of: what has the value, for the message. Errors:
+// Checks the text of a value, if it has one. of: the owner of the value, for the message. Errors:
 // kUsage.
 Status check_text(const TagValue& value, const std::string& of);
 // Returns the row of a tag, which refers to bytes of `tag`.

@@ -42,12 +42,12 @@ class BlockDimensions {
                   ObjectHeader& header)
       : entry_(entry), metadata_(metadata), shared_(shared), header_(header) {}
   // Finds the coordinate variables. `above` has for each dimension the dimension of a block above
-  // that it represents; it is empty if there is none. `is_shown` has for each variable whether the
+  // that it represents; it is empty if there is none. `is_shown` says for each variable whether the
   // view shows it.
   void find(const std::vector<std::optional<ViewDimension>>& above,
             const std::vector<bool>& is_shown);
   std::uint64_t count() const { return coordinates_.size(); }
-  // Calls this function if the view leaves out a variable.
+  // Must be called if the view leaves out a variable.
   void leave_out(VarId variable);
   // Returns the name of the link to a variable.
   std::string name_of(VarId variable) const;

@@ -15,12 +15,10 @@ namespace nmb {
 namespace {
 
 using hdf5::Creation;
-using hdf5::Layout;
 using hdf5::Link;
 using hdf5::LinkKind;
 using hdf5::Property;
 using hdf5::Space;
-using hdf5::SpaceClass;
 using Number = Property::Number;
 
 }  // namespace
@@ -188,18 +186,8 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
     return left_out(LeftOutReason::kType, named.status().message());
   }
   header_.start(properties_.order(id).attributes);
-  header_.begin(HeaderMessage::kDataspace);
-  put_space(space, header_.bytes());
-  (void)header_.end();
-  header_.begin(HeaderMessage::kDatatype, kConstantMessage | (*named ? kSharedMessage : 0));
-  header_.bytes().put(type.bytes());
-  (void)header_.end();
-  NMB_ASSIGN(Refused refused, storage_.add_fill_value(id, creation));
-  if (!refused) {
-    NMB_ASSIGN(refused, storage_.add_layout(id, space, creation));
-  }
-  if (!refused && creation.layout == Layout::kChunked && space.space_class == SpaceClass::kSimple)
-    refused = storage_.add_filters(creation.filters);
+  add_space_and_type(space, type, named->has_value(), header_);
+  NMB_ASSIGN(Refused refused, storage_.add_storage(id, space, creation));
   if (refused) return left_out(refused->reason, std::move(refused->why));
   const Digest key = KnownObjects::key_of_path(messages_.path_of(variable.name));
   NMB_TRY(messages_.add_shared_messages(id, key, header_));

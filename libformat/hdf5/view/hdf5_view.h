@@ -70,7 +70,7 @@ struct LeftOutList {
   NMB_EXPORT std::vector<std::string> lines() const;
 };
 
-// What a view costs.
+// The cost of a view.
 struct ViewCost {
   std::uint64_t bytes = 0;       // size of the view
   std::uint64_t file_bytes = 0;  // size of the file without the view

@@ -28,8 +28,6 @@ void put_named_type(std::uint64_t address, Hdf5Bytes& out) {
   out.put64(address);
 }
 
-}  // namespace
-
 void put_space(const Space& space, Hdf5Bytes& out) {
   switch (space.space_class) {
     case SpaceClass::kScalar:
@@ -39,6 +37,18 @@ void put_space(const Space& space, Hdf5Bytes& out) {
     case SpaceClass::kSimple:
       return put_simple_space(out, space.lengths, space.maximum);
   }
+}
+
+}  // namespace
+
+void add_space_and_type(const Space& space, const Hdf5Bytes& type, bool is_named,
+                        ObjectHeader& header) {
+  header.begin(HeaderMessage::kDataspace);
+  put_space(space, header.bytes());
+  (void)header.end();
+  header.begin(HeaderMessage::kDatatype, kConstantMessage | (is_named ? kSharedMessage : 0));
+  header.bytes().put(type.bytes());
+  (void)header.end();
 }
 
 std::string null_references_text(std::uint64_t count) {

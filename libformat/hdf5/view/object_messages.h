@@ -18,7 +18,10 @@
 
 namespace nmb {
 
-void put_space(const hdf5::Space& space, Hdf5Bytes& out);
+// Adds the dataspace and the datatype of a variable. type: the result of put_named_or_plain().
+// is_named: whether it refers to a named datatype.
+void add_space_and_type(const hdf5::Space& space, const Hdf5Bytes& type, bool is_named,
+                        ObjectHeader& header);
 // Says that `count` references are null in the view.
 std::string null_references_text(std::uint64_t count);
 

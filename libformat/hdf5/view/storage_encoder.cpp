@@ -47,6 +47,16 @@ std::uint64_t StorageEncoder::size_in_file(VarId id) const {
   return hdf5::memory_size(types_, metadata_.variable(id).type, hdf5::kStringInFile);
 }
 
+Result<Refused> StorageEncoder::add_storage(VarId id, const Space& space,
+                                            const Creation& creation) {
+  NMB_ASSIGN(Refused refused, add_fill_value(id, creation));
+  if (refused) return refused;
+  NMB_ASSIGN(refused, add_layout(id, space, creation));
+  if (refused || creation.layout != Layout::kChunked || space.space_class != SpaceClass::kSimple)
+    return refused;
+  return add_filters(creation.filters);
+}
+
 Result<Refused> StorageEncoder::add_fill_value(VarId id, const Creation& creation) {
   constexpr unsigned kVersion = 3, kUndefined = 0x10, kDefined = 0x20;
   Hdf5Bytes& out = header_.bytes();

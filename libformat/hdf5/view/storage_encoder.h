@@ -26,7 +26,7 @@ class StorageEncoder {
   // The values outside of chunks that may be missing in the file.
   enum class Unwritten : std::uint8_t {
     kZero,  // those that read as zero in NMB and HDF5
-    kFill,  // all, because add_fill_value() gets the fill value that NMB returns for them
+    kFill,  // all, because the fill value of `creation` is the one that NMB returns for them
   };
   // All arguments must outlive the object. If the block's values cannot be shown in place, `places`
   // has the reason. The messages are added to `header`.
@@ -41,17 +41,17 @@ class StorageEncoder {
         header_(header),
         unwritten_(unwritten),
         values_(types_, shared.before, shared.heap) {}
-  // Errors: kDamaged.
-  Result<Refused> add_fill_value(VarId id, const hdf5::Creation& creation);
-  // Writes a copy of the values if they have variable length, and the tree of the variable's chunks
-  // if it has chunks. Adds the layout. Errors: kDamaged; kUnsupported if there are more chunks than
-  // allowed; kIo.
-  Result<Refused> add_layout(VarId id, const hdf5::Space& space, const hdf5::Creation& creation);
+  // Adds the fill value, the layout and the filters of a variable. Writes a copy of the values if
+  // they have variable length, and the tree of the variable's chunks if it has chunks. Errors:
+  // kDamaged; kUnsupported if there are more chunks than allowed; kIo.
+  Result<Refused> add_storage(VarId id, const hdf5::Space& space, const hdf5::Creation& creation);
   // Returns how many references in the copied values lead to objects that the view does not show.
   std::uint64_t lost_references() const { return copy_ ? values_.lost_references() : 0; }
-  Refused add_filters(const std::vector<Filter>& filters);
 
  private:
+  Result<Refused> add_fill_value(VarId id, const hdf5::Creation& creation);
+  Result<Refused> add_layout(VarId id, const hdf5::Space& space, const hdf5::Creation& creation);
+  Refused add_filters(const std::vector<Filter>& filters);
   std::uint64_t size_in_file(VarId id) const;
   // Converts `count` values of the variable, and passes the results in parts to take(Hdf5Bytes&).
   // The length of each part except the last is a multiple of 8.

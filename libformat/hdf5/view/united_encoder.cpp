@@ -13,7 +13,6 @@ namespace nmb {
 namespace {
 
 using hdf5::Creation;
-using hdf5::Layout;
 using hdf5::Space;
 using hdf5::SpaceClass;
 
@@ -96,17 +95,6 @@ Result<std::optional<Digest>> UnitedEncoder::put_type(Type type, Hdf5Bytes& out)
   return std::optional<Digest>();
 }
 
-// Adds the fill value, the layout and the filters of a variable.
-Result<Refused> UnitedEncoder::add_storage(VarId id, const Space& space) {
-  const Creation how = creation(id, space);
-  NMB_ASSIGN(Refused refused, storage_.add_fill_value(id, how));
-  if (refused) return refused;
-  NMB_ASSIGN(refused, storage_.add_layout(id, space, how));
-  if (refused || how.layout != Layout::kChunked || space.space_class != SpaceClass::kSimple)
-    return refused;
-  return storage_.add_filters(how.filters);
-}
-
 Status UnitedEncoder::encode_variable(VarId id, LinkList* links) {
   const Variable variable = metadata_.variable(id);
   const auto left_out = [&](LeftOutReason reason, std::string why) {
@@ -128,13 +116,8 @@ Status UnitedEncoder::encode_variable(VarId id, LinkList* links) {
     return left_out(LeftOutReason::kType, named.status().message());
   }
   header_.start();
-  header_.begin(HeaderMessage::kDataspace);
-  put_space(space, header_.bytes());
-  (void)header_.end();
-  header_.begin(HeaderMessage::kDatatype, kConstantMessage | (*named ? kSharedMessage : 0));
-  header_.bytes().put(type.bytes());
-  (void)header_.end();
-  NMB_ASSIGN(Refused refused, add_storage(id, space));
+  add_space_and_type(space, type, named->has_value(), header_);
+  NMB_ASSIGN(Refused refused, storage_.add_storage(id, space, creation(id, space)));
   if (refused) return left_out(refused->reason, std::move(refused->why));
   NMB_TRY(dimensions_.add_attributes(id));
   NMB_TRY(add_attributes(id, messages_.path_of(variable.name), header_));

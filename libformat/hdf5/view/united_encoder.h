@@ -44,7 +44,6 @@ class UnitedEncoder {
   hdf5::Creation creation(VarId id, const hdf5::Space& space) const;
   Status encode_variable(VarId id, LinkList* links);
   Result<std::optional<Digest>> put_type(Type type, Hdf5Bytes& out);
-  Result<Refused> add_storage(VarId id, const hdf5::Space& space);
   Status add_attributes(VarId owner, const std::string& path, ObjectHeader& header);
   Status add_attribute(VarId owner, const Attribute& attribute, std::uint32_t number,
                        const std::string& path, ObjectHeader& header);

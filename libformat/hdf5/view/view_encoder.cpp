@@ -299,7 +299,7 @@ class ViewPass {
     return {};
   }
 
-  // Finds lost records like lost_records(), which visits blocks in the same order.
+  // Finds lost records as lost_records() does, in the same order of blocks.
   void note_lost_records(const BlockEntry& entry, const Metadata& metadata,
                          const std::vector<std::optional<ViewDimension>>& above) {
     const std::optional<DimId> dimension = first_growing(metadata);

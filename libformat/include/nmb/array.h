@@ -41,14 +41,16 @@ constexpr std::size_t memory_type_size(MemoryType type) {
 
 template <class T>
 constexpr MemoryType memory_type_of() {
-  if constexpr (std::is_same_v<T, char>)
+  if constexpr (std::is_same_v<T, char> || std::is_same_v<T, char8_t>)
     return MemoryType::kText;
   else if constexpr (std::is_same_v<T, float>)
     return MemoryType::kFloat;
   else if constexpr (std::is_same_v<T, double>)
     return MemoryType::kDouble;
   else {
-    static_assert(std::is_integral_v<T>, "an arithmetic type");
+    static_assert(std::is_integral_v<T> && !std::is_same_v<T, wchar_t> &&
+                      !std::is_same_v<T, char16_t> && !std::is_same_v<T, char32_t>,
+                  "values are float, double, integers, or text of char or char8_t");
     constexpr bool s = std::is_signed_v<T>;
     if constexpr (sizeof(T) == 1)
       return s ? MemoryType::kInt8 : MemoryType::kUInt8;
@@ -59,6 +61,13 @@ constexpr MemoryType memory_type_of() {
     else
       return s ? MemoryType::kInt64 : MemoryType::kUInt64;
   }
+}
+
+// Fails to compile if values cannot be read into elements of type T.
+template <class T>
+constexpr void check_element() {
+  static_assert(!std::is_same_v<T, bool>, "values cannot be read as bool; use signed char");
+  (void)memory_type_of<T>();
 }
 
 // Returns the type of a variable or an attribute whose values need no conversion.
@@ -74,12 +83,13 @@ constexpr Type type_of() {
   return type_for(memory_type_of<T>());
 }
 
-// A number, or a contiguous range of numbers or characters other than an array of char.
+// A number, or a contiguous range of numbers or characters, other than an array of characters.
 template <class T>
 concept Numbers = std::is_arithmetic_v<T> ||
     (std::ranges::contiguous_range<const T>&& std::ranges::sized_range<const T>&&
          std::is_arithmetic_v<std::ranges::range_value_t<const T>> &&
-     !std::is_same_v<std::remove_cv_t<std::remove_extent_t<T>>, char>);
+     !std::is_same_v<std::remove_cv_t<std::remove_extent_t<T>>, char> &&
+     !std::is_same_v<std::remove_cv_t<std::remove_extent_t<T>>, char8_t>);
 
 // Temporary numbers: gone when the call that takes them returns.
 template <class T>
@@ -100,6 +110,10 @@ class ConstArray {
   ConstArray(const char (&text)[N])
       : ConstArray(
             std::span(text, static_cast<std::size_t>(std::find(text, text + N, '\0') - text))) {}
+  template <std::size_t N>
+  ConstArray(const char8_t (&text)[N])
+      : ConstArray(
+            std::span(text, static_cast<std::size_t>(std::find(text, text + N, u8'\0') - text))) {}
   template <class T>
   requires std::is_same_v < std::remove_cv_t<std::remove_pointer_t<T>>,
   char > &&std::is_pointer_v<T> ConstArray(const T& text) : ConstArray(std::string_view(text)) {}

@@ -57,11 +57,11 @@ struct ConvertOptions {
 };
 
 struct ConvertReport {
-  // Content of the input that the output lacks. Without `lossy`, the call fails if there are any
-  // losses but tags, and what chunks that cannot be decoded have.
+  // Content of the input that the output lacks. Without `lossy`, the call fails if there is any
+  // loss, except tags and the values of chunks that cannot be decoded.
   std::vector<std::string> losses{};
-  // What else the caller should know: for example that the output has a value in another form, that
-  // HDF5 programs need a plug-in for its codec, or why it has no HDF5 view.
+  // Other facts for the caller, for example: the output has a value in another form, HDF5 programs
+  // need a plug-in for its codec, or why it has no HDF5 view.
   std::vector<std::string> warnings{};
 };
 

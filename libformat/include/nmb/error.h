@@ -1,7 +1,8 @@
 // Error: what the functions of this library throw. Each function f() that can fail has a twin
 // try_f(), which returns the same failure as a Status or a Result; f() is check(try_f()). If a
-// callback throws an exception, the call fails with what caught() makes of it. try_f() itself
-// throws only std::bad_alloc. Calls of a handle that was moved from fail with kUsage.
+// callback throws an exception, the call fails with the Status that caught() returns for it.
+// try_f() itself throws only std::bad_alloc. Calls of an empty handle, which was not assigned or
+// was moved from, fail with kUsage; functions that fail only then, such as name(), have no twin.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +43,9 @@ T check(Result<T> result) {
   return *std::move(result);
 }
 
-// Runs work(), which returns nothing or a Status, and returns this Status, or that of what it
-// throws: that of an Error, kLimit for std::bad_alloc, and kUsage with the exception's text for
-// other exceptions.
+// Runs work(), which returns nothing or a Status, and returns this Status. For an exception,
+// returns the status of an Error, kLimit for std::bad_alloc, and kUsage for any other, with the
+// exception's text if it has one.
 template <class Work>
 Status caught(Work&& work) {
   using Returned = decltype(std::forward<Work>(work)());
@@ -63,6 +64,8 @@ Status caught(Work&& work) {
     return Status(Code::kLimit, "out of memory");
   } catch (const std::exception& error) {
     return Status(Code::kUsage, error.what());
+  } catch (...) {
+    return Status(Code::kUsage, "an exception of a type that is not derived from std::exception");
   }
 }
 

@@ -106,8 +106,8 @@ struct TagRule {
   NMB_EXPORT static Result<TagRule> try_parse(std::string_view text);
 };
 
-// A part of many blocks. The blocks are numbered from 0, in the order of the inputs and, in each
-// input, of the names. The number of a block modulo `count` is its shard, counted from 0.
+// A part of many blocks. The blocks are numbered from 0 in the order of the inputs, and by name
+// within an input. The number of a block modulo `count` is its shard, counted from 0.
 struct BlockShard {
   std::uint64_t first = 1;  // the first shard of the part, from 1 to `count`
   std::uint64_t count = 0;  // the number of all shards; must be set
@@ -119,9 +119,9 @@ struct BlockShard {
   bool is_all() const { return width == count; }
 };
 
-// Which blocks of the inputs are taken. A block is packed if all conditions hold for it. The name
-// of a block is its name in the NMB input, the name of the group in the HDF5 input, or the name of
-// the classic file without folder and ending. A block below a packed block is packed only if the
+// The blocks of the inputs that are packed: those for which all conditions hold. The name of a
+// block is its name in the NMB input, the name of the group in the HDF5 input, or the name of the
+// classic file without folder and ending. A block below a packed block is packed only if the
 // conditions hold for it too. A packed block may use dimensions and datatypes of groups above it.
 // Such groups are packed with their attributes, datatypes and dimension scales (coordinates), but
 // without their other variables. Links and references to objects that are not packed are left out.
@@ -190,7 +190,7 @@ enum class Mismatch : std::uint8_t {
   kWiden,
 };
 
-// In which values and attributes blocks of the same name must agree, in all modes but Pack.
+// The values and attributes in which blocks of the same name must agree, in all modes but Pack.
 struct Agreement {
   bool strict_attributes = false;  // whether each attribute must have the same value in all inputs
   // Whether values that are neither joined nor divided into tiles are taken from the first input
@@ -318,7 +318,7 @@ struct MergeReport {
   // input: a variable of another type, for example, is not compared further.
   std::vector<Conflict> conflicts{};
   std::vector<Conflict> differing{};  // attributes that differ: the first value was kept
-  std::vector<Conflict> left_out{}, filled{}, widened{}, rebased{};  // what the mode's options did
+  std::vector<Conflict> left_out{}, filled{}, widened{}, rebased{};  // effects of options
   std::vector<std::string> losses{};  // content of inputs that the output lacks
   std::vector<Status> unreadable{};   // inputs that cannot be used
   std::vector<std::string> warnings{};

@@ -9,8 +9,9 @@
 // Calls that are documented as collective must be made by all ranks, in the same order; a failure
 // is the same on all ranks. If a rank gives up between two collective calls, the next collective
 // call of the others fails with its reason: the exception or Status with which the work of run() or
-// run_threads() ends, or the argument of fail(). Only the thread that made a Ranks object may use
-// it.
+// run_threads() ends, or the argument of fail(). A call that has returned on the rank that gives up
+// still completes on the others. After such a failure, all calls of these Ranks fail. Only the
+// thread that made a Ranks object may use it.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,7 @@ class Ranks {
   NMB_EXPORT static Result<Ranks> try_mpi();
   // Collective over *comm, an MPI_Comm of `library`. This object keeps a duplicate of *comm.
   // Destroy this object before MPI_Finalize().
+  static Ranks mpi(MpiLibrary library, const void* comm) { return check(try_mpi(library, comm)); }
   NMB_EXPORT static Result<Ranks> try_mpi(MpiLibrary library, const void* comm);
   // Returns whether an MPI launcher has started this process, by its environment.
   NMB_EXPORT static bool has_launcher();
@@ -49,17 +51,19 @@ class Ranks {
   NMB_EXPORT int size() const;
 
   // Runs work() on this rank, which returns nothing or a Status. A failure or an exception becomes
-  // the failure of all ranks. Writers that it destroys lose what they have not committed.
+  // the failure of all ranks. Writers that it destroys without close() lose what they have not
+  // committed; the other ranks learn of it when the work ends or calls a collective function.
   template <class Work>
   void run(Work&& work) {
     check(try_run(std::forward<Work>(work)));
   }
   template <class Work>
   Status try_run(Work&& work) {
-    const Result<std::uint64_t> before = shared_failures();
-    return before.ok() ? ended(caught(std::forward<Work>(work)), *before) : before.status();
+    const Result<std::uint64_t> before = begin_work();
+    return before.ok() ? end_work(caught(std::forward<Work>(work)), *before) : before.status();
   }
-  // Makes the current or next collective call of all other ranks fail with `why`.
+  // Makes the next collective call fail with `why` on all ranks; on other ranks, this is the call
+  // in which they may already wait for this rank.
   NMB_EXPORT void fail(const Status& why);
   // Returns ok if `status` is ok on all ranks, and otherwise the failure of the lowest rank that
   // has one. Collective. The ranks can go on together after a failure.
@@ -69,11 +73,11 @@ class Ranks {
   NMB_EXPORT Status try_barrier();
 
  private:
-  // The number of collective calls that have failed on all ranks.
-  NMB_EXPORT Result<std::uint64_t> shared_failures() const;
-  // Called when work on this rank has ended: makes its failure the failure of all ranks. before:
-  // shared_failures() when the work began.
-  NMB_EXPORT Status ended(const Status& status, std::uint64_t before);
+  // Returns the number of collective calls that have failed on all ranks.
+  NMB_EXPORT Result<std::uint64_t> begin_work();
+  // Makes the failure of this rank's work the failure of all ranks. before: the result of
+  // begin_work().
+  NMB_EXPORT Status end_work(const Status& status, std::uint64_t before);
   friend Communicator& communicator(Ranks& ranks);
   friend Status try_run_threads(int, const std::function<Status(Ranks&)>&);
   Communicator& use() const;

@@ -67,12 +67,14 @@ class AttView {
   }
   template <class T>
   Result<T> try_number() const {
+    check_element<T>();
     T value{};
     const Status status = try_read(std::span(&value, 1));
     return status.ok() ? Result<T>(value) : status;
   }
   template <class T>
   Result<std::vector<T>> try_numbers() const {
+    check_element<T>();
     std::vector<T> values(static_cast<std::size_t>(count_));
     const Status status = try_read(values);
     return status.ok() ? Result<std::vector<T>>(std::move(values)) : status;
@@ -143,10 +145,10 @@ class VarView {
   NMB_EXPORT std::vector<AttView> atts() const;
 
   // Reads all values, or a hyperslab, in row-major order, converted to T. Missing values are
-  // returned as the fill value; statistics leave them out. Errors: kUsage for a
-  // wrong hyperslab or length, or text and numbers mixed; kRange if T cannot hold some values (all
-  // are converted); kDamaged if a checksum is wrong; kUnsupported for a filter or an external file
-  // that may not be opened; kLimit; kIo.
+  // returned as the fill value; statistics leave them out. Errors: kUsage for a wrong hyperslab or
+  // length, text and numbers mixed, or a variable with a null dataspace in HDF5, which has no
+  // values; kRange if T cannot hold some values (all are converted); kDamaged if a checksum is
+  // wrong; kUnsupported for a filter or an external file that may not be opened; kLimit; kIo.
   template <class T>
   std::vector<T> read() const {
     return check(try_read<T>());
@@ -162,6 +164,7 @@ class VarView {
   }
   template <class T>
   Result<std::vector<T>> try_read(const Hyperslab& slab) const {
+    check_element<T>();
     const Result<std::uint64_t> count = try_count(slab);
     if (!count.ok()) return count.status();
     std::vector<T> values;
@@ -310,11 +313,12 @@ struct ElementRequest {
 
 class Reader {
  public:
+  Reader() = default;
   // Opens the newest generation. Errors: kNotFound; kUnknownKind; kDamaged; kUnsupported; kIo.
   explicit Reader(const std::string& path, const ReadOptions& options = {})
       : Reader(check(try_open(path, options))) {}
-  // Collective, for NMB files: rank 0 reads the head and sends it. `ranks` must outlive the reader
-  // and its handles.
+  // Collective, for NMB files: rank 0 reads the head and sends it. All ranks pass the same path.
+  // `ranks` must outlive the reader and its handles.
   Reader(const std::string& path, Ranks& ranks, const ReadOptions& options = {})
       : Reader(check(try_open(path, ranks, options))) {}
   NMB_EXPORT static Result<Reader> try_open(const std::string& path,

@@ -15,7 +15,7 @@
 #include <vector>
 
 // Visibility of the library's public symbols.
-#define NMB_EXPORT __attribute__((visibility("default")))
+#define NMB_EXPORT [[gnu::visibility("default")]]
 
 namespace nmb {
 
@@ -72,7 +72,7 @@ class [[nodiscard]] Status {
   int rank() const { return detail_ ? detail_->rank : kNoRank; }
   // Returns "FILE: at OFFSET: MESSAGE (RULE)". Unknown parts are left out.
   NMB_EXPORT std::string text() const;
-  // Returns the same failure. If the failure names no file, the result names `file`.
+  // Returns the same failure; if it names no file, the result names `file`.
   NMB_EXPORT Status in_file(std::string_view file) const;
   // Returns the same failure at another place, for example in a file that the user named instead of
   // in a temporary file.

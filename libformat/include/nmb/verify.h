@@ -62,7 +62,8 @@ struct VerifyOptions {
   // If not 0: checks only what generations after this one added to an NMB file. Excludes
   // `originals`.
   std::uint64_t since = 0;
-  // Which external files may be opened. If a needed one may not, the result is incomplete.
+  // Which external files may be opened. If a file that is needed may not be opened, the result is
+  // incomplete.
   ExternalPaths external = ExternalPaths::kBeneath;
   unsigned threads = 1;
   // If set, the call is collective: these ranks share the check of values, and all get its result.

@@ -12,23 +12,30 @@
 // changes what was committed.
 //
 // Block, Dim and Var are handles: small, cheap to copy, and useless after close() (kUsage). A call
-// that mixes handles of two blocks or writers fails with kUsage.
+// that mixes handles of two blocks or writers fails with kUsage. A handle or Writer that is made
+// without arguments is empty until it is assigned.
 //
 // Several ranks: each rank makes a Writer of the same path with its Ranks. Writer(), open_blocks(),
 // end_define(), redefine(), extend(), put_all(), wait_all(), sync(), close() and report() are then
-// collective; all other calls are local. Several ranks may define the same block, each in full or
-// in part. The block becomes the union of these definitions, and end_define() fails with kConflict
-// if they disagree. Definitions come before end_define(), values after it. A writer of one rank
-// needs neither end_define() nor redefine(), because it calls them itself; a program that defines
-// many blocks before it puts values is faster than one that alternates, and its file is smaller.
+// collective; all other calls are local. Several ranks may define the same new block, each in full
+// or in part. The block becomes the union of these definitions, and end_define() fails with
+// kConflict if they disagree. A committed block is changed, renamed or removed by one rank alone in
+// a generation, else end_define() fails with kConflict; the other ranks see the change and may put
+// values into the block after sync(), else put() fails with kUsage. Definitions come before
+// end_define(), values after it. The content of the file does not depend on the number of ranks;
+// its bytes do not either if the ranks define the blocks in the order of ranks. A writer of one
+// rank needs neither end_define() nor redefine(), because it calls them itself; a program that
+// defines many blocks before it puts values is faster than one that alternates, and its file is
+// smaller.
 //
-// Errors: after kUsage, kExists, kNotFound or kRange, the writer can be used on. A collective call
-// returns them on all ranks if one rank passes a wrong argument, and changes nothing; but kRange
-// means that all values are put. After any other failure of end_define() or of a collective call of
-// several ranks, after different collective calls, and after kIo, kNoSpace or kDamaged, every later
-// call returns the same failure. A writer and its handles belong to one thread.
+// Errors: after kUsage, kExists, kNotFound or kRange, the writer can still be used. If one rank
+// passes a wrong argument to a collective call, all ranks get the error and nothing changes; only
+// after kRange, all values are put. After any other failure of sync() or close(), and of a
+// collective call on several ranks, and after kIo, kNoSpace or kDamaged, every later call that can
+// fail returns the same failure. A writer and its handles belong to one thread.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -56,7 +63,8 @@ struct WriteOptions {
   // --- what happens to the file ---
   enum class Mode : std::uint8_t {
     kCreate,   // makes a new file; fails with kExists if the path exists
-    kReplace,  // makes a new file, which replaces an existing one when it is committed
+    kReplace,  // makes a new file, which replaces an existing one when it is committed, and gets
+               // its permissions; fails with kExists for a symbolic link
     kAppend,   // adds a generation to an existing NMB file
   };
   Mode mode = Mode::kCreate;
@@ -86,12 +94,15 @@ struct WriteOptions {
 
 // A dimension of a block that is written.
 class Dim {
+ public:
+  Dim() = default;
+
  private:
   friend class Block;
   Dim(std::uint64_t writer, std::uint32_t block, std::uint32_t id)
       : writer_(writer), block_(block), id_(id) {}
-  std::uint64_t writer_;  // number of the writer, which no other writer of the process has
-  std::uint32_t block_, id_;
+  std::uint64_t writer_ = 0;  // number of the writer, which no other writer of the process has
+  std::uint32_t block_ = 0, id_ = 0;
 };
 
 // A put that iput() has begun and that wait() or wait_all() of the same writer completes. 0 is
@@ -101,18 +112,25 @@ enum class Request : std::uint64_t {};
 // A variable of a block that is written.
 class Var {
  public:
+  Var() = default;
+
   // Sets an attribute to text, a number or numbers, and gives it their type. Returns the variable,
   // so that calls can be chained. A _FillValue must be one value; it gets the type of the variable.
-  // Errors: kUsage, also for a _FillValue that this type cannot hold exactly.
+  // Errors: kUsage, also for a _FillValue that this type cannot hold exactly, or that changes while
+  // some values of the variable are not written.
   Var& att(std::string_view name, ConstArray values) { return check(try_att(name, values)), *this; }
   NMB_EXPORT Status try_att(std::string_view name, ConstArray values);
   // Converts the numbers. Errors: kRange if one does not fit `type`; nothing is set then. kUsage
   // for a _FillValue of another type than the variable's.
+  Var& att(std::string_view name, Type type, ConstArray numbers) {
+    return check(try_att(name, type, numbers)), *this;
+  }
   NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
 
   // Puts all values in row-major order, converted to the variable's type. If the variable has
-  // records, their number follows from the number of values. Errors: kRange if some
-  // values do not fit the type (all are put); kUsage for a wrong number of values.
+  // records, the values are those of its first records, as many as there are values for; later
+  // records stay. Errors: kRange if some values do not fit the type (all are put); kUsage for a
+  // wrong number of values.
   void put(ConstArray values) { check(try_put(values)); }
   NMB_EXPORT Status try_put(ConstArray values);
   // Puts a hyperslab, and adds records as needed.
@@ -141,7 +159,7 @@ class Var {
   Request iput(const Hyperslab& slab, ConstArray values) { return check(try_iput(slab, values)); }
   NMB_EXPORT Result<Request> try_iput(ConstArray values);
   NMB_EXPORT Result<Request> try_iput(const Hyperslab& slab, ConstArray values);
-  // Values that are gone when the call returns do not compile.
+  // Temporary values, which are gone when the call returns, do not compile.
   template <TemporaryNumbers T>
   Request iput(T&& values) = delete;
   template <TemporaryNumbers T>
@@ -164,12 +182,14 @@ class Var {
   Var(std::shared_ptr<WriterState> writer, std::uint32_t block, std::uint32_t id)
       : writer_(std::move(writer)), block_(block), id_(id) {}
   std::shared_ptr<WriterState> writer_;
-  std::uint32_t block_, id_;
+  std::uint32_t block_ = 0, id_ = 0;
 };
 
 // A block that is written: dimensions, variables and attributes under a name, which is a path.
 class Block {
  public:
+  Block() = default;
+
   // Defines a dimension of at least 1. A block may have one record dimension, with the length
   // kUnlimited. Errors: kExists, kUsage.
   Dim dim(std::string_view name, std::uint64_t length) { return check(try_dim(name, length)); }
@@ -183,6 +203,10 @@ class Block {
   template <class T>
   Var var(std::string_view name, std::initializer_list<Dim> dims = {}) {
     return check(try_var(name, type_of<T>(), {dims.begin(), dims.size()}));
+  }
+  template <class T>
+  Var var(std::string_view name, std::span<const Dim> dims) {
+    return check(try_var(name, type_of<T>(), dims));
   }
   Var var(std::string_view name, Type type, std::span<const Dim> dims) {
     return check(try_var(name, type, dims));
@@ -199,6 +223,9 @@ class Block {
   Status try_att(std::string_view name, ConstArray values) {
     return try_att(name, type_for(values.type()), values);
   }
+  Block& att(std::string_view name, Type type, ConstArray numbers) {
+    return check(try_att(name, type, numbers)), *this;
+  }
   NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
 
   // Sets the number of samples, which readers count without reading blocks; the default is 0. If
@@ -209,6 +236,11 @@ class Block {
   // Sets a tag of a block that is not committed yet; Reader::find() finds blocks by their tags.
   Block& tag(std::string_view name, TagValue value) {
     return check(try_tag(name, std::move(value))), *this;
+  }
+  template <std::same_as<bool> T>
+  Block& tag(std::string_view, T) {
+    static_assert(sizeof(T) == 0, "a tag is text or a number, not a truth value");
+    return *this;
   }
   NMB_EXPORT Status try_tag(std::string_view name, TagValue value);
 
@@ -224,13 +256,14 @@ class Block {
   Block(std::shared_ptr<WriterState> writer, std::uint32_t id)
       : writer_(std::move(writer)), id_(id) {}
   std::shared_ptr<WriterState> writer_;
-  std::uint32_t id_;
+  std::uint32_t id_ = 0;
 };
 
 class Writer {
  public:
-  // Errors: kExists; kUsage for an option out of range; kUnknownKind, kDamaged, kUnsupported and
-  // kBusy (another writer has the file) with kAppend; kIo; kNoSpace.
+  Writer() = default;
+  // Errors: kExists; kUsage for an empty path or an option out of range; kUnknownKind, kDamaged,
+  // kUnsupported and kBusy (another writer has the file) with kAppend; kIo; kNoSpace.
   explicit Writer(const std::string& path, const WriteOptions& options = {})
       : Writer(check(try_open(path, options))) {}
   // Collective. `ranks` must outlive the writer.
@@ -242,8 +275,8 @@ class Writer {
                                             const WriteOptions& options = {});
   NMB_EXPORT Writer(Writer&&) noexcept;
   NMB_EXPORT Writer& operator=(Writer&&) noexcept;
-  // Without close(), everything uncommitted is lost. If other ranks go on, their next collective
-  // call fails.
+  // Without close(), everything uncommitted is lost, and the next collective call of these Ranks
+  // fails on all ranks, unless the last collective call has failed on all of them.
   NMB_EXPORT ~Writer();
 
   // Finds a block of the file or of this rank, or defines it if there is none. Errors: kUsage if
@@ -260,7 +293,8 @@ class Writer {
   NMB_EXPORT Status try_remove(const Block& block);
   void rename(const Block& block, std::string_view name) { check(try_rename(block, name)); }
   NMB_EXPORT Status try_rename(const Block& block, std::string_view name);
-  // Records how the file was made: one JSON object of at most 8 MiB per call. Only rank 0's count.
+  // Records how the file was made: one JSON object of at most 8 MiB per call, which the next commit
+  // writes. Only rank 0's count.
   // Errors: kUsage, also if the text is not one JSON object in UTF-8.
   void add_provenance(std::string_view json) { check(try_add_provenance(json)); }
   NMB_EXPORT Status try_add_provenance(std::string_view json);

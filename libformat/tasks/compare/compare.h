@@ -23,6 +23,11 @@
 
 namespace nmb {
 
+// How a merge will write classic datasets to an HDF5 file.
+struct PlannedHdf5 {
+  bool drops_made_up = false;  // whether the dimensions phony_dim_N will not be in the file
+};
+
 // A file of any kind.
 struct ContentFile {
   FileBlocks blocks;
@@ -30,6 +35,9 @@ struct ContentFile {
   // Set if `blocks` has other names for the blocks than the file. The paths of objects then count
   // as if this move had renamed the groups of the file.
   PathMove move{};
+  // Set if the classic datasets will be written to an HDF5 file, and count as that file will show
+  // them: with links to their named types.
+  std::optional<PlannedHdf5> planned{};
 };
 
 struct ContentOptions {

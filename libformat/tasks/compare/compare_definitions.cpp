@@ -21,6 +21,13 @@ std::string shape_text(const std::vector<std::uint64_t>& lengths) {
   return text + ")";
 }
 
+std::string scales_text(const std::vector<std::string>& paths) {
+  if (paths.empty()) return " without scale";
+  std::string text = paths.size() == 1 ? " with scale" : " with scales";
+  for (const std::string& path : paths) text += joined_text(" ", in_quotes(path));
+  return text;
+}
+
 std::string axes_text(const std::vector<AxisContent>& axes) {
   std::string text = "(";
   for (const AxisContent& axis : axes) {
@@ -31,6 +38,7 @@ std::string axes_text(const std::vector<AxisContent>& axes) {
                                    : joined_text(axis.dimension, "=", axis.length);
     if (axis.is_unlimited) text += " unlimited";
     if (axis.maximum != 0) text += joined_text(" of at most ", axis.maximum);
+    if (axis.other_scales) text += scales_text(*axis.other_scales);
   }
   return text + ")";
 }
@@ -61,7 +69,22 @@ std::string attribute_value_text(const AttributeContent& attribute) {
     }
     return text;
   }
-  // Values of any of the block's own types are shown as bytes, so one type code stands for all.
+  const bool is_string = attribute.type == "string";
+  if (is_string || attribute.type.starts_with("string(")) {
+    std::string text;
+    std::span<const std::byte> rest(attribute.values);
+    for (std::uint64_t i = 0; i < attribute.count; ++i) {
+      if (text.size() > kMost) return text + ", ...";
+      const std::uint64_t size =
+          is_string ? bytes_of_string(rest) : attribute.values.size() / attribute.count;
+      text += joined_text(
+          text.empty() ? "" : ", ",
+          canonical_text(is_string ? TextForm::kVariable : TextForm::kFixed, rest.first(size)));
+      rest = rest.subspan(size);
+    }
+    return text;
+  }
+  // Values of any of the block's other types are shown as bytes, so one type code stands for all.
   return canonical_text(static_cast<Type>(TypeTable::kFirst), attribute.values);
 }
 

@@ -61,7 +61,7 @@ Result<DatasetContent> content_of(const ContentFile& file, const BlockEntry& ent
   NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, file.blocks.dataset(entry));
   const std::string path = dataset->extent->name();
   Result<DatasetContent> content =
-      DatasetContent::of(entry.name, std::move(dataset), lengths, file.move);
+      DatasetContent::of(entry.name, std::move(dataset), lengths, file.move, file.planned);
   if (!content.ok()) return with_block_name(content.status(), entry.name).in_file(path);
   return content;
 }

@@ -248,7 +248,12 @@ class ContentDigester {
     NMB_ASSIGN(const std::vector<AxisContent> axes, block->axes(number));
     stream->number(axes.size());
     for (const AxisContent& axis : axes) {
-      stream->text(axis.dimension);
+      std::string name = axis.dimension;
+      if (axis.other_scales) {
+        name += '\0';
+        for (const std::string& path : *axis.other_scales) name.append(path).push_back('\0');
+      }
+      stream->text(name);
       stream->number(axis.level);
       stream->number(axis.length);
       stream->number(axis.is_unlimited ? 1 : 0);

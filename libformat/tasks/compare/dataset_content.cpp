@@ -4,9 +4,11 @@
 #include <numeric>
 #include <utility>
 
+#include "hdf5_types/netcdf_marks.h"
 #include "hdf5_types/type_header.h"
 #include "model/heap_value.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "netcdf/shared_dimensions.h"
 #include "wire/joined_text.h"
 
@@ -62,9 +64,12 @@ DatasetContent::DatasetContent(std::string name, std::shared_ptr<const Dataset> 
       texts_(own_types(dataset_->metadata)) {}
 
 Result<DatasetContent> DatasetContent::of(std::string name, std::shared_ptr<const Dataset> dataset,
-                                          const DimensionLengths& lengths, const PathMove& move) {
-  NetcdfView view = netcdf_view(*dataset, &lengths);
+                                          const DimensionLengths& lengths, const PathMove& move,
+                                          const std::optional<PlannedHdf5>& planned) {
+  // Names that netCDF makes up are not content, so their numbers do not matter.
+  NetcdfView view = netcdf_view(*dataset, &lengths, 0);
   DatasetContent content(std::move(name), std::move(dataset), std::move(view), move);
+  if (is_classic_dataset(content.dataset_->metadata)) content.planned_ = planned;
   if (const auto& extension = content.dataset_->metadata.extension()) {
     NMB_ASSIGN(content.properties_, hdf5::decode_properties(extension->hdf5));
   }
@@ -92,7 +97,11 @@ void DatasetContent::add_dimensions() {
   for (const NetcdfView::Dimension& dimension : view_.dimensions) {
     AxisContent axis;
     axis.is_unlimited = dimension.may_grow;
-    if (!dimension.is_made_up) {
+    const std::optional<DimId> id = metadata.find_dimension(dimension.name);
+    const std::uint32_t level = levels.empty() || !id ? 0 : levels[*id];
+    const bool is_dropped =
+        planned_ && planned_->drops_made_up && level == 0 && is_made_up(dimension.name);
+    if (!dimension.is_made_up && !is_dropped) {
       axis.dimension = dimension.name;
       axis.length = dimension.length;
       const std::string& group = dataset_->name;  // the path of the group in its file
@@ -102,9 +111,8 @@ void DatasetContent::add_dimensions() {
           axis.level = AxisContent::kElsewhere;
           axis.dimension = move_.moved(dimension.path);
         }
-      } else if (!levels.empty()) {
-        if (const std::optional<DimId> id = metadata.find_dimension(dimension.name))
-          axis.level = levels[*id];
+      } else {
+        axis.level = level;
       }
       if (axis.level == 0)
         dimensions_.push_back({dimension.name, dimension.length, dimension.may_grow});
@@ -147,6 +155,7 @@ std::string DatasetContent::comment_of(VarId owner) const {
 
 Result<std::vector<TypeContent>> DatasetContent::named_types() {
   std::vector<TypeContent> named;
+  if (planned_) NMB_TRY(add_planned_types(&named));
   const Property* const links = property(kGlobal, Number::kLinks);
   if (!links) return named;
   for (const hdf5::Link& link : links->links) {
@@ -175,6 +184,19 @@ Result<std::vector<TypeContent>> DatasetContent::named_types() {
   }
   std::ranges::stable_sort(named, {}, &TypeContent::name);
   return named;
+}
+
+Status DatasetContent::add_planned_types(std::vector<TypeContent>* named) {
+  const TypeTable* const table = types_.table();
+  for (std::size_t i = 0; table && i < table->size(); ++i) {
+    const SplitPath path = split_path(without_slash((*table)[i].name));
+    if (path.name.empty() || path.parent != name_) continue;
+    TypeContent& type = named->emplace_back();
+    type.name = path.name;
+    NMB_ASSIGN(type.type, texts_.of(static_cast<Type>(TypeTable::kFirst + i)));
+  }
+  std::ranges::stable_sort(*named, {}, &TypeContent::name);
+  return {};
 }
 
 bool DatasetContent::is_empty() const {
@@ -212,7 +234,26 @@ Result<std::vector<AxisContent>> DatasetContent::axes(std::size_t number) const 
     }
     axes.push_back(std::move(axis));
   }
+  add_other_scales(variable.id, variable.dimensions, &axes);
   return axes;
+}
+
+void DatasetContent::add_other_scales(VarId variable, std::span<const std::uint32_t> dimensions,
+                                      std::vector<AxisContent>* axes) const {
+  const Metadata& metadata = dataset_->metadata;
+  // Scales have no scales themselves.
+  if (is_classic_dataset(metadata) || is_dimension_scale(metadata, variable)) return;
+  std::vector<std::vector<std::string>> lists =
+      scale_lists(metadata, variable, axes->size(), std::numeric_limits<std::uint64_t>::max());
+  for (std::size_t i = 0; i < axes->size(); ++i) {
+    const NetcdfView::Dimension& dimension = view_.dimensions[dimensions[i]];
+    std::vector<std::string>& paths = lists[i];
+    if (dimension.path.empty() ? paths.empty()
+                               : paths.size() == 1 && paths.front() == dimension.path)
+      continue;
+    for (std::string& path : paths) path = move_.moved(path);
+    (*axes)[i].other_scales = std::move(paths);
+  }
 }
 
 Result<std::vector<AttributeContent>> DatasetContent::attributes_of(VarId owner) {

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compare/canonical_types.h"
+#include "compare/compare.h"
 #include "hdf5_types/hdf5_section.h"
 #include "model/dataset.h"
 #include "model/path_move.h"
@@ -35,6 +37,9 @@ struct AxisContent {
   std::uint64_t length = 0;
   bool is_unlimited = false;
   std::uint64_t maximum = 0;  // maximum length; 0 if it is unlimited or equal to the length
+  // The paths of its scales in HDF5, if these are not exactly the scale of `dimension`. netCDF may
+  // give a dimension to an axis without a scale.
+  std::optional<std::vector<std::string>> other_scales{};
   friend bool operator==(const AxisContent&, const AxisContent&) = default;
 };
 
@@ -65,9 +70,10 @@ struct LinkContent {
 class DatasetContent {
  public:
   // name: the block's name in messages. lengths: lengths of dimensions in the whole file. move:
-  // changes the paths of objects. Errors: kDamaged, kLimit.
+  // changes the paths of objects. planned: see ContentFile. Errors: kDamaged, kLimit.
   static Result<DatasetContent> of(std::string name, std::shared_ptr<const Dataset> dataset,
-                                   const DimensionLengths& lengths, const PathMove& move);
+                                   const DimensionLengths& lengths, const PathMove& move,
+                                   const std::optional<PlannedHdf5>& planned = {});
 
   const std::string& name() const { return name_; }
   const Dataset& dataset() const { return *dataset_; }
@@ -117,6 +123,10 @@ class DatasetContent {
   DatasetContent(std::string name, std::shared_ptr<const Dataset> dataset, NetcdfView view,
                  PathMove move);
   void add_dimensions();
+  // Adds the named types to which a planned HDF5 file will have links.
+  Status add_planned_types(std::vector<TypeContent>* named);
+  void add_other_scales(VarId variable, std::span<const std::uint32_t> dimensions,
+                        std::vector<AxisContent>* axes) const;
   void add_links();
   std::span<const hdf5::Property> properties_of(VarId owner) const;
   const hdf5::Property* property(VarId owner, hdf5::Property::Number number,
@@ -129,6 +139,7 @@ class DatasetContent {
   std::string name_;
   std::shared_ptr<const Dataset> dataset_;
   PathMove move_;
+  std::optional<PlannedHdf5> planned_;  // only for a classic dataset
   NetcdfView view_;
   CanonicalTypes types_;
   TypeTexts texts_;

@@ -45,12 +45,8 @@ long double number_of(Type type, const std::byte* value) {
   return 0;
 }
 
-// Returns whether a difference of numbers of this size is a multiple of the period, apart from the
-// rounding of floats.
-bool is_multiple(long double difference, double period, long double size) {
-  const long double rest = std::fabs(std::remainder(difference, static_cast<long double>(period)));
-  return rest <= std::ldexp(size + static_cast<long double>(period), -23);
-}
+// A byte that is 0 for a null string, and the number of bytes (spec/digest.md, section 4).
+constexpr std::size_t kStringHeader = 1 + sizeof(std::uint64_t);
 
 std::string hexadecimal(std::span<const std::byte> bytes) {
   constexpr std::size_t kMost = 32;
@@ -71,6 +67,23 @@ std::string canonical_text(Type type, std::span<const std::byte> value) {
     return "'" + printable({reinterpret_cast<const char*>(value.data()), value.size()}) + "'";
   if (is_type(static_cast<std::uint32_t>(type))) return number_text(type, value.data());
   return hexadecimal(value);
+}
+
+std::uint64_t bytes_of_string(std::span<const std::byte> values) {
+  return kStringHeader + load_be<std::uint64_t>(values.data() + 1);
+}
+
+std::string canonical_text(TextForm form, std::span<const std::byte> value) {
+  constexpr std::size_t kMost = 80;
+  if (form == TextForm::kVariable) {
+    if (value.front() == std::byte{0}) return "null";
+    value = value.subspan(kStringHeader);
+  }
+  std::string_view text(reinterpret_cast<const char*>(value.data()), value.size());
+  if (form == TextForm::kFixed) text = text.substr(0, text.find_last_not_of('\0') + 1);
+  std::string shown = "\"" + printable(text.substr(0, kMost)) + "\"";
+  if (text.size() > kMost) shown += joined_text("... (", text.size(), " bytes)");
+  return shown;
 }
 
 void DifferentValues::compare(std::uint64_t position, std::span<const std::byte> first,
@@ -106,7 +119,6 @@ void DifferentValues::compare_one(std::uint64_t position, std::span<const std::b
     } else {
       difference = std::fabs(a - b);
       const Tolerance& allowed = rule_.tolerance;
-      if (rule_.period > 0 && is_multiple(*difference, rule_.period, std::fabs(a))) return;
       if (!allowed.is_exact() && std::isfinite(a) && std::isfinite(b) &&
           *difference <= allowed.absolute + allowed.relative * std::fabs(b))
         return;
@@ -143,9 +155,12 @@ void DifferentValues::merge(DifferentValues&& other) {
 
 DifferentValue DifferentValues::shown(const FoundDifference& found,
                                       const std::vector<std::uint64_t>& lengths) const {
-  DifferentValue value{std::vector<std::uint64_t>(lengths.size()),
-                       canonical_text(rule_.type, found.first),
-                       canonical_text(rule_.type, found.second)};
+  const auto text = [&](std::span<const std::byte> value) {
+    return rule_.text == TextForm::kNone ? canonical_text(rule_.type, value)
+                                         : canonical_text(rule_.text, value);
+  };
+  DifferentValue value{std::vector<std::uint64_t>(lengths.size()), text(found.first),
+                       text(found.second)};
   std::uint64_t position = found.position;
   for (std::size_t i = lengths.size(); i-- > 0;) {
     value.index[i] = position % lengths[i];

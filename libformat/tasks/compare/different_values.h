@@ -15,14 +15,16 @@
 
 namespace nmb {
 
+// How the text of a string is found in its canonical value.
+enum class TextForm : std::uint8_t { kNone, kFixed, kVariable };
+
 // Says when two values count as the same.
 struct ValueRule {
   Type type = Type::kByte;  // a classic type, or one of the block's own types
+  TextForm text = TextForm::kNone;
   Tolerance tolerance;
   // The canonical fill values in both files. Empty if the variable has none.
   std::vector<std::byte> first_fill, second_fill;
-  // If not 0: numbers that differ by a multiple of it are the same.
-  double period = 0;
 
   bool is_number() const {
     return is_type(static_cast<std::uint32_t>(type)) && type != Type::kChar;
@@ -31,6 +33,10 @@ struct ValueRule {
 
 // Returns a canonical value as text.
 std::string canonical_text(Type type, std::span<const std::byte> value);
+// Returns a canonical string in quotes, shortened to about 80 bytes; "null" for a null string.
+std::string canonical_text(TextForm form, std::span<const std::byte> value);
+// Returns the number of bytes of the first of several canonical strings of variable length.
+std::uint64_t bytes_of_string(std::span<const std::byte> values);
 
 // Collects the values that differ in a part of a variable. Not thread-safe.
 class DifferentValues {

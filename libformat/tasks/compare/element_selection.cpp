@@ -46,8 +46,8 @@ ElementSelection::ElementSelection(std::vector<Axis> axes) {
   std::ranges::reverse(steps_);
 }
 
-// Returns the index with this number. Sets *left to the number of indexes from there on that follow
-// each other.
+// Returns the index with this number. Sets *left to the number of consecutive indexes from there
+// on.
 std::uint64_t ElementSelection::position_of(const Step& step, std::uint64_t number,
                                             std::uint64_t* left) {
   const auto after = std::ranges::upper_bound(step.firsts, number);

@@ -30,8 +30,8 @@ class ElementSelection {
   }
 
   std::uint64_t size() const { return size_; }
-  // Returns the positions of the selected elements number `begin` to `begin` + `count` - 1 in the
-  // array. Neighbours in the array that follow each other are in one run.
+  // Returns the positions in the array of the selected elements `begin` to `begin` + `count` - 1.
+  // Consecutive positions are one run.
   std::vector<ElementRun> runs(std::uint64_t begin, std::uint64_t count) const;
 
  private:

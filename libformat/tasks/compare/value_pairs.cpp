@@ -138,7 +138,6 @@ Status ValuePairs::set_rule(AddedPair* added) const {
   const ValuePair& pair = added->pair;
   ValueRule& rule = added->rule;
   rule.tolerance = options_.tolerance;
-  rule.period = pair.period;
   const auto fill_of = [](const ContentVariable& variable) {
     return variable.block->fill_value(variable.number);
   };
@@ -149,6 +148,8 @@ Status ValuePairs::set_rule(AddedPair* added) const {
   const Type type = block.type(pair.second.number);
   const TypeTable* const types = block.types().table();
   rule.type = types ? types->classic(type).value_or(type) : type;
+  if (TypeTable::is_extended(rule.type) && types->at(rule.type).type_class == TypeClass::kString)
+    rule.text = types->at(rule.type).variable_length ? TextForm::kVariable : TextForm::kFixed;
   return {};
 }
 

@@ -34,7 +34,7 @@ struct ElementBox {
   bool operator==(const ElementBox&) const = default;
 };
 
-// Where the elements of the first variable are in the second one.
+// The place in the second variable of elements of the first one.
 struct ValuePlace {
   std::vector<IndexRuns> from;  // for each dimension: the selected indexes of the first variable
   ElementBox to;                // in the second variable
@@ -48,11 +48,10 @@ struct ValuePair {
   std::optional<std::vector<std::byte>> constant{};
   // If nullopt, the variables have the same shape, and all elements are compared.
   std::optional<ValuePlace> place{};
-  // Appends what canonical values of the first variable must be in the second one. If unset, they
-  // stay the same.
+  // Appends the values that the second variable must have for canonical values of the first one. If
+  // unset, these are the same.
   std::function<void(std::span<const std::byte> values, std::vector<std::byte>* out)> convert{};
   std::vector<ElementBox> ignored{};  // boxes of the second variable that are not compared
-  double period = 0;                  // see ValueRule
 };
 
 class ValuePairs {

@@ -32,7 +32,7 @@ struct ChunkUse {
                             // shorter and cannot grow
 };
 
-// Arrays of at most this many bytes are not divided into chunks, unless chunk lengths are
+// Arrays of at most this size, in bytes, are not divided into chunks, unless chunk lengths are
 // requested.
 inline constexpr std::uint64_t kSmallArray = 64 << 10;
 

@@ -216,7 +216,7 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   return ranks.first([&]() -> Status {
     NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(between, reading));
     ExtractOptions convert = extract_options(options);
-    // Names phony_dim_N of united blocks are made up, unless a classic file may have them.
+    // Names phony_dim_N in united blocks are made up, unless they may be those of a classic input.
     convert.made_up_names = options.hdf5->plain && !report->has_classic_blocks;
     if (first.link_united)
       convert.links_unchanged = [&]() -> Status { return check_stamps(options.inputs, stamps); };

@@ -46,7 +46,7 @@ void AxisPlaces::settle(bool fills) {
     place(&parts);
     const Parts* const higher = fills && parts.kind == Kind::kUnknown ? above(key) : nullptr;
     if (!higher) continue;
-    // An input without values along the dimension may know it with length 0.
+    // An input without values along the dimension may state the length 0.
     for (const auto& [input, length] : higher->lengths)
       if (const auto known = parts.lengths.emplace(input, length).first; known->second == 0)
         known->second = length;

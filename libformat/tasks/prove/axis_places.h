@@ -28,9 +28,9 @@ class AxisPlaces {
   // the length in the merged file. grows: whether the dimension is unlimited in the input.
   void add(const Key& key, std::size_t input, std::uint64_t length, std::uint64_t whole,
            bool grows);
-  // Finds the places. fills: whether an input without a block of a joined dimension has fill values
-  // there, as many as the dimension of a group above is long. Call this after all lengths were
-  // added.
+  // Finds the places. fills: whether an input that lacks a joined dimension has fill values along
+  // it, as many as its dimension of this name in a group above is long. Call this after all lengths
+  // were added.
   void settle(bool fills);
 
   bool has(const Key& key, std::size_t input) const {

@@ -18,7 +18,7 @@ namespace {
 #ifdef __SIZEOF_FLOAT128__
 __extension__ using Quad = __float128;
 #else
-using Quad = long double;  // has 113 bits where there is no other such type
+using Quad = long double;  // also has 113 bits on machines without __float128
 #endif
 
 constexpr const char *kFillValue = "_FillValue", *kMissingValue = "missing_value";
@@ -88,16 +88,6 @@ Result<TimeUnits> units_of(DatasetContent& block, std::size_t variable) {
   NMB_ASSIGN(std::string units, text_of(block, variable, "units"));
   NMB_ASSIGN(std::string calendar, text_of(block, variable, "calendar"));
   return TimeUnits{std::move(units), std::move(calendar)};
-}
-
-// Returns the name of the coordinate whose bounds a variable is; empty if there is none.
-Result<std::string> coordinate_with_bounds(DatasetContent& block, const std::string& bounds) {
-  for (std::size_t v = 0; v < block.variable_count(); ++v)
-    for (const char* attribute : {"bounds", "climatology"}) {
-      NMB_ASSIGN(const std::string text, text_of(block, v, attribute));
-      if (text == bounds) return block.variable_name(v);
-    }
-  return std::string();
 }
 
 Result<TimeUnits> time_units_of(DatasetContent& block, std::size_t variable) {
@@ -190,9 +180,13 @@ Result<std::string> text_of(DatasetContent& block, std::size_t variable, std::st
                      attribute->values.size());
 }
 
-Result<std::string> units_of_values(DatasetContent& block, std::size_t variable) {
-  NMB_ASSIGN(TimeUnits found, time_units_of(block, variable));
-  return std::move(found.units);
+Result<std::string> coordinate_with_bounds(DatasetContent& block, const std::string& bounds) {
+  for (std::size_t v = 0; v < block.variable_count(); ++v)
+    for (const char* attribute : {"bounds", "climatology"}) {
+      NMB_ASSIGN(const std::string text, text_of(block, v, attribute));
+      if (text == bounds) return block.variable_name(v);
+    }
+  return std::string();
 }
 
 double number_of_canonical(Type type, const std::byte* value) {
@@ -210,6 +204,25 @@ ExpectedValues widened(Type from, Type to, std::vector<std::byte> fill,
       else
         append_number(to, load_number(from, values.data() + at), out);
     make_nans_canonical(to, std::span(*out).subspan(begin));
+  };
+}
+
+ExpectedValues turned(Type type, double degrees) {
+  return [type, degrees](std::span<const std::byte> values, std::vector<std::byte>* out) {
+    for (std::size_t at = 0; at < values.size(); at += type_size(type)) {
+      const double number = number_of_canonical(type, values.data() + at) + degrees;
+      append_number(type, static_cast<Quad>(number), out);
+    }
+  };
+}
+
+ExpectedValues one_after_the_other(ExpectedValues first, ExpectedValues second) {
+  if (!first || !second) return first ? first : second;
+  return [first = std::move(first), second = std::move(second)](std::span<const std::byte> values,
+                                                                std::vector<std::byte>* out) {
+    std::vector<std::byte> between;
+    first(values, &between);
+    second(between, out);
   };
 }
 
@@ -247,13 +260,7 @@ Result<ExpectedValues> expected_values(DatasetContent& input, std::size_t from,
     NMB_ASSIGN(std::vector<std::byte> kept, kept_values(merged, to, *wide, input.is_netcdf()));
     if (shift) times = rebased(*wide, *shift, std::move(kept));
   }
-  if (!numbers || !times) return numbers ? numbers : times;
-  return ExpectedValues(
-      [numbers, times](std::span<const std::byte> values, std::vector<std::byte>* out) {
-        std::vector<std::byte> wide_values;
-        numbers(values, &wide_values);
-        times(wide_values, out);
-      });
+  return one_after_the_other(std::move(numbers), std::move(times));
 }
 
 Result<std::vector<std::byte>> missing_value_of(DatasetContent& merged, std::size_t variable) {

@@ -23,22 +23,27 @@ BlockEntry entry_for(const std::string& name, const Dataset& dataset) {
 
 }  // namespace
 
-Result<std::string> history_line_of(const ContentFile& merged) {
+Result<RecordedHistory> recorded_history(const ContentFile& merged) {
+  RecordedHistory out;
   NMB_ASSIGN(const std::optional<BlockEntry> root, merged.blocks.find(""));
-  if (!root) return std::string();
+  if (!root) return out;
   NMB_ASSIGN(DatasetContent block, content_of(merged, *root, {}));
   NMB_ASSIGN(const std::vector<AttributeContent> attributes, block.attributes());
   for (const AttributeContent& attribute : attributes) {
     if (attribute.name != "history") continue;
     const std::string_view text(reinterpret_cast<const char*>(attribute.values.data()),
                                 attribute.values.size());
+    out.text = text;
     const std::string_view line = text.substr(0, text.find('\n'));
-    if (line.starts_with("nmcat ") || line.starts_with("nmconvert ")) return std::string(line);
+    if (line.starts_with("nmcat ") || line.starts_with("nmconvert ")) out.line = line;
   }
-  return std::string();
+  for (std::size_t v = 0; !out.line.empty() && v < block.variable_count(); ++v)
+    out.variables.push_back(block.variable_name(v));
+  return out;
 }
 
-Result<PlannedContent> PlannedContent::of(const PackOptions& merge, PackReport* report) {
+Result<PlannedContent> PlannedContent::of(const PackOptions& merge, const ContentFile& merged,
+                                          bool is_hdf5, PackReport* report) {
   PlannedContent planned;
   PackOptions options = merge;
   options.output.clear();
@@ -61,7 +66,43 @@ Result<PlannedContent> PlannedContent::of(const PackOptions& merge, PackReport* 
       return Status();
     };
   NMB_TRY(pack(options, report));
+  if (merge.joins()) NMB_TRY(planned.add_history(merged));
+  if (is_hdf5) NMB_TRY(planned.choose_form(merged, *report));
   return planned;
+}
+
+// Adds the line about the merge that the merged file has. The first line of the file is that of an
+// input if the merge has added none.
+Status PlannedContent::add_history(const ContentFile& merged) {
+  constexpr const char* kHistory = "history";
+  NMB_ASSIGN(const RecordedHistory recorded, recorded_history(merged));
+  const auto root = blocks_.find("");
+  if (recorded.line.empty() || root == blocks_.end()) return {};
+  std::string text;
+  if (const auto before = root->second->metadata.find_attribute(kGlobal, kHistory)) {
+    if (before->type != Type::kChar) return {};
+    text.assign(reinterpret_cast<const char*>(before->values.data()), before->values.size());
+  }
+  if (text == recorded.text) return {};
+  text.insert(0, recorded.line + (text.empty() ? "" : "\n"));
+  const auto dataset = std::make_shared<Dataset>(*root->second);
+  NMB_TRY(
+      dataset->metadata.put_att(kGlobal, kHistory, Type::kChar, std::as_bytes(std::span(text))));
+  root->second = dataset;
+  return {};
+}
+
+// An HDF5 file that does not have to be a netCDF-4 file lacks all dimensions that netCDF made up
+// for its inputs.
+Status PlannedContent::choose_form(const ContentFile& merged, const PackReport& report) {
+  form_.emplace().drops_made_up = !report.has_classic_blocks;
+  NMB_TRY(merged.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(const DatasetContent block, content_of(merged, entry, {}));
+    if (std::ranges::any_of(block.dimensions(), is_made_up, &DimensionContent::name))
+      form_->drops_made_up = false;
+    return form_->drops_made_up;
+  }));
+  return {};
 }
 
 ContentFile PlannedContent::content() const {
@@ -82,7 +123,9 @@ ContentFile PlannedContent::content() const {
            [this](const BlockEntry& entry) -> Result<std::shared_ptr<const Dataset>> {
              return blocks_.find(entry.name)->second;
            }},
-          0};
+          0,
+          {},
+          form_};
 }
 
 }  // namespace nmb

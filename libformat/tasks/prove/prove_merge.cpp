@@ -43,6 +43,8 @@ struct Counterpart {
   ContentVariable from{}, to{};
   std::vector<AxisContent> from_axes{}, to_axes{};
   std::vector<IndexRuns> selected{};  // for each dimension of `from`
+  // Whether a subset may have changed its values by multiples of 360 degrees.
+  bool is_turned = false;
 
   const std::string& name() const { return to.block->variable_name(to.number); }
   std::uint64_t length(std::size_t axis) const { return count_of(selected[axis]); }
@@ -79,7 +81,8 @@ class MergeProver {
 
   Status settle() {
     if (!merge_.join().key.empty())
-      return Status(Code::kUnsupported, "", kNoOffset, "", "the numbers of events (Join::key) are not compared");
+      return Status(Code::kUnsupported, "", kNoOffset, "",
+                    "the numbers of events (Join::key) are not compared");
     if (merge_.choice() || merge_.block_by.by != BlockRule::By::kGroup || merge_.packs())
       return Status(Code::kUnsupported, "", kNoOffset, "",
                     "divided and chosen blocks are not compared");
@@ -100,9 +103,8 @@ class MergeProver {
 
   // Compares all definitions with those of a merge that writes nothing.
   Status compare_plan() {
-    if (auto* const join = std::get_if<Join>(&merge_.mode))
-      NMB_ASSIGN(join->history, history_line_of(merged_));
-    NMB_ASSIGN(const PlannedContent planned, PlannedContent::of(merge_, &report_));
+    NMB_ASSIGN(const PlannedContent planned,
+               PlannedContent::of(merge_, merged_, proof_.is_hdf5, &report_));
     for (const PackConflict& conflict : report_.left_out)
       left_out_.emplace(conflict.second_file.empty() ? conflict.first_file : conflict.second_file,
                         conflict.object.substr(0, conflict.object.find('@')));
@@ -110,7 +112,11 @@ class MergeProver {
     options.values = false;
     return compare_files(
                planned.content(), merged_, options,
-               {[this](const DefinitionDifference& difference) { return differ(difference); },
+               {[this](const DefinitionDifference& difference) {
+                  if (difference.kind == DifferenceKind::kOnlyInFirst && difference.object.empty())
+                    missing_blocks_.insert(difference.block);
+                  return differ(difference);
+                },
                 [](const ComparedVariable&) { return Status(); }})
         .status();
   }
@@ -153,7 +159,10 @@ class MergeProver {
     const BlockTemplate& names = names_->of(file_.has_groups);
     NMB_ASSIGN(const std::string name, names.expand(merge_.inputs[input], input, group));
     NMB_ASSIGN(DatasetContent* const to, merged_block(name));
-    if (!to) return {};  // the plan has reported it
+    if (!to) {
+      has_unplaced_ |= missing_blocks_.contains(name);
+      return {};
+    }
     NMB_ASSIGN(DatasetContent from, content_of(file_.content, entry, lengths_));
     return visit(group, from, name, *to);
   }
@@ -182,10 +191,17 @@ class MergeProver {
       if (!number || from.is_null(*number) || to.is_null(v) ||
           left_out_.contains({merge_.input_name(input), joined_path(name, to.variable_name(v))}))
         continue;
+      const bool is_turned =
+          part != subset_.end() && part->second.turned.contains(to.variable_name(v));
+      // A variable that the part of another input brings.
+      if (part != subset_.end() && !is_turned &&
+          !part->second.variables.contains(to.variable_name(v)))
+        continue;
       Counterpart& both = out.emplace_back(Counterpart{input, name, {&from, *number}, {&to, v}});
       NMB_ASSIGN(both.from_axes, from.axes(*number));
       NMB_ASSIGN(both.to_axes, to.axes(v));
       both.selected = selection(both, part == subset_.end() ? nullptr : &part->second);
+      both.is_turned = is_turned;
     }
     return out;
   }
@@ -237,6 +253,8 @@ class MergeProver {
       const auto found =
           std::ranges::find(from.dimensions(), dimension.name, &DimensionContent::name);
       if (found == from.dimensions().end() || places_.has({name, dimension.name}, input)) continue;
+      if (part != subset_.end() && !part->second.named_dimensions.contains(dimension.name))
+        continue;
       std::uint64_t length = found->length;
       if (part != subset_.end())
         if (const auto known = part->second.dimensions.find(dimension.name);
@@ -345,8 +363,10 @@ class MergeProver {
   Status compare_input(std::size_t input) {
     ProvedInput proved;
     proved.name = merge_.input_name(input);
+    has_unplaced_ = false;
     proved.status = compare_values(input, &proved).in_file(merge_.inputs[input]);
-    is_same_ = is_same_ && proved.different.empty() && proved.status.ok();
+    proved.is_unplaced = has_unplaced_;
+    is_same_ = is_same_ && proved.different.empty() && proved.status.ok() && !has_unplaced_;
     is_complete_ = is_complete_ && proved.status.ok();
     forget_blocks();
     return visitor_.input(proved);
@@ -374,10 +394,10 @@ class MergeProver {
           DatasetContent& block = blocks.emplace_back(std::move(from));
           NMB_ASSIGN(const auto both, counterparts(input, group, block, name, to));
           for (const Counterpart& one : both) {
-            Result<std::optional<ValuePair>> pair = pair_of(one);
-            if (!pair.ok())
-              return of_block(block.of_variable(pair.status(), one.from.number), block);
-            if (*pair) NMB_TRY(of_block(pairs.add(*std::move(*pair)), block));
+            Result<std::vector<ValuePair>> found = pairs_of(one);
+            if (!found.ok())
+              return of_block(block.of_variable(found.status(), one.from.number), block);
+            for (ValuePair& pair : *found) NMB_TRY(of_block(pairs.add(std::move(pair)), block));
           }
           return pairs.size() >= kMostVariablesTogether || blocks.size() >= kMostBlocksTogether
                      ? finish()
@@ -386,40 +406,51 @@ class MergeProver {
     return finish();
   }
 
-  // Returns nullopt if the values of this input are not compared.
-  Result<std::optional<ValuePair>> pair_of(const Counterpart& both) {
+  // Returns no pairs if the values of this input are not compared.
+  Result<std::vector<ValuePair>> pairs_of(const Counterpart& both) {
     NMB_ASSIGN(std::optional<ValuePlace> place, place_of(both));
     if (!place) {
+      has_unplaced_ = true;
       if (unplaced_.emplace(both.block, both.name()).second)
         NMB_TRY(
             differ({DifferenceKind::kDiffers, both.block, "variable " + in_quotes(both.name()),
                     "shape", shape_text(both.from_axes) + " in " + merge_.input_name(both.input),
                     shape_text(both.to_axes) + ", into which it does not fit"}));
-      return std::optional<ValuePair>();
+      return std::vector<ValuePair>();
     }
     ValuePair pair{both.from, both.to};
     NMB_ASSIGN(pair.convert, expected_values(*both.from.block, both.from.number, *both.to.block,
                                              both.to.number, merge_.join().rebase_times));
     std::vector<ElementBox>& filled = boxes_[{both.block, both.name()}];
     // Only the first values count where several inputs have them.
-    const bool first_counts = merge_.agreement().first_values || merge_.on_mismatch() == Mismatch::kSkip;
+    const bool first_counts =
+        merge_.agreement().first_values || merge_.on_mismatch() == Mismatch::kSkip;
     const bool is_known = std::ranges::count(filled, place->to) > 0;
-    if (first_counts && is_known) return std::optional<ValuePair>();
+    if (first_counts && is_known) return std::vector<ValuePair>();
     if (first_counts) pair.ignored = filled;
     if (!is_known) filled.push_back(place->to);
-    NMB_ASSIGN(const bool is_turned_here, is_turned(both));
-    if (is_turned_here) pair.period = 360;
     pair.place = std::move(place);
-    return std::optional(std::move(pair));
+    if (both.is_turned) return turned_pairs(both, std::move(pair));
+    return std::vector<ValuePair>{std::move(pair)};
   }
 
-  // Returns whether a subset may have changed values by multiples of 360 degrees.
-  Result<bool> is_turned(const Counterpart& both) const {
-    if (!merge_.subset || (!merge_.subset->box && merge_.subset->ranges.empty())) return false;
-    for (const auto& [group, part] : subset_)
-      if (part.variables.contains(both.name())) return false;
-    NMB_ASSIGN(const std::string units, units_of_values(*both.to.block, both.to.number));
-    return units.starts_with("degree");
+  // Divides a pair of longitudes or bounds by the degrees that the subset adds to them.
+  Result<std::vector<ValuePair>> turned_pairs(const Counterpart& both, ValuePair pair) const {
+    const std::optional<Type> type = classic_type_of(*both.from.block, both.from.number);
+    std::vector<TurnedRun> runs;
+    if (type && *type != Type::kChar && !both.selected.empty())
+      NMB_ASSIGN(runs, turned_runs(*both.from.block, both.from.number, *merge_.subset,
+                                   both.selected.front()));
+    std::vector<ValuePair> pairs;
+    for (TurnedRun& run : runs) {
+      ValuePair& part = pairs.emplace_back(pair);
+      part.place->to.first.front() += run.first;
+      part.place->to.count.front() = count_of(run.from);
+      part.place->from.front() = std::move(run.from);
+      part.convert = one_after_the_other(turned(*type, run.degrees), pair.convert);
+    }
+    if (pairs.empty()) pairs.push_back(std::move(pair));
+    return pairs;
   }
 
   // Compares elements that no input has with the fill value.
@@ -484,6 +515,8 @@ class MergeProver {
   ProofInput file_;
   DimensionLengths lengths_;
   InputSubset subset_;
+  std::set<std::string> missing_blocks_;  // blocks that the merged file should have
+  bool has_unplaced_ = false;             // see ProvedInput::is_unplaced
   bool is_same_ = true, is_complete_ = true;
 };
 

@@ -1,4 +1,4 @@
-// prove_merge: checks that a merged file has what its inputs say (docs/design/proof.md).
+// prove_merge: checks that a merged file has the content of its inputs (docs/design/proof.md).
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,12 @@ struct ProofInput {
 };
 
 struct MergeProof {
-  // The merge: its mode, rules and inputs. `output`, and how values are stored, do not matter.
-  // Blocks must not be divided or chosen.
+  // The mode, rules and inputs of the merge. `output` and options of storage have no effect. Blocks
+  // must not be divided or chosen.
   PackOptions merge;
   // The kind of the merged file if it is a classic file.
   std::optional<Kind> classic{};
+  bool is_hdf5 = false;  // whether the merged file is an HDF5 or netCDF-4 file
   ComparisonOptions comparison{};
   std::function<Result<ProofInput>(const std::string& path)> open;
 };
@@ -37,15 +38,17 @@ struct ProvedInput {
   std::string name;
   std::vector<std::string> blocks;          // blocks of the merged file that have values of it
   std::vector<ComparedVariable> different;  // variables with values that differ
-  Status status;                            // why it was not compared completely
+  // Whether the merged file lacks a block or the place for its values.
+  bool is_unplaced = false;
+  Status status;  // why it was not compared completely
 };
 
 struct ProofVisitor {
-  // A definition of the merged file differs. What the inputs say comes first.
+  // A definition of the merged file differs. The first one is that of the inputs.
   std::function<Status(const DefinitionDifference&)> definition;
   // Elements that no input has are not fill values.
   std::function<Status(const ComparedVariable&)> filled;
-  // Called for each input, in the order of the merge, even if it is the same.
+  // Called for each input, also without differences, in the order of the merge.
   std::function<Status(const ProvedInput&)> input;
 };
 

@@ -26,7 +26,7 @@ void cut(const Boxes& boxes, const std::vector<std::uint64_t>& shape, std::size_
     cuts.push_back(box->first[axis] + box->count[axis]);
   }
   std::ranges::sort(cuts);
-  cuts.erase(std::ranges::unique(cuts).begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     Boxes inside;
     for (const ElementBox* const box : boxes)

@@ -1,4 +1,4 @@
-// Finds the elements of an array that none of several boxes has.
+// Finds the elements of an array that lie in no box.
 #pragma once
 
 #include <cstdint>

@@ -74,6 +74,7 @@ class Commit {
   Work own_work() const {
     Work work;
     work.any = work.links = !w_.next.originals.empty();
+    if (w_.options.commits_provenance) work.any = work.any || !w_.next.provenance.empty();
     work.rows = !w_.tags.empty();
     for (const BlockId id : w_.blocks.dirty) {
       const BlockState& block = w_.blocks[id];

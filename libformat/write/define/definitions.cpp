@@ -1,5 +1,7 @@
 #include "define/definitions.h"
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -147,28 +149,49 @@ Result<BlockState*> Definitions::defining(BlockId id) {
   return &w_.blocks[id];
 }
 
+// Returns whether some values of a variable were not written. A commit writes the fill value for
+// such values, so committed values that equal the fill value count as not written.
+Result<bool> Definitions::has_missing(const OldContent& old, VarId variable) {
+  NMB_ASSIGN(const VariableShape shape, shape_of(old.metadata, old.layout, variable, old.records));
+  const std::uint64_t size = shape.element_size;
+  const std::uint64_t slice = old.metadata.slice_bytes(variable).value_or(0);
+  const std::uint64_t slices = shape.record_size ? old.records : 1;
+  const std::vector<std::byte> missing = fill_value(old.metadata, variable);
+  const FillPattern fill(old.metadata, old.layout);
+  std::vector<std::byte> buffer;
+  for (std::uint64_t i = 0; i < slices; ++i) {
+    const std::uint64_t begin = shape.begin + i * shape.record_size, end = begin + slice;
+    std::uint64_t stored = 0;
+    for (const Interval& part : old.extent->stored_in(begin, end)) stored += part.end - part.begin;
+    if (stored != slice) return true;
+    if (old.extent->is_fresh(begin, end)) continue;
+    constexpr std::uint64_t kAtOnce = 1 << 20;  // a multiple of every size
+    for (std::uint64_t at = begin; at < end; at += buffer.size()) {
+      buffer.resize(std::min(end - at, kAtOnce));
+      NMB_TRY(old.extent->read(at, buffer, w_.buffer, fill));
+      for (std::uint64_t k = 0; k < buffer.size(); k += size)
+        if (std::memcmp(&buffer[k], missing.data(), size) == 0 &&
+            !old.extent->is_fresh(at + k, at + k + size))
+          return true;
+    }
+  }
+  return false;
+}
+
 Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, Type type,
                             std::span<const std::byte> values) {
   NMB_ASSIGN(BlockState * block, defining(id));
   if (block->old) {
     NMB_TRY(check_new_name("attribute", name));
     const Metadata& before = block->old->metadata;
-    if (name == "_FillValue" && variable < before.variable_count()) {
-      // Holes are read as the fill value, so the fill value must not change while there are holes.
-      NMB_ASSIGN(VariableShape shape,
-                 shape_of(before, block->old->layout, variable, block->old->records));
-      std::uint64_t slice = before.slice_bytes(variable).value_or(0);
-      const std::uint64_t slices = shape.record_size ? block->old->records : 1;
-      for (std::uint64_t i = 0; i < slices; ++i) {
-        const std::uint64_t begin = shape.begin + i * shape.record_size;
-        std::uint64_t stored = 0;
-        for (const Interval& part : block->old->extent->stored_in(begin, begin + slice))
-          stored += part.end - part.begin;
-        if (stored != slice)
-          return Status(Code::kUsage,
-                        "_FillValue of " + in_quotes(before.variable(variable).name) +
-                            " cannot change while some values of the variable are not written");
-      }
+    // Missing values are read as the fill value, so it must not change while there are any.
+    if (name == "_FillValue" && variable < before.variable_count() &&
+        !std::ranges::equal(values, fill_value(before, variable))) {
+      NMB_ASSIGN(const bool missing, has_missing(*block->old, variable));
+      if (missing)
+        return Status(Code::kUsage,
+                      "_FillValue of " + in_quotes(before.variable(variable).name) +
+                          " cannot change while some values of the variable are not written");
     }
   }
   return block->metadata->put_att(variable, name, type, values);

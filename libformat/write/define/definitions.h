@@ -45,6 +45,7 @@ class Definitions {
 
  private:
   Status start_edit(BlockId id);
+  Result<bool> has_missing(const OldContent& old, VarId variable);
   void retire_header(BlockId id, EntryChange entry_change);
 
   WriterCore& w_;

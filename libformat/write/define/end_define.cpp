@@ -218,7 +218,6 @@ Status EndDefine::keep_extents(const std::vector<BlockId>& ids) {
 }
 
 Status EndDefine::run() {
-  if (!w_.define_mode) return Status(Code::kUsage, "end_define() needs define mode");
   std::vector<BlockId> ids;
   for (BlockId id : w_.blocks.pending)
     if (!w_.blocks[id].is_removed()) ids.push_back(id);

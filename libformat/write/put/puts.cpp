@@ -27,6 +27,7 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
         Code::kUsage,
         joined_text(operation, " of block ", in_quotes(w_.blocks.name(id)),
                     " is not allowed before its values are committed; call sync() first"));
+  NMB_TRY(check_unchanged_elsewhere(w_, id));
   NMB_TRY(load_definitions(w_, id));
   const Metadata& metadata = *block.metadata;
   if (variable >= metadata.variable_count())

@@ -56,14 +56,16 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
                     of_block + " is not allowed " +
                         (w_.define_mode ? "in define mode; call end_define() first"
                                         : "before its values are committed; call sync() first"));
+    NMB_TRY(check_unchanged_elsewhere(w_, id));
     NMB_TRY(load_definitions(w_, id));
     if (!block.metadata->record_dimension())
       return Status(Code::kUsage, "extend() is not possible: block " +
                                       in_quotes(w_.blocks.name(id)) + " has no record dimension");
     if (records >> 62 || !checked_mul(records, block.layout.record_size, &end) ||
         !checked_add(end, block.layout.record_begin, &end) || end >> 62)
-      return Status(Code::kLimit, joined_text(of_block, ": ", records,
-                                              " records are more than 2^62 records or bytes"));
+      return Status(Code::kLimit,
+                    joined_text(of_block, ": found ", given_text(records),
+                                " records, expected fewer than 2^62 records and bytes"));
     return {};
   };
   return w_.together("extend()", check, [&]() -> Status {

@@ -71,6 +71,9 @@ struct FileWriterOptions : OutputOptions {
   // too deep (spec/format.md, section 16).
   std::uint32_t leaf_rows = 64, node_rows = 128, map_rows = 128;
   MetadataCodec metadata_codec = MetadataCodec::kZstdDictionary;
+  // Whether provenance without any other change makes a generation. If false, it waits for the next
+  // commit that changes something.
+  bool commits_provenance = false;
   int compression_level = 1;
   // Statistics to keep for each block that a commit writes (nmb/statistics.h). Not allowed in a
   // dry run (kUsage). Statistics of values that the commit moves are computed during the move;
@@ -128,8 +131,8 @@ struct FileWriterOptions : OutputOptions {
   // Called on rank 0 by close() if the new view leaves out objects. If the function fails, the
   // commit fails and does not change the file.
   std::function<Status(const LeftOutList&)> on_left_out{};
-  // Called on rank 0 by close() if it makes a view, with what the view costs. If the function
-  // fails, the commit fails and does not change the file.
+  // Called on rank 0 by close() with the cost of the view that it makes. If the function fails, the
+  // commit fails and does not change the file.
   std::function<Status(const ViewCost&)> on_view{};
   // Called on rank 0 by open() for each repair, with a sentence that describes the repair
   // (spec/writer.md, section 5.7). The function is called even if open() fails later. Repairs are:

@@ -67,10 +67,11 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
   if (!other && first && first_value)
     other = first_value->handle.rank != first->handle.rank ? first_value : last_value;
   if (!other || other->handle.rank == first->handle.rank) return {};
-  return Status(Code::kConflict,
+  return Status(Code::kConflict, {}, kNoOffset, {},
                 joined_text("block ", in_quotes(first->name), ": found ", text_of(other->claim),
                             " on rank ", other->handle.rank, ", expected only ",
-                            text_of(first->claim), " on rank ", first->handle.rank));
+                            text_of(first->claim), " on rank ", first->handle.rank),
+                other->handle.rank);
 }
 
 // Returns the handles of the ranks that share the block; the primary's handle is the first. Returns

@@ -33,10 +33,11 @@ Status NewTags::unite(BlockId block, std::string_view name, int rank,
     if (known == all.end())
       all.push_back({tag, rank});
     else if (!is_same_tag(known->value, tag.value))
-      return Status(Code::kConflict,
+      return Status(Code::kConflict, {}, kNoOffset, {},
                     joined_text("block ", in_quotes(name), ": tag ", in_quotes(tag.name),
                                 ": found ", tag_text(tag.value), " on rank ", rank, ", expected ",
-                                tag_text(known->value), " as on rank ", known->rank));
+                                tag_text(known->value), " as on rank ", known->rank),
+                    rank);
   }
   return {};
 }

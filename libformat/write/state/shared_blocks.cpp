@@ -1,6 +1,8 @@
 #include "state/shared_blocks.h"
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +30,16 @@ void SharedBlocks::take_match(BlockId id, NameMatch match) {
   block.sharing->others = std::move(match.handles);
 }
 
+// Returns the committed blocks that this rank has changed, removed or renamed.
+std::vector<BlockId> SharedBlocks::changed_blocks(const std::vector<BlockId>& pending) const {
+  std::vector<BlockId> changed;
+  for (const BlockId id : pending)
+    if (w_.blocks[id].committed) changed.push_back(id);
+  for (const BlockId id : w_.blocks.dirty)
+    if (w_.blocks[id].is_removed() && w_.blocks[id].committed) changed.push_back(id);
+  return changed;
+}
+
 Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* any_shared,
                                        bool* any_originals) {
   constexpr BlockId kNoBlock = ~BlockId{0};
@@ -46,14 +58,19 @@ Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* an
   w_.names.owned.clear();
   NMB_ASSIGN(std::vector<NameMatch> matches,
              match_names(w_.ranks.communicator(), records, &w_.names.slices, &w_.names.owned));
+  std::string changed;
+  for (const BlockId id : changed_blocks(ids)) {
+    const auto order = std::as_bytes(std::span(&w_.blocks[id].committed->order, 1));
+    changed.append(reinterpret_cast<const char*>(order.data()), order.size());
+  }
   struct MatchSummary {
-    bool shared, names_move, originals;
+    bool shared, names_move, originals, changed;
   };
   MatchSummary mine{
       false,
       std::ranges::any_of(records,
                           [](const NameRecord& record) { return record.claim != Claim::kChange; }),
-      *any_originals};
+      *any_originals, !changed.empty()};
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (records[i].id == kNoBlock) continue;
     w_.blocks[records[i].id].names_ahead = matches[i].change;
@@ -62,8 +79,15 @@ Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* an
   }
   NMB_ASSIGN(const MatchSummary all, w_.ranks.combine(mine, [](MatchSummary a, MatchSummary b) {
     return MatchSummary{a.shared || b.shared, a.names_move || b.names_move,
-                        a.originals || b.originals};
+                        a.originals || b.originals, a.changed || b.changed};
   }));
+  w_.names.changed.clear();
+  if (all.changed) {
+    NMB_ASSIGN(changed, w_.ranks.combine(std::move(changed), std::plus<>()));
+    w_.names.changed.resize(changed.size() / sizeof(std::uint64_t));
+    std::memcpy(w_.names.changed.data(), changed.data(), changed.size());
+    std::ranges::sort(w_.names.changed);
+  }
   *any_shared = all.shared;
   *any_originals = all.originals;
   w_.names.move = all.names_move;

@@ -31,6 +31,8 @@ class SharedBlocks {
   void take_match(BlockId id, NameMatch match);
 
  private:
+  std::vector<BlockId> changed_blocks(const std::vector<BlockId>& pending) const;
+
   WriterCore& w_;
 };
 

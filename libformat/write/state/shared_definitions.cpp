@@ -191,7 +191,7 @@ Status SharedDefinitions::conflict(std::string_view object, std::string_view fie
   if (!field.empty()) message += joined_text(field, ": ");
   message += joined_text("found ", found, " on rank ", rank, ", expected ", expected,
                          " as on rank ", first_rank);
-  return Status(Code::kConflict, joined_text(message, remark));
+  return Status(Code::kConflict, {}, kNoOffset, {}, joined_text(message, remark), rank);
 }
 
 }  // namespace nmb

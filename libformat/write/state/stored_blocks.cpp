@@ -1,5 +1,6 @@
 #include "state/stored_blocks.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -38,9 +39,20 @@ Status refresh(WriterCore& w, BlockId id) {
 }  // namespace
 
 Status check_id(WriterCore& w, BlockId id) {
-  if (id >= w.blocks.size() || w.blocks[id].is_removed())
-    return Status(Code::kUsage, joined_text("no block has ID ", id));
+  if (id >= w.blocks.size()) return Status(Code::kUsage, joined_text("no block has ID ", id));
+  if (w.blocks[id].is_removed())
+    return Status(Code::kUsage, "block " + in_quotes(w.blocks.name(id)) + " was removed");
   return refresh(w, id);
+}
+
+Status check_unchanged_elsewhere(const WriterCore& w, BlockId id) {
+  const BlockState& block = w.blocks[id];
+  if (!block.committed || !block.body_stays() ||
+      !std::ranges::binary_search(w.names.changed, block.committed->order))
+    return {};
+  return Status(Code::kUsage, "block " + in_quotes(w.blocks.name(id)) +
+                                  " is changed by another rank in this generation; call sync() "
+                                  "before you put values into it");
 }
 
 Result<std::optional<BlockId>> known_block(WriterCore& w, std::string_view name) {

@@ -13,6 +13,9 @@ namespace nmb {
 // Checks a block ID, and updates the block if another rank has changed it. Must be called before
 // each use of an ID. Errors: kUsage if no block has this ID.
 Status check_id(WriterCore& w, BlockId id);
+// Returns kUsage if another rank has changed, removed or renamed the committed block since the last
+// commit, because the other ranks must not put values into it then.
+Status check_unchanged_elsewhere(const WriterCore& w, BlockId id);
 // Returns the ID of the block with this name, or nullopt if this rank knows no such block. Also
 // returns nullopt if another rank has removed or renamed the block; the block's ID on this rank
 // does not change.

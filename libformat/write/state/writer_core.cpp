@@ -75,7 +75,7 @@ void WriterCore::leave() {
   others_go_on = !(by_exception && ends_together);
   // After an exception, the code that catches the exception reports it.
   if (by_exception) return;
-  all.fail(
+  all.give_up(
       !failure.ok()
           ? failure
           : Status(Code::kUsage, file->name(), kNoOffset, "",

@@ -42,6 +42,9 @@ struct MatchedNames {
   OwnedNames owned;
   // True if a rank has defined, removed or renamed a block since the last commit.
   bool move = false;
+  // Orders of the committed blocks that a rank has changed, removed or renamed since the last
+  // commit, ascending.
+  std::vector<std::uint64_t> changed;
 };
 
 // Returns whether a file with these options gets metadata that can be read. A dry run writes

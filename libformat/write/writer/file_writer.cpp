@@ -41,7 +41,11 @@ void FileWriter::abandon() { impl_->abandoned = true; }
 
 namespace {
 
-Status check_options(const FileWriterOptions& options, bool create, const MpiIo* mpi_io) {
+Status check_options(const std::string& path, const FileWriterOptions& options, bool create,
+                     const MpiIo* mpi_io) {
+  if (path.empty() && !options.dry_run) return Status(Code::kUsage, "the path is empty");
+  if (path.find('\0') != path.npos)
+    return Status(Code::kUsage, "the path " + in_quotes(path) + " contains a NUL");
   if (options.io == Io::kMpiIo && !mpi_io)
     return Status(Code::kUsage, "MPI-IO needs ranks of MPI; start the program with mpiexec");
   if (options.io != Io::kMpiIo && !options.hints.empty())
@@ -72,7 +76,6 @@ Status check_options(const FileWriterOptions& options, bool create, const MpiIo*
     return Status(
         Code::kUsage,
         "a resume key is allowed only for a new file, without a dry run and without MPI-IO");
-  if (!create) return {};
   if (!std::has_single_bit(options.piece_size) || options.piece_size < 65536 ||
       options.piece_size > (1u << 30))
     return Status(Code::kUsage, joined_text("found piece size ", options.piece_size,
@@ -219,8 +222,13 @@ void start_new(WriterCore& w) {
 }
 
 Status end_define_of(WriterCore& w) {
-  return w.together(
-      "end_define()", [] { return Status(); }, [&] { return EndDefine(w).run(); });
+  const auto check = [&] {
+    return w.define_mode ? Status()
+                         : Status(Code::kUsage,
+                                  "end_define() is not allowed outside define mode; call "
+                                  "redefine() first");
+  };
+  return w.together("end_define()", check, [&] { return EndDefine(w).run(); });
 }
 
 }  // namespace
@@ -250,7 +258,7 @@ Result<std::unique_ptr<FileWriter>> FileWriter::make(const std::string& path,
   Communicator alone;
   Communicator& ranks = several ? *several : alone;
   const auto make = [&]() -> Result<std::unique_ptr<FileWriter>> {
-    NMB_TRY(ranks.agree(check_options(options, create, ranks.mpi_io())));
+    NMB_TRY(ranks.agree(check_options(path, options, create, ranks.mpi_io())));
     if (ranks.size() > 1) NMB_TRY(check_alike(ranks, path, options, create));
     NMB_ASSIGN(std::unique_ptr<OutputFile> file, open_together(path, options, create, ranks));
     if (options.layer) file = options.layer(std::move(file));
@@ -269,6 +277,18 @@ Result<std::unique_ptr<FileWriter>> FileWriter::make(const std::string& path,
   };
   return collective_call(ranks, out_of_memory_on(ranks).in_file(path), make);
 }
+
+namespace {
+
+// Checks a type that a program gives.
+Status check_type(Type type, std::string_view object, std::string_view name) {
+  const auto code = static_cast<std::uint16_t>(type);
+  if (is_type(code)) return {};
+  return Status(Code::kUsage, joined_text(object, " ", in_quotes(name), ": found type ", code,
+                                          ", expected a Type from kByte (1) to kUInt64 (11)"));
+}
+
+}  // namespace
 
 Result<BlockId> FileWriter::define_block(std::string_view name) {
   return Definitions(*impl_).define_block(name);
@@ -314,8 +334,8 @@ Status FileWriter::set_field(BlockId block, std::uint64_t EntryFields::*field,
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
   if (value > kMostCount)
     return Status(Code::kLimit,
-                  joined_text("block ", in_quotes(impl_->blocks.name(block)), ": found ", value,
-                              " samples, expected at most 2^63 - 1"));
+                  joined_text("block ", in_quotes(impl_->blocks.name(block)), ": found ",
+                              given_text(value), " samples, expected 0 to 2^63 - 1"));
   state->next.*field = value;
   return {};
 }
@@ -340,6 +360,7 @@ Result<DimId> FileWriter::def_dim(BlockId block, std::string_view name, std::uin
 
 Result<VarId> FileWriter::def_var(BlockId block, std::string_view name, Type type,
                                   std::span<const DimId> dimensions) {
+  NMB_TRY(check_type(type, "variable", name));
   if (BlockState* fresh = Definitions(*impl_).defining_new(block))
     return Definitions(*impl_).def_var(block, *fresh->metadata, name, type, dimensions);
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
@@ -385,6 +406,7 @@ Status check_fill_value(const Variable& variable, Type type, ConstArray values) 
 
 Status FileWriter::put_att(BlockId block, VarId variable, std::string_view name, Type type,
                            ConstArray values) {
+  NMB_TRY(check_type(type, "attribute", name));
   if (name == "_FillValue" && variable != kGlobal) {
     NMB_ASSIGN(const Metadata* definitions, metadata(block));
     if (variable < definitions->variable_count())
@@ -548,6 +570,7 @@ Result<ClassicLayout> FileWriter::layout(BlockId block) {
   return state->layout;
 }
 Result<std::uint64_t> FileWriter::records(BlockId block) {
+  NMB_TRY(impl_->failure);
   NMB_TRY(nmb::check_id(*impl_, block));
   return impl_->blocks[block].next.records;
 }

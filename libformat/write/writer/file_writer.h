@@ -24,20 +24,19 @@ namespace nmb {
 // the file's state is unknown, and every later call returns the same failure.
 // With several ranks, these functions are collective: create, open, redefine, end_define,
 // open_blocks, extend, put_all, wait_all, sync and close. All ranks must call these functions in
-// the same order. A failure of a collective call is the same on all ranks. After wrong arguments of
-// a rank, nothing has changed (after kRange, all values are put); after another failure, every
-// later call returns it. All other calls are local: definitions, put(), inquiry. If a local step
-// fails, call ranks.agree() before the next collective call.
-// Several ranks may define parts of the same new block. The block becomes the union of these
-// definitions; end_define() fails with kConflict if the definitions disagree. Only one rank may
-// change a committed block in a generation, and the other ranks must not put values into that
-// block. To define anything after sync(), call redefine() first. IDs of blocks, dimensions and
-// variables are local to a rank and stay valid. The file is the same for any number of ranks under
-// two conditions: the ranks define the same blocks in the order of ranks, and they put the same
-// values between the same collective calls.
-// An exception in a collective call also makes the network of the ranks fail. std::bad_alloc gives
-// kLimit, and an exception from a callback gives kUsage. A rank that gives up for another reason
-// must call ranks.fail().
+// the same order. A failure of a collective call is the same on all ranks. If a rank passes wrong
+// arguments, nothing changes (after kRange, all values are put); any other failure is returned by
+// every later call. All other calls are local: definitions, put(), inquiry. If a local step fails,
+// call ranks.agree() before the next collective call. Several ranks may define parts of the same
+// new block. The block becomes the union of these definitions; end_define() fails with kConflict if
+// the definitions disagree. Only one rank may change a committed block in a generation, and the
+// other ranks must not put values into that block. To define anything after sync(), call redefine()
+// first. IDs of blocks, dimensions and variables are local to a rank and stay valid. The file is
+// the same for any number of ranks under two conditions: the ranks define the same blocks in the
+// order of ranks, and they put the same values between the same collective calls. An exception in a
+// collective call also makes the network of the ranks fail. std::bad_alloc gives kLimit, and an
+// exception from a callback gives kUsage. A rank that gives up for another reason must call
+// ranks.fail().
 class FileWriter {
  public:
   // Creates a file. Errors: kExists if the target exists and `overwrite` is not set; kUsage if an
@@ -62,7 +61,9 @@ class FileWriter {
   // then reports which rank is gone, or which local call failed on that rank. The network does not
   // fail in three cases: after a failure that all ranks share, while an exception propagates, and
   // after abandon() on all ranks. All ranks share a failure of a collective call or of
-  // ranks.agree(). The handler of the exception must call ranks.fail().
+  // ranks.agree(). The handler of the exception must call ranks.fail(). Within work whose end is
+  // reported (Communicator::begin_work()), the network fails only at that end or at the next
+  // collective call of this rank.
   NMB_EXPORT ~FileWriter();
   // Allows destruction without close(), so that all ranks give up everything uncommitted. The
   // destructor is then collective.
@@ -102,8 +103,9 @@ class FileWriter {
   NMB_EXPORT Status set_tag(BlockId block, std::string_view name, TagValue value);
   // Adds provenance of the next generation: one JSON object in UTF-8 per call (spec/tables.md,
   // section 9.1). The file keeps the provenance of earlier generations. Only rank 0's objects are
-  // kept. Not collective. If a commit changes nothing, the objects wait for the next commit. The
-  // syntax is not checked, because the text may come from another file.
+  // kept. Not collective. If a commit changes nothing else, the objects wait for the next commit
+  // unless FileWriterOptions::commits_provenance is set. The syntax is not checked, because the
+  // text may come from another file.
   // Errors: kUsage if the text is empty or longer than kMostProvenance bytes, or after close();
   // kLimit for more than 64 MiB in one generation. A failed call adds nothing.
   NMB_EXPORT Status add_provenance(std::string_view json);

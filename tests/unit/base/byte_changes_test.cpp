@@ -1,4 +1,4 @@
-// Bytes that are told by what differs arrive as they are, whatever was known before.
+// Bytes that are sent as differences arrive unchanged, whatever the receiver had before.
 #include "parallel/byte_changes.h"
 
 #include <gtest/gtest.h>

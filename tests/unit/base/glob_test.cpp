@@ -1,5 +1,4 @@
-// Patterns of names: what globs and regular expressions match, and what is known of them
-// beforehand.
+// Patterns of names: matches of globs and regular expressions, and their literal prefixes.
 #include "handles/glob.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// ChunkedSource: the array that chunks make, and what it reads for it.
+// ChunkedSource: the array of the chunks, and the bytes that it reads.
 #include "values/chunked_source.h"
 
 #include <gtest/gtest.h>

@@ -236,7 +236,7 @@ TEST(ClassicHeader, R_CH_12_AmongVeryMany) {
     whole.dimension("d" + std::to_string(again), 2);
     HeaderBytes cut = whole;
     expect_damaged(whole.absent().absent(), "R-CH-12", at);
-    // Ahead of what else is wrong.
+    // Reported before other errors.
     expect_damaged(cut.u32(99).count(1), "R-CH-12", at);
   }
 }
@@ -567,7 +567,7 @@ TEST(ClassicHeader, ReadsEachByteOnceInWindows) {
     EXPECT_EQ(failed.status().code(), Code::kIo);
   }
 
-  // Of a small header in a large file, one small read.
+  // A small header in a large file needs one small read.
   HeaderBytes small(Kind::kCdf1);
   small.absent().absent().absent().up_to(1 << 20);
   const auto small_bytes = small.bytes();

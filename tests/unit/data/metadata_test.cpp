@@ -320,7 +320,7 @@ TEST(Metadata, CopiesShareWhatTheyHaveAlike) {
   EXPECT_EQ(first.variable(0).name, "v");
 }
 
-// What differs from the model, and what comes after it, is checked as without one.
+// Definitions that differ from the model, and later ones, are checked as without a model.
 TEST(Metadata, ChecksNamesThatTheModelDoesNotHaveInTheirPlace) {
   Metadata model;
   for (const char* name : {"a", "b", "c"}) {

@@ -1,4 +1,4 @@
-// What netCDF-C would show of blocks that came from HDF5.
+// Blocks from HDF5 as netCDF-C would show them.
 #include "netcdf/netcdf_view.h"
 
 #include <gtest/gtest.h>
@@ -153,7 +153,7 @@ TEST(NetcdfView, UnusedDimensionThatMayGrowHasLengthZero) {
   EXPECT_EQ(shown(netcdf_view(*made.dataset())), ": time=0*");
 }
 
-// What nothing uses has no length that others would have to agree with.
+// A dimension that nothing uses has no length with which others must agree.
 TEST(NetcdfView, UnusedDimensionsAreNotAmongTheLengths) {
   ExtendedDataset made;
   const DimId time = made.dimension("time", 7, true), level = made.dimension("level", 3, true);

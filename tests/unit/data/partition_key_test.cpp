@@ -60,7 +60,7 @@ TEST(PartitionKey, WhatIsNoListOfEvents) {
   EXPECT_EQ((*key.add(0, column({1, 3, 2})))->found, "2 at [2] after 3");
   EXPECT_EQ((*key.check(0, column({1}, Type::kChar)))->expected, "integers");
   EXPECT_EQ((*key.add(0, column({1, -1}, Type::kUInt64)))->found, "a value past 2^63 - 1");
-  // Of an input without events nothing is one.
+  // An input without events has no event.
   ASSERT_FALSE(key.add(1, column({}))->has_value());
   EXPECT_TRUE((*key.check(1, column({1}))).has_value());
   EXPECT_FALSE((*key.check(1, column({}))).has_value());

@@ -33,7 +33,7 @@ TEST(TypeWidening, TheNarrowestTypeHoldsAllValues) {
   EXPECT_EQ(of({Type::kChar, Type::kByte}), std::nullopt);
 }
 
-// What the type of all is does not depend on what came first.
+// The common type does not depend on the order of the types.
 TEST(TypeWidening, EveryTypeOfASetIsHeldByThatOfTheSet) {
   for (TypeSet set = 1; set < TypeSet{1} << 12; ++set) {
     if (set & 1) continue;  // types count from 1
@@ -77,7 +77,7 @@ TEST(TypeWidening, ArraysAreReadInAnyPartsAndFillValuesStayFillValues) {
     convert_from_external(Type::kInt, all.data(), 4, MemoryType::kInt32, found.data());
     EXPECT_EQ(found, (std::array<std::int32_t, 4>{7, maps ? -2147483647 : -32767, 9, 10}));
   }
-  // Of one byte all values are valid.
+  // All values of one byte are valid.
   const auto bytes = owned_bytes(default_fill_value(Type::kByte), "byte");
   std::vector<std::byte> one(2);
   const form::Converted wide{bytes, widening({Type::kByte, Type::kShort, true})};

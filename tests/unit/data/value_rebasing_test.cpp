@@ -84,7 +84,7 @@ TEST(ValueRebasing, WhatATypeCannotHoldIsInexact) {
   EXPECT_FALSE(is_exact(days(Type::kUByte, -kDay), std::int64_t{0}));
   EXPECT_FALSE(is_exact(days(Type::kInt64, kDay), std::numeric_limits<std::int64_t>::max()));
   EXPECT_FALSE(is_exact(days(Type::kUInt64, -kDay), std::uint64_t{0}));
-  // Nothing changes, whatever the value.
+  // A shift of 0 is exact for every value.
   EXPECT_TRUE(is_exact(days(Type::kDouble, 0), 1e300));
 }
 
@@ -101,7 +101,7 @@ TEST(ValueRebasing, MissingValuesStay) {
   EXPECT_FALSE(is_exact(how, 6.0));
 }
 
-// Every exact result leads back to the value.
+// Converting an exact result back gives the value.
 TEST(ValueRebasing, ExactResultsAreReversible) {
   std::mt19937_64 random(1);
   const std::int64_t units[] = {1, 1000, 1'000'000, 60'000'000, kHour, kDay, 7 * kDay};
@@ -139,7 +139,7 @@ TEST(CalendarTime, ShiftsBetweenUnitsOfOneCalendar) {
                    ->shift_to(*CalendarTime::parse("days since 2000-01-01", "standard")));
   EXPECT_TRUE(CalendarTime::parse("days since 2000-01-01", "gregorian")
                   ->shift_to(*CalendarTime::parse("days since 2000-01-01", "")));
-  // Less than a microsecond, or more than 64 bits hold.
+  // Fractions of a microsecond, and dates out of the range of 64 bits, are refused.
   EXPECT_FALSE(CalendarTime::parse("days since 2000-01-01 00:00:00.0000005", "").ok());
   EXPECT_FALSE(CalendarTime::parse("days since 300000-01-01", "").ok());
 }

@@ -135,7 +135,7 @@ TEST(ExtentCounter, TellsMissingValues) {
   EXPECT_EQ(one<std::int8_t>(Type::kByte, {-127, 1}, {1}).whole().variables[0].missing, 1u);
   EXPECT_EQ(one<int>(Type::kInt, {1, 2, 3, -2147483647}, {1}, {2}).whole().variables[0].missing,
             2u);
-  // Of several values none is it.
+  // An attribute with several values states no missing value.
   EXPECT_EQ(one<int>(Type::kInt, {1, 2, 3}, {}, {2, 3}).whole().variables[0].missing, 0u);
   // 0 and -0; NaN; both.
   EXPECT_EQ(one<double>(Type::kDouble, {0, -0.0, 1}, {0}).whole().variables[0].missing, 2u);

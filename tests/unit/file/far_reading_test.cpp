@@ -170,7 +170,7 @@ TEST_F(FarReadingTest, ARangeOfNamesTakesSixRequests) {
   EXPECT_LE(counted_->bytes(), 200'000u);
 }
 
-// What is near is read as before.
+// Near places are read as before.
 TEST_F(FarReadingTest, ANearFileIsReadByThePage) {
   write(9000);
   const auto reader = open(0);
@@ -181,7 +181,7 @@ TEST_F(FarReadingTest, ANearFileIsReadByThePage) {
   EXPECT_LE(counted_->largest(), std::max<std::uint64_t>(before, 16384));
 }
 
-// Places that lie outside of the file are told as those of a near one.
+// Places outside of the file are reported as for a near file.
 TEST_F(FarReadingTest, DamageIsTheSame) {
   write(2000);
   std::vector<std::byte> bytes(file_->size());

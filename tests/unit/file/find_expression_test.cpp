@@ -1,4 +1,4 @@
-// Expressions that find blocks: what they say, and what is none.
+// Expressions that find blocks: their results, and texts that are not expressions.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -14,7 +14,7 @@ using Values = std::map<std::string, FindValue>;
 
 FindValue exact(long double number) { return FindNumber{number, number}; }
 
-// "true", "false", "unknown", or what is wrong.
+// Returns "true", "false", "unknown", or the error.
 std::string says(std::string_view text, const Values& values = {}) {
   const Result<FindExpression> expression = FindExpression::parse(text);
   if (!expression.ok()) return expression.status().message();

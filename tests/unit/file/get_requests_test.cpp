@@ -1,4 +1,4 @@
-// What reader/file_reader.h promises: values as Dataset::read gives them, in few reads.
+// Requests return the values of Dataset::read, with few reads (reader/file_reader.h).
 #include <gtest/gtest.h>
 
 #include <numeric>

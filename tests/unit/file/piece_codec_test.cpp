@@ -1,4 +1,4 @@
-// Pieces as they are stored: encoded and decoded, and what does not decode.
+// Stored pieces: encoded, decoded, and damaged.
 #include "extent/piece_codec.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(PieceCodec, ConstantsAreCodedWithinTheExpansionThatReadersTake) {
   }
 }
 
-// A frame of `values`, made with what `set` says.
+// A frame of `values`, made with the parameters that `set` sets.
 template <class Set>
 std::vector<std::byte> frame(std::span<const std::byte> values, Set set) {
   const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(),

@@ -1,5 +1,5 @@
-// What writer/file_writer.h and FileWriterOptions::hdf5_view promise;
-// tests/interop/hdf5_view_test.py has HDF5 programs read the views.
+// The promises of writer/file_writer.h and FileWriterOptions::hdf5_view; in
+// tests/interop/hdf5_view_test.py, HDF5 programs read the views.
 #include "view/hdf5_view.h"
 
 #include <gtest/gtest.h>

@@ -44,7 +44,7 @@ TEST(BlockTemplate, EmptyGroupDropsItsSlash) {
 
 TEST(BlockTemplate, FieldsAndTextMix) {
   EXPECT_EQ(expanded("run}/{index}_{stem}{index}", "a.nc", 12), "run}/12_a12");
-  // What a name brings is no field.
+  // A name with braces does not make a field.
   EXPECT_EQ(expanded("{stem}", "{group}.nc", 0, "g"), "{group}");
 }
 

@@ -1,5 +1,5 @@
-// Blocks of kind 6 as classic datasets: what becomes of each type, shape and property, and what is
-// told as lost (docs/reference/hdf5.md, "To classic netCDF").
+// Blocks of kind 6 as classic datasets: the result for each type, shape and property, and the
+// reported losses (docs/reference/hdf5.md, "To classic netCDF").
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -448,6 +448,21 @@ data:
  x = 1, 2 ;
 }
 )");
+}
+
+// Would catch: one value, zero, of a variable that has none.
+TEST(ClassicView, AVariableWithANullDataspaceCannotBeRead) {
+  ExtendedDataset made;
+  const VarId none = made.unwritten("none", Type::kInt, {});
+  const VarId one = made.unwritten("one", Type::kInt, {});
+  hdf5::Property space = property(hdf5::Property::Number::kSpace, none);
+  space.space.space_class = hdf5::SpaceClass::kNull;
+  made.property(space);
+  const auto dataset = made.dataset();
+  const Status status = dataset->read_all<int>(none).status();
+  EXPECT_EQ(status.code(), Code::kUsage);
+  EXPECT_EQ(status.message(), "variable none has no values: its dataspace in HDF5 is null");
+  EXPECT_EQ(dataset->read_all<int>(one)->size(), 1U);
 }
 
 TEST(ClassicView, WhatHdf5HasBesideVariablesIsTold) {

@@ -150,7 +150,7 @@ TEST_F(TimesUnionTest, OtherCalendarsAndUnitsAreConflicts) {
   }));
 }
 
-// Later datasets say that a variable of the others is the bounds of a time.
+// A later dataset says that a variable of earlier ones has the bounds of a time.
 TEST_F(TimesUnionTest, BoundsThatAreToldTooLateAreConflicts) {
   add_times("days since 2000-01-01", {0}, "noleap", false);
   add_times("days since 2000-03-01", {0}, "noleap", false);

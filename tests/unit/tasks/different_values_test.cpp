@@ -31,7 +31,9 @@ ComparedVariable compared(const ValueRule& rule, const std::vector<double>& firs
   return variable;
 }
 
-ValueRule doubles(Tolerance tolerance = {}) { return {Type::kDouble, tolerance, {}, {}}; }
+ValueRule doubles(Tolerance tolerance = {}) {
+  return {Type::kDouble, TextForm::kNone, tolerance, {}, {}};
+}
 
 TEST(DifferentValues, ZerosOfBothSignsDiffer) {
   const ComparedVariable found = compared(doubles(), {0.0, 1.0}, {-0.0, 1.0});
@@ -78,7 +80,7 @@ TEST(DifferentValues, FillValuesAreEqualWhateverTheyAre) {
 }
 
 TEST(DifferentValues, DifferencesOf64BitIntegersAreExact) {
-  const ValueRule rule{Type::kInt64, {1, 0}, {}, {}};
+  const ValueRule rule{Type::kInt64, TextForm::kNone, {1, 0}, {}, {}};
   std::vector<std::byte> first(8), second(8);
   store_be<std::uint64_t>(first.data(), 0x7FFFFFFFFFFFFFFD);
   store_be<std::uint64_t>(second.data(), 0x7FFFFFFFFFFFFFFE);

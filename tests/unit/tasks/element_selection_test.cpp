@@ -1,5 +1,5 @@
-// Selected elements of arrays and what boxes leave of an array, against arrays that are marked
-// element by element.
+// Selected elements, and elements in no box, compared with arrays that are marked element by
+// element.
 #include "compare/element_selection.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Lengths = std::vector<std::uint64_t>;
 
-// Calls visit(position) for each selected element, in their order.
+// Appends the position of each selected element, in their order.
 void for_each_selected(const std::vector<ElementSelection::Axis>& axes, std::size_t axis,
                        std::uint64_t before, std::vector<std::uint64_t>* out) {
   if (axis == axes.size()) {

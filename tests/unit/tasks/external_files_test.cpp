@@ -201,7 +201,7 @@ TEST_F(ExternalFilesTest, PathsOfInputs) {
   EXPECT_EQ(path(relative.string(), "out/v.nmb", ExternalPaths::kAny), "../in/a.nc");
   EXPECT_EQ(external_path(at("none").string(), "v.nmb", ExternalPaths::kAny).status().code(),
             Code::kNotFound);
-  // What Windows takes for a drive is no path below a folder.
+  // A drive of Windows is not a path below a folder.
   write("c:a", "");
   const auto drive = [&](ExternalPaths allowed) {
     return external_path(at("c:a").string(), at("v.nmb").string(), allowed);

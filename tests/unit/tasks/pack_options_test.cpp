@@ -151,7 +151,9 @@ TEST(PackOptions, OriginalsAndDigestsNeedWholeFiles) {
                                                {compress, " and Storing::shuffle" + whole},
                                                {join, " needs MergeOptions::mode pack"},
                                                {hdf5, nmb}};
-  for (const auto& [set, message] : cases) {
+  for (const auto& one : cases) {
+    const Set& set = one.first;
+    const std::string& message = one.second;
     EXPECT_EQ(refused([&](PackOptions& o) { set(o), o.originals = Originals::kStore; }),
               "MergeOptions::originals" + message);
     EXPECT_EQ(refused([&](PackOptions& o) { set(o), o.originals = Originals::kStoreIfPossible; }),

@@ -1,5 +1,5 @@
-// What a dry run of a merge says is what the run takes: memory of the process, and bytes of the
-// file. Each run has a process of its own.
+// A dry run of a merge predicts the run: memory of the process, and bytes of the file. Each run has
+// a process of its own.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 namespace nmb {
 namespace {
 
-// What a process that does nothing else has in memory, and what memory comes in.
+// Slack for the memory of an idle process, and for the granularity of memory.
 constexpr std::uint64_t kSpare = 8 << 20;
 
 std::uint64_t peak_resident() {
@@ -31,7 +31,8 @@ std::uint64_t peak_resident() {
   return 0;
 }
 
-// What `body` returns in a process of its own, whose peak starts anew; 0 if it ended otherwise.
+// Returns the result of `body` in a process of its own, which has its own peak of memory; 0 if it
+// ended otherwise.
 std::uint64_t in_process(const std::function<std::uint64_t()>& body) {
   int ends[2];
   if (::pipe(ends) != 0) return 0;
@@ -81,7 +82,7 @@ class PackPlanTest : public testing::Test {
     }
   }
 
-  // Of the merge by `ranks` threads: report, and what rank 0 found.
+  // Merges on `ranks` threads. *report: that of rank 0.
   static Status merge(const PackOptions& options, int ranks, PackReport* report) {
     return run_thread_ranks(ranks, [&](Communicator& all) {
       PackReport other;

@@ -1,4 +1,4 @@
-// Recovery: files that were made to take long or much memory, and what recover() itself promises.
+// Recovery: files that were made to take long or much memory, and the promises of recover().
 // tests/cli/recover_damaged.py compares recovered blocks with the reference.
 #include "recover/recover.h"
 

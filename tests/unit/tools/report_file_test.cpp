@@ -62,7 +62,7 @@ TEST_F(ReportFileTest, DropsALineThatWasCutAnywhere) {
       EXPECT_EQ(text(), kept + kSecond + "\n");
     }
   }
-  // Longer than what is read at a time.
+  // Longer than the bytes that are read at a time.
   put(whole + whole.substr(0, 5) + std::string(200000, 'x'));
   ASSERT_TRUE(open().ok());
   EXPECT_EQ(text(), whole);

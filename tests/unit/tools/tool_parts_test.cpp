@@ -29,6 +29,19 @@ TEST(History, HasAllWordsOfTheCommand) {
       " --exclude a --exclude 'b c' --monotonic --where \"x == 'K'\": 2 files: one.nc and two.nc");
 }
 
+TEST(History, ReturnsTheWordsOfTheOptions) {
+  const std::string all = "a 'b' \"c\" \\ $d `e` * ~ \u00fc";
+  for (const std::string& word :
+       std::vector<std::string>{"t*", "my time", "it's", "x == 'K'", "'\"$`\\!", "", "a:", all}) {
+    const std::string line =
+        history_line("nmcat", {{"along", word}}, std::vector<std::string>{"f"});
+    const std::vector<std::string> words = words_of(line);
+    ASSERT_EQ(words.size(), 7u) << line;
+    EXPECT_EQ(words[3], word + ":") << line;
+    EXPECT_EQ(words[5], "file:");
+  }
+}
+
 TEST(Units, ShowThreeOrFourDigits) {
   EXPECT_EQ(human_bytes(0), "0 B");
   EXPECT_EQ(human_bytes(1023), "1023 B");

@@ -10,7 +10,7 @@
 namespace nmb::test {
 namespace {
 
-// What is known of an origin: R-EX-1 wants pieces that make up the extent.
+// The known facts of an origin: R-EX-1 requires pieces that make up the extent.
 struct OriginRow {
   const char* name;
   ExtentOrigin origin;
@@ -187,7 +187,7 @@ TEST_F(ExtentOriginTest, TakesAllSteps) {
     for (std::size_t i = 0; i < row.pieces.size(); ++i) {
       Piece piece = finished->pieces[i];
       const auto bytes = std::span(values_).subspan(piece.logical, piece.length);
-      // What was put in part is filled.
+      // Arrays that were put in part are filled.
       const bool filled = row.name == std::string_view("put");
       if (!piece.hole) {
         EXPECT_EQ(piece.sum,

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kPiece = 65536;
 
-// Bytes that tell where they are.
+// Bytes that depend on their position.
 std::vector<std::byte> source_bytes(std::size_t length) {
   std::vector<std::byte> bytes(length);
   for (std::size_t i = 0; i < length; ++i) bytes[i] = static_cast<std::byte>(i * i / 7 % 251 + 1);
@@ -48,7 +48,7 @@ Move random_move(std::mt19937& random, std::shared_ptr<const ByteSource> source,
   return move;
 }
 
-// What of a move goes to the output: its windows without the holes.
+// The parts of a move that go to the output: its windows without the holes.
 std::vector<std::byte> output_of(const Move& move) {
   std::vector<std::byte> out;
   auto hole = move.holes.begin();
@@ -87,7 +87,7 @@ TEST(MoveSharing, PartsReadAsTheWhole) {
   }
 }
 
-// Bytes that a rank writes, besides writing them.
+// Writes to a file, and counts the bytes.
 class CountedOutput final : public OutputFile {
  public:
   explicit CountedOutput(OutputFile& file) : file_(file) {}

@@ -1,4 +1,4 @@
-// What writer/file_writer.h promises of iput(), wait() and wait_all(), by one process.
+// The promises of writer/file_writer.h for iput(), wait() and wait_all() in one process.
 #include <gtest/gtest.h>
 
 #include <numeric>

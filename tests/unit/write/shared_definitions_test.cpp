@@ -1,5 +1,5 @@
-// SharedDefinitions: what agrees becomes one, what does not is told (spec/rationale.md, "Shared
-// blocks").
+// SharedDefinitions: equal definitions become one, and differences are reported (spec/rationale.md,
+// "Shared blocks").
 #include "state/shared_definitions.h"
 
 #include <gtest/gtest.h>

@@ -153,8 +153,8 @@ TEST_F(WriterGrowthTest, GrowthIsAllThatACommitWrites) {
   ASSERT_TRUE(writer->close().ok());
 }
 
-// A record that was never put is a hole, which no growth row tells.
-// The block has fixed values right behind its header; nothing is put into it.
+// A record that was never put is a hole without a growth row. The block has fixed values right
+// behind its header; nothing is put into it.
 TEST_F(WriterGrowthTest, SpaceThatNobodyPutsToLeavesOtherBlocksAlone) {
   constexpr std::uint64_t kRecords = 2000;
   for (const bool committed : {false, true}) {

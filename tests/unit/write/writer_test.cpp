@@ -1,4 +1,4 @@
-// What writer/file_writer.h promises, call by call.
+// The promises of writer/file_writer.h, call by call.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -218,7 +218,7 @@ TEST_F(WriterTest, EachGenerationTellsItsProvenanceBehindThoseBefore) {
             (std::vector<std::string>{R"({"run": 1})", "{}", R"({"run": 3})"}));
 }
 
-// What is told of a generation does not depend on how many there are.
+// The cost of a generation does not depend on the number of generations.
 TEST_F(WriterTest, ProvenanceGrowsByWhatIsAdded) {
   auto writer = create();
   std::vector<std::uint64_t> lengths;
@@ -251,7 +251,7 @@ TEST_F(WriterTest, ALongHistoryHindersNoWriter) {
   EXPECT_EQ(read()->provenance().status().code(), Code::kLimit);
 }
 
-// What is committed can be read and added to: more than that is refused ahead of the commit.
+// Provenance that is too large to be read or extended is refused before the commit.
 TEST_F(WriterTest, TooLongProvenanceIsRefusedAtOnce) {
   auto writer = create();
   EXPECT_EQ(writer->add_provenance(std::string(65 << 20, ' ')).code(), Code::kUsage);
@@ -331,7 +331,7 @@ TEST_F(WriterTest, EarlierSectionsLieAhead) {
   }
 }
 
-// What the global sections of a file say about who may write.
+// Global sections that forbid writing.
 TEST_F(WriterTest, AnUnknownSectionThatWritersMustKnowIsRefused) {
   auto writer = create();
   ASSERT_TRUE(writer->add_provenance("{}").ok());
@@ -448,8 +448,10 @@ TEST_F(WriterTest, HolesAreNotStoredAndReadAsFillValues) {
   ASSERT_TRUE(writer->sync().ok());
   EXPECT_TRUE(values<std::uint8_t>("a") == expected);
   ASSERT_TRUE(writer->redefine().ok());
-  EXPECT_EQ(writer->put_att(block, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).code(),
+  const std::uint8_t other = 8;
+  EXPECT_EQ(writer->put_att(block, 0, "_FillValue", Type::kUByte, std::span(&other, 1)).code(),
             Code::kUsage);
+  EXPECT_TRUE(writer->put_att(block, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).ok());
   EXPECT_EQ(writer->put_att(hole, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).code(),
             Code::kUsage);
   ASSERT_TRUE(writer->close().ok());

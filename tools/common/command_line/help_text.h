@@ -33,7 +33,7 @@ std::string value_of(const CLI::Option& option);
 // clause shorter than 12 characters is not used: in "join: the dimension of ...", the clause "join"
 // is only the mode of the option.
 std::string brief(const std::string& text, std::size_t width);
-// Returns brief(), but the first clause in full if that would be cut.
+// Returns the same as brief(), but never cuts the first clause.
 std::string first_clause(const std::string& text, std::size_t width);
 
 // Returns "NAME [OPTIONS] FILE [GLOB]". `name` is the name of the command, with the name of the

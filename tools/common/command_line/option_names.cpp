@@ -7,9 +7,8 @@ namespace nmb::tools {
 
 namespace {
 
-// A name comes before its own beginning.
+// A name comes before the names that are its beginning.
 constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-    {"Agreement::first_values", "--shared=first"},
     {"BlockChoice::excludes", "--exclude"},
     {"BlockChoice::names", "--blocks-from"},
     {"BlockChoice::shard", "--shard"},

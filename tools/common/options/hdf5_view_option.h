@@ -10,7 +10,7 @@
 
 namespace nmb::tools {
 
-// What the user chose. nullopt: no choice.
+// The user's choice. nullopt: none.
 struct ViewChoice {
   std::optional<Hdf5View> view{};
   std::optional<bool> dimensions{}, copies{};

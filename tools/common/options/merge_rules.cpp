@@ -239,10 +239,10 @@ Status MergeRules::gather_inputs(const CommonOptions& common) {
   return {};
 }
 
-void MergeRules::report_differing(const PackReport& report, Diagnostics& diagnostics) const {
+void MergeRules::report_differing(const PackReport& report, std::size_t inputs,
+                                  Diagnostics& diagnostics) const {
   if (atts_ != "list") return;
-  for (const std::string& text :
-       grouped(report, report.differing, options_->inputs.size(), report.differing.size()))
+  for (const std::string& text : grouped(report, report.differing, inputs, report.differing.size()))
     diagnostics.warning("", text);
 }
 

@@ -31,8 +31,9 @@ class MergeRules {
   const CLI::Option* first_given() const;
   // Adds the inputs of --files-from, and sorts the inputs if --sort name is given.
   Status gather_inputs(const CommonOptions& common);
-  // If --atts list is given, shows each attribute that differs.
-  void report_differing(const PackReport& report, Diagnostics& diagnostics) const;
+  // If --atts list is given, shows each attribute that differs. inputs: the number of inputs.
+  void report_differing(const PackReport& report, std::size_t inputs,
+                        Diagnostics& diagnostics) const;
 
  private:
   // An option, and the modes that have it.

@@ -25,6 +25,30 @@ std::string shell_word(const std::string& word) {
 
 }  // namespace
 
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  bool is_new = true;
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote == 0 && c == ' ') {
+      is_new = true;
+      continue;
+    }
+    if (is_new) words.emplace_back();
+    is_new = false;
+    if (quote == 0 && c == '\\' && i + 1 < line.size())
+      words.back() += line[++i];
+    else if (quote == 0 && (c == '\'' || c == '"'))
+      quote = c;
+    else if (c == quote)
+      quote = 0;
+    else
+      words.back() += c;
+  }
+  return words;
+}
+
 std::string history_line(std::string_view tool, const Json& options,
                          std::span<const std::string> inputs) {
   std::string line = std::string(tool) + " " NMB_VERSION;

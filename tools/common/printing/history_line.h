@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/printing/json_document.h"
 
@@ -14,5 +15,8 @@ namespace nmb::tools {
 // or the number of processes, so that the same call always writes the same bytes.
 std::string history_line(std::string_view tool, const Json& options,
                          std::span<const std::string> inputs);
+
+// Returns the words of such a line, without the quotes of a shell.
+std::vector<std::string> words_of(std::string_view line);
 
 }  // namespace nmb::tools

@@ -51,8 +51,8 @@ class ArchiveBlocks {
     return {};
   }
 
-  // Returns the blocks of each input. A block with no more than attributes that lies above other
-  // inputs is not an input.
+  // Returns the blocks of each input. A block above other inputs is not an input if it has only
+  // attributes.
   std::vector<BlockList> take() {
     std::vector<BlockList> out;
     for (Input& input : inputs_)
@@ -67,7 +67,7 @@ class ArchiveBlocks {
  private:
   struct Input {
     BlockList blocks;
-    bool has_content;  // the first block has more than attributes
+    bool has_content;  // the first block has dimensions or variables
   };
 
   const FileReader& reader_;
@@ -160,7 +160,7 @@ Status divide_archives(Communicator& ranks, PackOptions* options, PackReport* re
   NMB_TRY(divided.status);
   options->inputs = std::move(divided.inputs);
   options->input_blocks = std::move(divided.blocks);
-  // The paths in a block from HDF5 begin with its old name, so a block is always united.
+  // Paths in a block from HDF5 begin with its old name, so each block is united, even a single one.
   if (!options->input_blocks.empty()) options->unite_single = true;
   return {};
 }

@@ -39,6 +39,26 @@ bool is_record_unused(const InputBlock& block, const Dataset& dataset, const std
   return !block.lengths || path.empty() || !block.lengths->contains(path);
 }
 
+// Returns a block whose named datatypes have the paths after a move.
+Result<std::shared_ptr<const Dataset>> with_moved_types(std::shared_ptr<const Dataset> block,
+                                                        const PathMove& move) {
+  const auto& before = block->metadata.extension();
+  if (!before || move.is_none()) return block;
+  const auto extension = std::make_shared<Extension>(*before);
+  extension->types = {};
+  bool is_any_moved = false;
+  for (std::size_t i = 0; i < before->types.size(); ++i) {
+    ExtendedType type = before->types[i];
+    type.name = move.moved(type.name);
+    is_any_moved |= type.name != before->types[i].name;
+    NMB_TRY(extension->types.add(std::move(type)).status());
+  }
+  if (!is_any_moved) return block;
+  Dataset moved = *block;
+  moved.metadata.set_extension(extension);
+  return dataset_keeping(std::move(block), std::move(moved));
+}
+
 }  // namespace
 
 Result<Source> open_view(std::shared_ptr<const Dataset> block, const ViewOrigin& how) {
@@ -52,7 +72,8 @@ Result<Source> open_view(std::shared_ptr<const Dataset> block, const ViewOrigin&
 }
 
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool,
-                                 const std::string& record, OwnTypes own_types) {
+                                 const std::string& record, OwnTypes own_types,
+                                 const PathMove& move) {
   if (has_classic_values(block.dataset.metadata)) {
     std::vector<std::uint32_t> levels = levels_above(block.dataset.metadata);
     levels.resize(block.dataset.metadata.dimension_count());
@@ -73,6 +94,7 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
   NMB_ASSIGN(std::shared_ptr<const Dataset> opened, block.open());
   const auto paths = paths_of(*opened);
   const std::string name = opened->name;
+  NMB_ASSIGN(opened, with_moved_types(std::move(opened), move));
   NMB_ASSIGN(ClassicView view, classic_view(std::move(opened), Kind::kCdf5, block.lengths.get(), {},
                                             record, own_types));
   ViewOrigin origin{block.dataset.name, block.packed.body, block.values, block.lengths, record,

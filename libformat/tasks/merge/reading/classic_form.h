@@ -9,6 +9,7 @@
 
 #include "merge/reading/input_block.h"
 #include "merge/reporting/conflict_list.h"
+#include "model/path_move.h"
 #include "netcdf/netcdf_view.h"
 #include "sources/late_values.h"
 
@@ -35,10 +36,11 @@ struct ClassicForm {
 };
 
 // Converts a block. A block of kind 6 is opened again through `pool` when its values are read.
-// record, own_types: see classic_view(). Errors: kDamaged, kLimit.
+// record, own_types: see classic_view(). move: how the paths of named datatypes change. Errors:
+// kDamaged, kLimit.
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool,
                                  const std::string& record = {},
-                                 OwnTypes own_types = OwnTypes::kLost);
+                                 OwnTypes own_types = OwnTypes::kLost, const PathMove& move = {});
 
 // Returns the values of a block of kind 6 as the extent of the converted dataset. how: how the
 // block was converted. Errors: kDamaged, kLimit.

@@ -213,7 +213,7 @@ Result<bool> Hdf5Input::read_checked(hdf5::Hdf5Group group, std::uint64_t blocks
 
 // Reports chunks that cannot be decoded, and marks their variables. Such chunks are no error,
 // because they are copied without being decoded, and an output may hold all that is left of the
-// values. Of a subset, the chunks that it needs are decoded later.
+// values. If a subset is merged, its chunks are decoded later.
 Status Hdf5Input::check_chunks(hdf5::Hdf5Group* group) {
   NMB_ASSIGN(Dataset dataset, decoded(*group));
   if (options_.lists_undecoded) NMB_TRY(note_undecoded(dataset));

@@ -75,7 +75,7 @@ inline void count_objects(const Dataset& dataset, PackedBlock* block) {
   block->records = dataset.records;
 }
 
-// A function that receives a block. Returns false if no further blocks are needed.
+// Receives a block. Returns false if no further blocks are needed.
 using VisitBlock = std::function<Result<bool>(InputBlock&)>;
 
 }  // namespace nmb

@@ -102,8 +102,8 @@ class InputOrder {
 
   Order unchanged() const { return sorted(std::vector<FirstValue>(options_.inputs.size())); }
 
-  // By the coordinate of the joined dimension. *dimension gets its name. Returns nullopt if no
-  // input has the coordinate.
+  // Orders by the coordinate of the joined dimension. *dimension gets its name. Returns nullopt if
+  // no input has the coordinate.
   Result<std::optional<Order>> by_coordinate(std::string* dimension) {
     std::vector<FirstValue> firsts;
     for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
@@ -157,7 +157,8 @@ class InputOrder {
                   "found no value of " + in_quotes(options_.sort_by) + " to sort by");
   }
 
-  // Returns no value if the input has no coordinate of the joined dimension, or no value of it.
+  // The result has no value if the input lacks the coordinate of the joined dimension or its
+  // values.
   Result<FirstValue> coordinate_in(std::size_t index, std::string* dimension) {
     const std::string& along = options_.join().along;
     const SplitPath wanted = split_path(along);

@@ -372,8 +372,8 @@ Status NmbInput::forget_originals(const LoadedBlock& block, MovedContent* moved)
 }
 
 // Reports chunks that cannot be decoded. Chunks are decoded only if options request it: a copy of a
-// block does not decode them, and only reads the marks in its definitions. Of a subset, the chunks
-// that it needs are decoded later.
+// block does not decode them, and only reads the marks in its definitions. If a subset is merged,
+// its chunks are decoded later.
 Status NmbInput::note_damage(const LoadedBlock& block) {
   if (options_.merge.subset) return {};
   if (options_.checks_chunks)

@@ -111,10 +111,10 @@ struct PackOptions {
 
   // --- how blocks are made ---
   // For modes other than Pack: whether the blocks of each NMB input count as inputs (nmb/merge.h).
-  // If false, they do if there is a single input.
+  // If false, only those of a single input do.
   bool divides_archives = false;
-  // Whether blocks that count as inputs are ordered by their names, even if a join could order them
-  // by time. Numbers in names are in numeric order.
+  // Whether blocks that count as inputs are ordered by name (natural_less()), even if a join could
+  // order them by time.
   bool sorts_blocks_by_name = false;
   // Pattern for names of blocks, with the fields {stem}, {path}, {index} and {group}. If empty, the
   // pattern is {stem} for classic files, {stem}/{group} for inputs with groups, and {group} for
@@ -186,9 +186,9 @@ struct PackOptions {
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
 
   // --- what only callers inside the library set ---
-  // What pack() sets if blocks of NMB files count as inputs. For each of `inputs`: the names of the
-  // blocks of this input. The first block becomes the root block; the others lie below it. If there
-  // are no names, the input is the whole file.
+  // Set by pack() if blocks of NMB files count as inputs. For each of `inputs`: the names of its
+  // blocks. The first block becomes the root block; the others lie below it. Without names, the
+  // input is the whole file.
   std::vector<std::vector<std::string>> input_blocks{};
   // With Pack or a subset: if set, only this block of each NMB input is taken. A classic block
   // becomes the root block. A block from HDF5 keeps its name, because its references contain paths.
@@ -434,17 +434,17 @@ struct PackReport {
   std::vector<Status> unreadable;     // inputs that cannot be used
   std::vector<std::string> warnings;
   std::vector<PackSource> sources;  // usable inputs, in the order in which they are merged
-  // If blocks of NMB files count as inputs: the names of all inputs in messages, in their order,
-  // and a text: "in the order of time". Without names: why an NMB file counts as one input of a
-  // join.
+  // If blocks of NMB files count as inputs: the names of all inputs for messages, in their order,
+  // and a note on this order ("in the order of time"). Without names, the note says why an NMB file
+  // counts as one input of a join.
   std::vector<std::string> archive_inputs;
   std::string archive_note;
   std::optional<Kind> classic{};  // with kind_of_inputs: the kind of a classic output
-  // With kind_of_inputs, if the output has not the kind of all inputs: its kind and the reason, for
-  // example "a CDF-2 file, because ...".
+  // With kind_of_inputs, if the output's kind differs from that of an input: the kind and the
+  // reason, for example "a CDF-2 file, because ...".
   std::string kind_note{};
-  // Along which dimension the first block with several unlimited dimensions is joined, if
-  // Join::along does not name it.
+  // The dimension along which the first block with several unlimited dimensions is joined. Empty if
+  // Join::along names a dimension.
   std::string join_note{};
   // Whether an input is a classic file, or has a block that came from one.
   bool has_classic_blocks = false;
@@ -467,7 +467,7 @@ struct PackReport {
   // Bytes of values that are stored twice: in a file that is stored whole, and again in a block.
   // HDF5 stores these values in a form to which a block cannot refer, or at unknown places.
   std::uint64_t stored_twice = 0;
-  // What the view costs. With Hdf5View::kSmall, also why the output has no view, or how many
+  // The cost of the view. With Hdf5View::kSmall, also why the output has no view, or how many
   // objects its view leaves out.
   std::string view_note;
   bool has_large_view = false;  // ViewCost::is_large()

@@ -63,9 +63,21 @@ void ValueStorage::note_dimensions(const Metadata& metadata) {
   }
 }
 
+namespace {
+
+// Returns whether chunks and filters could apply to a variable of the dataset.
+bool has_arrays(const Metadata& metadata) {
+  for (VarId v = 0; v < metadata.variable_count(); ++v)
+    if (!metadata.variable(v).dimensions.empty()) return true;
+  return false;
+}
+
+}  // namespace
+
 Status ValueStorage::check_codec(const Metadata& metadata) {
   note_dimensions(metadata);
-  if (!options_.compression || std::exchange(is_codec_checked_, true)) return {};
+  if (!options_.compression || !has_arrays(metadata) || std::exchange(is_codec_checked_, true))
+    return {};
   const std::string& path = file_->name();
   const Compression& wanted = *options_.compression;
   if (options_.hdf5 && wanted.codec && wanted.codec != PieceCodec::kNone &&

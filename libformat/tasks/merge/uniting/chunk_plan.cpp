@@ -276,8 +276,8 @@ class ChunkPlanner {
       united->storage = HeapStorage{creation_of(properties, there)};
   }
 
-  // For a variable of a subset: describes which part of the stored array `part` is. Returns false
-  // if the indexes are not one range in each dimension, or if the array lacks some of them.
+  // For a variable of a subset: records in `part` which part of the stored array it is. Returns
+  // false if the indexes are not one range in each dimension, or if the array lacks some of them.
   static bool take_part(const std::vector<IndexRuns>& selected, const Metadata& metadata,
                         const Variable& there, ChunkedPart* part) {
     BoxInChunks::Part stored;
@@ -299,8 +299,8 @@ class ChunkPlanner {
     return true;
   }
 
-  // For an array without chunks of which a subset has a part: sets part->plain_values. Returns
-  // false if the array lacks some of the indexes.
+  // Sets part->plain_values for the selected part of an array without chunks. Returns false if the
+  // array lacks some of the indexes.
   static bool select_plain(const std::vector<IndexRuns>& selected, const LoadedBlock& block,
                            const Variable& there, ChunkedPart* part) {
     SelectedValues values{block.extent,

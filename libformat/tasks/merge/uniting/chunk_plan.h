@@ -31,7 +31,7 @@ struct StoredType {
   bool operator==(const StoredType&) const = default;
 };
 
-// How an array is stored in chunks.
+// The chunks and filters of an array.
 struct Chunking {
   StoredType type;
   std::vector<std::uint64_t> chunk;  // lengths of a chunk
@@ -59,8 +59,8 @@ struct ChunkedPart {
   // How the part's chunks are stored; nullptr if the chunks do not have all values of the part.
   std::shared_ptr<const Chunking> own{};
   std::uint64_t region_begin = 0, region_length = 0;  // in ChunkPlan::extents[box.member]
-  // Set if the part is only a part of the array that the dataset's block stores, which has the
-  // lengths `stored_lengths`.
+  // Set if the part is not the whole array that the block stores. That array has the lengths
+  // `stored_lengths`.
   std::optional<BoxInChunks::Part> stored{};
   std::vector<std::uint64_t> stored_lengths{};
   // Set if the dataset stores the part as one array without chunks, and in the type of the united

@@ -61,8 +61,8 @@ class ChunkUniter {
 
  private:
   bool is_subset(std::uint32_t member) const { return united_.selected_of(member) != nullptr; }
-  // Returns whether a part has copied chunks of which some cannot be decoded. In a subset, all of
-  // them were decoded.
+  // Returns whether a part has copied chunks that cannot be decoded. Those of a subset have all
+  // been decoded.
   bool is_damaged(const ChunkedPart& part) const {
     return part.is_alike && part.is_marked && !is_subset(part.box.member);
   }
@@ -168,14 +168,20 @@ class ChunkUniter {
         runs_.add({begin, length, from_.begin(id) - all_.layout.header_length, united_values_});
     }
     end_ = begin + length;
-    const bool has_own_fill =
-        own && std::ranges::any_of(own->fill, [](std::byte b) { return b != std::byte{0}; });
+    const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
+    const bool has_own_fill = own && !std::ranges::all_of(own->fill, is_zero);
     if (!chunking && !has_own_fill && (!is_extended || length == 0)) return {};
     Property p;
     p.number = Property::Number::kCreation;
     p.owner = id;
     p.creation.fill_state = hdf5::FillState::kUser;
     p.creation.fill_value = stored ? stored->fill : own->fill;
+    // netCDF-C 4.9 takes a stated fill value of strings of fixed length for a pointer, and crashes.
+    if (own && own->type().type_class == TypeClass::kString &&
+        std::ranges::all_of(p.creation.fill_value, is_zero)) {
+      p.creation.fill_state = hdf5::FillState::kDefault;
+      p.creation.fill_value.clear();
+    }
     if (chunking) {
       p.creation.layout = hdf5::Layout::kChunked;
       p.creation.allocation = chunking->allocation;
@@ -302,9 +308,9 @@ class ChunkUniter {
         &runs_);
   }
 
-  // Checks a stored chunk that is copied. The chunks of a subset are decoded, because the input's
-  // other chunks were not; otherwise only a checksum is checked, if there is one. number: the
-  // number of the chunk in the united variable.
+  // Checks a stored chunk that is copied. A chunk of a subset is decoded, because its input was not
+  // checked as a whole; for any other chunk, only a stored checksum is checked. number: the number
+  // of the chunk in the united variable.
   Status check_copied(const StoredChunk& chunk, const Chunking& chunking, const ChunkGrid& grid,
                       std::uint64_t number) const {
     const bool decodes = is_subset(chunk.source);

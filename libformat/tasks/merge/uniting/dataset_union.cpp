@@ -111,8 +111,7 @@ std::vector<std::string> DatasetUnion::other_growing() const {
 }
 
 bool DatasetUnion::has_classic_definitions() const {
-  if (has_own_types() || !type_losses(all_.metadata, Kind::kCdf1).empty())
-    return false;
+  if (has_own_types() || !type_losses(all_.metadata, Kind::kCdf1).empty()) return false;
   const auto growing = std::ranges::find(grows_, true);
   const auto count = std::ranges::count(grows_, true) + (all_.metadata.record_dimension() ? 1 : 0) +
                      std::ssize(empty_);
@@ -805,8 +804,8 @@ Source DatasetUnion::array_of(VarId variable, const DatasetValues& place,
   return source_of(form::Converted{std::move(array), rebasing(rebasing_of(variable, place))});
 }
 
-// Returns the same as array_of(), but times as the dataset has them. Values of variable length
-// refer to the heap of the united values.
+// Returns the same as array_of(), but does not rebase times. Values of variable length refer to the
+// heap of the united values.
 Source DatasetUnion::widened_array(VarId variable, const DatasetValues& place,
                                    std::uint64_t* slice) const {
   const Variable found = all_.metadata.variable(variable);
@@ -1179,7 +1178,7 @@ std::optional<OwnAttributeValues> DatasetUnion::fill_attribute(VarId variable) c
   return *std::move(decoded);
 }
 
-// Returns one value, which a variable of its own type has where no dataset has values. After
+// Returns the value that a variable of its own type has where no dataset has values. After
 // place_heaps(), it refers to the heap of the united values.
 std::vector<std::byte> DatasetUnion::own_fill_of(VarId variable) const {
   const ClassicView::OwnValues& own = own_.at(variable);

@@ -185,9 +185,9 @@ class DatasetUnion {
   // Returns the variable with this name if it is joined along its first dimension and has one value
   // for each index of this dimension.
   std::optional<VarId> joined_column(std::string_view name) const;
-  // Returns the type and the fill value that a variable of characters has in all datasets. nullptr
-  // if it has none but characters. After take(), `heap` says where the united dataset has the bytes
-  // to which values of variable length refer.
+  // Returns the type and the fill value of a variable that only the united dataset stores as
+  // characters; nullptr for any other variable. After take(), `heap` says where the united dataset
+  // has the bytes to which values of variable length refer.
   const ClassicView::OwnValues* own_of(VarId variable) const {
     const auto known = own_.find(variable);
     return known == own_.end() ? nullptr : &known->second;
@@ -250,7 +250,7 @@ class DatasetUnion {
     std::vector<std::uint64_t> first{}, count{};  // by dimension, slowest first
     Type type{};                                  // type of the dataset's values
     bool maps_fill = false;                       // see widening()
-    bool is_rebased = false;  // the united array has other numbers than the dataset
+    bool is_rebased = false;  // times count from another day in the united array
   };
   // Returns the boxes of a variable, in the order of the datasets. Where boxes overlap, the values
   // of the first box are used. Returns no boxes for a variable from add_column(). all: the result
@@ -258,8 +258,7 @@ class DatasetUnion {
   std::vector<Box> boxes(const Dataset& all, VarId variable) const;
   // Returns the values of all datasets, in order.
   std::vector<Source> values() const;
-  // If a dataset is a subset of another one, returns the selected indexes (Member::selected), else
-  // nullptr.
+  // Returns the selected indexes (Member::selected) if a dataset is a subset, otherwise nullptr.
   const SelectedIndexes* selected_of(std::uint32_t member) const {
     return members_[member].selected ? &*members_[member].selected : nullptr;
   }
@@ -309,7 +308,7 @@ class DatasetUnion {
   struct Placed {
     std::vector<std::uint32_t> axes;  // positions of the dimensions that are divided among datasets
     std::uint32_t last;               // the last dataset that has the variable
-    TypeSet types;                    // all types that the variable has in datasets
+    TypeSet types;                    // the variable's types in all datasets
     std::vector<DatasetValues> places;  // a single place, or one place for each dataset if the
                                         // variable is divided
     std::vector<std::uint32_t> place_of_box{};  // for tiles: position in `places`, or kNoPlace
@@ -423,6 +422,7 @@ class DatasetUnion {
                                                   bool fills) const;
   Status check_files(const std::vector<DimId>& dimensions);
   Status compare_tiles(VarId variable, std::uint32_t place);
+  Status compare_own_tiles(VarId variable, std::uint32_t place);
   std::vector<std::uint64_t> shape_of(VarId variable) const;
 
   // --- dataset_union_times.cpp ---
@@ -431,7 +431,8 @@ class DatasetUnion {
     bool is = false;
     TimeShift shift{};
     std::string found{}, expected{};  // the units
-    // If the units differ and `is` is false: why, or how times can be rebased.
+    // If the units differ and `is` is false: why times are not rebased, or the option that rebases
+    // them.
     std::string hint{};
     // Set if the variable has no units and is the bounds of a coordinate: this coordinate.
     std::optional<VarId> coordinate{};

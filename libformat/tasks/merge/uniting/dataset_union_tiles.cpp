@@ -8,6 +8,7 @@
 #include "merge/uniting/dataset_union.h"
 #include "merge/uniting/value_comparison.h"
 #include "model/values.h"
+#include "sources/selected_values.h"
 #include "sources/tiled_values.h"
 #include "sources/value_source.h"
 
@@ -145,6 +146,46 @@ Status DatasetUnion::compare_tiles(VarId variable, std::uint32_t place) {
   return {};
 }
 
+// Does the same as compare_tiles() for values of the variable's own type.
+Status DatasetUnion::compare_own_tiles(VarId variable, std::uint32_t place) {
+  const Placed& placed = placed_[variable];
+  const TileBoxes& boxes = *tilings_.at(dimension_ids(variable)).boxes;
+  const ClassicView::OwnValues& own = own_.at(variable);
+  const DatasetValues& last = placed.places[place];
+  for (std::uint32_t p = 0; p < place; ++p) {
+    const DatasetValues& first = placed.places[p];
+    std::vector<IndexRange> shared;
+    for (std::size_t d = 0; d < boxes.rank(); ++d) {
+      const auto begin_of = [&](std::uint32_t box) { return boxes.firsts(box)[d]; };
+      const auto end_of = [&](std::uint32_t box) { return begin_of(box) + boxes.counts(box)[d]; };
+      const std::uint64_t begin = std::max(begin_of(first.box), begin_of(last.box));
+      const std::uint64_t end = std::min(end_of(first.box), end_of(last.box));
+      if (begin < end) shared.push_back({begin, end - begin});
+    }
+    if (shared.size() < boxes.rank()) continue;
+    const auto shared_values = [&](const DatasetValues& from) {
+      std::uint64_t slice, step = 1;
+      SelectedValues selected{stored_array(variable, from, &slice), 0, 1, {}};
+      selected.axes.resize(boxes.rank());
+      for (std::size_t d = boxes.rank(); d-- > 0;) {
+        selected.axes[d] = {step, {{shared[d].first - boxes.firsts(from.box)[d], shared[d].count}}};
+        step *= boxes.counts(from.box)[d];
+      }
+      return OwnArray{source_of(std::make_shared<const SelectedValues>(std::move(selected))),
+                      members_[from.member].values, from.heap};
+    };
+    NMB_ASSIGN(const auto differs,
+               first_difference(shared_values(last), shared_values(first), own.types, 0));
+    if (!differs) continue;
+    shared.pop_back();  // the last dimension is the bytes of a value
+    tell(UnionNote::What::kConflict, ConflictKind::kValues, all_.metadata.variable(variable).name,
+         differs->found + place_text(differs->element, shared), differs->expected, first.member,
+         last.member);
+    return {};
+  }
+  return {};
+}
+
 Status DatasetUnion::check_tiles(bool with_values) {
   if (!is_tiled()) return {};
   std::set<std::vector<DimId>> checked;
@@ -163,12 +204,8 @@ Status DatasetUnion::check_tiles(bool with_values) {
     placed.has_gaps = !cover.gaps.empty();
     const ClassicView::OwnValues* const own = own_of(variable);
     for (const std::uint32_t box : cover.overlapping)
-      if (!rules_.agreement.first_values && own && own->has_heap())
-        tell(UnionNote::What::kConflict, ConflictKind::kValues,
-             all_.metadata.variable(variable).name,
-             "values of variable length in tiles that overlap",
-             "tiles that do not overlap, or Agreement::first_values", placed.places.front().member,
-             placed.places[placed.place_of_box[box]].member);
+      if (!rules_.agreement.first_values && own)
+        NMB_TRY(compare_own_tiles(variable, placed.place_of_box[box]));
       else if (!rules_.agreement.first_values)
         NMB_TRY(compare_tiles(variable, placed.place_of_box[box]));
       else

@@ -104,7 +104,7 @@ Status InputDescriber::take_whole(const OutputName& name, InputBlock& block) {
   const InputFacts facts = facts_of(block, options_);
   Status put_all;
   const Status status = visit_union_input(
-      block, options_, views_, &held_budget_, &selections_, [&](const UnionInput& united) {
+      block, name, options_, views_, &held_budget_, &selections_, [&](const UnionInput& united) {
         put_all = put_block(DescribedEvent::kWhole, name, facts, united);
         return Status();
       });

@@ -84,8 +84,8 @@ bool needs_chunks(const PackOptions& options) {
          (options.hdf5 && wanted.codec.value_or(PieceCodec::kNone) != PieceCodec::kNone);
 }
 
-// Arrays of at most this size stay uncompressed where a view needs chunks, which compression in
-// pieces does not.
+// If values are compressed for a view, arrays of at most this size stay uncompressed, because they
+// would need chunks.
 constexpr std::uint64_t kSmallForView = 1024;
 
 // The largest number of names shown in a warning.
@@ -258,7 +258,7 @@ bool UnionBuilder::is_along(const NamedUnion& entry, const Metadata& first,
 
 Status UnionBuilder::unite(NamedUnion& entry, const InputBlock& block) {
   // Small values are kept now, because the file may be closed when values are compared.
-  return visit_union_input(block, options_, views_, &held_budget_, &selections_,
+  return visit_union_input(block, entry.name, options_, views_, &held_budget_, &selections_,
                            [&](const UnionInput& united) { return unite(entry, united); });
 }
 
@@ -701,8 +701,8 @@ Status UnionBuilder::finish(const std::vector<std::size_t>& inputs, MergeSink& s
   return {};
 }
 
-// Checks that an input has the dimension that Join::along names. If none has it, drops conflicts,
-// which only say that nothing was joined.
+// Checks that an input has the dimension that Join::along names. If none has it, drops the
+// conflicts, because they would only say that nothing was joined.
 Status UnionBuilder::check_along() {
   const std::string& along = options_.join().along;
   if (along.empty() || along == kFirstAxis || has_along_ || entries_.empty() ||

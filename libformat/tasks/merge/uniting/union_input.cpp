@@ -101,6 +101,23 @@ void keep_losses_of(const Dataset& subset, const SubsetRules& rules, std::vector
   });
 }
 
+// Returns the name of the block above all groups of an input: `name` without the path of the group
+// at its end; nullopt if `name` does not end so.
+std::optional<std::string> root_of(const std::string& name, const std::string& group) {
+  if (group.empty()) return name;
+  if (name == group) return std::string();
+  if (!name.ends_with("/" + group)) return std::nullopt;
+  return name.substr(0, name.size() - group.size() - 1);
+}
+
+// Returns how the paths of the block's objects change. If the names of blocks keep the paths of
+// groups, paths of objects in other groups of the input change likewise.
+PathMove move_of(const InputBlock& block, const OutputName& name) {
+  const std::string& before = block.dataset.name;
+  const auto from = root_of(before, block.group), to = root_of(name.name, name.group);
+  return from && to ? PathMove{*from, *to} : PathMove{before, name.name};
+}
+
 // Keeps those dimensions of a list that the subset has, with their new numbers.
 void renumber(const std::vector<DimId>& of_subset, std::vector<DimId>* dimensions) {
   std::vector<DimId> kept;
@@ -110,21 +127,43 @@ void renumber(const std::vector<DimId>& of_subset, std::vector<DimId>* dimension
   *dimensions = std::move(kept);
 }
 
+// Returns the dimension along which a block is joined, if it has one.
+std::optional<DimId> joined_dimension(const ClassicForm& form, const PackOptions& options) {
+  const Metadata& metadata = form.dataset.metadata;
+  const std::string& along = options.join().along;
+  if (along == kFirstAxis) return std::nullopt;
+  if (!along.empty()) return metadata.find_dimension(along_name(options));
+  if (metadata.record_dimension()) return metadata.record_dimension();
+  for (const ClassicView::FixedDimension& growing : form.fixed_dimensions)
+    for (VarId v = 0; v < metadata.variable_count(); ++v)
+      if (std::ranges::count(metadata.variable(v).dimensions, growing.dimension) > 0)
+        return growing.dimension;
+  return std::nullopt;
+}
+
 }  // namespace
 
-Status visit_union_input(const InputBlock& block, const PackOptions& options,
-                         std::shared_ptr<SourcePool> views, std::uint64_t* budget,
-                         DimensionSelections* selections,
+SubsetGroup subset_group(const InputBlock& block, const ClassicForm& form,
+                         const PackOptions& options, DimensionSelections& selections) {
+  SubsetGroup group{block.group, form.levels, selections};
+  if (options.joins() && options.fill_missing()) group.kept = joined_dimension(form, options);
+  return group;
+}
+
+Status visit_union_input(const InputBlock& block, const OutputName& name,
+                         const PackOptions& options, std::shared_ptr<SourcePool> views,
+                         std::uint64_t* budget, DimensionSelections* selections,
                          const std::function<Status(const UnionInput&)>& visit) {
   // A join needs the same record dimension in all inputs.
   NMB_ASSIGN(ClassicForm form,
              classic_form(block, std::move(views),
                           options.joins() ? std::string(along_name(options)) : std::string(),
-                          keeps_chunks(options) ? OwnTypes::kKept : OwnTypes::kLost));
+                          keeps_chunks(options) ? OwnTypes::kKept : OwnTypes::kLost,
+                          move_of(block, name)));
   DatasetSubset subset;
   if (options.subset) {
     NMB_ASSIGN(subset, subset_of(form.dataset, form.values, *options.subset,
-                                 {block.group, form.levels, *selections}));
+                                 subset_group(block, form, options, *selections)));
     if (subset.is_outside) {
       const Metadata none;
       UnionInput outside{{none, {}}};

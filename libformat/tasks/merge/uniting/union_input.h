@@ -11,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "merge/reading/classic_form.h"
 #include "merge/reading/input_block.h"
+#include "merge/reading/merge_sink.h"
 #include "merge/reporting/merge.h"
 #include "merge/uniting/dataset_union.h"
 #include "model/paths.h"
@@ -69,13 +71,19 @@ struct UnionDescription {
   std::vector<std::uint64_t> same_as{};  // result of FirstValues: indexes of inputs
 };
 
+// Returns how PackOptions::subset selects a part of a block. In a join with fill values, each part
+// has the joined dimension and its coordinates, because a part may lack the variables that need
+// them. The result refers to the arguments.
+SubsetGroup subset_group(const InputBlock& block, const ClassicForm& form,
+                         const PackOptions& options, DimensionSelections& selections);
+
 // Converts a block to a classic dataset and passes this dataset to `visit`. The block's file must
-// be open. *budget: how many bytes of values may be kept, as for hold_small(). *selections: the
-// selections in other blocks of the input, for PackOptions::subset. Errors: kDamaged, kLimit, kIo;
-// those of subset_of(); the error of `visit`.
-Status visit_union_input(const InputBlock& block, const PackOptions& options,
-                         std::shared_ptr<SourcePool> views, std::uint64_t* budget,
-                         DimensionSelections* selections,
+// be open. name: the block in the output. *budget: how many bytes of values may be kept, as for
+// hold_small(). *selections: the selections in other blocks of the input, for PackOptions::subset.
+// Errors: kDamaged, kLimit, kIo; those of subset_of(); the error of `visit`.
+Status visit_union_input(const InputBlock& block, const OutputName& name,
+                         const PackOptions& options, std::shared_ptr<SourcePool> views,
+                         std::uint64_t* budget, DimensionSelections* selections,
                          const std::function<Status(const UnionInput&)>& visit);
 
 }  // namespace nmb
