@@ -102,8 +102,6 @@ def copied(path, to, index=lambda name, dimensions, array: array, type=lambda na
             attributes = dict(v.__dict__)
             kind = v.dtype if v.dtype is str else numpy.dtype(type(name, v.dtype)).newbyteorder("=")
             fill = attributes.pop("_FillValue", None)
-            if kind is not str:
-                kind = numpy.dtype(kind).newbyteorder("=")
             one = out.createVariable(name, kind, v.dimensions, fill_value=None if fill is None else numpy.array(fill).astype(kind))
             one.set_auto_maskandscale(False)
             one.setncatts(attributes)
