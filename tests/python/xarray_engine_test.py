@@ -125,7 +125,8 @@ class XarrayEngineTest(FolderTest):
                             xr.testing.assert_identical(found, expected)
                             for name in expected.variables:
                                 b = {k: v for k, v in expected[name].encoding.items() if k != "source"}
-                                a = {k: v for k, v in found[name].encoding.items() if k in b or k not in ("source", "preferred_chunks")}
+                                own = {"source", "preferred_chunks"} - b.keys()
+                                a = {k: v for k, v in found[name].encoding.items() if k not in own}
                                 self.assertEqual(repr(sorted(a.items())), repr(sorted(b.items())), name)
                             self.assertEqual(found.encoding["unlimited_dims"], {"time"})
 
@@ -291,7 +292,8 @@ class XarrayGroupsTest(FolderTest):
                 xr.testing.assert_identical(xr.open_datatree(one, engine="nmb", group="run1"), expected)
         tree = xr.open_datatree(self.packed, engine="nmb", select="run2/part[13]")
         self.assertEqual(set(tree["run2"].children), {"part1", "part3"})
-        self.assertEqual(set(xr.open_groups(self.packed, engine="nmb", select="run1/*")), {"/", *(f"/run1/part{k}" for k in range(4))})
+        some = xr.open_groups(self.packed, engine="nmb", select="run1/*")
+        self.assertEqual(set(some), {"/", *(f"/run1/part{k}" for k in range(4))})
         with self.assertRaises(nmb.LimitError):
             xr.open_datatree(self.packed, engine="nmb", max_groups=3)
 
@@ -358,7 +360,8 @@ class XarrayStackTest(FolderTest):
         n = int(ds.edge_count[3])
         np.testing.assert_array_equal(ds.edges[3, :n], self.file.blocks[3]["edges"][...])
         self.assertTrue((ds.edges[3, n:] == -1).all())
-        np.testing.assert_array_equal(ds.edges[[5, 2], 0, ::-1], nmb.xarray.stack(self.samples, "edges", form="padded", fill_value=-1).edges.values[[5, 2], 0, ::-1])
+        ds = nmb.xarray.stack(self.samples, "edges", form="padded", fill_value=-1)
+        np.testing.assert_array_equal(ds.edges[[5, 2], 0, ::-1], ds.edges.values[[5, 2], 0, ::-1])
 
     def test_some_blocks(self):
         found = self.file.find("ten == 3")
