@@ -371,6 +371,13 @@ class XarrayStackTest(FolderTest):
             xr.testing.assert_identical(nmb.xarray.stack(self.file, "weight", blocks=blocks), ds)
         xr.testing.assert_identical(pickle.loads(pickle.dumps(nmb.xarray.stack(found, "weight"))), ds)
 
+    def test_other_process(self):
+        ds = nmb.xarray.stack(self.samples, ["x", "weight"])
+        with open(self.path("pickle"), "wb") as file:
+            pickle.dump(ds, file)
+        code = "import pickle, sys; print(repr(float(pickle.load(open(sys.argv[1], 'rb')).weight[5:99].sum())))"
+        self.assertEqual(float(python(code, self.path("pickle"))), float(ds.weight[5:99].sum()))
+
     def test_refused(self):
         with self.assertRaisesRegex(nmb.ConflictError, 'form="padded"'):
             nmb.xarray.stack(self.samples, ["rotation"])
