@@ -17,9 +17,10 @@ from ._variable import Variable
 def shown_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype that xarray shows for a dtype of this package. Texts of fixed length become strings, as in netCDF4."""
     if _types.is_string(dtype) or (dtype.kind == "S" and dtype.itemsize > 1):
-        return create_vlen_dtype(str)
+        text: np.dtype[Any] = create_vlen_dtype(str)  # type: ignore[no-untyped-call,unused-ignore]
+        return text
     if dtype.kind == "V" and dtype.metadata and str(dtype.metadata.get("tag", "")).startswith("NUMPY:"):
-        return np.dtype(dtype.metadata["tag"][6:])  # h5py stores dates in this way
+        return np.dtype(str(dtype.metadata["tag"])[6:])  # h5py stores dates in this way
     if dtype.metadata and dtype.names is None:
         return np.dtype(dtype.str)
     return dtype
@@ -38,7 +39,8 @@ def shown_values(values: Any, stored: np.dtype[Any], shown: np.dtype[Any]) -> np
         values = array
     if stored.kind == "S" and shown.kind == "O":
         return _types.strings_of(values)
-    return values if values.dtype == shown else values.view(shown)
+    out: np.ndarray[Any, Any] = values if values.dtype == shown else values.view(shown)
+    return out
 
 
 class LazyArray(BackendArray):
@@ -90,8 +92,9 @@ class OuterArray(LazyArray):
             for part, length in zip(key, self.shape)
         )
         some = tuple(part if isinstance(part, slice) else np.unique(part) for part in key)
-        then = tuple(
-            slice(None) if isinstance(part, slice) else np.searchsorted(one, part) for one, part in zip(some, key)
+        then: tuple[Any, ...] = tuple(
+            slice(None) if isinstance(part, slice) else np.searchsorted(one, part)  # type: ignore[arg-type]
+            for one, part in zip(some, key)
         )
         return new_dimensions_first(self._outer(some)[then], key)
 
@@ -118,8 +121,8 @@ class VariableArray(OuterArray):
             return self._shown(self.variable[key])
         # One element may be an array itself.
         wide = tuple(part if isinstance(part, slice) else slice(part, part + 1 or None) for part in key)
-        values = self.variable[(*wide, ...)].reshape([len(range(*p.indices(n))) for p, n in zip(key, self.shape) if isinstance(p, slice)])
-        return self._shown(values)
+        lengths = [len(range(*p.indices(n))) for p, n in zip(key, self.shape) if isinstance(p, slice)]
+        return self._shown(self.variable[(*wide, ...)].reshape(lengths))
 
     def _outer(self, key: tuple[Any, ...]) -> Any:
         if self.shape == self.stored:

@@ -157,7 +157,8 @@ class PaddedArray(OuterArray):
             values[...] = ""
         items = [(int(number), self.name, None, None) for number in numbers]
         for i, one in enumerate(self.selected.read(items)):
-            values[(i, *(slice(n) for n in self.lengths[numbers[i]]))] = shown_values(one, self.stored, self.dtype)
+            place: Any = (i, *(slice(n) for n in self.lengths[numbers[i]]))
+            values[place] = shown_values(one, self.stored, self.dtype)
         for axis, part in enumerate(rest, 1):
             if isinstance(part, np.ndarray):
                 values = values.take(part, axis)

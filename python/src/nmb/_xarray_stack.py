@@ -83,7 +83,7 @@ def stack(
     if names:
         made[dim] = xarray.Variable((dim,), np.array([block.name for block in some], object))
     store = _StackStore(made, (file, form, dim, wanted, selected.places, fill_value))
-    return xarray.open_dataset(store, engine="store", chunks=chunks, **decoding)  # type: ignore[arg-type]
+    return xarray.open_dataset(store, engine="store", chunks=chunks, **decoding)
 
 
 class _StackStore(AbstractDataStore):
@@ -100,7 +100,7 @@ class _StackStore(AbstractDataStore):
         return {}
 
     def get_dimensions(self) -> dict[str, int]:
-        return {name: n for variable in self._variables.values() for name, n in zip(variable.dims, variable.shape)}
+        return {str(name): n for variable in self._variables.values() for name, n in zip(variable.dims, variable.shape)}
 
     def __dask_tokenize__(self) -> Any:
         return self._token
@@ -233,7 +233,7 @@ def _ragged(columns: list[_Column], selected: Selected, dim: str) -> dict[str, x
         ends = offsets[row] if column.dims else np.arange(len(selected.places) + 1)
         array = RaggedArray(selected, column.name, ends, tuple(column.shapes[0, 1:].tolist()), column.dtype, bool(column.dims))
         rows = f"{row}_row" if row in later else row
-        encoding = {"dtype": str if is_text(array.dtype) else array.dtype}
+        encoding: dict[str, Any] = {"dtype": str if is_text(array.dtype) else array.dtype}
         if column.dims and chunks[row]:
             encoding["preferred_chunks"] = {rows: chunks[row]}
         made[column.name] = xarray.Variable(

@@ -66,7 +66,13 @@ def tags(file: File, blocks: Any = None) -> pandas.DataFrame:  # noqa: A002
     return _frame([block.tags for block in some], some)
 
 
-def statistics(file: File, variables: str | Sequence[str], blocks: Any = None, *, compute: bool = False) -> pandas.DataFrame:  # noqa: A002
+def statistics(
+    file: File,
+    variables: str | Sequence[str],
+    blocks: Any = None,  # noqa: A002
+    *,
+    compute: bool = False,
+) -> pandas.DataFrame:
     """A row for each block with the stored statistics of a variable: elements, missing, nans, minimum, maximum, mean, deviation
     and the results of functions. For several variables, the columns are (variable, statistic).
 
@@ -92,7 +98,8 @@ def statistics(file: File, variables: str | Sequence[str], blocks: Any = None, *
     columns = _STATISTICS if isinstance(variables, str) else [(name, key) for name in names for key in _STATISTICS]
     frame = _frame(rows, some, columns)
     if not isinstance(variables, str):
-        frame.columns = pandas.MultiIndex.from_tuples(frame.columns, names=["variable", "statistic"])
+        keys: list[Any] = list(frame.columns)
+        frame.columns = pandas.MultiIndex.from_tuples(keys, names=["variable", "statistic"])
     return frame
 
 
@@ -108,7 +115,8 @@ def find(
     parts = [_frame([{"position": block.position} for block in some], some, ["position"]), tags(file, some)]
     if variables is not None:
         found = statistics(file, [variables] if isinstance(variables, str) else variables, some)
-        found.columns = [f"{name}.{key}" for name, key in found.columns]
+        keys: list[Any] = list(found.columns)
+        found.columns = pandas.Index([f"{name}.{key}" for name, key in keys])
         parts.append(found)
     return pandas.concat(parts, axis=1)
 

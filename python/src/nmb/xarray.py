@@ -81,7 +81,7 @@ class NmbBackendEntrypoint(BackendEntrypoint):
             return True
         return isinstance(filename_or_obj, (str, os.PathLike)) and _is_nmb(filename_or_obj)
 
-    def open_dataset(  # type: ignore[override]
+    def open_dataset(
         self,
         filename_or_obj: Any,
         *,
@@ -116,7 +116,7 @@ class NmbBackendEntrypoint(BackendEntrypoint):
             decode_timedelta=decode_timedelta,
         )
 
-    def open_groups_as_dict(  # type: ignore[override]
+    def open_groups_as_dict(
         self,
         filename_or_obj: Any,
         *,
@@ -153,7 +153,7 @@ class NmbBackendEntrypoint(BackendEntrypoint):
             )
         return out
 
-    def open_datatree(self, filename_or_obj: Any, **keywords: Any) -> Any:  # type: ignore[override]
+    def open_datatree(self, filename_or_obj: Any, **keywords: Any) -> Any:
         """Opens blocks as a tree; the keywords are those of ``open_groups_as_dict``."""
         if not hasattr(xarray, "DataTree"):
             raise UnsupportedError(f"xarray {xarray.__version__} has no DataTree; it needs version 2024.10 or later")
