@@ -1,6 +1,5 @@
 """Every variable and attribute of real files is what netCDF4-python and h5py give, as it is and packed."""
 
-import sys
 import unittest
 import warnings
 
@@ -8,6 +7,7 @@ import numpy as np
 from support import CORPUS, FolderTest, h5py, is_same, needs_corpus, needs_h5py, needs_netcdf4, netCDF4, nmb, plain
 
 MOST_BYTES = 20 << 20  # of a file that is compared
+MOST_VALUES = 1 << 28  # bytes of an array
 # Attributes that netCDF and dimension scales need for themselves.
 INTERNAL = {
     "CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_NCProperties",
@@ -44,23 +44,34 @@ class CorpusValuesTest(FolderTest):
             for group in self.groups(root):
                 name = group.path.strip("/")
                 block = ours.block("/".join(part for part in (prefix, name) if part))
-                self.assertEqual(list(block.variables), list(group.variables), f"{path}: {name}")
-                for key in group.ncattrs():
-                    self.assertTrue(is_same(block.attrs[key], attribute_of(group.getncattr(key))), f"{path}: @{key}")
+                # netCDF4-python ends names at a NUL, and leaves out variables of types that it does not support.
+                names = [one.split("\0")[0] for one in block.variables]
+                self.assertEqual([one for one in names if one in group.variables], list(group.variables), f"{path}: {name}")
+                self.assertTrue(all(block[one].dtype.kind in "VO" for one in names if one not in group.variables), f"{path}")
+                self.compare_netcdf_attributes(f"{path}: {name}", block.attrs, group)
                 for variable in group.variables.values():
-                    self.compare_variable(path, block[variable.name], variable)
+                    self.compare_variable(path, block[list(block)[names.index(variable.name)]], variable)
 
     def groups(self, group):
         yield group
         for below in group.groups.values():
             yield from self.groups(below)
 
+    def compare_netcdf_attributes(self, what, ours, theirs):
+        names = {name.split("\0")[0]: name for name in ours}
+        for key in theirs.ncattrs():
+            try:
+                value = theirs.getncattr(key)
+            except KeyError as error:  # a type that netCDF4-python does not support
+                self.unread.append(f"{what}@{key}: {error}")
+                continue
+            found = ours[names[key]]
+            self.assertTrue(is_same(found, attribute_of(value)), f"{what}@{key}: {found!r} {value!r}")
+
     def compare_variable(self, path, ours, theirs):
         what = f"{path}: {ours.full_name}"
         self.assertEqual(ours.dims, theirs.dimensions, what)
-        for key in theirs.ncattrs():
-            value = theirs.getncattr(key)
-            self.assertTrue(is_same(ours.attrs[key], attribute_of(value)), f"{what}@{key}: {ours.attrs[key]!r} {value!r}")
+        self.compare_netcdf_attributes(what, ours.attrs, theirs)
         try:
             values = theirs[...]
         except (RuntimeError, OSError, ValueError, TypeError, IndexError) as error:
@@ -84,18 +95,26 @@ class CorpusValuesTest(FolderTest):
                     try:
                         one = ours.variable(name)
                     except KeyError:
-                        self.assertIn(b"CLASS", [key.encode() for key in item.attrs], name)  # only a dimension
+                        # Only a dimension, or an object that has another name too.
+                        self.assertTrue("CLASS" in item.attrs or h5py.h5o.get_info(item.id).rc > 1, name)
                         return
                     self.compare_data_set(path, one, item)
                 else:
                     one = ours.block(name)
                 self.compare_attributes(path, name, one.attrs, item)
 
-            theirs.visititems(visit)
+            try:
+                theirs.visititems(visit)
+            except KeyError as error:
+                if "Unable to" not in str(error):
+                    raise
+                self.unread.append(f"{path}: {error}")  # h5py cannot open an object
             self.compare_attributes(path, prefix, ours.block(prefix).attrs, theirs)
 
     def compare_data_set(self, path, ours, theirs):
         what = f"{path}: {ours.full_name}"
+        if theirs.shape and theirs.size * theirs.dtype.itemsize > MOST_VALUES:
+            return
         try:
             if theirs.dtype.kind == "O" and h5py.check_ref_dtype(theirs.dtype):
                 return
@@ -138,13 +157,13 @@ class CorpusValuesTest(FolderTest):
     def all_of(self, compare, *kinds):
         """Compares all files: as they are, and packed. Lists those that another program or this one refuses."""
         self.unread = []
-        wrong, count, refused = [], 0, []
+        count, refused = 0, []
         for path in corpus_files(*kinds):
             count += 1
             with self.subTest(path=str(path)):
                 try:
                     file = nmb.open(path)
-                except nmb.UnsupportedError as error:
+                except (nmb.UnsupportedError, nmb.DamagedError) as error:
                     refused.append(f"{path}: {error}")
                     continue
                 except nmb.UnknownKindError:
@@ -158,10 +177,9 @@ class CorpusValuesTest(FolderTest):
                     refused.append(f"{path}: {error}")
                     continue
                 compare(path, nmb.open(packed), "x")
-        print(f"{count} files; not compared: {len(self.unread)}; refused: {len(refused)}", *self.unread[:20], *refused, sep="\n",
-              file=sys.stderr)
+        print(f"{count} files; not compared: {len(self.unread)}; refused: {len(refused)}", *self.unread, *refused, sep="\n")
         self.assertGreater(count, 0)
-        self.assertEqual(wrong, [])
+        self.assertLessEqual(len(refused), 5, refused)
 
     @needs_netcdf4
     def test_classic(self):

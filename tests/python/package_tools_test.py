@@ -164,7 +164,8 @@ class PackageToolsTest(FolderTest):
             "import nmb, os, signal, sys, threading, time\n"
             "threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
             "try:\n"
-            "    while True: exec(sys.argv[1])\n"
+            "    call = compile(sys.argv[1], 'call', 'exec')\n"
+            "    while True: exec(call)\n"
             "except KeyboardInterrupt: print('stopped')\n"
         )
         nmb.convert(self.path("big.nc"), self.path("big.nmb"), check=False, sync=False)

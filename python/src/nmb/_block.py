@@ -24,21 +24,17 @@ class Variables(Mapping[str, Variable]):
     def __init__(self, block: Block) -> None:
         self._block = block
 
-    @cached_property
-    def _names(self) -> dict[str, None]:
-        return dict.fromkeys(self._block._native().variable_names())
-
     def __getitem__(self, name: str) -> Variable:
         return self._block[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names
+        return name in self._block._names
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._block._names)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._block._names)
 
     def __repr__(self) -> str:
         return f"<nmb.Variables {list(self)}>"
@@ -79,10 +75,14 @@ class Block:
         position: int = self._file._native().position(self._name)
         return position
 
-    @cached_property
+    @property
     def variables(self) -> Variables:
         """The variables, by name."""
         return Variables(self)
+
+    @cached_property
+    def _names(self) -> dict[str, None]:
+        return dict.fromkeys(self._native().variable_names())
 
     @cached_property
     def dims(self) -> dict[str, int]:

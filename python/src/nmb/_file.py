@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from types import TracebackType
 from typing import Any
 
@@ -136,7 +135,7 @@ class File(ManyReads, Mapping[str, Any]):
 
     # --- blocks and variables ---
 
-    @cached_property
+    @property
     def blocks(self) -> Blocks:
         """The blocks by position, as a sequence; ``f.blocks.glob(pattern)`` for some of them."""
         return Blocks(self)

@@ -16,6 +16,13 @@ def string_dtype() -> np.dtype[Any]:
 
 def opaque_dtype(size: int, tag: str) -> np.dtype[Any]:
     """Bytes without a meaning."""
+    if tag.startswith("NUMPY:"):  # as h5py writes types that HDF5 lacks, for example times
+        try:
+            dtype = np.dtype(tag[6:])
+        except (TypeError, ValueError):
+            dtype = np.dtype(object)
+        if dtype.itemsize == size and not dtype.hasobject:
+            return dtype
     return np.dtype(f"V{size}", metadata={"tag": tag}) if tag else np.dtype(f"V{size}")
 
 
