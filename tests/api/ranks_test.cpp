@@ -312,7 +312,7 @@ TEST_F(RanksTest, EveryCallAfterAFailureFails) {
     Writer out(path(), ranks);
     Block b = out.block("b");
     b.dim("t", kUnlimited);
-    b.dim("x", ranks.rank() + 3);
+    b.dim("x", static_cast<std::uint64_t>(ranks.rank()) + 3);
     const Status failed = out.try_end_define();
     EXPECT_EQ(failed.code(), Code::kConflict);
     EXPECT_EQ(failed.rank(), 1);
