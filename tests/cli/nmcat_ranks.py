@@ -23,7 +23,7 @@ def launchers(tools, every=ALL):
     """[] for threads of one process, and the start of a command for each MPI, or for that which starts fastest."""
     found = []
     for mpi, (program, *words) in LAUNCHERS.items():
-        if shutil.which(program) and list(tools.folder.parent.rglob(f"nmb-mpi-{mpi}.so")):
+        if shutil.which(program) and (tools.folder.parent / f"lib/nmb/nmb-mpi-{mpi}.so").exists():
             found.append([program, *words, "-n", "3"])
     return [[], *(found if every else found[-1:])]
 
