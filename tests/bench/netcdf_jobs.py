@@ -322,10 +322,10 @@ class Jobs:
             files = MonthlyFiles(self.work / "files", YEARS, self.megabytes, chunk_bytes=chunk_bytes)
             files.make()
             paths = files.paths()
-            self.tool("nmcat", *paths, "-o", "packed.nmb", *self.unsynced)
-            for out in ("joined.nmb", "joined.nc"):
-                self.tool("nmcat", "--mode", "join", *paths, "-o", out, *self.unsynced)
-            self.subset_of(what, files)
+            view = ["--hdf5-view", "on"]  # by which the reader finds the chunks
+            self.tool("nmcat", *paths, "-o", "packed.nmb", *view, *self.unsynced)
+            for out, more in (("joined.nmb", view), ("joined.nc", [])):
+                self.tool("nmcat", "--mode", "join", *paths, "-o", out, *more, *self.unsynced)
             for path in ("packed.nmb", "joined.nmb", "joined.nc"):
                 (self.work / path).unlink()
             shutil.rmtree(files.folder)
