@@ -320,20 +320,26 @@ def compare_with_xarray(test, subset, path, what):
 def check_large(test):
     """Rows that are cut where values are read part by part."""
     field = numpy.arange(3001 * 1009, dtype="i4").reshape(3001, 1009)
+    lat, lon = numpy.linspace(-90, 90, 3001), numpy.arange(1009) * 360 / 1009
+    turned = numpy.concatenate((numpy.flatnonzero(lon >= 260), numpy.flatnonzero(lon <= 80)))
     for kind, to in (("NETCDF3_64BIT_OFFSET", "cdf5"), ("NETCDF3_64BIT_OFFSET", "nmb"), ("NETCDF4", "nc4")):
         with netCDF4.Dataset(test.work / "large.nc", "w", format=kind) as f:
-            f.createDimension("y", 3001)
-            f.createDimension("x", 1009)
-            f.createVariable("v", "i4", ("y", "x"), contiguous=kind == "NETCDF4")[:] = field
-        for slab, columns in (("x=3:1001", slice(3, 1004)), ("x=3:501:2", slice(3, 1005, 2)), ("x=1:1008,y=7:2900", slice(1, 1009))):
+            for name, values, units in (("lat", lat, "degrees_north"), ("lon", lon, "degrees_east")):
+                f.createDimension(name, values.size)
+                f.createVariable(name, "f8", (name,))[:] = values
+                f[name].units = units
+            f.createVariable("v", "i4", ("lat", "lon"), contiguous=kind == "NETCDF4")[:] = field
+        for options, rows, columns in (("--slab lon=3:1001", slice(None), slice(3, 1004)),
+                                       ("--slab lon=3:501:2", slice(None), slice(3, 1005, 2)),
+                                       ("--slab lon=1:1008,lat=7:2900", slice(7, 2907), slice(1, 1009)),
+                                       ("--box=-100,80,-90,90", slice(None), turned)):
             out = test.work / f"large.{to}"
-            test.run("nmconvert", "large.nc", out, "--to", to, "--slab", slab, "-f", "--no-sync")
+            test.run("nmconvert", "large.nc", out, "--to", to, *options.split(), "-f", "--no-sync")
             if to == "nmb":
                 test.run("nmconvert", out, "large.cdf", "--to", "cdf5", "-f", "--no-sync")
                 out = test.work / "large.cdf"
             with netCDF4.Dataset(out) as f:
-                rows = slice(7, 2907) if "y=" in slab else slice(None)
-                test.check(numpy.array_equal(f["v"][:], field[rows, columns]), f"large subset {slab} of {kind} to {to}")
+                test.check(numpy.array_equal(f["v"][:], field[rows][:, columns]), f"large subset {options} of {kind} to {to}")
 
 
 def check_ends(test):

@@ -1000,6 +1000,8 @@ ROWS = {
         second=lambda out: (replace_t("f8")(out), out["t"].setncattr("valid_min", 9.0))),
     "scale factor": Row(JOIN, 1, "attribute flag@scale_factor: found 0.5, expected none",
                         second=set_att("flag", "scale_factor", 0.5)),
+    "offset of packed values": Row(JOIN, 1, "attribute flag@add_offset: found 0.5, expected none",
+                                   second=set_att("flag", "add_offset", 0.5)),
     "values of a flag": Row(JOIN, 1, 'attribute flag@flag_meanings: found "on off"',
                             second=set_att("flag", "flag_meanings", "on off")),
     "history only": Row(JOIN, 0, "kept the first value of 1 attribute that differs: history",
