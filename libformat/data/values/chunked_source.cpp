@@ -7,7 +7,9 @@ namespace nmb {
 
 namespace {
 
-constexpr std::size_t kLongRun = 64 << 10;
+// A read of a shorter run takes about as long as a longer one. So a chunk with many shorter runs is
+// loaded once, for all of them.
+constexpr std::size_t kShortRun = 4 << 10;
 constexpr std::uint64_t kRowsAtOnce = 64;
 constexpr std::size_t kMostRuns = 65536;
 
@@ -84,8 +86,9 @@ Status ChunkedSource::read_runs(std::span<const ChunkSlice> runs) const {
   ChunkCache::Chunk chunk;
   for (const ChunkSlice& run : runs) {
     const std::size_t part = run.out.size();
-    // Long runs of an unfiltered chunk are read directly from the file.
-    if (is_plain && (part >= kLongRun || part >= table_.chunk_bytes() / 4)) {
+    // Other runs of an unfiltered chunk are read directly from the file, also if the read ends in
+    // the middle of the chunk.
+    if (is_plain && (part >= kShortRun || part >= table_.chunk_bytes() / 4)) {
       NMB_TRY(table_.read_stored(number, row, run.place, run.out));
       continue;
     }

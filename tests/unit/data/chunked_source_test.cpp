@@ -78,6 +78,38 @@ TEST_F(ChunkedSourceTest, ShortRunsAreTakenFromChunksInMemory) {
   expect(130, 4321);
 }
 
+// A file with four chunks of 64 KiB, without filters.
+class PlainChunksTest : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kChunks = 4, kChunkBytes = 65536;
+  static constexpr std::uint64_t kTable = kChunks * ChunkRow::kLength;
+
+  PlainChunksTest() : bytes_(kTable + kChunks * kChunkBytes) {
+    storage_.kind = StorageKind::kChunked;
+    storage_.chunk = {1, kChunkBytes};
+    storage_.region_length = bytes_.size();
+    for (std::uint64_t n = 0; n < kChunks; ++n) {
+      store_le<std::uint64_t>(bytes_.data() + n * ChunkRow::kLength, kTable + n * kChunkBytes);
+      store_le<std::uint64_t>(bytes_.data() + n * ChunkRow::kLength + 8, kChunkBytes);
+    }
+  }
+
+  Storage storage_;
+  std::vector<std::byte> bytes_;
+};
+
+TEST_F(PlainChunksTest, ReadsThatEndWithinChunksReadNothingElse) {
+  const auto region = std::make_shared<test::CountingSource>(owned_bytes(bytes_, ""));
+  const ChunkedSource source(region, storage_, {kChunks, kChunkBytes}, 1, std::vector<std::byte>(1),
+                             kChunks * kChunkBytes, std::make_shared<ChunkCache>(1 << 20));
+  std::vector<std::byte> part(40960);
+  for (std::uint64_t at = 0; at < source.size(); at += part.size()) {
+    part.resize(std::min<std::uint64_t>(part.size(), source.size() - at));
+    ASSERT_TRUE(source.read_at(at, part).ok());
+  }
+  EXPECT_EQ(region->bytes(), kTable + kChunks * kChunkBytes);
+}
+
 TEST_F(ChunkedSourceTest, ChunksThatAreNotThereAreFillValues) {
   make(kColumns, 2);
   expect(0, kRows * kColumns, 2);
