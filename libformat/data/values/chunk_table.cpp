@@ -6,6 +6,7 @@
 #include <shared_mutex>
 #include <utility>
 
+#include "sources/value_source.h"
 #include "values/chunk_filters.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
@@ -115,6 +116,10 @@ Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const Chun
 }
 
 Result<bool> ChunkTable::check(std::uint64_t number, const ChunkRow& row) const {
+  if (is_plain(row)) {
+    NMB_TRY(check_place(number, row));
+    if (lies_in_file(row)) return true;
+  }
   if (can_decode(filters_, row.filter_mask)) {
     NMB_TRY(load(number, row).status());
     return true;
@@ -127,6 +132,16 @@ Result<bool> ChunkTable::check(std::uint64_t number, const ChunkRow& row) const 
       check_sums(filters_, row.filter_mask, std::move(bytes), chunk_bytes_, value_size_);
   if (!sums.ok()) return damaged(number, sums.message());
   return !is_lost;
+}
+
+// Returns whether all bytes of a chunk lie in a file that has no checksums of them.
+bool ChunkTable::lies_in_file(const ChunkRow& row) const {
+  bool all = true;
+  const auto visit = [&](const PooledFile* file, std::uint64_t, std::uint64_t) {
+    all &= file != nullptr;
+    return Status();
+  };
+  return visit_stored(*region_, {row.offset, row.offset + row.stored_length}, visit).ok() && all;
 }
 
 bool ChunkTable::is_plain(const ChunkRow& row) const {

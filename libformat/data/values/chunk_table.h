@@ -44,8 +44,9 @@ class ChunkTable {
   Result<std::vector<std::byte>> load(std::uint64_t number, const ChunkRow& row) const;
   Result<std::vector<std::byte>> load(std::uint64_t number) const;
   // Checks a chunk with any filters: decodes it or, if a filter is unknown, checks the checksums
-  // that can be checked without that filter. Returns false if neither is possible. Errors: those of
-  // load().
+  // that can be checked without that filter. Returns false if neither is possible. Does not read a
+  // chunk that is not encoded and has no checksum, because its bytes cannot show damage. Errors:
+  // those of load().
   Result<bool> check(std::uint64_t number, const ChunkRow& row) const;
   // Returns whether the stored bytes of a chunk are its values, because it is not encoded.
   bool is_plain(const ChunkRow& row) const;
@@ -58,6 +59,7 @@ class ChunkTable {
     std::uint64_t rows = 0, left = 0;
   };
 
+  bool lies_in_file(const ChunkRow& row) const;
   Status damaged(std::uint64_t number, const std::string& message) const;
   Status take_lengths(std::uint64_t first, std::span<const ChunkRow> rows) const;
 

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <numeric>
 #include <thread>
 
+#include "files/pooled_file.h"
 #include "sources/value_source.h"
 #include "support/counting_source.h"
+#include "support/programs.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -108,6 +111,30 @@ TEST_F(PlainChunksTest, ReadsThatEndWithinChunksReadNothingElse) {
     ASSERT_TRUE(source.read_at(at, part).ok());
   }
   EXPECT_EQ(region->bytes(), kTable + kChunks * kChunkBytes);
+}
+
+// Bytes of a file without checksums cannot show damage. Reading fails in this test.
+TEST_F(PlainChunksTest, AreNotReadFromAFileToCheckThem) {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "chunks").string();
+  test::write_file(path, {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()});
+  const ChunkTable table(*PooledFile::open(path, std::make_shared<FilePool>(1)), storage_, 1);
+  std::vector<ChunkRow> rows = *table.rows(0, kChunks);
+  std::filesystem::resize_file(path, kTable);
+  for (std::uint64_t n = 0; n < kChunks; ++n) {
+    EXPECT_FALSE(table.load(n, rows[n]).ok());
+    EXPECT_TRUE(table.check(n, rows[n]).ok());
+  }
+  rows[0].offset = bytes_.size() - 1;
+  EXPECT_EQ(table.check(0, rows[0]).status().code(), Code::kDamaged);
+}
+
+TEST_F(PlainChunksTest, AreReadFromOtherSourcesToCheckThem) {
+  const auto region = std::make_shared<test::CountingSource>(owned_bytes(bytes_, ""));
+  const ChunkTable table(region, storage_, 1);
+  const std::vector<ChunkRow> rows = *table.rows(0, kChunks);
+  for (std::uint64_t n = 0; n < kChunks; ++n) EXPECT_TRUE(table.check(n, rows[n]).ok());
+  EXPECT_EQ(region->bytes(), bytes_.size());
 }
 
 TEST_F(ChunkedSourceTest, ChunksThatAreNotThereAreFillValues) {
