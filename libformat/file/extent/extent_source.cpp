@@ -119,13 +119,7 @@ Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
   if (offset == piece.logical && out.size() == piece.length) return load_piece(piece, out);
   if (piece.is_plain() && !verifies())
     return file_.read_at(piece.position + (offset - piece.logical), out);
-  PieceCache::Bytes bytes = cache_.find(piece);
-  if (!bytes) {
-    NMB_ASSIGN(std::vector<std::byte> loaded_bytes, load_piece(piece));
-    auto loaded = std::make_shared<std::vector<std::byte>>(std::move(loaded_bytes));
-    cache_.add(piece, loaded);
-    bytes = std::move(loaded);
-  }
+  NMB_ASSIGN(const PieceCache::Bytes bytes, cache_.get(piece, [&] { return load_piece(piece); }));
   std::memcpy(out.data(), bytes->data() + (offset - piece.logical), out.size());
   return {};
 }
