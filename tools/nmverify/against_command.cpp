@@ -309,7 +309,7 @@ Result<ProofInput> open_source(const std::string& path, const std::shared_ptr<Re
   Result<InspectedFile> opened = InspectedFile::open(input, {.external = external});
   if (!opened.ok()) return opened.status().in_file(path);
   const auto source = std::make_shared<const InspectedFile>(std::move(*opened));
-  return ProofInput{source->content(), !source->is_classic(), source};
+  return ProofInput{source->content(), !source->is_classic(), source->memory(), source};
 }
 
 // Compares a file with the sources that were united, joined, put together or cut to make it.

@@ -8,6 +8,7 @@
 #include "hdf5_types/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "sources/value_source.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -71,6 +72,21 @@ std::vector<InspectedFile::Held>::const_iterator InspectedFile::at_or_behind(
 
 std::string InspectedFile::stem() const {
   return std::filesystem::path(file_->name()).stem().string();
+}
+
+std::optional<std::uint64_t> InspectedFile::memory() const {
+  if (reader_) return std::nullopt;
+  std::uint64_t bytes = 0;
+  for (const Held& held : held_) {
+    bytes += sizeof held + held.dataset->metadata.memory() + held.entry.raw_length;
+    const auto* const spliced = form_of<form::Spliced>(held.dataset->extent.get());
+    if (!spliced) continue;
+    for (const form::Spliced::SourceRun& run : spliced->runs) {
+      const KnownSource source = spliced->sources[run.from]->known();
+      bytes += sizeof run + (std::holds_alternative<const SpoolFile*>(source) ? run.length : 0);
+    }
+  }
+  return bytes;
 }
 
 Result<Totals> InspectedFile::totals_of_prefix(std::string_view prefix) const {

@@ -31,6 +31,9 @@ class NMB_EXPORT InspectedFile {
   std::string stem() const;
   // Returns nullptr if the file is not an NMB file.
   const FileReader* reader() const { return reader_.get(); }
+  // Returns the bytes of metadata in memory and of values in temporary files. Returns nullopt for
+  // an NMB file, which is read when it is needed.
+  std::optional<std::uint64_t> memory() const;
   bool is_classic() const { return nmb::is_classic(file_->kind()); }
 
   // The following functions work like the functions of Reader with the same names.

@@ -36,6 +36,12 @@ std::string shape_text(const std::vector<AxisContent>& axes) {
   return text + ")";
 }
 
+struct OpenInput {
+  std::string path;
+  ProofInput file;
+  DimensionLengths lengths;
+};
+
 // A variable of an input, and the variable of the merged file that has its values.
 struct Counterpart {
   std::size_t input = 0;
@@ -123,13 +129,24 @@ class MergeProver {
 
   // --- blocks ---
 
+  // Sets input_. The first inputs stay open, because each is visited several times.
   Status open(std::size_t input) {
     const std::string& path = merge_.inputs[input];
-    if (path == open_path_) return {};
-    open_path_.clear();
-    NMB_ASSIGN(file_, proof_.open(path));
-    NMB_ASSIGN(lengths_, dimension_lengths(file_.content.blocks));
-    open_path_ = path;
+    if (input_ && input_->path == path) return {};
+    input_.reset();
+    const auto kept = std::ranges::find(kept_, path, [](const auto& one) { return one->path; });
+    if (kept != kept_.end()) {
+      input_ = *kept;
+      return {};
+    }
+    NMB_ASSIGN(ProofInput file, proof_.open(path));
+    NMB_ASSIGN(DimensionLengths lengths, dimension_lengths(file.content.blocks));
+    input_ =
+        std::make_shared<const OpenInput>(OpenInput{path, std::move(file), std::move(lengths)});
+    const std::optional<std::uint64_t> memory = input_->file.memory;
+    if (!memory || *memory > memory_left_ || kept_.size() == kMostKept) return {};
+    memory_left_ -= *memory;
+    kept_.push_back(input_);
     return {};
   }
 
@@ -144,9 +161,9 @@ class MergeProver {
       NMB_TRY(visit_block(input, entry, group, visit));
       return true;
     };
-    if (!chosen) return file_.content.blocks.for_each_entry("", visit_entry);
+    if (!chosen) return input_->file.content.blocks.for_each_entry("", visit_entry);
     for (const std::string& name : *chosen) {
-      NMB_ASSIGN(const std::optional<BlockEntry> entry, file_.content.blocks.find(name));
+      NMB_ASSIGN(const std::optional<BlockEntry> entry, input_->file.content.blocks.find(name));
       if (entry) NMB_TRY(visit_entry(*entry).status());
     }
     return {};
@@ -156,14 +173,14 @@ class MergeProver {
                      const VisitBlocks& visit) {
     const auto part = subset_.find(group);
     if (part != subset_.end() && part->second.is_outside) return {};
-    const BlockTemplate& names = names_->of(file_.has_groups);
+    const BlockTemplate& names = names_->of(input_->file.has_groups);
     NMB_ASSIGN(const std::string name, names.expand(merge_.inputs[input], input, group));
     NMB_ASSIGN(DatasetContent* const to, merged_block(name));
     if (!to) {
       has_unplaced_ |= missing_blocks_.contains(name);
       return {};
     }
-    NMB_ASSIGN(DatasetContent from, content_of(file_.content, entry, lengths_));
+    NMB_ASSIGN(DatasetContent from, content_of(input_->file.content, entry, input_->lengths));
     return visit(group, from, name, *to);
   }
 
@@ -375,7 +392,7 @@ class MergeProver {
   Status compare_values(std::size_t input, ProvedInput* proved) {
     NMB_TRY(open(input));
     std::deque<DatasetContent> blocks;  // of the input, while their values are compared
-    ValuePairs pairs(std::max(merged_.size, file_.content.size), proof_.comparison);
+    ValuePairs pairs(std::max(merged_.size, input_->file.content.size), proof_.comparison);
     const auto finish = [&]() -> Status {
       NMB_TRY(pairs.compare());
       for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -494,6 +511,9 @@ class MergeProver {
   }
 
   static constexpr std::string_view kFirstAxis = "axis:0";
+  // Limits for the inputs that stay open. Each has one or two open files.
+  static constexpr std::size_t kMostKept = 64;
+  static constexpr std::uint64_t kMemoryOfKept = std::uint64_t{64} << 20;
 
   const ContentFile& merged_;
   const MergeProof& proof_;
@@ -510,10 +530,9 @@ class MergeProver {
   std::map<std::pair<std::string, std::string>, std::vector<ElementBox>> boxes_;
   // Variables that do not have the place for the values of an input: block and name.
   std::set<std::pair<std::string, std::string>> unplaced_;
-  // The open input.
-  std::string open_path_;
-  ProofInput file_;
-  DimensionLengths lengths_;
+  std::shared_ptr<const OpenInput> input_;  // the current input
+  std::vector<std::shared_ptr<const OpenInput>> kept_;
+  std::uint64_t memory_left_ = kMemoryOfKept;
   InputSubset subset_;
   std::set<std::string> missing_blocks_;  // blocks that the merged file should have
   bool has_unplaced_ = false;             // see ProvedInput::is_unplaced

@@ -18,7 +18,9 @@ namespace nmb {
 // An open input.
 struct ProofInput {
   ContentFile content;
-  bool has_groups = false;               // whether it is an NMB or HDF5 file
+  bool has_groups = false;  // whether it is an NMB or HDF5 file
+  // Bytes of its metadata and copied values, if all of them were read when it was opened.
+  std::optional<std::uint64_t> memory{};
   std::shared_ptr<const void> holder{};  // keeps the file open
 };
 
