@@ -24,12 +24,16 @@ constexpr std::uint64_t kWindowValues = 65536;
 // variables between them.
 constexpr std::uint64_t kShortRecord = 8 << 10;
 
+const Storage* storage_of(const DatasetContent& block, std::size_t number) {
+  const auto& extension = block.dataset().metadata.extension();
+  return extension ? extension->storage_of(block.id(number)) : nullptr;
+}
+
 // Returns the number of bytes in a row of chunks; 0 if the values are not stored in chunks. The
 // product of the lengths must have been checked.
 std::uint64_t row_of_chunks(const DatasetContent& block, std::size_t number,
                             const std::vector<AxisContent>& axes) {
-  const auto& extension = block.dataset().metadata.extension();
-  const Storage* const storage = extension ? extension->storage_of(block.id(number)) : nullptr;
+  const Storage* const storage = storage_of(block, number);
   if (!storage || storage->kind != StorageKind::kChunked || axes.empty()) return 0;
   std::uint64_t bytes =
       block.types().stored_bytes(block.type(number)) * std::min(storage->chunk[0], axes[0].length);
@@ -69,6 +73,10 @@ Result<ContentValues::Extent> ContentValues::extent_of(const DatasetContent& blo
     if (row_of_chunks(block, number, axes) > budget.chunks && !block.types().has_heap(type))
       extent.at_once = std::max(extent.window, budget.values / block.types().stored_bytes(type) /
                                                    extent.window * extent.window);
+    if (!storage_of(block, number)) {
+      NMB_ASSIGN(const VariableShape shape, block.dataset().shape(block.id(number)));
+      extent.record_bytes = shape.record_size;
+    }
     return {};
   }();
   if (!status.ok()) return block.of_variable(status, number);

@@ -34,6 +34,12 @@ class ContentValues {
     // of chunks does not fit into the cache for chunks, many windows are read together, because
     // each read decodes its chunks again.
     std::uint64_t at_once = 1;
+    // Number of windows in a job, unless more windows are read together. The number is small, so
+    // that threads work on neighbouring chunks of a variable.
+    std::uint64_t job_windows = 4;
+    // Bytes of a record with the values of all variables, if the values lie in records; otherwise
+    // 0.
+    std::uint64_t record_bytes = 0;
     std::uint64_t windows() const { return elements / window + (elements % window != 0 ? 1 : 0); }
   };
   // Memory in bytes: for the decoded chunks of a file, and for the values that a thread reads

@@ -16,10 +16,6 @@ namespace nmb {
 
 // Some windows of a variable.
 struct ValueJob {
-  // Number of windows in a job, unless more windows are read together. The number is small, so that
-  // threads work on neighbouring chunks of a variable.
-  static constexpr std::uint64_t kUsualWindows = 4;
-
   std::size_t item = 0;  // number of the variable in the caller's list
   std::uint64_t first = 0, windows = 0;
 };
@@ -28,7 +24,7 @@ struct ValueJob {
 inline bool add_value_jobs(std::size_t item, const ContentValues::Extent& extent,
                            std::vector<ValueJob>* jobs) {
   const std::uint64_t windows = extent.windows();
-  const std::uint64_t most = std::max(ValueJob::kUsualWindows, extent.at_once / extent.window);
+  const std::uint64_t most = std::max(extent.job_windows, extent.at_once / extent.window);
   for (std::uint64_t first = 0; first < windows; first += most)
     jobs->push_back({item, first, std::min(most, windows - first)});
   return windows > most;

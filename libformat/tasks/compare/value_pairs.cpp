@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace nmb {
 
@@ -91,6 +92,7 @@ void ValuePairs::renew_caches() {
 void ValuePairs::clear() {
   pairs_.clear();
   jobs_.clear();
+  block_with_records_ = nullptr;
   renew_caches();
 }
 
@@ -106,6 +108,7 @@ Status ValuePairs::add(ValuePair pair) {
   }
   NMB_TRY(choose_elements(&added));
   NMB_TRY(set_rule(&added));
+  NMB_TRY(divide_records(&added));
   const std::size_t item = pairs_.size() - 1;
   if (added.extent.elements > 0 && add_value_jobs(item, added.extent, &jobs_))
     NMB_TRY(open(added, &added.first, &added.second));
@@ -153,6 +156,28 @@ Status ValuePairs::set_rule(AddedPair* added) const {
   return {};
 }
 
+// A record has values of all variables that have records. So a job has the values of some records,
+// and the variables of a block take turns: what one of them has read is still in the caches when
+// the next one needs it.
+Status ValuePairs::divide_records(AddedPair* added) {
+  constexpr std::uint64_t kBytesTogether = 4 << 20, kMostJobs = 1024;
+  const ValuePair& pair = added->pair;
+  ContentValues::Extent& extent = added->extent;
+  added->group = pairs_.size() - 1;
+  if (extent.record_bytes == 0 || extent.elements == 0) return {};
+  NMB_ASSIGN(const Lengths lengths, lengths_of(pair.second));
+  const std::uint64_t records = pair.place ? pair.place->to.count.front() : lengths.front();
+  const std::uint64_t together =
+      std::max<std::uint64_t>({1, kBytesTogether / extent.record_bytes, records / kMostJobs + 1});
+  extent.window = extent.elements / records * std::min(together, records);
+  extent.at_once = std::min(extent.at_once, extent.window);
+  extent.job_windows = 1;
+  if (std::exchange(block_with_records_, pair.second.block) != pair.second.block)
+    first_with_records_ = added->group;
+  added->group = first_with_records_;
+  return {};
+}
+
 Status ValuePairs::open(AddedPair& added, std::shared_ptr<const ContentValues>* first,
                         std::shared_ptr<const ContentValues>* second) const {
   const ValuePair& pair = added.pair;
@@ -163,6 +188,9 @@ Status ValuePairs::open(AddedPair& added, std::shared_ptr<const ContentValues>* 
 }
 
 Status ValuePairs::compare() {
+  std::ranges::stable_sort(jobs_, {}, [this](const ValueJob& job) {
+    return std::pair(pairs_[job.item].group, job.first);
+  });
   return run_value_jobs(options_.content.threads, jobs_, [&] {
     return [&, buffers = Buffers()](const ValueJob& job) mutable {
       AddedPair& added = pairs_[job.item];

@@ -82,6 +82,8 @@ class ValuePairs {
     std::optional<ElementSelection> from{}, to{};
     // Opened in advance if several jobs need them.
     std::shared_ptr<const ContentValues> first{}, second{};
+    // The number of the first pair whose jobs take turns with those of this one.
+    std::size_t group = 0;
     std::optional<DifferentValues> found{};  // set if values differ
   };
   struct Buffers {
@@ -91,6 +93,7 @@ class ValuePairs {
   void renew_caches();
   Status choose_elements(AddedPair* added);
   Status set_rule(AddedPair* added) const;
+  Status divide_records(AddedPair* added);
   Status open(AddedPair& added, std::shared_ptr<const ContentValues>* first,
               std::shared_ptr<const ContentValues>* second) const;
   Status compare_windows(const ValueJob& job, AddedPair* added, Buffers* buffers);
@@ -105,6 +108,9 @@ class ValuePairs {
   ValueBudget budget_;
   std::deque<AddedPair> pairs_;  // a deque, because DifferentValues refer to the rules
   std::vector<ValueJob> jobs_;
+  // The block to which the last pair with records belongs, and the first such pair of this block.
+  const DatasetContent* block_with_records_ = nullptr;
+  std::size_t first_with_records_ = 0;
   std::shared_ptr<ChunkCache> first_cache_, second_cache_;
   std::mutex found_mutex_;
 };

@@ -17,6 +17,60 @@
 namespace nmb::test {
 namespace {
 
+ContentFile content_of(const FileReader& reader) {
+  return {{[&](std::string_view name) { return reader.find(name); },
+           [&](std::string_view prefix, const auto& visit) {
+             return reader.for_each_entry(prefix, visit);
+           },
+           [&](const BlockEntry& entry) -> Result<std::shared_ptr<const Dataset>> {
+             NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, reader.block(entry));
+             return std::shared_ptr<const Dataset>(std::move(block));
+           }},
+          reader.file_length()};
+}
+
+// Each piece has values of all variables, and the pieces do not fit into a reader's cache.
+TEST(ProofWork, VariablesThatShareRecordsReadThePiecesOnce) {
+  constexpr std::uint64_t kVariables = 4, kRecords = 96, kSlice = 65536;
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "records.nmb").string();
+  FileWriterOptions options;
+  options.sync = false;
+  options.piece_size = 1 << 20;
+  {
+    auto writer = std::move(*FileWriter::create(path, options));
+    const BlockId block = *writer->define_block("b");
+    const DimId time = *writer->def_dim(block, "time", kUnlimited);
+    const DimId x = *writer->def_dim(block, "x", kSlice);
+    for (std::uint64_t v = 0; v < kVariables; ++v)
+      ASSERT_TRUE(writer->def_var(block, "v" + std::to_string(v), Type::kByte, {{time, x}}).ok());
+    ASSERT_TRUE(writer->end_define().ok());
+    std::vector<signed char> values(kRecords * kSlice);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<signed char>(i * i % 101);
+    for (VarId v = 0; v < kVariables; ++v)
+      ASSERT_TRUE(writer
+                      ->put(block, v, {{0, 0}, {kRecords, kSlice}, {}},
+                            std::span<const signed char>(values))
+                      .ok());
+    ASSERT_TRUE(writer->close().ok());
+  }
+  const std::shared_ptr<const FileSource> file = std::move(*FileSource::open(path));
+  for (const unsigned threads : {1U, 2U}) {
+    const auto counted = std::make_shared<CountingSource>(*file);
+    const auto first = std::move(*FileReader::open(counted));
+    const auto second = std::move(*FileReader::open(file));
+    ComparisonOptions comparison;
+    comparison.content.threads = threads;
+    const Result<bool> same = compare_files(content_of(*first), content_of(*second), comparison,
+                                            {[](const DefinitionDifference&) { return Status(); },
+                                             [](const ComparedVariable&) { return Status(); }});
+    ASSERT_TRUE(same.ok()) << same.status().text();
+    EXPECT_TRUE(*same);
+    EXPECT_LT(counted->bytes(), file->size() * 5 / 4) << threads << " threads";
+  }
+}
+
 class ProofOpensTest : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
