@@ -107,7 +107,7 @@ Result<std::vector<BlockFile>> files_of_originals(const FileReader& reader, cons
   std::vector<BlockFile> out;
   Names with_original;
   for (const OriginalFile& original : originals) {
-    if (!original.block || original.number == 0) continue;  // a dead row, or a classic file
+    if (!original.block || original.number == 0) continue;  // removed, or a classic file
     with_original.insert(*original.block);
     NMB_ASSIGN(bool matches, pattern.matches(*original.block));
     if (!matches) NMB_ASSIGN(matches, pattern.matches(original.file.path));

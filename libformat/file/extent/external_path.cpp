@@ -106,8 +106,8 @@ Result<std::string> external_path(const std::string& input, const std::string& o
   };
   std::string path = file.lexically_relative(folder).string();
   if (has_drive(path) && allowed != ExternalPaths::kAny)
-    return refuse("a linked file whose name begins with a letter and \":\"",
-                  "a name that Windows does not read as a drive, or ExternalPaths::kAny");
+    return refuse("a linked file whose name begins with a letter and a colon",
+                  "a name that does not begin as the drives of Windows, or ExternalPaths::kAny");
   const bool is_beneath = path != ".." && !leads_out(path) && !path.empty();
   if (!is_beneath && allowed != ExternalPaths::kAny)
     return refuse("a file that is not below the folder of the output, " +

@@ -123,7 +123,7 @@ class ExtentState {
       return {logical, length + cut, false, position, sum, codec, coded_length, file};
     }
   };
-  // Returns the places of uncommitted space in `intervals`, for the same extent on another rank.
+  // Returns the uncommitted segments that `intervals` touch, for the same extent on another rank.
   std::vector<Segment> places_of(std::span<const Interval> intervals) const;
   Status take_places(const std::vector<Segment>& places);
   // A run of waiting bytes.

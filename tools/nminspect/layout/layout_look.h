@@ -18,7 +18,7 @@ struct RegionLook {
 // The colours can be distinguished by people with colour blindness: most are Paul Tol's "muted".
 const RegionLook& look_of(RegionKind kind);
 
-// Returns the colours of all kinds as custom properties of CSS, "--k0: #444444; ...".
+// Return one colour for each kind of region, as custom properties of CSS: "--k0: #444444; ...".
 std::string light_colours();
 std::string dark_colours();
 
