@@ -13,6 +13,40 @@ sys.dont_write_bytecode = True
 from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
 
 
+def check_archive(test):
+    """A chosen block of an archive brings the groups below it; shards are files."""
+    files = [f"m{i}.nc" for i in range(3)]
+    for i, name in enumerate(files):
+        with netCDF4.Dataset(test.work / name, "w") as f:
+            f.site = i
+            f.createDimension("time", None)
+            time = f.createVariable("time", "f8", ("time",))
+            time.units, time[:] = "days since 2000-01-01", [10 * i, 10 * i + 1]
+            f.createGroup("g").createVariable("pr", "f8", ("time",))[:] = [i, i + 0.5]
+            f.createGroup("h").createVariable("ps", "f8", ("time",))[:] = [i, i + 0.5]
+    test.run("nmcat", *files, "-o", "all.nmb")
+    (test.work / "names").write_text("m0\nm2\n")
+    cases = (
+        (("--where", "site >= 1"), [1, 2], "gh"),
+        (("--exclude", "m2"), [0, 1], "gh"),
+        (("--exclude", "m*/g"), [0, 1, 2], "h"),
+        (("--exclude", "m2", "--exclude", "m?/h"), [0, 1], "g"),
+        (("--blocks-from", "names"), [0, 2], "gh"),
+        (("--shard", "1/2"), [0, 2], "gh"),
+        (("--shard", "2/2"), [1], "gh"),
+    )
+    for options, months, groups in cases:
+        test.run("nmcat", "--mode", "join", "all.nmb", "-o", "some.nc4", "-f", *options)
+        with netCDF4.Dataset(test.work / "some.nc4") as f:
+            test.check(set(f.groups) == set(groups), f"{options}: groups {sorted(f.groups)}")
+            times = [10 * i + k for i in months for k in range(2)]
+            test.check(f["time"][:].tolist() == times, f"{options}: times {f['time'][:]}")
+            for name in set(f.groups) & set(groups):
+                values = f[name]["pr" if name == "g" else "ps"][:].tolist()
+                test.check(values == [i + k / 2 for i in months for k in range(2)], f"{options}: {name}: {values}")
+    test.run("nmcat", "--mode", "join", "all.nmb", "-o", "none.nc4", "--exclude", "m*", exit_code=2, says="no block was chosen")
+
+
 def check_messages(test):
     test.run("nmverify", "types.nmb", "--recover", "-", exit_code=2, says="found the output -")
     test.check(not (test.work / "-").exists(), "nmverify made a file -")
@@ -24,6 +58,7 @@ def check_messages(test):
 
 
 def check(test):
+    check_archive(test)
     check_messages(test)
 
 
