@@ -47,6 +47,36 @@ def check_archive(test):
     test.run("nmcat", "--mode", "join", "all.nmb", "-o", "none.nc4", "--exclude", "m*", exit_code=2, says="no block was chosen")
 
 
+def check_other_groups(test):
+    """A selected variable brings what its attributes name in groups above it, and by paths."""
+    with netCDF4.Dataset(test.work / "groups.nc", "w") as f:
+        for name, length in (("lat", 2), ("b", 2)):
+            f.createDimension(name, length)
+        lat = f.createVariable("lat", "f4", ("lat",))
+        lat.bounds, lat[:] = "lat_bnds", [0, 1]
+        f.createVariable("lat_bnds", "f4", ("lat", "b"))[:] = 1
+        f.createVariable("height", "f4", ())[...] = 3
+        f.createVariable("crs", "i4", ())[...] = 3
+        f.createVariable("other", "i4", ())[...] = 3
+        aux = f.createGroup("aux")
+        for name in ("orog", "area", "unused"):
+            aux.createVariable(name, "f4", ("lat",))[:] = 1
+        g = f.createGroup("g")
+        t = g.createVariable("t", "f4", ("lat",))
+        t[:] = 1
+        t.coordinates, t.grid_mapping, t.ancillary_variables, t.cell_measures = "height", "crs", "/aux/orog", "area: ../aux/area"
+        g.createVariable("u", "f4", ("lat",))[:] = 1
+    test.run("nmcat", "groups.nc", "-o", "groups.nmb")
+    test.run("nmconvert", "groups.nc", "alone.nmb")
+    for source in ("groups.nc", "alone.nmb"):
+        test.run("nmconvert", source, "t.nc", "--variables", "g/t", "-f")
+        with netCDF4.Dataset(test.work / "t.nc") as f:
+            found = sorted([*f.variables, *(f"{g}/{v}" for g in f.groups for v in f[g].variables)])
+            wanted = ["aux/area", "aux/orog", "crs", "g/t", "height", "lat", "lat_bnds"]
+            test.check(found == wanted, f"{source}: {found}")
+    test.run("nmverify", "t.nc", "--against", "groups.nc", "--mode", "union", "--variables", "g/t")
+
+
 def check_messages(test):
     test.run("nmverify", "types.nmb", "--recover", "-", exit_code=2, says="found the output -")
     test.check(not (test.work / "-").exists(), "nmverify made a file -")
@@ -59,6 +89,7 @@ def check_messages(test):
 
 def check(test):
     check_archive(test)
+    check_other_groups(test)
     check_messages(test)
 
 

@@ -146,6 +146,7 @@ std::optional<DimId> joined_dimension(const ClassicForm& form, const PackOptions
 SubsetGroup subset_group(const InputBlock& block, const ClassicForm& form,
                          const PackOptions& options, DimensionSelections& selections) {
   SubsetGroup group{block.group, form.levels, selections};
+  group.needed = block.needed.get();
   if (options.joins() && options.fill_missing()) group.kept = joined_dimension(form, options);
   return group;
 }
