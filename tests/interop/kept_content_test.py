@@ -77,6 +77,29 @@ def check_other_groups(test):
     test.run("nmverify", "t.nc", "--against", "groups.nc", "--mode", "union", "--variables", "g/t")
 
 
+def check_proofs(test):
+    """Right files are proved: longitudes that wrap around above a group, fill values of strings."""
+    with netCDF4.Dataset(test.work / "lon.nc", "w") as f:
+        f.createDimension("lon", 8)
+        f.createDimension("lat", 2)
+        lon, lat = f.createVariable("lon", "f8", ("lon",)), f.createVariable("lat", "f8", ("lat",))
+        lon.units, lat.units = "degrees_east", "degrees_north"
+        lon[:], lat[:] = numpy.arange(8) * 45.0, [0, 1]
+        f.createGroup("g").createVariable("tas", "f4", ("lat", "lon"))[:] = numpy.arange(16).reshape(2, 8)
+    box = ("--box", "-100,100,-10,10")
+    test.run("nmconvert", "lon.nc", "box.nc", *box)
+    test.run("nmverify", "box.nc", "--against", "lon.nc", "--mode", "union", *box)
+    for i in range(2):
+        with netCDF4.Dataset(test.work / f"fill{i}.nc", "w") as f:
+            f.createDimension("time", None)
+            f.createVariable("time", "f8", ("time",))[:] = [2 * i, 2 * i + 1]
+            if i == 0:
+                f.createVariable("s", str, ("time",), fill_value="NA")[:] = numpy.array(["x", "y"], object)
+                f.createVariable("plain", str, ("time",))[:] = numpy.array(["x", "y"], object)
+    test.run("nmcat", "--mode", "join", "fill0.nc", "fill1.nc", "-o", "fill.nc", "--missing", "fill")
+    test.run("nmverify", "fill.nc", "--against", "fill0.nc", "fill1.nc")
+
+
 def check_messages(test):
     test.run("nmverify", "types.nmb", "--recover", "-", exit_code=2, says="found the output -")
     test.check(not (test.work / "-").exists(), "nmverify made a file -")
@@ -90,6 +113,7 @@ def check_messages(test):
 def check(test):
     check_archive(test)
     check_other_groups(test)
+    check_proofs(test)
     check_messages(test)
 
 
