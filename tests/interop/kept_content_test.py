@@ -12,6 +12,69 @@ import sys
 sys.dont_write_bytecode = True
 from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
 
+PAIR = numpy.dtype([("a", "<i4"), ("b", "<f8")])
+
+
+def write_types(path, number):
+    """An HDF5 file with dimension scales and a variable of each type."""
+    with h5py.File(path, "w") as f:
+        time = f.create_dataset("time", data=numpy.arange(2.0) + 10 * number, maxshape=(None,), chunks=(2,))
+        time.make_scale("time")
+        time.attrs["units"] = "days since 2000-01-01"
+        season = f.create_dataset("season", data=["DJF", "MAM"], dtype=h5py.string_dtype(), maxshape=(None,), chunks=(2,))
+        values = {
+            "tas": numpy.full(2, number, "f4"),
+            "half": numpy.full(2, number, "<f2"),
+            "ok": numpy.array([True, False]),
+            "pair": numpy.ones(2, PAIR),
+            "opaque": numpy.zeros(2, "V3"),
+            "fixed": numpy.array([b"abc", b"d"], "S3"),
+            "z": numpy.ones(2, "<c8"),
+        }
+        sets = [f.create_dataset(name, data=data, maxshape=(None,), chunks=(2,)) for name, data in values.items()]
+        sets.append(f.create_dataset("text", data=["x", "yy"], dtype=h5py.string_dtype(), maxshape=(None,), chunks=(2,)))
+        series = f.create_dataset("list", (2,), h5py.vlen_dtype("i4"), maxshape=(None,), chunks=(2,))
+        series[0], series[1] = [1, 2], [3]
+        f["tas"].attrs["coordinates"] = f["text"].attrs["coordinates"] = "season"
+        for one in (*sets, series, season):
+            one.dims[0].attach_scale(time)
+
+
+def check_series(test):
+    """Each variable has a file, whatever its type; a string coordinate goes with the variables that name it."""
+    files = [f"types{i}.nc" for i in range(2)]
+    for i, name in enumerate(files):
+        write_types(test.work / name, i)
+    (test.work / "list").write_text("\n".join(files) + "\n")
+    wanted = {"tas", "half", "ok", "pair", "opaque", "fixed", "z", "text", "list"}
+    test.run("nmcat", *files, "-o", "types.nmb")
+    (test.work / "archive").write_text("types.nmb\n")
+    for inputs in ("list", "archive"):
+        test.run("nmconvert", "--files-from", inputs, "--one-file-per-variable", "--out-dir", inputs + ".d", "--name", "{variable}.nc")
+        found = {path.stem for path in (test.work / (inputs + ".d")).glob("*")}
+        test.check(found == wanted, f"{inputs}: files of {sorted(found)}")
+        for name in found & wanted:
+            with h5py.File(test.work / (inputs + ".d") / (name + ".nc")) as f:
+                expected = {name, "time"} | ({"season"} if name in ("tas", "text") else set())
+                test.check(set(f) == expected, f"{inputs}: {name}.nc has {sorted(f)}")
+                test.check(f[name].shape == (4,), f"{inputs}: {name}: shape {f[name].shape}")
+    with netCDF4.Dataset(test.work / "enum.nc", "w") as f:
+        f.createDimension("time", None)
+        time = f.createVariable("time", "f8", ("time",))
+        time.units, time[:] = "days since 2000-01-01", [0, 1]
+        flags = f.createEnumType("i1", "flags", {"a": 0, "b": 1})
+        f.createVariable("flag", flags, ("time",))[:] = numpy.array([1, 0], "i1")
+        f.createVariable("tas", "f4", ("time",))[:] = 1
+    test.run("nmconvert", "enum.nc", "--one-file-per-variable", "--out-dir", "enum.d", exit_code=None)
+    (test.work / "one").write_text("enum.nc\n")
+    test.run("nmconvert", "--files-from", "one", "--one-file-per-variable", "--out-dir", "enum.d", "--name", "{variable}.nc", "-f")
+    with netCDF4.Dataset(test.work / "fixed.nc", "w") as f:
+        f.createDimension("time", 2)
+        f.createVariable("time", "f8", ("time",))[:] = [0, 1]
+    (test.work / "fixed").write_text("fixed.nc\nfixed.nc\n")
+    test.run("nmconvert", "--files-from", "fixed", "--one-file-per-variable", "--out-dir", "fixed.d", exit_code=None)
+    test.check(test.exit_code != 0 and "--along" not in test.said, f"a fixed time: {test.said}")
+
 
 def check_archive(test):
     """A chosen block of an archive brings the groups below it; shards are files."""
@@ -111,6 +174,7 @@ def check_messages(test):
 
 
 def check(test):
+    check_series(test)
     check_archive(test)
     check_other_groups(test)
     check_proofs(test)
