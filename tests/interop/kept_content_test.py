@@ -140,6 +140,62 @@ def check_other_groups(test):
     test.run("nmverify", "t.nc", "--against", "groups.nc", "--mode", "union", "--variables", "g/t")
 
 
+def check_attributes(test):
+    """Attributes of joined files keep type, character set, byte order and shape."""
+    for i in range(2):
+        with netCDF4.Dataset(test.work / f"s{i}.nc", "w") as f:
+            f.setncattr_string("title", "é")
+            f.plain = "text"
+            f.createDimension("t", None)
+            t = f.createVariable("t", "f8", ("t",))
+            t[:] = [i]
+            t.setncattr_string("long_name", "é")
+            t.number = numpy.float64(2)
+        with h5py.File(test.work / f"h{i}.h5", "w") as f:
+            a = f.create_dataset("a", data=numpy.arange(3.0 + i), maxshape=(None,), chunks=(4,))
+            a.attrs["scale"], a.attrs["unit"], a.attrs["ok"], a.attrs["big"] = 2.5, "é", True, numpy.float64(1).astype(">f8")
+            a.attrs["list"], a.attrs["bytes"] = numpy.array([1, 2]), numpy.bytes_("abc")
+            a.attrs["one"] = numpy.array([7], "i2")
+            f.attrs.create("empty", h5py.Empty("S1"))
+    for join, a, b, names in (
+        ((), "s0.nc", "s1.nc", ("/", "t")),
+        (("--along", "axis:0"), "h0.h5", "h1.h5", ("/", "a")),
+    ):
+        ending = a[-3:]
+        for middle in ("", "middle.nmb", "view.nmb"):
+            out = middle if middle == "view.nmb" else "out" + ending
+            if middle:
+                view = ("--hdf5-view", "on") if middle == "view.nmb" else ()
+                test.run("nmcat", "--mode", "join", *join, a, b, "-o", middle, "-f", *view)
+                test.run("nmverify", middle)
+                if not view:
+                    test.run("nmconvert", middle, out, "-f")
+            else:
+                test.run("nmcat", "--mode", "join", *join, a, b, "-o", out, "-f")
+                test.run("nmverify", out, "--against", a, b, "--mode", "join", *join)
+            with h5py.File(test.work / a) as old, h5py.File(test.work / out) as new:
+                for name in names:
+                    for attribute in old[name].attrs:
+                        if attribute in ("CLASS", "NAME", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_NCProperties", "DIMENSION_LIST", "REFERENCE_LIST"):
+                            continue
+                        if attribute not in new[name].attrs:
+                            test.check(False, f"{out} ({middle}): {name}@{attribute} is missing")
+                            continue
+                        was, now = old[name].attrs.get_id(attribute), new[name].attrs.get_id(attribute)
+                        is_empty = attribute == "empty"
+                        test.check(is_empty or was.get_type() == now.get_type() and was.get_space().get_simple_extent_type() ==
+                                   now.get_space().get_simple_extent_type() and was.shape == now.shape,
+                                   f"{out} ({middle}): {name}@{attribute}: {now.dtype} {now.shape}, expected {was.dtype} {was.shape}")
+                        test.check(repr(old[name].attrs[attribute]) == repr(new[name].attrs[attribute]),
+                                   f"{out} ({middle}): {name}@{attribute}: {new[name].attrs[attribute]!r}")
+    # A proof tells characters from a string.
+    test.run("nmcat", "--mode", "join", "s0.nc", "s1.nc", "-o", "chars.nc", "-f")
+    with netCDF4.Dataset(test.work / "chars.nc", "a") as f:
+        f.delncattr("title")
+        f.setncattr("title", "é".encode())
+    test.run("nmverify", "chars.nc", "--against", "s0.nc", "s1.nc", exit_code=1)
+
+
 def check_proofs(test):
     """Right files are proved: longitudes that wrap around above a group, fill values of strings."""
     with netCDF4.Dataset(test.work / "lon.nc", "w") as f:
@@ -163,6 +219,33 @@ def check_proofs(test):
     test.run("nmverify", "fill.nc", "--against", "fill0.nc", "fill1.nc")
 
 
+def check_padding(test):
+    """Compounds whose fields are equal are equal; a definition that differs can be skipped."""
+    aligned = numpy.dtype([("a", "i2"), ("b", "f8")], align=True)
+    for i in range(3):
+        values = numpy.zeros(2, aligned)
+        values.view("u1")[2] = i
+        values["a"], values["b"] = [1, 3], [2, 4 + (i == 2)]
+        with h5py.File(test.work / f"pad{i}.nc", "w") as f:
+            x, t = f.create_dataset("x", data=[0.0, 1.0]), f.create_dataset("t", data=[1.0 * i], maxshape=(None,), chunks=(2,))
+            x.make_scale("x")
+            t.make_scale("t")
+            pairs = f.create_dataset("pairs", (2,), aligned)
+            pairs.id.write(h5py.h5s.ALL, h5py.h5s.ALL, values, h5py.h5t.py_create(aligned))
+            pairs.dims[0].attach_scale(x)
+        with netCDF4.Dataset(test.work / f"enum{i}.nc", "w") as f:
+            f.createDimension("t", None)
+            f.createVariable("t", "f8", ("t",))[:] = [2 * i, 2 * i + 1]
+            state = f.createEnumType("i1", "state", {"a": 0, "b" if i == 0 else "c": 1})
+            f.createVariable("state_of", state, ("t",))[:] = numpy.array([1, 0], "i1")
+    test.run("nmcat", "--mode", "join", "pad0.nc", "pad1.nc", "-o", "pad.h5")
+    test.run("nmcat", "--mode", "join", "pad0.nc", "pad2.nc", "-o", "no.h5", exit_code=1, says="values pairs")
+    test.run("nmcat", "--mode", "join", "enum0.nc", "enum1.nc", "-o", "enum.nc4", exit_code=1)
+    test.run("nmcat", "--mode", "join", "enum0.nc", "enum1.nc", "-o", "enum.nc4", "--on-mismatch", "skip", "--missing", "fill")
+    with netCDF4.Dataset(test.work / "enum.nc4") as f:
+        test.check(f["t"].shape == (4,) and f.enumtypes["state"].enum_dict == {"a": 0, "b": 1}, f"enum.nc4: {f}")
+
+
 def check_messages(test):
     test.run("nmverify", "types.nmb", "--recover", "-", exit_code=2, says="found the output -")
     test.check(not (test.work / "-").exists(), "nmverify made a file -")
@@ -177,7 +260,9 @@ def check(test):
     check_series(test)
     check_archive(test)
     check_other_groups(test)
+    check_attributes(test)
     check_proofs(test)
+    check_padding(test)
     check_messages(test)
 
 
