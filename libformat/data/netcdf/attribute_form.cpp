@@ -42,9 +42,9 @@ std::optional<AttributeForm> form_of_attribute(const TypeTable& types, const Att
     if (!type.name.empty() || (!is_number && !(is_string && is_text && attribute.count == 1)))
       return std::nullopt;
     // The fill value of unwritten elements must have the type of the variable.
-    const bool is_kept = is_string ? !is_usual_text(type) || !form.is_scalar
-                                   : types.is_swapped(attribute.type) && form.name != "_FillValue";
-    if (is_kept) form.types = types.only(attribute.type);
+    const bool is_usual =
+        is_string ? is_usual_text(type) && form.is_scalar : !types.is_swapped(attribute.type);
+    if (!is_usual && form.name != "_FillValue") form.types = types.only(attribute.type);
   }
   if (is_text && form.types.size() == 0) return std::nullopt;
   if (form.types.size() == 0 && !form.is_scalar) return std::nullopt;
