@@ -766,10 +766,16 @@ class Block:
 
 def is_classic_dataset(c):
     """Returns whether a block of kind 6 is a classic dataset (hdf5_section.md)."""
-    numbers = [p[0] for p in c.extension.properties]
+    properties = c.extension.properties
     return (
-        numbers[:1] == [extended.DIMENSIONS_ABOVE]
-        and {extended.CREATION, extended.DAMAGED_CHUNKS}.issuperset(numbers[1:])
+        [p[0] for p in properties[:1]] == [extended.DIMENSIONS_ABOVE]
+        and all(
+            p[0] in (extended.CREATION, extended.DAMAGED_CHUNKS)
+            or p[0] == extended.SPACE
+            and p[2] != extended.NO_ATTRIBUTE
+            and p[3][0] == 0
+            for p in properties[1:]
+        )
         and all(t.class_ != extended.REFERENCE for t in c.extension.types)
         and all(s.kind in (extended.CHUNKS, extended.HEAP) for s in c.extension.storage.values())
     )
@@ -812,7 +818,9 @@ class ClassicDataset(Block):
         }
         for link in self.group.links:
             now.addresses[self.path(link[0])] = link[1]
-        self.group.messages = (ATTRIBUTE_INFO if c.attributes else b"") + self.attributes_of(c.attributes, False)
+        self.group.messages = (ATTRIBUTE_INFO if c.attributes else b"") + self.attributes_of(
+            c.attributes, extended.NO_OWNER
+        )
 
     def length(self, d):
         return self.entry["records"] if self.c.dimensions[d].is_record else self.c.dimensions[d].length
@@ -877,7 +885,7 @@ class ClassicDataset(Block):
             self.coordinates -= {d} if is_scale else set()
             return
         messages += self.dimension_messages(v, d if is_scale else None)
-        messages.append(self.attributes_of(v.attributes, True))
+        messages.append(self.attributes_of(v.attributes, v.number))
         address = self.view.append(object_header(messages))
         self.count_use(named)
         if is_scale:
@@ -893,18 +901,20 @@ class ClassicDataset(Block):
         address = self.view.append_scale(self.first + d, messages)
         self.group.add(name, address)
 
-    def attributes_of(self, attributes, of_variable):
+    def attributes_of(self, attributes, owner):
         from view_reference import NULL, OWN_NAMES, NoView, message, own_attributes, simple
 
         out = b""
+        of_variable = owner != extended.NO_OWNER
         for number, a in enumerate(attributes):
+            scalar = self.get(extended.SPACE, owner, number)
             if not a.name or b"\0" in a.name or len(a.name) > 255 or of_variable and a.name in OWN_NAMES:
                 continue
             try:
-                if a.type < extended.FIRST_TYPE:
+                if a.type < extended.FIRST_TYPE and not scalar:
                     out += own_attributes([a], of_variable)
                 else:
-                    space = (1, [a.count], [a.count]) if a.count else (2, [], [])
+                    space = scalar or ((1, [a.count], [a.count]) if a.count else (2, [], []))
                     out += message(0x0C, self.attribute(a, extended.NO_OWNER, number, False, space))
             except (LeftOut, NoView):
                 continue

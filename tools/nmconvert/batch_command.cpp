@@ -25,6 +25,7 @@
 #include "nmconvert/block_files.h"
 #include "nmconvert/conversion_report.h"
 #include "nmconvert/file_workers.h"
+#include "nmconvert/new_folders.h"
 #include "nmconvert/output_names.h"
 #include "nmconvert/rank_shares.h"
 #include "nmconvert/resume_proofs.h"
@@ -112,6 +113,7 @@ class Batch {
     const bool replaces = options_.overwrite;
     if (replaces || !arguments_.resume) NMB_TRY(check_references_of(conversions, replaces));
     for (Conversion& conversion : conversions) {
+      folders_.note(std::filesystem::path(conversion.output).parent_path());
       conversion.block_by = arguments_.block_by;
       conversion.statistics = arguments_.statistics;
       conversion.options = arguments_.options;
@@ -337,6 +339,7 @@ class Batch {
   // on rank 0
   std::vector<FileShare> files_;
   std::vector<std::uint64_t> lengths_;  // of the files
+  NewFolders folders_;                  // of all outputs
   std::unique_ptr<ReportFile> report_;
   Status report_status_;
   ConversionReport telling_;

@@ -489,8 +489,10 @@ class Converter {
   // Makes the output a netCDF-4 file, because several blocks become groups.
   void make_groups(std::uint64_t blocks) {
     to_ = "nc4";
+    // A subset may lack some of the blocks.
     record_.kind_note = record_.of.output + " is a netCDF-4 file, because " +
-                        std::to_string(blocks) + " blocks become groups; --to chooses another kind";
+                        (options_.subset ? "" : std::to_string(blocks) + " ") +
+                        "blocks become groups; --to chooses another kind";
   }
 
   // If the input determines the kind of the output, sets to_ for a block that came from HDF5, and

@@ -20,6 +20,7 @@
 #include "model/text.h"
 #include "nmconvert/block_files.h"
 #include "nmconvert/conversion_report.h"
+#include "nmconvert/new_folders.h"
 #include "nmconvert/series_command.h"
 #include "reader/file_reader.h"
 #include "view/hdf5_view.h"
@@ -382,13 +383,9 @@ Status ConvertCommand::give_back_all(const FileReader& reader, ConversionOptions
   NMB_TRY(outputs->check_input(input_, "input"));
   NMB_TRY(check_references(*outputs, reader));
   std::uint64_t bytes = 0;
+  NewFolders folders;
   for (const BlockFile& file : files) {
-    std::error_code error;
-    const std::filesystem::path folder = std::filesystem::path(file.output).parent_path();
-    std::filesystem::create_directories(folder, error);
-    if (error)
-      return Status(Code::kIo, folder.string(), kNoOffset, "",
-                    "cannot make the folder: " + error.message());
+    NMB_TRY(folders.make(std::filesystem::path(file.output).parent_path()));
     NMB_TRY(file.original ? write_back(file.output, options,
                                        [&](const auto& sink) {
                                          return reader.give_back(file.original->number, sink);

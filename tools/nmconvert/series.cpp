@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -17,8 +18,11 @@
 #include "files/files.h"
 #include "files/temporary_names.h"
 #include "merge/packer.h"
+#include "model/name_rules.h"
+#include "model/naming_attributes.h"
 #include "netcdf/calendar_time.h"
 #include "netcdf/netcdf_view.h"
+#include "netcdf/own_attribute.h"
 #include "netcdf/selected_variables.h"
 #include "parallel/workers.h"
 #include "reader/file_reader.h"
@@ -87,6 +91,7 @@ class SeriesWriter {
     NMB_TRY(staging_.make());
     Communicator alone;
     const Status written = pack(join, &report_, alone);
+    refer_to_records();
     if (written.file() != join.output) return written;
     return written.at(options_.folder, kNoOffset);
   }
@@ -118,16 +123,53 @@ class SeriesWriter {
         return Status(Code::kConflict, options_.inputs.front(), kNoOffset, "",
                       "the inputs have groups; time series need files without groups");
       NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, joined.block(""));
-      NMB_ASSIGN(const ClassicView view, classic_view(block, Kind::kCdf5));
-      NMB_TRY(plan(*view.dataset));
+      NMB_ASSIGN(const ClassicView view,
+                 classic_view(block, Kind::kCdf5, nullptr, std::nullopt, {}, OwnTypes::kKept));
+      NMB_TRY(check_complete(*block, view));
+      NMB_ASSIGN(const Dataset texts, with_texts(view));
+      NMB_TRY(plan(texts));
       const ExtractOptions write = write_options(convert);
       NMB_TRY(write_all([&](std::size_t number, const std::string& output) -> Status {
-        NMB_ASSIGN(const std::vector<VarId> ids,
-                   numbers_in(*block, *view.dataset, variables_[number].all));
+        NMB_ASSIGN(const std::vector<VarId> ids, numbers_in(*block, texts, variables_[number].all));
         return write_variables(joined, path, ids, output, write);
       }));
       return publish();
     };
+  }
+
+  // A conflict about missing records must not name an option that only other tools have.
+  void refer_to_records() {
+    for (PackConflict& conflict : report_.conflicts)
+      if (conflict.kind == ConflictKind::kDimension && conflict.object == "of records")
+        conflict.expected =
+            "at least one; make the dimension of the times unlimited in the inputs (xarray: "
+            "unlimited_dims; NCO: ncks --mk_rec_dmn)";
+  }
+
+  // Returns the dataset of a view in which attributes that name variables are text again.
+  static Result<Dataset> with_texts(const ClassicView& view) {
+    Dataset out = *view.dataset;
+    for (const ClassicView::OwnAttribute& one : view.own_attributes) {
+      if (!names_variables(one.name)) continue;
+      const auto attribute = out.metadata.find_attribute(one.owner, one.name);
+      if (!attribute) continue;
+      NMB_ASSIGN(const OwnAttributeValues own, decode_own(attribute->values));
+      const std::string text = string_attribute(own.types, own.attribute(one.name));
+      NMB_TRY(
+          out.metadata.put_att(one.owner, one.name, Type::kChar, std::as_bytes(std::span(text))));
+    }
+    return out;
+  }
+
+  // Refuses a joined dataset with variables that cannot be written.
+  Status check_complete(const LoadedBlock& block, const ClassicView& view) const {
+    if (view.left_out.empty()) return {};
+    const std::string name(netcdf_name(block.metadata, view.left_out.front()));
+    const std::string object = "variable " + in_quotes(name);
+    const auto loss = std::ranges::find(view.losses, object, &Loss::object);
+    return Status(Code::kUnsupported, options_.inputs.front(), kNoOffset, "",
+                  object + " cannot be written to a file of its own" +
+                      (loss == view.losses.end() ? "" : ": " + loss->text));
   }
 
   // Returns the options for one output. Several outputs are written at a time.

@@ -1,10 +1,8 @@
 #include "nmconvert/series_command.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -18,6 +16,7 @@
 #include "common/printing/units.h"
 #include "files/files.h"
 #include "merge/input_kinds.h"
+#include "nmconvert/new_folders.h"
 #include "nmconvert/series.h"
 #include "reader/file_reader.h"
 #include "wire/natural_order.h"
@@ -25,37 +24,6 @@
 namespace nmb::tools {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-// Makes a folder and the folders above it where they do not exist. Unless keep() was called, the
-// destructor removes the folders that it made and that contain no files.
-class NewFolders {
- public:
-  explicit NewFolders(fs::path folder) : folder_(std::move(folder)) {}
-  NewFolders(const NewFolders&) = delete;
-  NewFolders& operator=(const NewFolders&) = delete;
-  ~NewFolders() {
-    std::error_code none;
-    for (const fs::path& folder : made_) fs::remove(folder, none);
-  }
-
-  Status make() {
-    std::error_code error;
-    for (fs::path path = folder_; !path.empty() && !fs::exists(path, error);
-         path = path.parent_path())
-      if (path.has_filename()) made_.push_back(path);
-    fs::create_directories(folder_, error);
-    if (!error) return {};
-    return Status(Code::kIo, folder_.string(), kNoOffset, "",
-                  "cannot make the folder: " + error.message());
-  }
-  void keep() { made_.clear(); }
-
- private:
-  const fs::path folder_;
-  std::vector<fs::path> made_;  // the deepest folder first
-};
 
 // Sets the kind of the outputs: the value of --to, or the kind that the ending of --name means, or
 // else the kind of the inputs.
@@ -134,8 +102,8 @@ Status make_series(Tool& tool, const SeriesArguments& arguments, const Conversio
   options.write.check = given.check;
   options.write.threads = threads;
   options.strict = given.strict;
-  NewFolders folders(options.folder);
-  NMB_TRY(folders.make());
+  NewFolders folders;
+  NMB_TRY(folders.make(options.folder));
 
   PackReport report;
   std::vector<SeriesFile> files;
@@ -145,7 +113,6 @@ Status make_series(Tool& tool, const SeriesArguments& arguments, const Conversio
   // tell() has already reported each input that cannot be used.
   if (!report.unreadable.empty()) return {};
   NMB_TRY(status);
-  folders.keep();
   std::uint64_t bytes = 0;
   for (const SeriesFile& file : files) {
     bytes += file.bytes;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/command_line/interrupt.h"
+#include "common/options/output_kind.h"
 #include "common/printing/json_document.h"
 #include "common/printing/progress.h"
 #include "common/printing/units.h"
@@ -101,6 +102,7 @@ Status RecoverCommand::check(const CLI::App& app, std::size_t files) const {
       if (app.count(option) > 0) return usage(std::string(option) + " needs --recover");
     return {};
   }
+  NMB_TRY(refuse_dash(options_.output));
   const std::string asked = plan_ ? "--plan" : "--recover";
   if (plan_)
     for (const char* option : {"--recover", "--force", "--no-sync"})

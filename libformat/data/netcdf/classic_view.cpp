@@ -20,6 +20,7 @@
 #include "sources/value_source.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
+#include "wire/endian.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -235,7 +236,8 @@ class ClassicMaker {
           std::min(storage->kind == StorageKind::kHeap ? from_.array_bytes(shown.id).value_or(0)
                                                        : types_.value_size(v.type),
                    array->region->size());
-      if (is_longer(shown, chosen.lengths) && is_filled(chosen.fill)) {
+      if (is_longer(shown, chosen.lengths) && is_filled(chosen.fill) &&
+          !place_empty(v.type, chosen.heap, &chosen.fill)) {
         lose(object,
              "found fewer values than its unlimited dimension has, and a fill value of "
              "variable length; left out");
@@ -252,6 +254,18 @@ class ClassicMaker {
     for (std::size_t i = 0; i < lengths.size(); ++i)
       if (view_.dimensions[shown.dimensions[i]].length != lengths[i]) return true;
     return false;
+  }
+  // Gives an empty value of variable length, for example an empty string, a place at the begin of
+  // the heap of a variable. Returns whether the value is empty and has such a place.
+  bool place_empty(Type type, std::uint64_t heap, std::vector<std::byte>* value) const {
+    const auto places = heap_places(types_, type);
+    if (!places || heap == 0) return false;
+    for (const HeapPlace& place : *places) {
+      const HeapValue found = HeapValue::load(value->data() + place.offset);
+      if (found.count > 0) return false;
+      if (!found.is_null()) store_le(value->data() + place.offset + 8, heap);
+    }
+    return true;
   }
   static bool is_filled(std::span<const std::byte> fill) {
     return std::ranges::any_of(fill, [](std::byte b) { return b != std::byte{0}; });
@@ -355,6 +369,7 @@ class ClassicMaker {
           to_.def_dim(dimension.name, record_ == d ? kUnlimited : dimension.length);
       if (!id.ok()) return;
       ids_[d] = *id;
+      if (dimension.is_made_up) out_.made_up.push_back(*id);
       if (is_fixed_now) out_.fixed_dimensions.push_back({*id, out_.losses.size() - 1});
     }
   }
@@ -426,6 +441,8 @@ class ClassicMaker {
       lose_shape(from, number, attribute, object);
       NMB_ASSIGN(const std::vector<std::byte> encoded, encode_own(types_, attribute));
       out_.own_attributes.push_back({to, std::string(attribute.name)});
+      if (is_scalar(from, number, attribute))
+        out_.attribute_forms.push_back({to, std::string(attribute.name), {}, true});
       return to_.def_att(to, attribute.name, Type::kChar, encoded);
     }
     const TypeClass type_class = TypeTable::is_extended(attribute.type)
@@ -454,7 +471,26 @@ class ClassicMaker {
       values.resize(attribute.count * type.value_bytes());
       ClassicValues(types_, attribute.type, type).convert(attribute.values, values);
     }
+    if (keeps_types_)
+      note_form(from, number, attribute, {attribute.name, type.type, 0, values}, to);
     return to_.def_att(to, attribute.name, type.type, values);
+  }
+
+  // A united block has no property for attributes with one dimension.
+  bool is_scalar(VarId from, std::uint32_t number, const Attribute& attribute) const {
+    const Property* const p = properties_->find(from, number, Number::kSpace);
+    return p ? p->space.space_class == hdf5::SpaceClass::kScalar
+             : attribute.count == 1 && !view_.is_united;
+  }
+
+  void note_form(VarId from, std::uint32_t number, const Attribute& attribute,
+                 const Attribute& classic, VarId to) {
+    const Property* const p = properties_->find(from, number, Number::kSpace);
+    if (p && p->space.lengths.size() > 1) return;
+    auto form = form_of_attribute(types_, attribute, is_scalar(from, number, attribute), classic);
+    if (!form) return;
+    form->owner = to;
+    out_.attribute_forms.push_back(*std::move(form));
   }
 
   // Returns a status if the attribute keeps its type, and nullopt if it gets a classic type. A
@@ -482,8 +518,9 @@ class ClassicMaker {
     const Property* const p = properties_->find(from, number, Number::kSpace);
     if (!p) return;
     if (p->space.space_class == hdf5::SpaceClass::kNull) {
-      // netCDF itself stores an attribute without values as a null dataspace.
-      if (!view_.is_netcdf)
+      // netCDF itself stores an attribute without values as a null dataspace, and so does a united
+      // block.
+      if (!view_.is_netcdf && !keeps_types_)
         lose(object, "found a null dataspace; the attribute is written without values");
     } else if (p->space.lengths.size() > 1) {
       lose(object, joined_text("found ", p->space.lengths.size(),
@@ -589,12 +626,14 @@ Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind t
   view.left_out.insert(view.left_out.begin(), all.left_out.begin(), all.left_out.end());
   // The losses of `all` are put first, so their indexes stay valid.
   view.fixed_dimensions = std::move(all.fixed_dimensions);
+  view.made_up = std::move(all.made_up);
   view.empty_dimensions = std::move(all.empty_dimensions);
   view.losses.insert(view.losses.begin(), std::make_move_iterator(all.losses.begin()),
                      std::make_move_iterator(all.losses.end()));
   view.lost_fill_values = std::move(all.lost_fill_values);
   view.own = std::move(all.own);
   view.own_attributes = std::move(all.own_attributes);
+  view.attribute_forms = std::move(all.attribute_forms);
   view.named_types = std::move(all.named_types);
   return view;
 }

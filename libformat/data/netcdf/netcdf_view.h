@@ -17,6 +17,7 @@
 #include "model/dataset.h"
 #include "model/extension.h"
 #include "model/metadata.h"
+#include "netcdf/attribute_form.h"
 #include "sources/late_values.h"
 #include "wire/block_entry.h"
 #include "wire/failure.h"
@@ -187,6 +188,8 @@ struct ClassicView {
     std::size_t loss = 0;  // index in `losses`
   };
   std::vector<FixedDimension> fixed_dimensions;
+  // Dimensions of the classic dataset whose names the file does not contain: phony_dim_N.
+  std::vector<DimId> made_up;
   // A dimension of length 0 that may grow and that no variable uses. The classic dataset lacks it.
   struct EmptyDimension {
     std::string name;
@@ -230,6 +233,9 @@ struct ClassicView {
     bool operator==(const OwnAttribute&) const = default;
   };
   std::vector<OwnAttribute> own_attributes{};
+  // With OwnTypes::kKept: how the block stores attributes that a united block would store in
+  // another way (netcdf/attribute_form.h).
+  std::vector<AttributeForm> attribute_forms{};
   // With OwnTypes::kKept: the named datatypes of the group.
   std::vector<TypeTable> named_types{};
 };

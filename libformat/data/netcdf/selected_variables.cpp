@@ -10,6 +10,7 @@
 
 #include "hdf5_types/hdf5_section.h"
 #include "model/extension.h"
+#include "model/heap_value.h"
 #include "model/name_rules.h"
 #include "model/naming_attributes.h"
 
@@ -94,6 +95,28 @@ std::string char_attribute(const Metadata& metadata, VarId owner, std::string_vi
   std::string text(reinterpret_cast<const char*>(found->values.data()), found->values.size());
   while (text.ends_with('\0')) text.pop_back();
   return text;
+}
+
+std::string string_attribute(const TypeTable& types, const Attribute& attribute) {
+  const auto text = [](std::span<const std::byte> bytes) {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  if (attribute.type == Type::kChar) return text(attribute.values);
+  if (!TypeTable::is_extended(attribute.type)) return {};
+  const ExtendedType& type = types.at(attribute.type);
+  if (type.type_class != TypeClass::kString) return {};
+  if (!type.variable_length) return text(attribute.values);
+  std::string all;
+  std::uint64_t left = attribute.values.size();
+  for (std::uint64_t i = 0; i < attribute.count; ++i) {
+    const HeapValue value = HeapValue::load(attribute.values.data() + i * TypeTable::kHeapValue);
+    if (value.is_null()) continue;
+    const auto one = value.read(MemorySource(attribute.values), 1, &left);
+    if (!one.ok()) continue;
+    if (!all.empty()) all += ' ';
+    all += text(*one);
+  }
+  return all;
 }
 
 Result<VarId> time_coordinate(const Dataset& dataset) {
@@ -223,7 +246,10 @@ Result<Dataset> selected_variables(const Dataset& dataset, std::span<const VarId
   }
   const auto copy_attributes = [&](VarId owner, VarId to) {
     return from.try_each_attribute(owner, [&](const Attribute& attribute) {
-      return out.metadata.def_att(to, attribute.name, attribute.type, attribute.values);
+      return TypeTable::is_extended(attribute.type)
+                 ? out.metadata.def_extended_att(to, attribute.name, attribute.type,
+                                                 attribute.count, attribute.values)
+                 : out.metadata.def_att(to, attribute.name, attribute.type, attribute.values);
     });
   };
   NMB_TRY(copy_attributes(kGlobal, kGlobal));

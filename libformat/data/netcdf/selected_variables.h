@@ -55,4 +55,8 @@ NMB_EXPORT Result<std::vector<double>> coordinate_values(const Dataset& dataset,
 // Returns the text of an attribute; empty if it does not exist or is not of type char.
 NMB_EXPORT std::string char_attribute(const Metadata& metadata, VarId owner, std::string_view name);
 
+// Returns the text of an attribute that may also be strings, which spaces separate; empty if the
+// attribute is not text. types: the types of the block.
+NMB_EXPORT std::string string_attribute(const TypeTable& types, const Attribute& attribute);
+
 }  // namespace nmb

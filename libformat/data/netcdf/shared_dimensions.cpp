@@ -41,8 +41,11 @@ std::optional<std::vector<std::uint32_t>> levels_of_classic(const Metadata& meta
   const Result<std::vector<Property>> properties = hdf5::decode_properties(extension->hdf5);
   if (!properties.ok() ||
       std::ranges::any_of(std::span(*properties).subspan(1), [](const Property& property) {
+        const bool is_scalar_attribute = property.number == Property::Number::kSpace &&
+                                         property.attribute != hdf5::kNoAttribute &&
+                                         property.space.space_class == hdf5::SpaceClass::kScalar;
         return property.number != Property::Number::kCreation &&
-               property.number != Property::Number::kDamagedChunks;
+               property.number != Property::Number::kDamagedChunks && !is_scalar_attribute;
       }))
     return std::nullopt;
   std::vector<std::uint32_t> levels(metadata.dimension_count());

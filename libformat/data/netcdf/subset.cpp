@@ -72,6 +72,12 @@ class Subsetter {
           is_chosen_[v] = true;
           chosen.push_back(v);
         }
+    for (VarId v = 0; group_.needed && v < from_.variable_count(); ++v) {
+      if (!group_.needed->contains(joined_path(group_.name, from_.variable(v).name))) continue;
+      out_.has_wanted = true;
+      if (!is_chosen_[v]) chosen.push_back(v);
+      is_chosen_[v] = true;
+    }
     for (const VarId v : kept_coordinates()) {
       is_chosen_[v] = true;
       chosen.push_back(v);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,9 @@ struct SubsetRules {
 // The selected indexes of dimensions, by the paths of the dimensions.
 using DimensionSelections = std::map<std::string, IndexRuns, std::less<>>;
 
+// The paths of variables in a file, without the first '/'.
+using NeededPaths = std::set<std::string, std::less<>>;
+
 // By variable: the indexes of each dimension at which its values are those of the whole dataset.
 using SelectedIndexes = std::map<std::string, std::vector<IndexRuns>>;
 
@@ -92,6 +96,9 @@ struct SubsetGroup {
   DimensionSelections& known;
   // A dimension that the subset has in any case, with its coordinates.
   std::optional<DimId> kept{};
+  // The variables of the file that variables of the subset need; nullptr if the file has only this
+  // dataset.
+  const NeededPaths* needed = nullptr;
 };
 
 // Returns a part of a dataset. dataset: a classic dataset of kind CDF-5 or below. values: its

@@ -147,8 +147,11 @@ Status UnitedEncoder::add_attribute(VarId owner, const Attribute& attribute, std
                     joined_text("the name has ", attribute.name.size(), " bytes"));
   if (owner != kGlobal && is_name_of_dimensions(attribute.name))
     return left_out(LeftOutReason::kName, "netCDF-4 uses the name for dimensions");
-  if (TypeTable::is_extended(attribute.type)) {
-    const Space space = attribute.count == 0
+  const hdf5::Property* const scalar =
+      properties_.find(hdf5::Property::Number::kSpace, owner, number);
+  if (scalar || TypeTable::is_extended(attribute.type)) {
+    const Space space = scalar ? scalar->space
+                        : attribute.count == 0
                             ? Space{SpaceClass::kNull, {}, {}}
                             : Space{SpaceClass::kSimple, {attribute.count}, {attribute.count}};
     return messages_.add_attribute(attribute, number, space,

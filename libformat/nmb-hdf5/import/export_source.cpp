@@ -60,7 +60,7 @@ Result<Space> ExportSource::space(VarId variable) const {
 
 Result<Space> ExportSource::space(std::uint32_t owner, std::uint32_t number,
                                   const Attribute& attribute) const {
-  if (is_classic()) {
+  if (is_classic() && !find(Property::Number::kSpace, owner, number)) {
     if (attribute.count == 0) return Space{SpaceClass::kNull, {}, {}};
     if (attribute.type == Type::kChar) return Space{SpaceClass::kScalar, {}, {}};
     return Space{SpaceClass::kSimple, {attribute.count}, {attribute.count}};

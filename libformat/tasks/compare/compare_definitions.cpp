@@ -49,6 +49,10 @@ std::vector<std::uint64_t> lengths_of(const std::vector<AxisContent>& axes) {
   return lengths;
 }
 
+std::string_view text_type(const AttributeContent& attribute) {
+  return attribute.is_string ? "string" : "char";
+}
+
 // Returns the values of an attribute as text of at most about 100 bytes.
 std::string attribute_value_text(const AttributeContent& attribute) {
   constexpr std::size_t kMost = 80;
@@ -149,6 +153,8 @@ class DefinitionComparison {
     match("attribute", mine, other, name,
           [&](const std::string& object, const AttributeContent& a, const AttributeContent& b) {
             differs(object, "type", a.type, b.type);
+            if (first_.is_planned() && a.type == b.type)
+              differs(object, "type", text_type(a), text_type(b));
             differs(object, "shape", shape_text(a.shape), shape_text(b.shape));
             if (a.type == b.type && (a.count != b.count || a.values != b.values)) {
               std::string was = attribute_value_text(a), is = attribute_value_text(b);

@@ -306,6 +306,7 @@ Result<AttributeContent> DatasetContent::attribute_content(const Attribute& attr
       NMB_TRY(types_.append(attribute.type, attribute.values.data(), region, &left, &text));
     }
     if (is_text) {
+      content.is_string = table->at(attribute.type).variable_length;
       content.type = type_name(Type::kChar);
       content.count = text.size();
       content.values = std::move(text);

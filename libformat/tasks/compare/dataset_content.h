@@ -49,6 +49,7 @@ struct AttributeContent {
   std::vector<std::uint64_t> shape;  // empty unless there are several dimensions
   std::uint64_t count = 0;           // number of values, each of type `type`
   std::vector<std::byte> values;     // canonical
+  bool is_string = false;            // text that is a string of variable length
 };
 
 struct TypeContent {
@@ -79,6 +80,8 @@ class DatasetContent {
   const Dataset& dataset() const { return *dataset_; }
   // Returns whether the block is a classic dataset, or has signs of netCDF.
   bool is_netcdf() const;
+  // Returns whether the block will be written to an HDF5 file (ContentFile::planned).
+  bool is_planned() const { return planned_.has_value(); }
   // Adds the file of the block to a failure.
   Status in_file(const Status& status) const { return status.in_file(dataset_->extent->name()); }
   // Adds the file of the block and a variable to a failure.

@@ -629,7 +629,8 @@ class ResultCheck {
   Status compare_classic(const std::shared_ptr<const LoadedBlock>& written,
                          const std::shared_ptr<const LoadedBlock>& source) const {
     NMB_ASSIGN(DatasetContent found, DatasetContent::of(written->name, written, {}, {}));
-    NMB_ASSIGN(DatasetContent expected, DatasetContent::of(source->name, source, {}, {}));
+    NMB_ASSIGN(DatasetContent expected,
+               DatasetContent::of(source->name, source, {}, {}, PlannedHdf5()));
     Status status;
     NMB_ASSIGN(const std::vector<CommonVariable> common,
                nmb::compare_definitions(found, expected, [&](const DefinitionDifference& one) {

@@ -276,7 +276,16 @@ Result<std::vector<std::byte>> missing_value_of(DatasetContent& merged, std::siz
   const CanonicalTypes& types = merged.types();
   const Type own = merged.type(variable);
   std::vector<std::byte> stored(types.stored_bytes(own)), value;
-  if (!types.has_heap(own))
+  // A single string counts as characters if it is an attribute.
+  const bool is_string = TypeTable::is_extended(own) &&
+                         types.table()->at(own).type_class == TypeClass::kString &&
+                         types.table()->at(own).variable_length;
+  NMB_ASSIGN(const auto text, find_attribute(merged, variable, kFillValue));
+  if (is_string && text && text->type == type_name(Type::kChar)) {
+    store_le(stored.data(), std::uint64_t{text->values.size()});
+    store_le(stored.data() + 8, std::uint64_t{stored.size()});
+    stored.insert(stored.end(), text->values.begin(), text->values.end());
+  } else if (!types.has_heap(own))
     for (const hdf5::Property& p : merged.properties(variable))
       if (p.attribute == hdf5::kNoAttribute && p.number == hdf5::Property::Number::kCreation &&
           p.creation.fill_value.size() == stored.size())

@@ -12,6 +12,8 @@
 #include "merge/reading/input_links.h"
 #include "merge/reading/input_reader.h"
 #include "merge/uniting/union_input.h"
+#include "model/paths.h"
+#include "netcdf/shared_dimensions.h"
 #include "prove/expected_values.h"
 #include "values/chunk_cache.h"
 
@@ -19,7 +21,7 @@ namespace nmb {
 
 namespace {
 
-BlockSubset part_of(const Metadata& whole, DatasetSubset subset) {
+BlockSubset part_of(const Metadata& whole, const SubsetGroup& group, DatasetSubset subset) {
   BlockSubset part;
   part.is_outside = subset.is_outside;
   if (part.is_outside) return part;
@@ -29,6 +31,14 @@ BlockSubset part_of(const Metadata& whole, DatasetSubset subset) {
   for (VarId v = 0; v < metadata.variable_count(); ++v)
     if (std::string name(metadata.variable(v).name); !subset.selected.contains(name))
       part.turned.insert(std::move(name));
+  // Longitudes that wrap around may be the only variable along their dimension.
+  for (DimId d = 0; d < whole.dimension_count(); ++d) {
+    const std::string name(whole.dimension(d).name);
+    const std::uint32_t level = d < group.levels.size() ? group.levels[d] : 0;
+    const auto known = group.known.find(
+        path_above(group.name, level, name).value_or(joined_path(group.name, name)));
+    if (known != group.known.end()) part.dimensions.emplace(name, known->second);
+  }
   for (VarId v = 0; v < whole.variable_count(); ++v) {
     const Variable variable = whole.variable(v);
     const auto selected = subset.selected.find(std::string(variable.name));
@@ -143,6 +153,7 @@ Result<InputSubset> subset_places(const PackOptions& merge, std::size_t input) {
   reading.inputs = merge.inputs;
   reading.input_blocks = merge.input_blocks;
   reading.external = merge.external;
+  reading.subset = merge.subset;
   reading.keep_statistics = false;
   InputOptions options{reading, kCachedBytesOfInput};
   options.shared_dimensions = true;
@@ -156,9 +167,9 @@ Result<InputSubset> subset_places(const PackOptions& merge, std::size_t input) {
   DimensionSelections known;
   NMB_TRY(reader.read(input, file, [&](InputBlock& block) -> Result<bool> {
     NMB_ASSIGN(const ClassicForm form, classic_form(block, views, record, own));
-    NMB_ASSIGN(DatasetSubset subset, subset_of(form.dataset, form.values, *merge.subset,
-                                               subset_group(block, form, merge, known)));
-    out.emplace(block.group, part_of(form.dataset.metadata, std::move(subset)));
+    const SubsetGroup group = subset_group(block, form, merge, known);
+    NMB_ASSIGN(DatasetSubset subset, subset_of(form.dataset, form.values, *merge.subset, group));
+    out.emplace(block.group, part_of(form.dataset.metadata, group, std::move(subset)));
     return true;
   }));
   return out;

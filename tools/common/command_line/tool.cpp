@@ -235,7 +235,13 @@ bool Tool::parse(int argc, const char* const* argv) {
     show_help(std::string(version.what()) + "\n");
     return false;
   } catch (const CLI::ParseError& error) {
-    diagnostics_.error(Status(Code::kUsage, error.what()));
+    // An unknown option explains more than a missing one.
+    const std::vector<std::string> unknown = app_.remaining(true);
+    const bool is_unknown =
+        error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
+        !unknown.empty();
+    diagnostics_.error(Status(
+        Code::kUsage, is_unknown ? CLI::ExtrasError(unknown).what() : std::string(error.what())));
     diagnostics_.note("\"" + name_ + " -h\" shows usage", true);
     return false;
   }

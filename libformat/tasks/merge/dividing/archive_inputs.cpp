@@ -106,7 +106,7 @@ Result<std::vector<BlockList>> divide(const std::string& path, const PackOptions
   NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(file, read));
   std::vector<bool> chosen;  // for each block; empty if all blocks are chosen
   if (choice) {
-    NMB_ASSIGN(BlockChooser chooser, BlockChooser::make(*choice));
+    NMB_ASSIGN(BlockChooser chooser, BlockChooser::make(*choice, BlockChooser::Groups::kWithBelow));
     NMB_ASSIGN(chosen, chooser.choose(*reader, reader.get(), 0, path, &report->warnings));
     Communicator alone;
     Status failure;

@@ -6,7 +6,9 @@
 #include <memory>
 #include <utility>
 
+#include "merge/reading/input_selection.h"
 #include "model/classic.h"
+#include "model/find_above.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "model/text.h"
@@ -28,8 +30,8 @@ std::string either(std::string a, const std::string& b) {
 
 }  // namespace
 
-Result<BlockChooser> BlockChooser::make(const BlockChoice& choice) {
-  BlockChooser out(choice);
+Result<BlockChooser> BlockChooser::make(const BlockChoice& choice, Groups groups) {
+  BlockChooser out(choice, groups);
   if (choice.names) {
     out.names_.assign(choice.names->begin(), choice.names->end());
     std::ranges::sort(out.names_);
@@ -60,11 +62,13 @@ Result<std::vector<bool>> BlockChooser::choose(const hdf5::NamedBlocks& blocks,
   NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     const std::string_view name =
         std::string_view(entry.name).substr(std::min(prefix, entry.name.size()));
-    NMB_ASSIGN(const bool wanted,
-               wants(name, entry.order, [&]() -> Result<std::shared_ptr<const Dataset>> {
-                 NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, blocks.block(entry));
-                 return std::shared_ptr<const Dataset>(std::move(block));
-               }));
+    const auto load = [&]() -> Result<std::shared_ptr<const Dataset>> {
+      NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, blocks.block(entry));
+      return std::shared_ptr<const Dataset>(std::move(block));
+    };
+    NMB_ASSIGN(const bool wanted, groups_ == Groups::kWithBelow
+                                      ? wants_group(blocks, entry, name, load)
+                                      : wants(name, entry.order, load));
     chosen.push_back(wanted);
     return true;
   }));
@@ -81,6 +85,7 @@ Result<bool> BlockChooser::choose_classic(const Source& file, std::vector<std::s
 }
 
 Status BlockChooser::begin(const FileReader* reader) {
+  fates_.clear();
   if (!where_) return {};
   finder_.emplace(*where_, reader);
   return finder_->read_tables();
@@ -103,19 +108,55 @@ Result<bool> BlockChooser::wants(std::string_view name, std::uint64_t order,
   return holds;
 }
 
+// As wants(), for Groups::kWithBelow. Entries are in the order of names, so a group comes before
+// the blocks below it.
+Result<bool> BlockChooser::wants_group(const hdf5::NamedBlocks& blocks, const BlockEntry& entry,
+                                       std::string_view name, BlockFinder::Load load) {
+  NMB_ASSIGN(const bool excluded, is_excluded(name));
+  bool chosen = false;
+  std::optional<Fate> fate;
+  const auto above = find_at_or_above(fates_, entry.name, [](const auto&) { return true; });
+  if (above != fates_.end()) {
+    is_listed(name);
+    fate = above->second == Fate::kChosen && excluded ? Fate::kExcluded : above->second;
+    chosen = fate == Fate::kChosen;
+    ++(chosen ? chosen_ : left_out_);
+  } else {
+    const std::uint64_t before = position_;
+    NMB_ASSIGN(chosen, wants(name, entry.order, std::move(load)));
+    if (chosen)
+      fate = Fate::kChosen;
+    else if (excluded)
+      fate = Fate::kExcluded;
+    else if (position_ > before)
+      fate = Fate::kOfOtherShard;
+  }
+  if (!fate) return chosen;
+  NMB_ASSIGN(const bool is_group, InputSelection::is_group(blocks, entry));
+  if (is_group) fates_.emplace(entry.name, *fate);
+  return chosen;
+}
+
 // Returns whether all conditions except the shard hold.
 Result<bool> BlockChooser::has_conditions(std::string_view name, std::uint64_t order,
                                           BlockFinder::Load load) {
-  if (choice_->names) {
-    const auto at = std::ranges::lower_bound(names_, name);
-    if (at == names_.end() || *at != name) return false;
-    has_name_[static_cast<std::size_t>(at - names_.begin())] = 1;
-  }
-  if (choice_->excludes) {
-    NMB_ASSIGN(const bool is_excluded, choice_->excludes(name));
-    if (is_excluded) return false;
-  }
+  if (!is_listed(name)) return false;
+  NMB_ASSIGN(const bool excluded, is_excluded(name));
+  if (excluded) return false;
   return finder_ ? finder_->holds(order, std::move(load)) : Result(true);
+}
+
+Result<bool> BlockChooser::is_excluded(std::string_view name) const {
+  return choice_->excludes ? choice_->excludes(name) : Result(false);
+}
+
+// Returns whether BlockChoice::names has a block, or is not set.
+bool BlockChooser::is_listed(std::string_view name) {
+  if (!choice_->names) return true;
+  const auto at = std::ranges::lower_bound(names_, name);
+  if (at == names_.end() || *at != name) return false;
+  has_name_[static_cast<std::size_t>(at - names_.begin())] = 1;
+  return true;
 }
 
 void BlockChooser::end(const std::string& file, std::vector<std::string>* warnings) {

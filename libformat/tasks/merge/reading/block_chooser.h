@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,8 +22,12 @@ namespace nmb {
 
 class BlockChooser {
  public:
+  // kAlone: each block is chosen for itself. kWithBelow: a chosen group brings the blocks below it,
+  // unless BlockChoice::excludes leaves them out; a group that is excluded, or that belongs to
+  // another shard, takes the blocks below it along.
+  enum class Groups : std::uint8_t { kAlone, kWithBelow };
   // `choice` must outlive the object. Errors: kUsage for an invalid expression.
-  static Result<BlockChooser> make(const BlockChoice& choice);
+  static Result<BlockChooser> make(const BlockChoice& choice, Groups groups = Groups::kAlone);
 
   // Returns for each block of the next input, in the order of names, whether it is packed. reader:
   // nullptr if the input is not an NMB file. prefix: the number of bytes before the path of a group
@@ -52,16 +57,25 @@ class BlockChooser {
                PackReport* report) const;
 
  private:
-  explicit BlockChooser(const BlockChoice& choice) : choice_(&choice) {}
+  // Why the blocks below a group are chosen or left out.
+  enum class Fate : std::uint8_t { kChosen, kExcluded, kOfOtherShard };
+
+  BlockChooser(const BlockChoice& choice, Groups groups) : choice_(&choice), groups_(groups) {}
   Status begin(const FileReader* reader);
   Result<bool> wants(std::string_view name, std::uint64_t order, BlockFinder::Load load);
+  Result<bool> wants_group(const hdf5::NamedBlocks& blocks, const BlockEntry& entry,
+                           std::string_view name, BlockFinder::Load load);
   void end(const std::string& file, std::vector<std::string>* warnings);
   Result<bool> has_conditions(std::string_view name, std::uint64_t order, BlockFinder::Load load);
+  Result<bool> is_excluded(std::string_view name) const;
+  bool is_listed(std::string_view name);
   std::optional<std::string> missing_names(std::string_view found) const;
 
   const BlockChoice* choice_;
-  std::vector<std::string_view> names_;  // BlockChoice::names, sorted, each once
-  std::string has_name_;                 // for each of names_: 1 if an input has it, else 0
+  Groups groups_;
+  std::map<std::string, Fate, std::less<>> fates_;  // of groups of the current input, by name
+  std::vector<std::string_view> names_;             // BlockChoice::names, sorted, each once
+  std::string has_name_;  // for each of names_: 1 if an input has it, else 0
   std::optional<FindExpression> where_;
   std::optional<BlockFinder> finder_;  // of the current input
   // For each name in the expression: 1 if a block has it, else 0.

@@ -88,6 +88,8 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
                        {},
                        {},
                        {},
+                       {},
+                       {},
                        std::move(levels),
                        is_record_unused(block, block.dataset, "")};
   }
@@ -128,11 +130,13 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
                      std::move(values),
                      std::move(view.losses),
                      std::move(view.fixed_dimensions),
+                     std::move(view.made_up),
                      std::move(view.empty_dimensions),
                      std::move(view.left_out),
                      std::move(view.lost_fill_values),
                      std::move(view.own),
                      std::move(view.own_attributes),
+                     std::move(view.attribute_forms),
                      std::move(view.named_types),
                      std::move(view.dataset),
                      std::move(levels),

@@ -20,11 +20,13 @@ struct ClassicForm {
   Source values;           // the dataset's extent; valid after the visit, too
   std::vector<Loss> losses;
   std::vector<ClassicView::FixedDimension> fixed_dimensions;
+  std::vector<DimId> made_up;
   std::vector<ClassicView::EmptyDimension> empty_dimensions;
   std::vector<VarId> left_out;                // variables of the block that `dataset` does not have
   std::vector<std::string> lost_fill_values;  // see ClassicView::lost_fill_values
   std::vector<ClassicView::OwnValues> own;
   std::vector<ClassicView::OwnAttribute> own_attributes;
+  std::vector<AttributeForm> attribute_forms;
   std::vector<TypeTable> named_types;
   std::shared_ptr<const Dataset> view;  // the converted dataset of a block of kind 6
   // For each dimension of `dataset`: the number of levels from the block up to the group that

@@ -10,6 +10,7 @@
 #include "model/classic.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "netcdf/needed_in_groups.h"
 #include "sources/value_source.h"
 #include "wire/joined_text.h"
 
@@ -76,6 +77,7 @@ Status Hdf5Input::read(const VisitBlock& visit) {
   ++context_.counts.whole_files;
   if (options_.shared_dimensions) NMB_TRY(note_lengths(groups));
   if (options_.made_up_names) NMB_TRY(note_made_up(groups));
+  if (options_.selects_variables()) NMB_TRY(note_needed(groups));
   if (options_.survey) {
     for (const hdf5::Hdf5Group& group : groups)
       NMB_TRY(read_group(group, groups.size(), [&](InputBlock& block) -> Result<bool> {
@@ -156,6 +158,18 @@ Status Hdf5Input::note_made_up(const Groups& groups) {
   return {};
 }
 
+Status Hdf5Input::note_needed(const Groups& groups) {
+  NeededInGroups needed;
+  NMB_TRY(for_each_group(groups, [&](Dataset& group) -> Status {
+    const std::string path = std::exchange(group.name, placed(group.name));
+    needed.add(path, group);
+    return {};
+  }));
+  NMB_ASSIGN(NeededPaths paths, needed.needed_by(options_.merge.subset->variables));
+  needed_ = std::make_shared<const NeededPaths>(std::move(paths));
+  return {};
+}
+
 Result<bool> Hdf5Input::read_group(hdf5::Hdf5Group group, std::uint64_t blocks,
                                    const VisitBlock& visit) {
   const std::string& file = file_->name();
@@ -168,6 +182,7 @@ Result<bool> Hdf5Input::read_group(hdf5::Hdf5Group group, std::uint64_t blocks,
   block.is_placed = !move_.is_none() || changes_.is_surveyed();
   block.blocks = blocks;
   block.lengths = lengths_;
+  block.needed = needed_;
   if (const auto first = made_up_.find(group.name); first != made_up_.end())
     block.first_made_up = first->second;
   if (options_.sample_rule) {

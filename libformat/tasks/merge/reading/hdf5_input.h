@@ -67,6 +67,7 @@ class Hdf5Input {
   Status for_each_group(const Groups& groups, VisitGroup visit_group);
   Status note_lengths(const Groups& groups);
   Status note_made_up(const Groups& groups);
+  Status note_needed(const Groups& groups);
   Result<bool> read_group(hdf5::Hdf5Group group, std::uint64_t blocks, const VisitBlock& visit);
   // Visits a group whose chunks were checked.
   Result<bool> read_checked(hdf5::Hdf5Group group, std::uint64_t blocks, const VisitBlock& visit);
@@ -86,6 +87,7 @@ class Hdf5Input {
   const PathMove move_;
   InputChanges changes_;
   std::shared_ptr<const DimensionLengths> lengths_;  // set if requested
+  std::shared_ptr<const NeededPaths> needed_;        // set if variables are selected
   MadeUpNumbers::First made_up_;  // for each group: its first made-up dimension number
   bool is_original_;              // the output stores the file as an original
   bool becomes_original_;         // the next block gets the file as its original

@@ -15,6 +15,7 @@
 #include "merge/reading/sample_counts.h"
 #include "model/dataset.h"
 #include "netcdf/netcdf_view.h"
+#include "netcdf/subset.h"
 #include "reader/extent_pieces.h"
 #include "sources/value_source.h"
 #include "wire/failure.h"
@@ -52,6 +53,8 @@ struct InputFields {
   // The lengths of the file's dimensions, if `shared_dimensions` is set; nullptr if blocks share no
   // dimensions.
   std::shared_ptr<const DimensionLengths> lengths{};
+  // For PackOptions::subset with names of variables: see SubsetGroup::needed.
+  std::shared_ptr<const NeededPaths> needed{};
   // Set if the values already have the requested chunks and filters.
   std::optional<WantedChunks> wanted_chunks{};
   // Reads the block's definitions again.

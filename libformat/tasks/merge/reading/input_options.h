@@ -57,7 +57,11 @@ struct InputOptions {
 
   // Returns whether all groups of an HDF5 file are read before the first group is visited. All
   // metadata of the file are then in memory.
-  bool counts_groups() const { return shared_dimensions || made_up_names || survey || chooser; }
+  bool counts_groups() const {
+    return shared_dimensions || made_up_names || survey || chooser || selects_variables();
+  }
+  // Returns whether InputBlock::needed is needed.
+  bool selects_variables() const { return merge.subset && !merge.subset->variables.empty(); }
 };
 
 }  // namespace nmb

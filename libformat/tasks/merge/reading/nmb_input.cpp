@@ -13,6 +13,7 @@
 #include "merge/reading/sample_counts.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "netcdf/needed_in_groups.h"
 #include "reader/extent_pieces.h"
 #include "sources/value_message.h"
 #include "sources/value_source.h"
@@ -82,6 +83,7 @@ Result<InputExtras> NmbInput::read(const VisitBlock& visit) {
 
 Status NmbInput::read_blocks(const VisitBlock& visit) {
   if (options_.shared_dimensions) NMB_TRY(note_lengths());
+  if (options_.selects_variables()) NMB_TRY(note_needed());
   std::vector<bool> chosen;  // for each block; empty if all blocks are chosen
   if (options_.chooser) {
     NMB_ASSIGN(chosen, choose_blocks());
@@ -200,6 +202,32 @@ Status NmbInput::note_lengths() {
   }));
   if (count > 1) lengths_ = std::move(lengths);
   return {};
+}
+
+// Finds the variables that the variables of a subset need. Classic blocks need none of other
+// blocks.
+Status NmbInput::note_needed() {
+  bool has_groups = false;
+  NMB_TRY(for_each_entry(*reader_, "", blocks_, [&](const BlockEntry& entry) -> Result<bool> {
+    has_groups = is_from_hdf5(entry);
+    return !has_groups;
+  }));
+  if (!has_groups) return {};
+  NeededInGroups needed;
+  NMB_TRY(for_each_entry(*reader_, "", blocks_, [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> block, reader_->block(entry));
+    needed.add(group_of(entry), *block);
+    return true;
+  }));
+  NMB_ASSIGN(NeededPaths paths, needed.needed_by(options_.merge.subset->variables));
+  needed_ = std::make_shared<const NeededPaths>(std::move(paths));
+  return {};
+}
+
+// Returns the path of a block in the input.
+std::string NmbInput::group_of(const BlockEntry& entry) const {
+  if (!blocks_) return entry.name;
+  return std::string(without_slash(std::string_view(entry.name).substr(blocks_->front().size())));
 }
 
 // If some blocks came from HDF5, passes all blocks to InputOptions::survey before the first block
@@ -411,14 +439,12 @@ Result<Source> NmbInput::body_of(const BlockEntry& entry) {
 // Sets the fields that describe the block. The block still has its original name here, because
 // `lengths_` contains original names.
 Status NmbInput::describe(const LoadedBlock& source, InputBlock* block) {
-  if (blocks_)
-    block->group = without_slash(source.entry.name.substr(blocks_->front().size()));
-  else if (!becomes_root_)
-    block->group = source.entry.name;
+  if (blocks_ || !becomes_root_) block->group = group_of(source.entry);
   block->is_group = true;
   block->blocks = blocks_ ? blocks_->size() : reader_->totals().blocks;
   block->samples = source.entry.samples;
   block->lengths = lengths_;
+  block->needed = needed_;
   if (dimensions_) {
     NMB_ASSIGN(const FileDimensions found, dimensions_->of(source));
     block->first_made_up = found.first_made_up;

@@ -40,6 +40,8 @@ class NmbInput {
   Status read_only_block(const VisitBlock& visit);
   Result<std::vector<bool>> choose_blocks();
   Status note_lengths();
+  Status note_needed();
+  std::string group_of(const BlockEntry& entry) const;
   Status survey();
   Status visit_blocks(const std::vector<bool>& chosen, const VisitBlock& visit);
   Status find_losses();
@@ -68,6 +70,7 @@ class NmbInput {
   DamageReport damage_;
   std::shared_ptr<InputOriginals> originals_ = std::make_shared<InputOriginals>();
   std::shared_ptr<const DimensionLengths> lengths_;  // set if requested
+  std::shared_ptr<const NeededPaths> needed_;        // set if variables are selected
   std::optional<FileDimensionsReader> dimensions_;   // set if made-up names are needed
   // Whether the block of PackOptions::only_block is a classic dataset. Such a dataset is read
   // alone and becomes the root. A group is read with all blocks below it and keeps its path.

@@ -160,6 +160,7 @@ class ChunkPlanner {
       NMB_TRY(look_at(member, values[member]));
     for (UnitedVariable& variable : plan_.variables) find_plain(&variable);
     const bool is_needed = united_.has_own_types() || united_.is_classic_model() ||
+                           united_.has_forms(keeps_byte_order) ||
                            (keeps_byte_order && has_swapped_array());
     if (!is_forced && !has_chunks() && !is_needed) return kNoChunks;
     for (VarId v = 0; v < metadata_.variable_count(); ++v) choose(v);

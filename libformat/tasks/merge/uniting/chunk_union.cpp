@@ -98,7 +98,7 @@ class ChunkUniter {
       NMB_ASSIGN(const DimId d, to_.def_dim(name, 0));
       extension->unlimited.push_back({d, false});
     }
-    hdf5::append_property(dimensions_above(levels), &extension->hdf5);
+    properties_.push_back(dimensions_above(levels));
     for (const TypeTable& named : united_.named_types())
       NMB_TRY(extension->types.add_from(named, named.last()).status());
     NMB_TRY(define_attributes(kGlobal, &extension->types));
@@ -107,6 +107,8 @@ class ChunkUniter {
       NMB_TRY(to_.def_att(kGlobal, kClassicModel, Type::kInt, one));
     }
     for (VarId v = 0; v < from_.variable_count(); ++v) NMB_TRY(define_variable(v, *extension));
+    std::ranges::sort(properties_, {}, hdf5::place_of);
+    for (const Property& property : properties_) hdf5::append_property(property, &extension->hdf5);
     return to_.settle_names();
   }
 
@@ -187,13 +189,13 @@ class ChunkUniter {
       p.creation.allocation = chunking->allocation;
       p.creation.fill_time = chunking->fill_time;
     }
-    hdf5::append_property(p, &extension.hdf5);
+    properties_.push_back(p);
     if (std::ranges::any_of(plan_.variables[id].parts,
                             [&](const ChunkedPart& part) { return is_damaged(part); })) {
       Property mark;
       mark.number = Property::Number::kDamagedChunks;
       mark.owner = id;
-      hdf5::append_property(mark, &extension.hdf5);
+      properties_.push_back(mark);
     }
     return {};
   }
@@ -216,7 +218,7 @@ class ChunkUniter {
     p.number = Property::Number::kCreation;
     p.owner = id;
     p.creation = stored->creation;
-    hdf5::append_property(p, &extension.hdf5);
+    properties_.push_back(p);
     return {};
   }
 
@@ -229,14 +231,34 @@ class ChunkUniter {
   }
 
   Status define_attributes(VarId owner, TypeTable* types) {
+    std::uint32_t number = 0;
     return from_.try_each_attribute(owner, [&](const Attribute& attribute) -> Status {
+      const std::uint32_t here = number++;
+      const AttributeForm* const form = united_.form_of(owner, attribute.name);
       if (united_.is_own(owner, attribute.name)) {
         NMB_ASSIGN(const OwnAttributeValues own, decode_own(attribute.values));
         NMB_ASSIGN(const Type type, types->add_from(own.types, own.types.last()));
+        if (form && own.count == 1) make_scalar(owner, here);
         return to_.def_extended_att(owner, attribute.name, type, own.count, own.values);
+      }
+      if (form) {
+        NMB_ASSIGN(const std::optional<FormedAttribute> kept, formed(*form, attribute, types));
+        if (kept) {
+          if (kept->is_scalar) make_scalar(owner, here);
+          return to_.def_extended_att(owner, attribute.name, kept->type, kept->count, kept->values);
+        }
       }
       return to_.def_att(owner, attribute.name, attribute.type, attribute.values);
     });
+  }
+
+  void make_scalar(VarId owner, std::uint32_t attribute) {
+    Property p;
+    p.number = Property::Number::kSpace;
+    p.owner = owner;
+    p.attribute = attribute;
+    p.space.space_class = hdf5::SpaceClass::kScalar;
+    properties_.push_back(std::move(p));
   }
 
   static Status of_variable(const Variable& variable, const Status& status) {
@@ -345,8 +367,9 @@ class ChunkUniter {
   // order.
   const std::uint32_t united_values_;  // index of all_.extent
   Metadata to_;
-  std::vector<DimId> ids_;      // for each dimension of the union: its number in the block
-  std::uint64_t end_ = 0;       // length of the extent so far
+  std::vector<DimId> ids_;  // for each dimension of the union: its number in the block
+  std::uint64_t end_ = 0;   // length of the extent so far
+  std::vector<Property> properties_;
   std::vector<Source> arrays_;  // of values of variable length; they follow the other sources
   ChunkRuns runs_;
 };

@@ -111,7 +111,10 @@ std::vector<std::string> DatasetUnion::other_growing() const {
 }
 
 bool DatasetUnion::has_classic_definitions() const {
-  if (has_own_types() || !type_losses(all_.metadata, Kind::kCdf1).empty()) return false;
+  const bool has_strings =
+      std::ranges::any_of(forms_, [](const auto& form) { return form.second.is_string(); });
+  if (has_own_types() || has_strings || !type_losses(all_.metadata, Kind::kCdf1).empty())
+    return false;
   const auto growing = std::ranges::find(grows_, true);
   const auto count = std::ranges::count(grows_, true) + (all_.metadata.record_dimension() ? 1 : 0) +
                      std::ssize(empty_);
@@ -275,6 +278,28 @@ std::string DatasetUnion::rows_text(VarId variable, DimId rows) const {
   return "a first dimension that no other variable has";
 }
 
+// Returns the name that a dimension gets in the union. A dimension without a name in the input is
+// that of the union with the same length, whatever its number is. taken: united dimensions that
+// dimensions of this dataset have.
+std::string DatasetUnion::made_up_name(const Member& member, DimId local,
+                                       const std::set<DimId>& taken) const {
+  const Dimension found = member.metadata.dimension(local);
+  std::string name(found.name);
+  if (rules_.along != Along::kNothing || std::ranges::count(member.made_up, local) == 0)
+    return name;
+  const auto fits = [&](DimId id) {
+    return all_.metadata.dimension(id).length == found.length && !taken.contains(id);
+  };
+  const std::optional<DimId> same = all_.metadata.find_dimension(name);
+  if (!same || fits(*same)) return name;
+  for (const DimId id : made_up_)
+    if (fits(id)) return std::string(all_.metadata.dimension(id).name);
+  for (std::size_t n = 0;
+       all_.metadata.find_dimension(name) || member.metadata.find_dimension(name); ++n)
+    name = "phony_dim_" + std::to_string(n);
+  return name;
+}
+
 Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
   const std::vector<bool> along = along_of(member);
   const DimIds known = known_rows(member.metadata);
@@ -285,7 +310,9 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
     if (is_tiled()) joined.firsts.push_back(0);
   }
   for (DimId local = 0; local < member.metadata.dimension_count(); ++local) {
-    const Dimension found = member.metadata.dimension(local);
+    Dimension found = member.metadata.dimension(local);
+    const std::string name = made_up_name(member, local, taken);
+    found.name = name;
     std::optional<DimId> id =
         known[local] ? known[local] : all_.metadata.find_dimension(found.name);
     const std::optional<DimensionRange> part = part_of(member, local, along[local]);
@@ -299,6 +326,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
       joined_[*id].counts.back() = part->count;
       if (is_tiled()) joined_[*id].firsts.back() = part->first;
     } else if (id) {
+      if (std::ranges::count(member.made_up, local) > 0) taken.insert(*id);
       NMB_TRY(compare_dimensions(member, local, *id));
     } else if (const auto record = all_.metadata.record_dimension(); found.is_record() && record) {
       conflict(ConflictKind::kDimensionName, found.name, "this record dimension",
@@ -307,6 +335,10 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
       NMB_ASSIGN(id, add_dimension(found, *part, along[local],
                                    std::ranges::count(member.growing, local) > 0));
       if (found.is_record()) is_record_used_ = !member.is_record_unused;
+      if (id && std::ranges::count(member.made_up, local) > 0) {
+        made_up_.push_back(*id);
+        taken.insert(*id);
+      }
     }
     ids->push_back(id);
   }
@@ -331,8 +363,9 @@ void DatasetUnion::add_named_types(const Member& member) {
 void DatasetUnion::report_other_types() {
   for (const auto& [number, member] : other_types_) {
     const TypeTable& types = named_types_[number];
-    tell(UnionNote::What::kConflict, ConflictKind::kType, types.at(types.last()).name,
-         "another definition of the named datatype", "the one of the first file", 0, member);
+    tell(rules_.skips ? UnionNote::What::kLeftOut : UnionNote::What::kConflict, ConflictKind::kType,
+         types.at(types.last()).name, "another definition of the named datatype",
+         "the one of the first file", 0, member);
   }
   other_types_.clear();
 }
@@ -515,6 +548,14 @@ Status DatasetUnion::add_attribute(VarId known, Type of_variable, const Attribut
                                widened_values(attribute.values, attribute.type, type));
 }
 
+// Keeps the type and the form of a new attribute.
+void DatasetUnion::keep_form(const Member& member, VarId local, VarId known,
+                             std::string_view attribute) {
+  if (member.is_own(local, attribute)) own_attributes_.emplace(known, attribute);
+  if (const AttributeForm* const form = member.form_of(local, attribute))
+    forms_.emplace(std::pair(known, std::string(attribute)), *form);
+}
+
 bool DatasetUnion::is_strict(std::string_view attribute) const {
   return rules_.agreement.strict_attributes || rules_.distinct_variables ||
          tells_meaning(attribute);
@@ -574,7 +615,7 @@ Status DatasetUnion::unite_attributes(const Member& member, VarId local, VarId k
                         status = add_attribute(known, of_variable, *found);
                         if (status.ok()) {
                           attribute_members_.emplace(object, here());
-                          if (member.is_own(local, name)) own_attributes_.emplace(known, name);
+                          keep_form(member, local, known, name);
                         } else {
                           status = clash(ConflictKind::kAttributeName, object, status, here());
                         }
@@ -655,8 +696,7 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
     if (is_dropped(local, attribute.name)) return {};
     const Status added =
         all_.metadata.def_att(*id, attribute.name, attribute.type, attribute.values);
-    if (added.ok() && member.is_own(local, attribute.name))
-      own_attributes_.emplace(*id, attribute.name);
+    if (added.ok()) keep_form(member, local, *id, attribute.name);
     return added.ok()
                ? added
                : clash(ConflictKind::kAttributeName, object_of(*id, attribute.name), added, here());

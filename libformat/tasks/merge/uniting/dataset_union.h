@@ -129,6 +129,8 @@ class DatasetUnion {
     // Dimensions that have a fixed length in the classic dataset, but may grow in the input. If the
     // first dataset that has a dimension lists it here, it may grow in the united dataset, too.
     std::vector<DimId> growing{};
+    // Dimensions whose names the input does not contain (ClassicView::made_up).
+    std::vector<DimId> made_up{};
     // Names of dimensions of length 0 that may grow in the input and that no variable uses. The
     // classic dataset lacks them.
     std::vector<std::string> empty{};
@@ -140,6 +142,7 @@ class DatasetUnion {
     // dataset. The last dimension of such a variable is the bytes of a value.
     std::vector<ClassicView::OwnValues> own{};
     std::vector<ClassicView::OwnAttribute> own_attributes{};
+    std::vector<AttributeForm> attribute_forms{};
     std::vector<TypeTable> named_types{};
 
     // Returns the own values of a variable, or nullptr if it has a classic type.
@@ -152,6 +155,13 @@ class DatasetUnion {
       return std::ranges::any_of(own_attributes, [&](const ClassicView::OwnAttribute& one) {
         return one.owner == owner && one.name == attribute;
       });
+    }
+    // Returns the form of an attribute, or nullptr if it is stored as usual.
+    const AttributeForm* form_of(VarId owner, std::string_view attribute) const {
+      const auto found = std::ranges::find_if(attribute_forms, [&](const AttributeForm& one) {
+        return one.owner == owner && one.name == attribute;
+      });
+      return found == attribute_forms.end() ? nullptr : &*found;
     }
     // Set if the dataset is a subset of another one, whose values `values` selects: see
     // DatasetSubset::selected.
@@ -195,6 +205,16 @@ class DatasetUnion {
   // Returns whether an attribute of characters is the result of encode_own().
   bool is_own(VarId owner, std::string_view attribute) const {
     return own_attributes_.contains({owner, std::string(attribute)});
+  }
+  // Returns how the first dataset with an attribute stores it, or nullptr if it is stored as usual.
+  const AttributeForm* form_of(VarId owner, std::string_view attribute) const {
+    const auto known = forms_.find({owner, std::string(attribute)});
+    return known == forms_.end() ? nullptr : &known->second;
+  }
+  // Returns whether attributes have forms; byte_order: also those that differ only in byte order.
+  bool has_forms(bool byte_order) const {
+    return std::ranges::any_of(
+        forms_, [&](const auto& form) { return byte_order || !form.second.is_byte_order(); });
   }
   // Calls a function for each type of variables and attributes that CDF-5 lacks. The type is the
   // last one of the table.
@@ -321,6 +341,7 @@ class DatasetUnion {
   using DimIds = std::vector<std::optional<DimId>>;
 
   Status add_dimensions(const Member& member, DimIds* ids);
+  std::string made_up_name(const Member& member, DimId local, const std::set<DimId>& taken) const;
   std::vector<bool> along_of(const Member& member) const;
   DimIds known_rows(const Metadata& metadata) const;
   void report_rows(const Member& member, DimId local, std::uint64_t rows, DimId known);
@@ -352,6 +373,7 @@ class DatasetUnion {
   bool maps_fill(const Metadata& all, VarId variable, const DatasetValues& place) const;
   Status widen(VarId known, const Variable& found);
   Status add_attribute(VarId known, Type of_variable, const Attribute& attribute);
+  void keep_form(const Member& member, VarId local, VarId known, std::string_view attribute);
   bool is_same(const Attribute& found, const Attribute& expected) const;
   bool is_same(const Member& member, VarId local, VarId known, const Attribute& found,
                const Attribute& expected) const;
@@ -449,13 +471,15 @@ class DatasetUnion {
   Dataset all_;
   bool is_record_used_ = false;  // whether one of the datasets so far uses the record dimension
   std::vector<Added> members_;
-  std::vector<Joined> joined_;                   // for each dimension
-  std::vector<bool> grows_;                      // for each dimension; see grows()
-  std::vector<std::string> empty_;               // see empty()
-  bool are_classic_model_;                       // see is_classic_model()
-  std::vector<Placed> placed_;                   // for each variable
+  std::vector<Joined> joined_;      // for each dimension
+  std::vector<bool> grows_;         // for each dimension; see grows()
+  std::vector<DimId> made_up_;      // united dimensions that inputs have without a name
+  std::vector<std::string> empty_;  // see empty()
+  bool are_classic_model_;          // see is_classic_model()
+  std::vector<Placed> placed_;      // for each variable
   std::map<VarId, ClassicView::OwnValues> own_;  // see own_of()
   std::set<std::pair<VarId, std::string>> own_attributes_;
+  std::map<std::pair<VarId, std::string>, AttributeForm> forms_;  // see form_of()
   std::vector<TypeTable> named_types_;
   // By number in named_types_: the first dataset that has another definition of the datatype.
   std::map<std::size_t, std::uint32_t> other_types_;

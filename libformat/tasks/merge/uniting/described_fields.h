@@ -54,14 +54,20 @@ void fields(Fields& all, ClassicView::OwnAttribute& attribute) {
   all(attribute.owner, attribute.name);
 }
 
+template <class Fields>
+void fields(Fields& all, AttributeForm& form) {
+  all(form.owner, form.name, form.types, form.is_scalar);
+}
+
 // All fields except the definitions, the values and Member::same_as.
 template <class Fields>
 void fields(Fields& all, UnionInput& block) {
   DatasetUnion::Member& member = block.member;
   all(member.begins, member.record_size, member.records, member.has_default_fill,
-      member.is_record_unused, member.is_classic_model, member.growing, member.empty, member.own,
-      member.own_attributes, member.named_types, member.selected, block.levels, block.losses,
-      block.lost_fill_values, block.is_outside, block.has_wanted, block.used);
+      member.is_record_unused, member.is_classic_model, member.growing, member.made_up,
+      member.empty, member.own, member.own_attributes, member.attribute_forms, member.named_types,
+      member.selected, block.levels, block.losses, block.lost_fill_values, block.is_outside,
+      block.has_wanted, block.used);
 }
 
 // The rows are not sent. Only a flag is sent, which says whether there are rows.

@@ -86,10 +86,10 @@ Status add_heaps(const Source& whole, std::vector<OwnValues>* own, Dataset* subs
 }
 
 // Leaves the attributes of variables that the subset has, with the new numbers of these variables.
-void renumber_owners(const Metadata& from, const Metadata& to,
-                     std::vector<ClassicView::OwnAttribute>* attributes) {
-  std::vector<ClassicView::OwnAttribute> kept;
-  for (ClassicView::OwnAttribute& attribute : *attributes) {
+template <class Attributes>
+void renumber_owners(const Metadata& from, const Metadata& to, Attributes* attributes) {
+  Attributes kept;
+  for (auto& attribute : *attributes) {
     if (attribute.owner != kGlobal) {
       const auto owner = to.find_variable(from.variable(attribute.owner).name);
       if (!owner) continue;
@@ -108,6 +108,7 @@ Status select_own(ClassicForm* form, Dataset* subset) {
   });
   NMB_TRY(add_heaps(form->values, &form->own, subset));
   renumber_owners(form->dataset.metadata, subset->metadata, &form->own_attributes);
+  renumber_owners(form->dataset.metadata, subset->metadata, &form->attribute_forms);
   return {};
 }
 

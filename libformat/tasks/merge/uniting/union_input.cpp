@@ -146,6 +146,7 @@ std::optional<DimId> joined_dimension(const ClassicForm& form, const PackOptions
 SubsetGroup subset_group(const InputBlock& block, const ClassicForm& form,
                          const PackOptions& options, DimensionSelections& selections) {
   SubsetGroup group{block.group, form.levels, selections};
+  group.needed = block.needed.get();
   if (options.joins() && options.fill_missing()) group.kept = joined_dimension(form, options);
   return group;
 }
@@ -184,6 +185,7 @@ Status visit_union_input(const InputBlock& block, const OutputName& name,
   united.member.is_classic_model =
       block.dataset.metadata.find_attribute(kGlobal, kClassicModel).has_value();
   united.levels = form.levels;
+  united.member.made_up = form.made_up;
   // A block with chunks may have several dimensions that grow, at any position.
   if (keeps_chunks(options)) {
     std::vector<std::size_t> kept;  // indexes of losses that this block does not have
@@ -201,6 +203,7 @@ Status visit_union_input(const InputBlock& block, const OutputName& name,
   }
   if (options.subset) {
     renumber(subset.dimensions, &united.member.growing);
+    renumber(subset.dimensions, &united.member.made_up);
     united.levels.clear();
     for (const DimId d : subset.dimensions) united.levels.push_back(form.levels[d]);
     std::erase_if(form.lost_fill_values, [&](const std::string& variable) {
@@ -215,6 +218,7 @@ Status visit_union_input(const InputBlock& block, const OutputName& name,
   if (keeps_chunks(options)) {
     united.member.own = std::move(form.own);
     united.member.own_attributes = std::move(form.own_attributes);
+    united.member.attribute_forms = std::move(form.attribute_forms);
     united.member.named_types = std::move(form.named_types);
   }
   // Classic files have characters in place of strings of fixed length.

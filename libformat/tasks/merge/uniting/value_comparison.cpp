@@ -38,18 +38,24 @@ Result<std::optional<ValuesDiffer>> first_difference(const ByteSlices& found,
 namespace {
 
 // Reads the values of an array, each with the bytes to which it refers. Values with the same
-// elements have the same bytes.
+// elements have the same bytes: those between the fields of compounds are zero.
 class OwnReader {
  public:
   OwnReader(const OwnArray& array, const TypeTable& types)
       : array_(array),
         size_(types.at(types.last()).size),
-        places_(heap_places(types, types.last()).value_or(std::vector<HeapPlace>())) {}
+        places_(heap_places(types, types.last()).value_or(std::vector<HeapPlace>())) {
+    std::vector<bool> is_value(size_);
+    note_values(types, types.last(), 0, &is_value);
+    for (std::size_t i = 0; i < is_value.size(); ++i)
+      if (!is_value[i]) gaps_.push_back(i);
+  }
 
   std::uint64_t count() const { return array_.array->size() / size_; }
   Result<std::vector<std::byte>> read(std::uint64_t element) {
     std::vector<std::byte> value(size_);
     NMB_TRY(values_.read(*array_.array, element * size_, value));
+    for (const std::size_t at : gaps_) value[at] = std::byte{0};
     for (const HeapPlace& place : places_) {
       const HeapValue found = HeapValue::load(value.data() + place.offset);
       if (found.is_null()) {
@@ -93,9 +99,32 @@ class OwnReader {
     std::uint64_t begin_ = 0;
   };
 
+  // Notes the bytes of a value that are not between the fields of compounds.
+  static void note_values(const TypeTable& types, Type type, std::uint64_t begin,
+                          std::vector<bool>* is_value) {
+    const bool is_compound =
+        TypeTable::is_extended(type) && types.at(type).type_class == TypeClass::kCompound;
+    const bool is_array =
+        TypeTable::is_extended(type) && types.at(type).type_class == TypeClass::kArray;
+    if (is_compound) {
+      for (const ExtendedType::Field& field : types.at(type).fields)
+        note_values(types, field.type, begin + field.offset, is_value);
+    } else if (is_array) {
+      const Type base = types.at(type).base;
+      const std::uint64_t step = types.value_size(base);
+      for (std::uint64_t at = 0; step > 0 && at < types.at(type).size; at += step)
+        note_values(types, base, begin + at, is_value);
+    } else {
+      const std::uint64_t end =
+          std::min<std::uint64_t>(is_value->size(), begin + types.value_size(type));
+      for (std::uint64_t at = begin; at < end; ++at) (*is_value)[at] = true;
+    }
+  }
+
   const OwnArray& array_;
   const std::uint64_t size_;
   const std::vector<HeapPlace> places_;
+  std::vector<std::size_t> gaps_;  // bytes between the fields of compounds
   Window values_, elements_;
 };
 
