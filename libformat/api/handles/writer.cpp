@@ -114,6 +114,7 @@ Result<Hyperslab> records_slab(FileWriter& file, BlockId block, VarId id, std::u
     return Status(Code::kUsage, joined_text("variable \"", variable.name, "\" has no records"));
   Hyperslab slab;
   std::uint64_t per_record = 1;
+  NMB_TRY(file.check_not_from_hdf5(block));
   for (const DimId id_of_dim : variable.dimensions) {
     slab.start.push_back(0);
     slab.count.push_back(metadata->dimension(id_of_dim).length);
@@ -189,6 +190,7 @@ Status Var::try_put_strings(std::span<const std::string> strings) {
                                      ? kUnlimited
                                      : metadata->dimension(variable.dimensions.back()).length;
     if (length == kUnlimited)
+    NMB_TRY(file.check_not_from_hdf5(block_));
       return Status(Code::kUsage, joined_text("variable \"", variable.name,
                                               "\" has no strings: its type must be char, and its "
                                               "last dimension the length of a string"));
@@ -329,11 +331,21 @@ Result<std::vector<Block>> Writer::try_open_blocks(std::span<const std::string_v
 }
 Status Writer::try_remove(const Block& block) {
   NMB_TRY(check_block(block.writer_, state_));
-  return define(state_, [&](FileWriter& file) { return file.remove_block(block.id_); });
+  return define(state_, "remove()", [&](FileWriter& file) -> Status {
+    NMB_TRY(file.check_not_from_hdf5(block.id_,
+                                     "other blocks may refer to it, and it cannot be removed; "
+                                     "nmcat --exclude copies the other blocks into a new file"));
+    return file.remove_block(block.id_);
+  });
 }
 Status Writer::try_rename(const Block& block, std::string_view name) {
   NMB_TRY(check_block(block.writer_, state_));
-  return define(state_, [&](FileWriter& file) { return file.rename_block(block.id_, name); });
+  return define(state_, "rename()", [&](FileWriter& file) -> Status {
+    NMB_TRY(file.check_not_from_hdf5(block.id_,
+                                     "other blocks may refer to it by its name, and it cannot be "
+                                     "renamed; nmcat gives blocks other names in a new file"));
+    return file.rename_block(block.id_, name);
+  });
 }
 Status Writer::try_add_provenance(std::string_view json) {
   return inquire(state_, [&](FileWriter& file) -> Status {

@@ -127,6 +127,9 @@ class Var {
   }
   NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
 
+  // Errors of all puts: kUnsupported for a block that came from HDF5 or netCDF-4, and for a part of
+  // values that are in another file or in an original.
+
   // Puts all values in row-major order, converted to the variable's type. If the variable has
   // records, the values are those of its first records, as many as there are values for; later
   // records stay. Errors: kRange if some values do not fit the type (all are put); kUsage for a
@@ -308,6 +311,8 @@ class Writer {
   NMB_EXPORT Status try_redefine();
 
   // Completes requests together, in file order and with few writes. Where requests overlap, the
+  // Remove or rename a block. Errors: kExists; kUnsupported for a block that came from HDF5 or
+  // netCDF-4, because other blocks may refer to it.
   // values of the later one in `requests` stay. `statuses` is empty or gets the status of each
   // request. wait_all() is collective; a rank without requests passes none. Errors: kUsage, with
   // all requests still open, if one is not an open request of this writer.

@@ -37,6 +37,9 @@ struct StoredPiece;
 // A writer's handle for a block, valid from the definition of the block to close().
 using BlockId = std::uint32_t;
 
+// What follows for a block that came from HDF5, for messages.
+inline constexpr std::string_view kNoPuts = "no values can be put into it";
+
 enum class MetadataCodec : std::uint8_t {
   kNone,
   kZstd,            // each body is compressed separately

@@ -545,7 +545,14 @@ Result<Hyperslab> FileWriter::whole(BlockId block, VarId variable, std::uint64_t
     std::uint64_t record = 1;
     for (std::size_t i = 1; i < shape.lengths.size(); ++i) record *= shape.lengths[i];
     if (record == 0 || values % record != 0)
+Status FileWriter::check_not_from_hdf5(BlockId block, std::string_view why) {
+  NMB_TRY(impl_->failure);
+  NMB_TRY(nmb::check_id(*impl_, block));
+  return nmb::check_not_from_hdf5(*impl_, block, why);
+}
+
       return Status(Code::kUsage,
+  NMB_TRY(check_not_from_hdf5(block));
                     joined_text("found ", values, " values, expected a multiple of ", record));
     slab.count[0] = values / record;
   }
