@@ -761,5 +761,69 @@ TEST_F(WriteReadTest, ABlockThatCannotBeDecidedIsAnError) {
   EXPECT_EQ(in.find("t.max > 25").size(), 1U);
 }
 
+class SumOfValues final : public ValueAccumulator {
+ public:
+  std::unique_ptr<ValueAccumulator> fresh() const override {
+    return std::make_unique<SumOfValues>();
+  }
+  void add(const ValueBatch& batch) override {
+    for (std::size_t i = 0; i < batch.count(); ++i)
+      sum_ += batch.number(i) * static_cast<double>(batch.times);
+  }
+  void merge(const ValueAccumulator& other) override {
+    sum_ += static_cast<const SumOfValues&>(other).sum_;
+  }
+  TagValue result() const override { return sum_; }
+
+ private:
+  double sum_ = 0;
+};
+
+// Would catch: a rename that drops what find() needs, and a block without a result that is left out
+// of find() without a word.
+TEST_F(WriteReadTest, ResultsStayWithTheirBlock) {
+  WriteOptions options;
+  options.statistics = StatisticsLevel::kBasic;
+  options.functions = {{"sum", [](std::string_view, Type) -> std::unique_ptr<ValueAccumulator> {
+                          return std::make_unique<SumOfValues>();
+                        }}};
+  {
+    Writer out(path(), options);
+    for (const char* name : {"a", "b"}) {
+      Block block = out.block(name);
+      block.var<int>("v", {block.dim("x", 2)}).put({1, 2});
+    }
+    out.block("other").var<int>("w").put(1);
+    out.close();
+  }
+  WriteOptions append;
+  append.mode = WriteOptions::Mode::kAppend;
+  {
+    Writer out(path(), append);
+    out.rename(out.block("a"), "z");
+    out.block("b").samples(4);
+    out.close();
+  }
+  EXPECT_TRUE(Reader(path()).var("z/v").statistics().has_value());
+  EXPECT_EQ(Reader(path()).find("v.sum == 3").size(), 2U);
+  EXPECT_EQ(Reader(path()).find("v.max == 2", {.reads_values = false}).size(), 2U);
+  {
+    Writer out(path(), append);
+    out.block("b").var("v").put({3, 0});
+    out.close();
+  }
+  const Reader in(path());
+  EXPECT_EQ(code_of([&] { in.find("v.sum == 3"); }), Code::kUnsupported);
+  EXPECT_EQ(code_of([&] { in.find("v.product == 3"); }), Code::kNotFound);
+  std::vector<std::string> warnings;
+  FindOptions warned;
+  warned.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+  EXPECT_EQ(in.find("v.sum == 3", warned).size(), 1U);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].find("1 of 3 blocks cannot match"), 0U) << warnings[0];
+  EXPECT_EQ(in.find("v.sum == 3 || w.max == 1", warned).size(), 2U);
+  EXPECT_EQ(in.find("v.sum == 3 || v.min == 0").size(), 2U) << "decided without the result";
+}
+
 }  // namespace
 }  // namespace nmb::test
