@@ -393,5 +393,15 @@ TEST_F(RanksTest, AnExceptionThatARankCatchesEndsTheCallsOfTheOthers) {
   }
 }
 
+TEST_F(RanksTest, OptionsOutOfRangeAreRefusedOnAllRanks) {
+  run_threads(2, [&](Ranks& ranks) {
+    WriteOptions options;
+    if (ranks.rank() == 1) options.mode = static_cast<WriteOptions::Mode>(7);
+    const Status status = Writer::try_open(path(), ranks, options).status();
+    EXPECT_EQ(status.code(), Code::kUsage);
+    EXPECT_NE(status.message().find("found mode 7"), std::string::npos) << status.text();
+  });
+}
+
 }  // namespace
 }  // namespace nmb::test

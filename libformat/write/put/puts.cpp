@@ -43,6 +43,7 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, block.layout, variable, block.next.records));
   NMB_TRY(check_hyperslab(shape, slab, true));
   NMB_TRY(check_count(slab, values.count()));
+  NMB_TRY(check_not_null(values, "variable", metadata.variable(variable).name));
   Put put{id, variable, type, block.next.kind, std::move(shape), 0, values};
   put.slab = slab;
   put.empty = values.count() == 0;
@@ -59,7 +60,6 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   return put;
 }
 
-// Requests space for the bytes of a put that have no space. For a record that was added since
 // Checks that the put, with the puts before it, replaces each piece in another file that it touches
 // as a whole: the writer opens no other files, so it cannot read the rest of such a piece.
 Status Puts::check_linked(const Put& put) const {
@@ -89,6 +89,7 @@ Status Puts::check_linked(const Put& put) const {
       });
 }
 
+// Requests space for the bytes of a put that have no space. For a record that was added since
 // end_define() or the last commit, requests space for all variables of the record, because the
 // program usually puts the others soon.
 Status Puts::want_places(const Put& put) {

@@ -145,6 +145,8 @@ struct FileWriterOptions : OutputOptions {
   std::function<void(const std::string& what)> on_repair{};
 
   // --- what only callers inside the library set ---
+  // The caller's own check of its arguments. If it has failed on a rank, all ranks fail.
+  Status arguments{};
   // For new files: see CreateOptions::resume_key. Not allowed in a dry run or with kMpiIo (kUsage).
   std::string resume_key{};
   // Whether commits compute checksums of values that stay in other files, and read these values to
