@@ -441,7 +441,13 @@ MpiTransport::~MpiTransport() {
   MPI_Finalized(&finalised);
   if (comm_ == MPI_COMM_NULL || finalised != 0) return;
   const bool all_ended = failure_.ok() && end_together();
-  if (!failure_.ok()) end_failed();
+  if (!failure_.ok())
+    end_failed();
+  else if (!all_ended)
+    // The others may wait for this rank in a collective call.
+    fail(Status(Code::kUsage,
+                joined_text("rank ", rank_, " destroyed its Ranks before the other ranks did")),
+         end_);
   // Ranks that have not confirmed the failure may still use these objects, so they are kept until
   // the process ends.
   if (!all_ended && last_messages_ < size_ - 1)

@@ -363,5 +363,45 @@ TEST_F(RanksTest, DefinitionsThatDisagreeAreAConflict) {
   EXPECT_EQ(status.code(), Code::kConflict) << status.text();
 }
 
+// Would catch: a rank that gives up, or hangs, with a Status that is no failure.
+TEST_F(RanksTest, AnOkStatusIsNoFailure) {
+  run_threads(3, [](Ranks& ranks) {
+    if (ranks.rank() == 1) ranks.fail(Status());
+    ranks.barrier();
+  });
+}
+
+// Would catch: an exception that a rank catches itself and of which the others never learn.
+TEST_F(RanksTest, AnExceptionThatARankCatchesEndsTheCallsOfTheOthers) {
+  std::vector<Status> others(3);
+  for (const bool with_reason : {false, true}) {
+    run_threads(3, [&](Ranks& ranks) {
+      const auto rank = static_cast<std::size_t>(ranks.rank());
+      try {
+        Writer out(path(), ranks);
+        out.end_define();
+        if (rank == 1) throw std::runtime_error("diverged");
+        others[rank] = out.try_close();
+      } catch (const std::runtime_error&) {
+        if (with_reason) ranks.fail(Status(Code::kNoSpace, "diverged"));
+      }
+    });
+    const char* const reason =
+        with_reason ? "diverged" : "the writer of rank 1 was destroyed without close()";
+    for (const std::size_t rank : {0U, 2U})
+      EXPECT_NE(others[rank].message().find(reason), std::string::npos) << others[rank].text();
+  }
+}
+
+TEST_F(RanksTest, OptionsOutOfRangeAreRefusedOnAllRanks) {
+  run_threads(2, [&](Ranks& ranks) {
+    WriteOptions options;
+    if (ranks.rank() == 1) options.mode = static_cast<WriteOptions::Mode>(7);
+    const Status status = Writer::try_open(path(), ranks, options).status();
+    EXPECT_EQ(status.code(), Code::kUsage);
+    EXPECT_NE(status.message().find("found mode 7"), std::string::npos) << status.text();
+  });
+}
+
 }  // namespace
 }  // namespace nmb::test

@@ -761,5 +761,182 @@ TEST_F(WriteReadTest, ABlockThatCannotBeDecidedIsAnError) {
   EXPECT_EQ(in.find("t.max > 25").size(), 1U);
 }
 
+class SumOfValues final : public ValueAccumulator {
+ public:
+  std::unique_ptr<ValueAccumulator> fresh() const override {
+    return std::make_unique<SumOfValues>();
+  }
+  void add(const ValueBatch& batch) override {
+    for (std::size_t i = 0; i < batch.count(); ++i)
+      sum_ += batch.number(i) * static_cast<double>(batch.times);
+  }
+  void merge(const ValueAccumulator& other) override {
+    sum_ += static_cast<const SumOfValues&>(other).sum_;
+  }
+  TagValue result() const override { return sum_; }
+
+ private:
+  double sum_ = 0;
+};
+
+// Would catch: a rename that drops what find() needs, and a block without a result that is left out
+// of find() without a word.
+TEST_F(WriteReadTest, ResultsStayWithTheirBlock) {
+  WriteOptions options;
+  options.statistics = StatisticsLevel::kBasic;
+  options.functions = {{"sum", [](std::string_view, Type) -> std::unique_ptr<ValueAccumulator> {
+                          return std::make_unique<SumOfValues>();
+                        }}};
+  {
+    Writer out(path(), options);
+    for (const char* name : {"a", "b"}) {
+      Block block = out.block(name);
+      block.var<int>("v", {block.dim("x", 2)}).put({1, 2});
+    }
+    out.block("other").var<int>("w").put(1);
+    out.close();
+  }
+  WriteOptions append;
+  append.mode = WriteOptions::Mode::kAppend;
+  {
+    Writer out(path(), append);
+    out.rename(out.block("a"), "z");
+    out.block("b").samples(4);
+    out.close();
+  }
+  EXPECT_TRUE(Reader(path()).var("z/v").statistics().has_value());
+  EXPECT_EQ(Reader(path()).find("v.sum == 3").size(), 2U);
+  EXPECT_EQ(Reader(path()).find("v.max == 2", {.reads_values = false}).size(), 2U);
+  {
+    Writer out(path(), append);
+    out.block("b").var("v").put({3, 0});
+    out.close();
+  }
+  const Reader in(path());
+  EXPECT_EQ(code_of([&] { in.find("v.sum == 3"); }), Code::kUnsupported);
+  EXPECT_EQ(code_of([&] { in.find("v.product == 3"); }), Code::kNotFound);
+  std::vector<std::string> warnings;
+  FindOptions warned;
+  warned.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+  EXPECT_EQ(in.find("v.sum == 3", warned).size(), 1U);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].find("1 of 3 blocks cannot match"), 0U) << warnings[0];
+  EXPECT_EQ(in.find("v.sum == 3 || w.max == 1", warned).size(), 2U);
+  EXPECT_EQ(in.find("v.sum == 3 || v.min == 0").size(), 2U) << "decided without the result";
+}
+
+template <class T>
+concept DimLength = requires(Block block, T length) {
+  block.dim("x", length);
+};
+template <class T>
+concept SampleNumber = requires(Block block, T number) {
+  block.samples(number);
+};
+static_assert(DimLength<int> && DimLength<std::size_t> && DimLength<UnlimitedLength>);
+static_assert(!DimLength<double> && !SampleNumber<double> && !SampleNumber<UnlimitedLength>);
+static_assert(std::is_constructible_v<MutableArray, std::span<signed char>>);
+static_assert(!std::is_constructible_v<MutableArray, std::span<bool>>);
+
+// Would catch: a length of -1 that makes a record dimension.
+TEST_F(WriteReadTest, ANegativeLengthIsRefused) {
+  Writer out(path());
+  Block b = out.block("b");
+  for (const int length : {-1, -2, 0})
+    EXPECT_EQ(b.try_dim("x", length).status().code(), Code::kUsage) << length;
+  EXPECT_EQ(b.try_dim("x", ~std::uint64_t{0}).status().code(), Code::kUsage);
+  EXPECT_TRUE(b.try_dim("x", kUnlimited).ok());
+  EXPECT_EQ(b.try_samples(-1).code(), Code::kLimit);
+  Var v = b.var<int>("v", {b.dim("x")});
+  EXPECT_FALSE(v.try_put_records(-1, 1).ok());
+  EXPECT_FALSE(b.try_extend(-1).ok());
+  v.put_records(0, 1);
+  out.close();
+  EXPECT_EQ(Reader(path()).read<int>("b/v"), std::vector<int>{1});
+}
+
+// Would catch: a crash for getenv() of a variable that is not set.
+TEST_F(WriteReadTest, ATextThatIsANullPointerIsRefused) {
+  const char* const none = nullptr;
+  Writer out(path());
+  Block b = out.block("b");
+  EXPECT_EQ(b.try_att("user", none).code(), Code::kUsage);
+  EXPECT_EQ(b.try_tag("user", none).code(), Code::kUsage);
+  EXPECT_EQ(code_of([&] { b.tag("user", none); }), Code::kUsage);
+  Var v = b.var<char>("v", {b.dim("n", kUnlimited)});
+  EXPECT_EQ(v.try_att("user", none).code(), Code::kUsage);
+  EXPECT_EQ(v.try_put(none).code(), Code::kUsage);
+  EXPECT_EQ(v.try_put({{0}, {0}}, none).code(), Code::kUsage);
+  EXPECT_EQ(v.try_put_all({{0}, {0}}, none).code(), Code::kUsage);
+  EXPECT_EQ(v.try_iput({{0}, {0}}, none).status().code(), Code::kUsage);
+  out.close();
+}
+
+TEST_F(WriteReadTest, OptionsOutOfRangeAreRefused) {
+  WriteOptions mode, statistics, view;
+  mode.mode = static_cast<WriteOptions::Mode>(3);
+  statistics.statistics = static_cast<StatisticsLevel>(4);
+  view.hdf5_view = static_cast<Hdf5View>(4);
+  for (const WriteOptions& options : {mode, statistics, view}) {
+    EXPECT_EQ(Writer::try_open(path(), options).status().code(), Code::kUsage);
+    EXPECT_FALSE(std::filesystem::exists(path()));
+  }
+}
+
+// Would catch: a message about a call that the program did not make.
+TEST_F(WriteReadTest, ARefusedDefinitionNamesItsCall) {
+  Writer out(path());
+  Block b = out.block("b");
+  Var v = b.var<int>("v", {b.dim("x", 2)});
+  const std::vector<int> values{1, 2};
+  const Request r = v.iput(values);
+  const auto refused = [](const Status& status, const std::string& call) {
+    EXPECT_EQ(status.code(), Code::kUsage);
+    EXPECT_NE(status.message().find("before " + call), std::string::npos) << status.text();
+  };
+  refused(b.try_samples(1), "samples()");
+  refused(b.try_tag("t", 1), "tag()");
+  refused(b.try_att("a", 1), "att()");
+  refused(v.try_att("a", 1), "att()");
+  refused(b.try_dim("y", 1).status(), "dim()");
+  refused(out.try_block("c").status(), "block()");
+  refused(out.try_rename(b, "c"), "rename()");
+  refused(out.try_remove(b), "remove()");
+  out.wait({r});
+  out.close();
+}
+
+TEST_F(WriteReadTest, ListsAndNumbersAsTheyAreWritten) {
+  Writer out(path());
+  Block b = out.block("b").tag("u", 5U).tag("i", 5).tag("f", 0.5F).tag("s", "text");
+  b.tag("view", std::string_view("seen")).tag("value", TagValue(std::uint64_t{7}));
+  Var v = b.var<char>("v", {b.dim("n", 2), b.dim("length", 3)});
+  v.put_strings({"a", "bcd"});
+  out.sync();
+  EXPECT_EQ(out.open_blocks({"b"}).size(), 1U);
+  out.close();
+  const Reader in(path());
+  EXPECT_EQ(in.var("b/v").strings(), (std::vector<std::string>{"a", "bcd"}));
+  EXPECT_EQ(in.open_blocks({"b"}).size(), 1U);
+  EXPECT_EQ(
+      in.find("u == 5 && i == 5 && f == 0.5 && s == 'text' && view == 'seen' && value == 7").size(),
+      1U);
+}
+
+TEST_F(WriteReadTest, AFailureOfManyReadsNamesTheFile) {
+  {
+    Writer out(path());
+    Block b = out.block("b");
+    b.var<int>("v", {b.dim("x", 2)}).put({1, 2});
+    out.close();
+  }
+  const Reader in(path());
+  std::vector<int> room(2);
+  const std::vector<ReadRequest> requests{{in.var("b/v"), {{1}, {2}}, room}};
+  const Status status = in.try_read_many(requests);
+  EXPECT_EQ(status.code(), Code::kUsage);
+  EXPECT_EQ(status.file(), path());
+}
+
 }  // namespace
 }  // namespace nmb::test

@@ -374,7 +374,7 @@ RANK_CASE(ConflictOfCreationAndOpening) {
       (ranks.rank() == second_of(ranks) ? FileWriter::open(path, quick(), ranks)
                                         : FileWriter::create(path, quick(), ranks))
           .status(),
-      Code::kUsage, "found call open()" + on_second(ranks) + ", expected create() as on rank 0"));
+      Code::kUsage, "found mode append" + on_second(ranks) + ", expected create as on rank 0"));
   return expect_empty(ranks, folder);
 }
 

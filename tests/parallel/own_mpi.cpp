@@ -2,9 +2,11 @@
 // and beside its own messages; it initialises MPI and finalises it. Exit code 1: what it printed.
 #include <cstdio>
 #include <functional>
+#include <stdexcept>
 
 #include "handles/handle_parts.h"
 #include "nmb/mpi.h"
+#include "nmb/writer.h"
 #include "writer/file_writer.h"
 
 namespace {
@@ -38,6 +40,33 @@ nmb::Status check_threads_of_mpi_io(nmb::Communicator& ranks) {
   return {};
 }
 
+// A rank unwinds without Ranks::run(), with a writer or without: the others do not wait for it.
+nmb::Status check_unwinding(MPI_Comm half, bool with_writer) {
+  int rank = 0, size = 0;
+  MPI_Comm_rank(half, &rank);
+  MPI_Comm_size(half, &size);
+  nmb::Status status;
+  try {
+    NMB_ASSIGN(nmb::Ranks ranks, nmb::try_mpi_ranks(half));
+    if (rank == 1) ranks.fail(nmb::Status());  // an ok status is no failure
+    NMB_TRY(ranks.try_barrier());
+    if (!with_writer && rank == 1) throw std::runtime_error("diverged");
+    if (with_writer) {
+      nmb::Writer out("own_mpi.nmb", ranks);
+      if (rank == 1) throw std::runtime_error("diverged");
+      status = out.try_end_define();
+    } else {
+      status = ranks.try_barrier();
+    }
+  } catch (const std::runtime_error&) {
+    return rank == 1 ? nmb::Status() : nmb::Status(nmb::Code::kUsage, "found an exception");
+  }
+  const char* const reason =
+      with_writer ? "writer of rank 1 was destroyed" : "rank 1 destroyed its Ranks before";
+  if (size == 1 || status.text().find(reason) != std::string::npos) return {};
+  return {nmb::Code::kUsage, "found another failure: " + status.text()};
+}
+
 nmb::Status run() {
   if (const auto none = nmb::try_mpi_ranks(MPI_COMM_NULL);
       none.ok() || none.status().code() != nmb::Code::kUsage)
@@ -52,6 +81,10 @@ nmb::Status run() {
   }
   NMB_ASSIGN(nmb::Ranks ranks, nmb::try_mpi_ranks(half));
   NMB_TRY(check_threads_of_mpi_io(communicator(ranks)));
+  for (const bool with_writer : {false, true}) {
+    MPI_Barrier(half);
+    NMB_TRY(check_unwinding(half, with_writer));
+  }
   MPI_Comm_free(&half);
   return {};
 }

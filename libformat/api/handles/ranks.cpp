@@ -40,7 +40,10 @@ Result<Ranks> Ranks::try_mpi(MpiLibrary library, const void* comm) {
 
 int Ranks::rank() const { return use().rank(); }
 int Ranks::size() const { return use().size(); }
-void Ranks::fail(const Status& why) { use().fail(why.on_rank(rank())); }
+void Ranks::fail(const Status& why) {
+  Communicator& ranks = use();
+  if (!why.ok()) ranks.fail(why.on_rank(rank()));
+}
 Result<std::uint64_t> Ranks::begin_work() {
   NMB_TRY(check_handle(ranks_));
   return ranks_->begin_work();

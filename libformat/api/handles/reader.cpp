@@ -383,7 +383,9 @@ Status Reader::try_read_many(std::span<const ReadRequest> requests,
   std::vector<RequestId> ids;
   std::vector<std::size_t> positions;
   Status first;
-  const auto done = [&](std::size_t i, const Status& status) {
+  const auto done = [&](std::size_t i, const Status& found) {
+    const auto& file = ReaderState::file_of(requests[i].var);
+    const Status status = file ? found.in_file(file->path()) : found;
     if (!statuses.empty()) statuses[i] = status;
     if (first.ok()) first = status;
   };

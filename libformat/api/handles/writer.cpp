@@ -17,6 +17,10 @@ namespace {
 
 FileWriterOptions file_options(const WriteOptions& options) {
   FileWriterOptions out;
+  if (options.mode > WriteOptions::Mode::kAppend)
+    out.arguments =
+        Status(Code::kUsage, joined_text("found mode ", static_cast<unsigned>(options.mode),
+                                         ", expected a WriteOptions::Mode"));
   out.overwrite = options.mode == WriteOptions::Mode::kReplace;
   out.sync = options.sync;
   out.hdf5_view = options.hdf5_view;
@@ -80,10 +84,12 @@ auto inquire(const std::shared_ptr<WriterState>& state, Call call) -> decltype(c
   NMB_TRY(check_open(state));
   return call(*state->file);
 }
+// operation: what the program has called, for messages.
 template <class Call>
-auto define(const std::shared_ptr<WriterState>& state, Call call) -> decltype(call(*state->file)) {
+auto define(const std::shared_ptr<WriterState>& state, std::string_view operation, Call call)
+    -> decltype(call(*state->file)) {
   NMB_TRY(check_open(state));
-  NMB_TRY(state->begin_define());
+  NMB_TRY(state->begin_define(operation));
   return call(*state->file);
 }
 template <class Call>
@@ -108,6 +114,7 @@ Status no_object(const char* kind, std::string_view name) {
 
 Result<Hyperslab> records_slab(FileWriter& file, BlockId block, VarId id, std::uint64_t first,
                                std::uint64_t values) {
+  NMB_TRY(file.check_not_from_hdf5(block));
   NMB_ASSIGN(const Metadata* metadata, file.metadata(block));
   const Variable variable = metadata->variable(id);
   if (variable.dimensions.empty() || !metadata->dimension(variable.dimensions[0]).is_record())
@@ -138,9 +145,9 @@ std::vector<RequestId> ids_of(std::span<const Request> requests) {
 
 }  // namespace
 
-Status WriterState::begin_define() {
+Status WriterState::begin_define(std::string_view operation) {
   if (defining || !is_alone()) return {};  // the writer refuses definitions at the wrong time
-  NMB_TRY(file->redefine());
+  NMB_TRY(file->redefine_for(operation));
   defining = true;
   return {};
 }
@@ -155,7 +162,7 @@ Status WriterState::begin_values() {
 // --- variables ---
 
 Status Var::try_att(std::string_view name, ConstArray values) {
-  return define(writer_, [&](FileWriter& file) -> Status {
+  return define(writer_, "att()", [&](FileWriter& file) -> Status {
     Type type = type_for(values.type());
     if (name == "_FillValue") {
       NMB_ASSIGN(const Metadata* metadata, file.metadata(block_));
@@ -165,7 +172,7 @@ Status Var::try_att(std::string_view name, ConstArray values) {
   });
 }
 Status Var::try_att(std::string_view name, Type type, ConstArray numbers) {
-  return define(writer_,
+  return define(writer_, "att()",
                 [&](FileWriter& file) { return file.put_att(block_, id_, name, type, numbers); });
 }
 Status Var::try_put(ConstArray values) {
@@ -175,14 +182,15 @@ Status Var::try_put(const Hyperslab& slab, ConstArray values) {
   return with_values(writer_,
                      [&](FileWriter& file) { return file.put(block_, id_, slab, values); });
 }
-Status Var::try_put_records(std::uint64_t first, ConstArray values) {
+Status Var::try_put_records(DimIndex first, ConstArray values) {
   return with_values(writer_, [&](FileWriter& file) -> Status {
-    NMB_ASSIGN(const Hyperslab slab, records_slab(file, block_, id_, first, values.count()));
+    NMB_ASSIGN(const Hyperslab slab, records_slab(file, block_, id_, first.value, values.count()));
     return file.put(block_, id_, slab, values);
   });
 }
 Status Var::try_put_strings(std::span<const std::string> strings) {
   return with_values(writer_, [&](FileWriter& file) -> Status {
+    NMB_TRY(file.check_not_from_hdf5(block_));
     NMB_ASSIGN(const Metadata* metadata, file.metadata(block_));
     const Variable variable = metadata->variable(id_);
     const std::uint64_t length = variable.type != Type::kChar || variable.dimensions.empty()
@@ -224,8 +232,15 @@ Result<Request> Var::try_iput(const Hyperslab& slab, ConstArray values) {
 
 // --- blocks ---
 
-Result<Dim> Block::try_dim(std::string_view name, std::uint64_t length) {
-  return define(writer_, [&](FileWriter& file) -> Result<Dim> {
+Result<Dim> Block::try_dim(std::string_view name, DimIndex length) {
+  if (length.value == kUnlimited)
+    return Status(Code::kUsage, joined_text("dimension \"", name,
+                                            "\" has the length -1; the length of "
+                                            "a record dimension is kUnlimited"));
+  return define_dim(name, length.value);
+}
+Result<Dim> Block::define_dim(std::string_view name, std::uint64_t length) {
+  return define(writer_, "dim()", [&](FileWriter& file) -> Result<Dim> {
     NMB_ASSIGN(const DimId id, file.def_dim(id_, name, length));
     return Dim(writer_->number, id_, id);
   });
@@ -238,7 +253,7 @@ Result<Dim> Block::try_dim(std::string_view name) {
   });
 }
 Result<Var> Block::try_var(std::string_view name, Type type, std::span<const Dim> dims) {
-  return define(writer_, [&](FileWriter& file) -> Result<Var> {
+  return define(writer_, "var()", [&](FileWriter& file) -> Result<Var> {
     std::vector<DimId> ids;
     ids.reserve(dims.size());
     for (const Dim& dim : dims) {
@@ -259,23 +274,23 @@ Result<Var> Block::try_var(std::string_view name) {
   });
 }
 Status Block::try_att(std::string_view name, Type type, ConstArray numbers) {
-  return define(writer_,
+  return define(writer_, "att()",
                 [&](FileWriter& file) { return file.put_att(id_, kGlobal, name, type, numbers); });
 }
-Status Block::try_samples(std::uint64_t number) {
-  return define(writer_, [&](FileWriter& file) {
-    return file.set_field(id_, &EntryFields::samples, number);
+Status Block::try_samples(DimIndex number) {
+  return define(writer_, "samples()", [&](FileWriter& file) {
+    return file.set_field(id_, &EntryFields::samples, number.value);
   });
 }
 Status Block::try_tag(std::string_view name, TagValue value) {
-  return define(writer_,
+  return define(writer_, "tag()",
                 [&](FileWriter& file) { return file.set_tag(id_, name, std::move(value)); });
 }
 Result<std::uint64_t> Block::try_records() {
   return inquire(writer_, [&](FileWriter& file) { return file.records(id_); });
 }
-Status Block::try_extend(std::uint64_t records) {
-  return with_values(writer_, [&](FileWriter& file) { return file.extend(id_, records); });
+Status Block::try_extend(DimIndex records) {
+  return with_values(writer_, [&](FileWriter& file) { return file.extend(id_, records.value); });
 }
 
 // --- the writer ---
@@ -312,7 +327,7 @@ Result<Block> Writer::try_block(std::string_view name) {
     if (found.ok()) return Block(state_, *found);
     if (found.status().code() != Code::kNotFound) return found.status();
   }
-  return define(state_, [&](FileWriter& file) -> Result<Block> {
+  return define(state_, "block()", [&](FileWriter& file) -> Result<Block> {
     Result<BlockId> id = file.define_block(name);
     if (id.status().code() == Code::kExists) id = file.find_block(name);
     if (!id.ok()) return id.status();
@@ -329,11 +344,21 @@ Result<std::vector<Block>> Writer::try_open_blocks(std::span<const std::string_v
 }
 Status Writer::try_remove(const Block& block) {
   NMB_TRY(check_block(block.writer_, state_));
-  return define(state_, [&](FileWriter& file) { return file.remove_block(block.id_); });
+  return define(state_, "remove()", [&](FileWriter& file) -> Status {
+    NMB_TRY(file.check_not_from_hdf5(block.id_,
+                                     "other blocks may refer to it, and it cannot be removed; "
+                                     "nmcat --exclude copies the other blocks into a new file"));
+    return file.remove_block(block.id_);
+  });
 }
 Status Writer::try_rename(const Block& block, std::string_view name) {
   NMB_TRY(check_block(block.writer_, state_));
-  return define(state_, [&](FileWriter& file) { return file.rename_block(block.id_, name); });
+  return define(state_, "rename()", [&](FileWriter& file) -> Status {
+    NMB_TRY(file.check_not_from_hdf5(block.id_,
+                                     "other blocks may refer to it by its name, and it cannot be "
+                                     "renamed; nmcat gives blocks other names in a new file"));
+    return file.rename_block(block.id_, name);
+  });
 }
 Status Writer::try_add_provenance(std::string_view json) {
   return inquire(state_, [&](FileWriter& file) -> Status {

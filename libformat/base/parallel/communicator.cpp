@@ -37,6 +37,11 @@ Message::Message(int from, std::vector<std::byte> bytes, std::shared_ptr<Message
 Communicator::Communicator(std::unique_ptr<Transport> transport)
     : transport_(std::move(transport)), rank_(transport_->rank()), size_(transport_->size()) {}
 
+Communicator::~Communicator() {
+  if (!gave_up_.ok()) fail(std::exchange(gave_up_, {}));
+  if (transport_) transport_->end_before(completed_ + 1);
+}
+
 void Communicator::hold(std::uint64_t bytes) {
   held_ += bytes;
   traffic_.peak_bytes = std::max(traffic_.peak_bytes, held_);
@@ -191,6 +196,7 @@ Communicator::Tag Communicator::next_tag(Operation what) {
 }
 
 void Communicator::fail(const Status& why) {
+  gave_up_ = {};
   if (transport_) transport_->fail(why, completed_ + 1);
 }
 
@@ -203,8 +209,8 @@ Status Communicator::fail_together(const Status& why) {
 void Communicator::give_up(const Status& why) {
   if (works_ == 0)
     fail(why);
-  else if (gave_up_.ok())
-    gave_up_ = why;
+  else
+    give_up_later(why);
 }
 
 Status Communicator::end_work(const Status& status, std::uint64_t failures_before) {

@@ -93,6 +93,8 @@ class Transport {
   // rank sends no more messages. If fail() is called several times, the first reason and the lowest
   // number count.
   virtual void fail(const Status& why, std::uint64_t from) = 0;
+  // Says before the destruction that this rank takes no part in operations from number `from` on.
+  void end_before(std::uint64_t from) { end_ = from; }
   // Returns the CPU seconds that next() has spent waiting for messages.
   virtual double waiting_seconds() const = 0;
   // Keeps `what` alive at least until the other ranks have noticed the network's failure, or have
@@ -106,6 +108,7 @@ class Transport {
 
  protected:
   std::vector<std::shared_ptr<const void>> kept_;
+  std::uint64_t end_ = 0;  // set by end_before()
 
  private:
   std::shared_ptr<MessageMemory> memory_ = std::make_shared<MessageMemory>();
@@ -149,6 +152,8 @@ class Communicator {
   // Makes a communicator of a single rank.
   Communicator() = default;
   NMB_EXPORT explicit Communicator(std::unique_ptr<Transport> transport);
+  // Gives up if give_up_later() was called, or if other MPI ranks do not end within 2 s.
+  NMB_EXPORT ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
@@ -224,6 +229,11 @@ class Communicator {
   // begin_work() and end_work() the network fails only when the work ends or this rank begins
   // another operation, because the Status with which the work ends is the better reason.
   NMB_EXPORT void give_up(const Status& why);
+  // Works like give_up(), but the network fails only when the work ends, or when this rank begins
+  // another operation or destroys its Communicator. A call of fail() before that counts instead.
+  void give_up_later(const Status& why) {
+    if (gave_up_.ok()) gave_up_ = why;
+  }
   // Returns agreed_failures(), for end_work().
   std::uint64_t begin_work() {
     ++works_;

@@ -49,6 +49,8 @@ NMB_EXPORT Status check_hyperslab(const VariableShape& shape, const Hyperslab& s
 NMB_EXPORT std::uint64_t element_count(const Hyperslab& slab);
 // Fails with kUsage unless the hyperslab has `values` elements.
 NMB_EXPORT Status check_count(const Hyperslab& slab, std::uint64_t values);
+// Fails with kUsage if the values are a text that is a null pointer. object, name: for the message.
+NMB_EXPORT Status check_not_null(ConstArray values, std::string_view object, std::string_view name);
 
 // Calls visit(extent_offset, element_index, elements), in row-major order, for each run of elements
 // that are adjacent both in the extent and in the selection. Runs are as long as possible. If a

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "model/name_rules.h"
 #include "model/values.h"
 #include "values/run_cursor.h"
 #include "wire/checked.h"
@@ -92,6 +93,12 @@ Status check_count(const Hyperslab& slab, std::uint64_t values) {
   const std::uint64_t expected = element_count(slab);
   if (values == expected) return {};
   return failure(Code::kUsage, "found ", values, " values, expected ", expected);
+}
+
+Status check_not_null(ConstArray values, std::string_view object, std::string_view name) {
+  if (!values.is_null()) return {};
+  return Status(Code::kUsage,
+                joined_text(object, " ", in_quotes(name), ": the text is a null pointer"));
 }
 
 std::uint64_t element_count(const Hyperslab& slab) {

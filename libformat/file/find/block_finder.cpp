@@ -157,7 +157,7 @@ void BlockFinder::begin(std::uint64_t order) {
   dataset_.reset();
   computed_.clear();
   order_ = order;
-  needs_block_ = needs_values_ = has_read_values_ = has_uncounted_ = false;
+  needs_block_ = needs_values_ = has_read_values_ = has_uncounted_ = lacks_result_ = false;
   std::ranges::fill(met_here_, FindExpression::Met());
 }
 
@@ -191,6 +191,7 @@ Result<bool> BlockFinder::holds(std::uint64_t order, Load load) {
   }
   note_met(!holds);
   if (!holds) uncounted_ += has_uncounted_;
+  if (!holds) without_result_ += lacks_result_;
   return holds.value_or(false);
 }
 
@@ -232,6 +233,11 @@ std::vector<std::string> BlockFinder::warnings(const std::string& file) const {
         " blocks cannot match, because the values of a variable in the expression cannot be "
         "counted: they are neither numbers nor text, are stored in other files, are in chunks that "
         "NMB does not decode, or missing_value has several values"));
+  if (without_result_ > 0)
+    out.push_back(joined_text(
+        without_result_, " of ", blocks_,
+        " blocks cannot match, because the result of a function in the expression is not stored "
+        "for them; the program that has the function can write these blocks again"));
   return out;
 }
 
@@ -256,12 +262,10 @@ Result<std::optional<FindValue>> BlockFinder::value(std::size_t i) {
       NMB_ASSIGN(value, attribute_or_tag(name));
       break;
     }
-    case FindName::Kind::kFunction:
-      if (const auto rows = results_.find(name.text); rows != results_.end()) {
-        NMB_ASSIGN(const FindValue* const result, row_of(rows->second, name));
-        if (result) value = *result;
-      }
+    case FindName::Kind::kFunction: {
+      NMB_ASSIGN(value, result(name));
       break;
+    }
     case FindName::Kind::kStatistic: {
       NMB_ASSIGN(value, statistic(i));
       break;
@@ -357,6 +361,23 @@ Result<std::optional<FindValue>> BlockFinder::statistic(std::size_t i) {
   }
   has_uncounted_ |= !computed.computed;
   return computed.computed ? statistic_of(computed, i) : std::optional<FindValue>();
+}
+
+// Returns the stored result of a function. Only the program that stored results has the function,
+// so a block that has the variable without a result stays undecided.
+Result<std::optional<FindValue>> BlockFinder::result(const FindName& name) {
+  const auto rows = results_.find(name.text);
+  if (rows == results_.end()) return std::optional<FindValue>();
+  NMB_ASSIGN(const FindValue* const found, row_of(rows->second, name));
+  if (found) return std::optional<FindValue>(*found);
+  if (source_ == Source::kTables) {
+    needs_block_ = true;
+    return std::optional<FindValue>();
+  }
+  NMB_TRY(load_block());
+  const std::optional<VarId> variable = find_netcdf_variable(dataset_->metadata, name.variable);
+  lacks_result_ |= variable && counted_type(dataset_->metadata, *variable) != Type::kChar;
+  return std::optional<FindValue>();
 }
 
 Result<std::optional<FindValue>> BlockFinder::count(std::size_t i) {

@@ -172,8 +172,8 @@ class BlockFinder {
   // Returns the number of blocks of which values were read.
   std::uint64_t blocks_with_values_read() const { return values_read_; }
   // Returns warnings about blocks for which the expression could not be decided: because values
-  // are not read, or because the values of a variable cannot be counted. file: the path of the
-  // file.
+  // are not read, because the values of a variable cannot be counted, or because the result of a
+  // function is not stored. file: the path of the file.
   NMB_EXPORT std::vector<std::string> warnings(const std::string& file) const;
 
  private:
@@ -200,6 +200,7 @@ class BlockFinder {
   Result<std::optional<FindValue>> attribute_or_tag(const FindName& name);
   Result<std::optional<FindValue>> statistic(std::size_t i);
   Result<std::optional<FindValue>> count(std::size_t i);
+  Result<std::optional<FindValue>> result(const FindName& name);
   const FindValue* tag_of(const FindName& name) const;
   std::optional<FindValue> statistic_of(const VariableStatistics& v, std::size_t i);
   Result<std::optional<VarId>> counted_variable(std::size_t i);
@@ -223,9 +224,10 @@ class BlockFinder {
   bool has_read_values_ = false;     // true if value() has read values of the current block
   std::uint64_t values_read_ = 0;
   bool has_uncounted_ = false;  // the current block has a variable that cannot be counted
-  // Numbers of blocks for which the expression is undecided: because values were not read, and
-  // because values cannot be counted.
-  std::uint64_t undecided_ = 0, uncounted_ = 0;
+  bool lacks_result_ = false;   // the current block has a variable without the result of a function
+  // Numbers of blocks for which the expression is undecided: because values were not read, because
+  // values cannot be counted, and because the result of a function is not stored.
+  std::uint64_t undecided_ = 0, uncounted_ = 0, without_result_ = 0;
   // Statistics of the current block that were computed from its values.
   std::map<VarId, VariableStatistics> computed_;
   std::vector<FindExpression::Met> met_;

@@ -116,7 +116,10 @@ class ConstArray {
             std::span(text, static_cast<std::size_t>(std::find(text, text + N, u8'\0') - text))) {}
   template <class T>
   requires std::is_same_v < std::remove_cv_t<std::remove_pointer_t<T>>,
-  char > &&std::is_pointer_v<T> ConstArray(const T& text) : ConstArray(std::string_view(text)) {}
+  char > &&std::is_pointer_v<T> ConstArray(const T& text)
+      : ConstArray(text ? std::string_view(text) : std::string_view()) {
+    is_null_ = text == nullptr;
+  }
   // `bytes` must contain whole values and need not be aligned.
   ConstArray(MemoryType type, std::span<const std::byte> bytes) : type_(type), bytes_(bytes) {
     assert(bytes.size() % memory_type_size(type) == 0);
@@ -124,6 +127,8 @@ class ConstArray {
   MemoryType type() const { return type_; }
   std::uint64_t count() const { return bytes_.size() / memory_type_size(type_); }
   const std::byte* data() const { return bytes_.data(); }
+  // Returns whether the text was a null pointer; calls refuse it (kUsage).
+  bool is_null() const { return is_null_; }
 
  private:
   template <class T>
@@ -136,6 +141,7 @@ class ConstArray {
           std::as_bytes(std::span(std::ranges::data(values), std::ranges::size(values))));
   }
   MemoryType type_;
+  bool is_null_ = false;
   std::span<const std::byte> bytes_;
 };
 
@@ -145,8 +151,9 @@ class MutableArray {
   // A contiguous range of numbers or characters that outlives the array: no temporary vector.
   template <class Range>
   requires std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
-      std::ranges::borrowed_range<Range> && std::is_arithmetic_v<std::ranges::range_value_t<Range>>
-      MutableArray(Range&& values)
+      std::ranges::borrowed_range<Range> &&
+      std::is_arithmetic_v<std::ranges::range_value_t<Range>> &&
+      (!std::is_same_v<std::ranges::range_value_t<Range>, bool>)MutableArray(Range&& values)
       : MutableArray(memory_type_of<std::ranges::range_value_t<Range>>(),
                      std::as_writable_bytes(
                          std::span(std::ranges::data(values), std::ranges::size(values)))) {}
@@ -162,8 +169,8 @@ class MutableArray {
   std::span<std::byte> bytes_;
 };
 
-// A position or length in a dimension, from an integer of any type. The call that gets a negative
-// one refuses it (kUsage).
+// A position, a length or a count, from an integer of any type. The call that gets a negative one
+// refuses it.
 struct DimIndex {
   template <std::integral T>
   constexpr DimIndex(T number) : value(static_cast<std::uint64_t>(number)) {}

@@ -132,6 +132,7 @@ struct BlockChoice {
   // If set, only blocks with these names. A name that no input has is an error.
   std::optional<std::vector<std::string>> names{};
   // If set, only blocks for whose names this function returns false. Must be thread-safe.
+  // On several ranks, it must return the same on all of them, because they do not compare it.
   std::function<Result<bool>(std::string_view block)> excludes{};
   // If set, only blocks for which this expression holds (Reader::find()). A name in the expression
   // that no block has is an error. The expression is evaluated only for blocks for which the

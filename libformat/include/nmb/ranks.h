@@ -10,7 +10,9 @@
 // is the same on all ranks. If a rank gives up between two collective calls, the next collective
 // call of the others fails with its reason: the exception or Status with which the work of run() or
 // run_threads() ends, or the argument of fail(). A call that has returned on the rank that gives up
-// still completes on the others. After such a failure, all calls of these Ranks fail. Only the
+// still completes on the others. After such a failure, all calls of these Ranks fail. Without
+// run(), call fail() where an exception is caught: the others learn of it otherwise only when this
+// rank destroys its Ranks or makes another collective call, and may wait until then. Only the
 // thread that made a Ranks object may use it.
 #pragma once
 
@@ -44,7 +46,8 @@ class Ranks {
 
   NMB_EXPORT Ranks(Ranks&&) noexcept;
   NMB_EXPORT Ranks& operator=(Ranks&&) noexcept;
-  // Collective for MPI: waits up to 2 s for the other ranks.
+  // Collective for MPI: waits up to 2 s for the other ranks. After that, their next collective call
+  // fails.
   NMB_EXPORT ~Ranks();
 
   NMB_EXPORT int rank() const;
@@ -63,7 +66,7 @@ class Ranks {
     return before.ok() ? end_work(caught(std::forward<Work>(work)), *before) : before.status();
   }
   // Makes the next collective call fail with `why` on all ranks; on other ranks, this is the call
-  // in which they may already wait for this rank.
+  // in which they may already wait for this rank. Does nothing if `why` is ok.
   NMB_EXPORT void fail(const Status& why);
   // Returns ok if `status` is ok on all ranks, and otherwise the failure of the lowest rank that
   // has one. Collective. The ranks can go on together after a failure.

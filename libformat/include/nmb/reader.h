@@ -256,7 +256,8 @@ class Reader {
   NMB_EXPORT Result<VarView> try_var(std::string_view full_name) const;
   NMB_EXPORT Result<BlockView> try_block(std::string_view name) const;
   // Returns the blocks whose names match `glob`, in the order of names: `*` matches within a part
-  // of a path, `**` across parts, and `\` makes the next character literal. A block "a/b" does not
+  // of a path, `**` across parts, `?` one character except '/', `[a-z]` and `[!a-z]` one character
+  // that is or is not in a set, and `\` makes the next character literal. A block "a/b" does not
   // imply a block "a". Reads entries of the index only.
   std::vector<BlockView> blocks(std::string_view glob = "**") const {
     return check(try_blocks(glob));
@@ -287,6 +288,9 @@ class Reader {
   // ranks pass in `names`, and sends it to them.
   std::vector<BlockView> open_blocks(std::span<const std::string_view> names) const {
     return check(try_open_blocks(names));
+  }
+  std::vector<BlockView> open_blocks(std::initializer_list<std::string_view> names) const {
+    return open_blocks(std::span(names.begin(), names.size()));
   }
   NMB_EXPORT Result<std::vector<BlockView>> try_open_blocks(
       std::span<const std::string_view> names) const;

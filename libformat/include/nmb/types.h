@@ -42,8 +42,11 @@ constexpr std::string_view type_name(Type type) {
                                                    : "extended";
 }
 
-// The length of the record dimension in a definition.
-inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
+// The length of the record dimension in a definition: more than any number.
+struct UnlimitedLength {
+  constexpr operator std::uint64_t() const { return ~std::uint64_t{0}; }
+};
+inline constexpr UnlimitedLength kUnlimited;
 
 // A range of bytes of a file or of an extent.
 struct ByteRange {

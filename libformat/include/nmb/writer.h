@@ -105,8 +105,8 @@ class Dim {
   std::uint32_t block_ = 0, id_ = 0;
 };
 
-// A put that iput() has begun and that wait() or wait_all() of the same writer completes. 0 is
-// never a request.
+// A put that iput() has begun and that wait() or wait_all() of the same writer completes. Until
+// then, the writer takes no definitions (kUsage). 0 is never a request.
 enum class Request : std::uint64_t {};
 
 // A variable of a block that is written.
@@ -127,6 +127,9 @@ class Var {
   }
   NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
 
+  // Errors of all puts: kUnsupported for a block that came from HDF5 or netCDF-4, and for a part of
+  // values that are in another file or in an original.
+
   // Puts all values in row-major order, converted to the variable's type. If the variable has
   // records, the values are those of its first records, as many as there are values for; later
   // records stay. Errors: kRange if some values do not fit the type (all are put); kUsage for a
@@ -137,14 +140,15 @@ class Var {
   void put(const Hyperslab& slab, ConstArray values) { check(try_put(slab, values)); }
   NMB_EXPORT Status try_put(const Hyperslab& slab, ConstArray values);
   // Puts whole records, from number `first` on: as many as `values` has.
-  void put_records(std::uint64_t first, ConstArray values) {
-    check(try_put_records(first, values));
-  }
-  NMB_EXPORT Status try_put_records(std::uint64_t first, ConstArray values);
+  void put_records(DimIndex first, ConstArray values) { check(try_put_records(first, values)); }
+  NMB_EXPORT Status try_put_records(DimIndex first, ConstArray values);
   // Puts one string for each index of all dimensions but the last. The length of the last dimension
   // is the length of a string; shorter strings are padded with NULs. The type must be kChar.
   // Errors: kUsage, also if a string is too long.
   void put_strings(std::span<const std::string> strings) { check(try_put_strings(strings)); }
+  void put_strings(std::initializer_list<std::string> strings) {
+    put_strings(std::span(strings.begin(), strings.size()));
+  }
   NMB_EXPORT Status try_put_strings(std::span<const std::string> strings);
 
   // Collective: each rank puts its own hyperslab, or none, and records are added as needed. Where
@@ -192,8 +196,10 @@ class Block {
 
   // Defines a dimension of at least 1. A block may have one record dimension, with the length
   // kUnlimited. Errors: kExists, kUsage.
-  Dim dim(std::string_view name, std::uint64_t length) { return check(try_dim(name, length)); }
-  NMB_EXPORT Result<Dim> try_dim(std::string_view name, std::uint64_t length);
+  Dim dim(std::string_view name, DimIndex length) { return check(try_dim(name, length)); }
+  Dim dim(std::string_view name, UnlimitedLength) { return check(try_dim(name, kUnlimited)); }
+  NMB_EXPORT Result<Dim> try_dim(std::string_view name, DimIndex length);
+  Result<Dim> try_dim(std::string_view name, UnlimitedLength all) { return define_dim(name, all); }
   // Finds a dimension that this rank has defined or the file has. Errors: kNotFound.
   Dim dim(std::string_view name) { return check(try_dim(name)); }
   NMB_EXPORT Result<Dim> try_dim(std::string_view name);
@@ -231,28 +237,41 @@ class Block {
   // Sets the number of samples, which readers count without reading blocks; the default is 0. If
   // several ranks define the block, the largest number counts. The numbers of a file, and their
   // sum, are at most 2^63 - 1 (kLimit).
-  Block& samples(std::uint64_t number) { return check(try_samples(number)), *this; }
-  NMB_EXPORT Status try_samples(std::uint64_t number);
+  Block& samples(DimIndex number) { return check(try_samples(number)), *this; }
+  NMB_EXPORT Status try_samples(DimIndex number);
   // Sets a tag of a block that is not committed yet; Reader::find() finds blocks by their tags.
-  Block& tag(std::string_view name, TagValue value) {
-    return check(try_tag(name, std::move(value))), *this;
-  }
-  template <std::same_as<bool> T>
-  Block& tag(std::string_view, T) {
-    static_assert(sizeof(T) == 0, "a tag is text or a number, not a truth value");
-    return *this;
+  template <class T>
+  Block& tag(std::string_view name, const T& value) {
+    return check(try_tag(name, value)), *this;
   }
   NMB_EXPORT Status try_tag(std::string_view name, TagValue value);
+  template <class T>
+  Status try_tag(std::string_view name, const T& value) {
+    static_assert(!std::is_same_v<T, bool> && !std::is_same_v<T, char>,
+                  "a tag is text or a number, not a truth value or a character");
+    if constexpr (std::is_floating_point_v<T>)
+      return try_tag(name, TagValue(static_cast<double>(value)));
+    else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+      return try_tag(name, TagValue(std::int64_t{value}));
+    else if constexpr (std::is_integral_v<T>)
+      return try_tag(name, TagValue(std::uint64_t{value}));
+    else if constexpr (std::is_pointer_v<T>)
+      return value ? try_tag(name, TagValue(std::string(value)))
+                   : Status(Code::kUsage, "the text of a tag is a null pointer");
+    else
+      return try_tag(name, TagValue(std::string(value)));
+  }
 
   std::uint64_t records() { return check(try_records()); }
   NMB_EXPORT Result<std::uint64_t> try_records();
   // Collective: gives the block at least `records` records, with space in the file, so that put()
   // of any rank writes there directly. Ranks that share the block pass the same number.
-  void extend(std::uint64_t records) { check(try_extend(records)); }
-  NMB_EXPORT Status try_extend(std::uint64_t records);
+  void extend(DimIndex records) { check(try_extend(records)); }
+  NMB_EXPORT Status try_extend(DimIndex records);
 
  private:
   friend class Writer;
+  NMB_EXPORT Result<Dim> define_dim(std::string_view name, std::uint64_t length);
   Block(std::shared_ptr<WriterState> writer, std::uint32_t id)
       : writer_(std::move(writer)), id_(id) {}
   std::shared_ptr<WriterState> writer_;
@@ -288,7 +307,12 @@ class Writer {
   std::vector<Block> open_blocks(std::span<const std::string_view> names) {
     return check(try_open_blocks(names));
   }
+  std::vector<Block> open_blocks(std::initializer_list<std::string_view> names) {
+    return open_blocks(std::span(names.begin(), names.size()));
+  }
   NMB_EXPORT Result<std::vector<Block>> try_open_blocks(std::span<const std::string_view> names);
+  // Remove or rename a block. Errors: kExists; kUnsupported for a block that came from HDF5 or
+  // netCDF-4, because other blocks may refer to it.
   void remove(const Block& block) { check(try_remove(block)); }
   NMB_EXPORT Status try_remove(const Block& block);
   void rename(const Block& block, std::string_view name) { check(try_rename(block, name)); }
@@ -313,6 +337,10 @@ class Writer {
   // all requests still open, if one is not an open request of this writer.
   void wait(std::span<const Request> requests) { check(try_wait(requests)); }
   void wait_all(std::span<const Request> requests = {}) { check(try_wait_all(requests)); }
+  void wait(std::initializer_list<Request> some) { wait(std::span(some.begin(), some.size())); }
+  void wait_all(std::initializer_list<Request> some) {
+    wait_all(std::span(some.begin(), some.size()));
+  }
   NMB_EXPORT Status try_wait(std::span<const Request> requests, std::span<Status> statuses = {});
   NMB_EXPORT Status try_wait_all(std::span<const Request> requests = {},
                                  std::span<Status> statuses = {});

@@ -15,7 +15,8 @@
 namespace nmb {
 
 bool same_values(const BlockEntry& a, const BlockEntry& b) {
-  return a.sum == b.sum && a.extent_length == b.extent_length && a.extent_sum == b.extent_sum &&
+  return a.digest == b.digest && a.kind == b.kind && a.hole == b.hole && a.growth == b.growth &&
+         a.extent_length == b.extent_length && a.extent_sum == b.extent_sum &&
          a.records == b.records && a.map.sum == b.map.sum;
 }
 

@@ -259,7 +259,7 @@ Status Definitions::rename_block(BlockId id, std::string_view name) {
   return {};
 }
 
-Status Definitions::redefine() {
+Status Definitions::redefine(std::string_view operation) {
   const auto check = [&] {
     return w_.define_mode
                ? Status(Code::kUsage,
@@ -269,7 +269,7 @@ Status Definitions::redefine() {
   Status refusal;  // the same on all ranks
   NMB_TRY(w_.together("redefine()", check, [&]() -> Status {
     NMB_ASSIGN(const std::uint64_t open, w_.ranks.sum<std::uint64_t>(w_.requests.size()));
-    refusal = check_none_open(open, "redefine()");
+    refusal = check_none_open(open, operation);
     if (!refusal.ok()) return {};
     if (!w_.ranks.is_alone()) {
       NMB_ASSIGN(const bool any, w_.ranks.any(!w_.blocks.dirty.empty()));

@@ -40,8 +40,8 @@ class Definitions {
   Status set_tag(BlockId id, std::string_view name, TagValue value);
   Status remove_block(BlockId id);
   Status rename_block(BlockId id, std::string_view name);
-  // Returns to define mode. Collective.
-  Status redefine();
+  // Returns to define mode. Collective. operation: what the program has called, for messages.
+  Status redefine(std::string_view operation);
 
  private:
   Status start_edit(BlockId id);

@@ -5,8 +5,10 @@
 
 #include "model/name_rules.h"
 #include "put/waiting_values.h"
+#include "ranks/interval_set.h"
 #include "state/extents.h"
 #include "state/stored_blocks.h"
+#include "superblock/features.h"
 #include "values/run_cursor.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
@@ -17,6 +19,7 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
                         const Hyperslab& slab, ConstArray values) {
   NMB_TRY(w_.failure);
   NMB_TRY(check_id(w_, id));
+  NMB_TRY(check_not_from_hdf5(w_, id));
   if (w_.define_mode)
     return Status(
         Code::kUsage,
@@ -40,10 +43,13 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, block.layout, variable, block.next.records));
   NMB_TRY(check_hyperslab(shape, slab, true));
   NMB_TRY(check_count(slab, values.count()));
+  NMB_TRY(check_not_null(values, "variable", metadata.variable(variable).name));
   Put put{id, variable, type, block.next.kind, std::move(shape), 0, values};
   put.slab = slab;
   put.empty = values.count() == 0;
-  if (put.empty || put.shape.record_size == 0) return put;
+  if (put.empty) return put;
+  NMB_TRY(check_linked(put));
+  if (put.shape.record_size == 0) return put;
   const std::uint64_t stride = slab.stride.empty() ? 1 : slab.stride[0];
   std::uint64_t end;
   if (!checked_mul(slab.count[0] - 1, stride, &put.records) ||
@@ -52,6 +58,35 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
       !checked_add(end, block.layout.record_begin, &end) || end >> 62)
     return Status(Code::kLimit, "the records would end after 2^62 bytes");
   return put;
+}
+
+// Checks that the put, with the puts before it, replaces each piece in another file that it touches
+// as a whole: the writer opens no other files, so it cannot read the rest of such a piece.
+Status Puts::check_linked(const Put& put) const {
+  const BlockState& block = w_.blocks[put.block];
+  if (!block.committed || (block.committed->needs & (kNeedExternal | kNeedOriginals)) == 0)
+    return {};
+  IntervalSet replaced;
+  for (RunCursor run(put.shape, put.slab); !run.at_end(); run.skip(run.elements()))
+    replaced.add(run.offset(), run.offset() + run.elements() * put.shape.element_size);
+  const ExtentState* const extent = block.values.extent();
+  if (extent)
+    for (const Interval& waiting : extent->unplaced()) replaced.add(waiting.begin, waiting.end);
+  const std::vector<Interval> all = replaced.all();
+  return w_.committed.reader->for_each_piece(
+      *block.committed, all.front().begin, all.back().end, [&](const Piece& piece) -> Status {
+        const std::uint64_t end = piece.logical + piece.length;
+        if (piece.hole || piece.file == 0 || !replaced.touches(piece.logical, end)) return {};
+        for (const Interval& gap : replaced.gaps(piece.logical, end))
+          if (!extent || !extent->is_fresh(gap.begin, gap.end))
+            return Status(Code::kUnsupported,
+                          "values of variable " +
+                              in_quotes(block.metadata->variable(put.variable).name) +
+                              " of block " + in_quotes(w_.blocks.name(put.block)) +
+                              " are in another file or in an original, so they cannot be changed "
+                              "in part; nmconvert --repack copies the values of a file into it");
+        return {};
+      });
 }
 
 // Requests space for the bytes of a put that have no space. For a record that was added since

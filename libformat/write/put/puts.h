@@ -43,6 +43,7 @@ class Puts {
   Status range_status(const Put& put) const;
 
  private:
+  Status check_linked(const Put& put) const;
   Status make_room(std::span<Put* const> puts);
   Status put_run(Put& put, ExtentState& extent, std::uint64_t offset, std::uint64_t index,
                  std::uint64_t elements, std::vector<std::byte>& buffer);

@@ -49,6 +49,7 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
   std::uint64_t end = 0;  // of the records, in the classic file
   const auto check = [&]() -> Status {
     NMB_TRY(check_id(w_, id));
+    NMB_TRY(check_not_from_hdf5(w_, id));
     BlockState& block = w_.blocks[id];
     const std::string of_block = "extend() of block " + in_quotes(w_.blocks.name(id));
     if (w_.define_mode || !block.values.takes_puts())
@@ -155,7 +156,7 @@ Status PutsTogether::put_all(BlockId id, VarId variable, const Hyperslab& slab, 
       return Status(Code::kUsage,
                     "put_all() is not allowed in define mode; call end_define() first");
     NMB_TRY(check_count(slab, values.count()));
-    if (values.count() == 0) return {};
+    if (values.count() == 0 && !values.is_null()) return {};
     NMB_ASSIGN(Put put, Puts(w_).check("put_all()", id, variable, slab, values));
     puts.push_back(std::move(put));
     return {};

@@ -37,6 +37,9 @@ struct StoredPiece;
 // A writer's handle for a block, valid from the definition of the block to close().
 using BlockId = std::uint32_t;
 
+// What follows for a block that came from HDF5, for messages.
+inline constexpr std::string_view kNoPuts = "no values can be put into it";
+
 enum class MetadataCodec : std::uint8_t {
   kNone,
   kZstd,            // each body is compressed separately
@@ -142,6 +145,8 @@ struct FileWriterOptions : OutputOptions {
   std::function<void(const std::string& what)> on_repair{};
 
   // --- what only callers inside the library set ---
+  // The caller's own check of its arguments. If it has failed on a rank, all ranks fail.
+  Status arguments{};
   // For new files: see CreateOptions::resume_key. Not allowed in a dry run or with kMpiIo (kUsage).
   std::string resume_key{};
   // Whether commits compute checksums of values that stay in other files, and read these values to

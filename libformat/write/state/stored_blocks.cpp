@@ -55,6 +55,12 @@ Status check_unchanged_elsewhere(const WriterCore& w, BlockId id) {
                                   "before you put values into it");
 }
 
+Status check_not_from_hdf5(const WriterCore& w, BlockId id, std::string_view why) {
+  if (w.blocks[id].next.kind != Kind::kExtended) return {};
+  return Status(Code::kUnsupported, joined_text("block ", in_quotes(w.blocks.name(id)),
+                                                " came from HDF5 (kind 6), so ", why));
+}
+
 Result<std::optional<BlockId>> known_block(WriterCore& w, std::string_view name) {
   const std::optional<BlockId> id = w.blocks.find(name);
   if (!id) return id;

@@ -73,14 +73,18 @@ void WriterCore::leave() {
   const bool by_exception = std::uncaught_exceptions() > 0;
   if (!by_exception && ends_together && all.agree({}, kEnd, number).ok()) return;
   others_go_on = !(by_exception && ends_together);
-  // After an exception, the code that catches the exception reports it.
-  if (by_exception) return;
-  all.give_up(
+  if (!others_go_on) return;
+  const Status why =
       !failure.ok()
           ? failure
           : Status(Code::kUsage, file->name(), kNoOffset, "",
                    joined_text("the writer of rank ", ranks.own(),
-                               " was destroyed without close(); all ranks must call close()")));
+                               " was destroyed without close(); all ranks must call close()"));
+  // The code that catches an exception may report a better reason.
+  if (by_exception)
+    all.give_up_later(why);
+  else
+    all.give_up(why);
 }
 
 void WriterCore::shut() {

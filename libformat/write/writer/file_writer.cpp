@@ -43,6 +43,15 @@ namespace {
 
 Status check_options(const std::string& path, const FileWriterOptions& options, bool create,
                      const MpiIo* mpi_io) {
+  NMB_TRY(options.arguments);
+  if (options.statistics > StatisticsLevel::kParts)
+    return Status(Code::kUsage,
+                  joined_text("found statistics level ", static_cast<unsigned>(options.statistics),
+                              ", expected a StatisticsLevel"));
+  if (options.hdf5_view > Hdf5View::kOn)
+    return Status(Code::kUsage,
+                  joined_text("found HDF5 view ", static_cast<unsigned>(options.hdf5_view),
+                              ", expected an Hdf5View"));
   if (path.empty() && !options.dry_run) return Status(Code::kUsage, "the path is empty");
   if (path.find('\0') != path.npos)
     return Status(Code::kUsage, "the path " + in_quotes(path) + " contains a NUL");
@@ -114,7 +123,9 @@ using Settings = std::vector<std::pair<std::string_view, std::string>>;
 
 Settings settings_of(const std::string& path, const FileWriterOptions& options, bool create) {
   auto number = [](auto value) { return std::to_string(static_cast<std::int64_t>(value)); };
-  return {{"call", create ? "create()" : "open()"},
+  return {{"mode", !create             ? "append"
+                   : options.overwrite ? "replace"
+                                       : "create"},
           {"path", in_quotes(path)},
           {"piece size", number(options.piece_size)},
           {"inline limit", number(options.inline_limit)},
@@ -123,7 +134,6 @@ Settings settings_of(const std::string& path, const FileWriterOptions& options, 
           {"map rows", number(options.map_rows)},
           {"metadata codec", number(options.metadata_codec)},
           {"compression level", number(options.compression_level)},
-          {"overwrite", number(options.overwrite)},
           {"sync", number(options.sync)},
           {"aggregators", number(options.aggregators)},
           {"alignment", number(options.alignment)},
@@ -407,6 +417,7 @@ Status check_fill_value(const Variable& variable, Type type, ConstArray values) 
 Status FileWriter::put_att(BlockId block, VarId variable, std::string_view name, Type type,
                            ConstArray values) {
   NMB_TRY(check_type(type, "attribute", name));
+  NMB_TRY(check_not_null(values, "attribute", name));
   if (name == "_FillValue" && variable != kGlobal) {
     NMB_ASSIGN(const Metadata* definitions, metadata(block));
     if (variable < definitions->variable_count())
@@ -499,7 +510,10 @@ Status link_values(FileWriter& writer, BlockId block, LinkedValues values) {
   return link_values(*writer.impl_, block, std::move(values));
 }
 Status FileWriter::end_define() { return end_define_of(*impl_); }
-Status FileWriter::redefine() { return Definitions(*impl_).redefine(); }
+Status FileWriter::redefine() { return redefine_for("redefine()"); }
+Status FileWriter::redefine_for(std::string_view operation) {
+  return Definitions(*impl_).redefine(operation);
+}
 
 Status FileWriter::put(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values) {
   return Puts(*impl_).put(block, variable, slab, values);
@@ -531,7 +545,14 @@ Status FileWriter::wait_all(std::span<const RequestId> requests, std::span<Statu
   return Requests(*impl_).wait_all(requests, statuses);
 }
 
+Status FileWriter::check_not_from_hdf5(BlockId block, std::string_view why) {
+  NMB_TRY(impl_->failure);
+  NMB_TRY(nmb::check_id(*impl_, block));
+  return nmb::check_not_from_hdf5(*impl_, block, why);
+}
+
 Result<Hyperslab> FileWriter::whole(BlockId block, VarId variable, std::uint64_t values) {
+  NMB_TRY(check_not_from_hdf5(block));
   NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
   if (variable >= state->metadata->variable_count())
     return Status(Code::kUsage, joined_text("invalid variable ID ", variable, ": the block has ",

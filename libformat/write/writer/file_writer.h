@@ -152,6 +152,10 @@ class FileWriter {
   NMB_EXPORT Status end_define();
   // Returns to define mode. Changed blocks get a new header; their values do not change.
   NMB_EXPORT Status redefine();
+  // Works like redefine(). operation: what the program has called, for messages.
+  NMB_EXPORT Status redefine_for(std::string_view operation);
+  // Returns kUnsupported for a block that came from HDF5. why: what follows from it, for messages.
+  NMB_EXPORT Status check_not_from_hdf5(BlockId block, std::string_view why = kNoPuts);
 
   // --- values ---
   // Puts a hyperslab, and adds records as needed. Some values have no space in the file yet: values
