@@ -23,8 +23,8 @@ std::vector<Digest> type_digests(const TypeTable& types);
 
 class TypeNames {
  public:
-  // Adds the type with this code. is_user_type() must be true for it. If several types are equal, the
-  // name of the first type is used. digests: type_digests(types).
+  // Adds the type with this code. is_user_type() must be true for it. If several types are equal,
+  // the name of the first type is used. digests: type_digests(types).
   void add(const TypeTable& types, const std::vector<Digest>& digests, Type code);
   // Returns the path of the named type with this digest.
   std::optional<std::string> find(const Digest& digest) const;
