@@ -230,7 +230,7 @@ FUNCTIONS = {
 # Exported functions that read no stored values of an NMB file: definitions, names, counts, bytes of other files.
 NO_VALUES_IN = {
     "classic.h": "text decode_classic_header layout_classic encode_classic_header encode_extended_body",
-    "communicator.h": "launched_rank take give_back give_up end_work next_tag Message Communicator agree barrier broadcast exchange fail fail_together parcel_bytes send_copy receive"
+    "communicator.h": "~Communicator launched_rank take give_back give_up end_work next_tag Message Communicator agree barrier broadcast exchange fail fail_together parcel_bytes send_copy receive"
     " of_first other_call make_thread_network run_thread_ranks launched_by launched_ranks open_mpi_ranks",
     "compare.h": "digest_text",
     "convert.h": "check_hdf5 check_references check_file_table",
@@ -258,11 +258,11 @@ NO_VALUES_IN = {
     " global_id holes external_files has_statistics tag_counts later_additions kind_of refused_kind GetRequests"
     " ~GetRequests text lost_records",
     "text.h": "printable json_text bytes_of_json_text bytes_of_printable",
-    "values.h": "shape_of check_hyperslab element_count check_count for_each_run convert_from_external convert_to_external"
+    "values.h": "shape_of check_hyperslab element_count check_count check_not_null for_each_run convert_from_external convert_to_external"
     " fill_value shown_fill_value default_fill_value FillPattern fill chunk_filters_text text object codec_choices set_codec"
     " set_chunk",
     "verify.h": "check_nothing_pending",
-    "file_writer.h": "create ~FileWriter abandon define_block find_block set_field set_tag add_provenance def_dim def_var put_att"
+    "file_writer.h": "create ~FileWriter check_not_from_hdf5 redefine_for abandon define_block find_block set_field set_tag add_provenance def_dim def_var put_att"
     " put_att_text remove_block metadata layout records global_id generation report pending_bytes linked_bytes external_files"
     " without_statistics planned",
     "writer_options.h": "highest text",
@@ -277,7 +277,7 @@ NO_VALUES_IN = {
     "nmb/statistics.h": "tag_text is_same_tag range number minimum_value maximum_value",
     "nmb/status.h": "throw_error text in_file at with of_object on_rank empty",
     "nmb/types.h": "kind_name",
-    "nmb/writer.h": "Writer ~Writer generation try_add_provenance try_att try_block try_dim try_open try_records try_remove"
+    "nmb/writer.h": "define_dim Writer ~Writer generation try_add_provenance try_att try_block try_dim try_open try_records try_remove"
     " try_report try_samples try_tag try_var",
 }
 

@@ -14,7 +14,7 @@ FIELD = re.compile(r"\b(?:\w+Options|Agreement|Pack|Union|Join|Tiles|Block(?:Cho
                    r"|RefusedLosses|VerifyLevel)(?:::By)?::\w+")
 # Fields that the tools always set in a way that check_options() accepts, and those of calls that tools do not make.
 NO_OPTION = {"ConvertOptions::strict", "ConvertOptions::to", "BlockRule::By", "BlockRule::name", "BlockRule::count",
-             "BlockRule::By::kAttribute", "BlockRule::By::kCount", "BlockRule::By::kDimension", "MergeOptions::check"}
+             "WriteOptions::Mode", "BlockRule::By::kAttribute", "BlockRule::By::kCount", "BlockRule::By::kDimension", "MergeOptions::check"}
 # A command of a tool may be advice of the library: "nmconvert --repack removes them".
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 TOOL = re.compile(r"\bnm(cat|convert|inspect|verify)\b")
