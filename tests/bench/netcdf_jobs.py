@@ -326,6 +326,7 @@ class Jobs:
             self.tool("nmcat", *paths, "-o", "packed.nmb", *view, *self.unsynced)
             for out, more in (("joined.nmb", view), ("joined.nc", [])):
                 self.tool("nmcat", "--mode", "join", *paths, "-o", out, *more, *self.unsynced)
+            self.subset_of(what, files)
             for path in ("packed.nmb", "joined.nmb", "joined.nc"):
                 (self.work / path).unlink()
             shutil.rmtree(files.folder)
