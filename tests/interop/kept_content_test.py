@@ -188,7 +188,7 @@ def check_attributes(test):
                                    f"{out} ({middle}): {name}@{attribute}: {now.dtype} {now.shape}, expected {was.dtype} {was.shape}")
                         test.check(repr(old[name].attrs[attribute]) == repr(new[name].attrs[attribute]),
                                    f"{out} ({middle}): {name}@{attribute}: {new[name].attrs[attribute]!r}")
-    # A proof tells characters from a string.
+    # nmverify finds characters where the inputs have a string.
     test.run("nmcat", "--mode", "join", "s0.nc", "s1.nc", "-o", "chars.nc", "-f")
     with netCDF4.Dataset(test.work / "chars.nc", "a") as f:
         f.delncattr("title")

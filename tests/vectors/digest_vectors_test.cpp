@@ -9,6 +9,7 @@
 #include "compare/compare.h"
 #include "files/files.h"
 #include "reader/file_reader.h"
+#include "support/content.h"
 #include "support/corpus.h"
 #include "support/right_sums.h"
 #include "support/sanitized.h"
@@ -19,21 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ContentFile content_of(const FileReader& reader) {
-  return {{[&](std::string_view name) { return reader.find(name); },
-           [&](std::string_view prefix, const auto& visit) {
-             return reader.for_each_entry(prefix, visit);
-           },
-           [&](const BlockEntry& entry) -> Result<std::shared_ptr<const Dataset>> {
-             NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, reader.block(entry));
-             return std::shared_ptr<const Dataset>(std::move(block));
-           }},
-          reader.file_length()};
-}
-
 Result<Digest> digest_of_file(const std::string& path, unsigned threads) {
   NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
-  return digest_file(content_of(*reader), {.threads = threads},
+  return digest_file(test::content_of(*reader), {.threads = threads},
                      [](const BlockDigest&) { return Status(); });
 }
 
@@ -54,7 +43,7 @@ TEST(DigestVectors, HaveTheDigestsOfTheReference) {
     const ComparisonVisitor visitor{[](const DefinitionDifference&) { return Status(); },
                                     [](const ComparedVariable&) { return Status(); }};
     const Result<bool> same =
-        compare_files(content_of(**reader), content_of(**reader), {}, visitor);
+        compare_files(test::content_of(**reader), test::content_of(**reader), {}, visitor);
     EXPECT_TRUE(same.ok() && *same) << name;
     ++compared;
   }
@@ -76,7 +65,7 @@ TEST(DigestVectors, DamagedFilesWithRightSums) {
       const Result<std::unique_ptr<FileReader>> reader =
           FileReader::open(std::make_shared<MemorySource>(changed));
       if (!reader.ok()) continue;
-      const ContentFile file = content_of(**reader);
+      const ContentFile file = test::content_of(**reader);
       const Result<Digest> digest =
           digest_file(file, {}, [](const BlockDigest&) { return Status(); });
       (digest.ok() ? computed : refused) += 1;

@@ -37,7 +37,7 @@ struct StoredPiece;
 // A writer's handle for a block, valid from the definition of the block to close().
 using BlockId = std::uint32_t;
 
-// What follows for a block that came from HDF5, for messages.
+// The end of messages about a put into a block that came from HDF5.
 inline constexpr std::string_view kNoPuts = "no values can be put into it";
 
 enum class MetadataCodec : std::uint8_t {

@@ -9,6 +9,7 @@
 #include "model/header_bytes.h"
 #include "prove/prove_merge.h"
 #include "reader/file_reader.h"
+#include "support/content.h"
 #include "support/counting_source.h"
 #include "support/dataset.h"
 #include "support/programs.h"
@@ -16,18 +17,6 @@
 
 namespace nmb::test {
 namespace {
-
-ContentFile content_of(const FileReader& reader) {
-  return {{[&](std::string_view name) { return reader.find(name); },
-           [&](std::string_view prefix, const auto& visit) {
-             return reader.for_each_entry(prefix, visit);
-           },
-           [&](const BlockEntry& entry) -> Result<std::shared_ptr<const Dataset>> {
-             NMB_ASSIGN(std::shared_ptr<const LoadedBlock> block, reader.block(entry));
-             return std::shared_ptr<const Dataset>(std::move(block));
-           }},
-          reader.file_length()};
-}
 
 // Each piece has values of all variables, and the pieces do not fit into a reader's cache.
 TEST(ProofWork, VariablesThatShareRecordsReadThePiecesOnce) {

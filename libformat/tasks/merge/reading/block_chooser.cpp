@@ -85,7 +85,7 @@ Result<bool> BlockChooser::choose_classic(const Source& file, std::vector<std::s
 }
 
 Status BlockChooser::begin(const FileReader* reader) {
-  fates_.clear();
+  group_choices_.clear();
   if (!where_) return {};
   finder_.emplace(*where_, reader);
   return finder_->read_tables();
@@ -114,26 +114,27 @@ Result<bool> BlockChooser::wants_group(const hdf5::NamedBlocks& blocks, const Bl
                                        std::string_view name, BlockFinder::Load load) {
   NMB_ASSIGN(const bool excluded, is_excluded(name));
   bool chosen = false;
-  std::optional<Fate> fate;
-  const auto above = find_at_or_above(fates_, entry.name, [](const auto&) { return true; });
-  if (above != fates_.end()) {
+  std::optional<GroupChoice> group_choice;
+  const auto above = find_at_or_above(group_choices_, entry.name, [](const auto&) { return true; });
+  if (above != group_choices_.end()) {
     is_listed(name);
-    fate = above->second == Fate::kChosen && excluded ? Fate::kExcluded : above->second;
-    chosen = fate == Fate::kChosen;
+    group_choice =
+        above->second == GroupChoice::kChosen && excluded ? GroupChoice::kExcluded : above->second;
+    chosen = group_choice == GroupChoice::kChosen;
     ++(chosen ? chosen_ : left_out_);
   } else {
     const std::uint64_t before = position_;
     NMB_ASSIGN(chosen, wants(name, entry.order, std::move(load)));
     if (chosen)
-      fate = Fate::kChosen;
+      group_choice = GroupChoice::kChosen;
     else if (excluded)
-      fate = Fate::kExcluded;
+      group_choice = GroupChoice::kExcluded;
     else if (position_ > before)
-      fate = Fate::kOfOtherShard;
+      group_choice = GroupChoice::kOfOtherShard;
   }
-  if (!fate) return chosen;
+  if (!group_choice) return chosen;
   NMB_ASSIGN(const bool is_group, InputSelection::is_group(blocks, entry));
-  if (is_group) fates_.emplace(entry.name, *fate);
+  if (is_group) group_choices_.emplace(entry.name, *group_choice);
   return chosen;
 }
 

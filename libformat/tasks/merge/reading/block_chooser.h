@@ -58,7 +58,7 @@ class BlockChooser {
 
  private:
   // Why the blocks below a group are chosen or left out.
-  enum class Fate : std::uint8_t { kChosen, kExcluded, kOfOtherShard };
+  enum class GroupChoice : std::uint8_t { kChosen, kExcluded, kOfOtherShard };
 
   BlockChooser(const BlockChoice& choice, Groups groups) : choice_(&choice), groups_(groups) {}
   Status begin(const FileReader* reader);
@@ -73,9 +73,10 @@ class BlockChooser {
 
   const BlockChoice* choice_;
   Groups groups_;
-  std::map<std::string, Fate, std::less<>> fates_;  // of groups of the current input, by name
-  std::vector<std::string_view> names_;             // BlockChoice::names, sorted, each once
-  std::string has_name_;  // for each of names_: 1 if an input has it, else 0
+  std::map<std::string, GroupChoice, std::less<>>
+      group_choices_;                    // of groups of the current input, by name
+  std::vector<std::string_view> names_;  // BlockChoice::names, sorted, each once
+  std::string has_name_;                 // for each of names_: 1 if an input has it, else 0
   std::optional<FindExpression> where_;
   std::optional<BlockFinder> finder_;  // of the current input
   // For each name in the expression: 1 if a block has it, else 0.
