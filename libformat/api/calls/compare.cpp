@@ -22,6 +22,7 @@ Result<FileComparison> try_compare(const Reader& first, const Reader& second,
     return Status(Code::kUsage, "found a Tolerance that is negative or NaN, expected 0 or more");
   ComparisonOptions all;
   all.content.threads = options.threads;
+  all.content.cancel = options.cancel;
   all.content.chunk_cache = options.chunk_cache;
   all.tolerance = options.tolerance;
   all.most_first = options.most_first;
@@ -39,12 +40,15 @@ Result<FileComparison> try_compare(const Reader& first, const Reader& second,
   return out;
 }
 
-Result<ContentDigest> try_digest(const Reader& file, unsigned threads) {
+Result<ContentDigest> try_digest(const Reader& file, unsigned threads,
+                                 const std::atomic<bool>* cancel) {
   NMB_TRY(check_handle(ReaderState::of(file)));
   ContentDigest out;
   ContentOptions all;
   all.threads = threads;
+  all.cancel = cancel;
   NMB_ASSIGN(const Digest whole, digest_file(content_of(file), all, [&](const BlockDigest& block) {
+               if (cancel && *cancel) return Status(Code::kIo, "interrupted");
                out.blocks.emplace_back(block.block, digest_text(block.digest));
                return Status();
              }));

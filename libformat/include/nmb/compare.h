@@ -3,6 +3,7 @@
 // variables and attributes.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -65,6 +66,8 @@ struct CompareOptions {
   Tolerance tolerance{};
   std::size_t most_first = 3;  // number of elements in ComparedVariable::first
   unsigned threads = 1;
+  // If set, the call stops with kIo "interrupted" once *cancel is true.
+  const std::atomic<bool>* cancel = nullptr;
   // Memory for decoded chunks of each file, in bytes.
   std::uint64_t chunk_cache = std::uint64_t{256} << 20;
 };
@@ -89,10 +92,12 @@ struct ContentDigest {
 };
 
 // Computes the digest of a file's content: XXH3-128, which is no protection against forgery.
-// Errors: those of reading; kUnsupported if values cannot be decoded.
-NMB_EXPORT Result<ContentDigest> try_digest(const Reader& file, unsigned threads = 1);
-inline ContentDigest digest(const Reader& file, unsigned threads = 1) {
-  return check(try_digest(file, threads));
+// cancel: as in CompareOptions. Errors: those of reading; kUnsupported if values cannot be decoded.
+NMB_EXPORT Result<ContentDigest> try_digest(const Reader& file, unsigned threads = 1,
+                                            const std::atomic<bool>* cancel = nullptr);
+inline ContentDigest digest(const Reader& file, unsigned threads = 1,
+                            const std::atomic<bool>* cancel = nullptr) {
+  return check(try_digest(file, threads, cancel));
 }
 
 }  // namespace nmb

@@ -42,6 +42,8 @@ struct ContentFile {
 
 struct ContentOptions {
   unsigned threads = 1;
+  // If set, the call fails with kIo "interrupted" once *cancel is true.
+  const std::atomic<bool>* cancel = nullptr;
   // Memory for decoded chunks of each file, in bytes. If a row of chunks does not fit, its chunks
   // are decoded several times. A row of chunks consists of all chunks of a variable that have the
   // same position along the slowest dimension.

@@ -130,12 +130,15 @@ class ContentDigester {
   // Reads the values of all variables that were added, and passes on the digests of all complete
   // blocks.
   Status finish() {
-    NMB_TRY(run_value_jobs(options_.threads, jobs_, [&] {
-      return [&, buffer = std::vector<std::byte>()](const ValueJob& job) mutable {
-        DigestedVariable& variable = variables_[job.item];
-        return of_block(digest_windows(job, &variable, &buffer), variable.block->content);
-      };
-    }));
+    NMB_TRY(run_value_jobs(
+        options_.threads, jobs_,
+        [&] {
+          return [&, buffer = std::vector<std::byte>()](const ValueJob& job) mutable {
+            DigestedVariable& variable = variables_[job.item];
+            return of_block(digest_windows(job, &variable, &buffer), variable.block->content);
+          };
+        },
+        options_.cancel));
     for (const DigestedVariable& variable : variables_) {
       DigestedContent& block = *variable.block;
       const Status status = put_variable(variable, &block.content, &block.stream);

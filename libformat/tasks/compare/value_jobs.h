@@ -33,26 +33,28 @@ inline bool add_value_jobs(std::size_t item, const ContentValues::Extent& extent
 // Calls worker(job) for each job, on up to `threads` threads. Each thread makes its own worker with
 // make_worker(). No job begins after a failure. If several jobs fail, returns the failure of the
 // first one. The result does not depend on the threads, because jobs begin in order and always end.
+// cancel: nullptr, or the cancel of ContentOptions.
 template <class MakeWorker>
 Status run_value_jobs(unsigned threads, const std::vector<ValueJob>& jobs,
-                      const MakeWorker& make_worker) {
+                      const MakeWorker& make_worker, const std::atomic<bool>* cancel = nullptr) {
   if (jobs.empty()) return {};
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::size_t failed = jobs.size();
   Status failure;
-  const Status any = share_work(std::min<std::size_t>(std::max(threads, 1U), jobs.size()),
-                                [&](const std::atomic<bool>& stop) -> Status {
-                                  auto worker = make_worker();
-                                  for (std::size_t i; !stop && (i = next++) < jobs.size();) {
-                                    Status status = worker(jobs[i]);
-                                    if (status.ok()) continue;
-                                    const std::lock_guard lock(mutex);
-                                    if (i < failed) failed = i, failure = status;
-                                    return status;
-                                  }
-                                  return {};
-                                });
+  const Status any = share_work(
+      std::min<std::size_t>(std::max(threads, 1U), jobs.size()),
+      [&](const std::atomic<bool>& stop) -> Status {
+        auto worker = make_worker();
+        for (std::size_t i; !stop && (i = next++) < jobs.size();) {
+          Status status = cancel && *cancel ? Status(Code::kIo, "interrupted") : worker(jobs[i]);
+          if (status.ok()) continue;
+          const std::lock_guard lock(mutex);
+          if (i < failed) failed = i, failure = status;
+          return status;
+        }
+        return {};
+      });
   return failure.ok() ? any : failure;
 }
 

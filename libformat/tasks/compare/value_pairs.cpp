@@ -191,14 +191,17 @@ Status ValuePairs::compare() {
   std::ranges::stable_sort(jobs_, {}, [this](const ValueJob& job) {
     return std::pair(pairs_[job.item].group, job.first);
   });
-  return run_value_jobs(options_.content.threads, jobs_, [&] {
-    return [&, buffers = Buffers()](const ValueJob& job) mutable {
-      AddedPair& added = pairs_[job.item];
-      const ValuePair& pair = added.pair;
-      return of_block(compare_windows(job, &added, &buffers),
-                      pair.constant ? *pair.second.block : *pair.first.block);
-    };
-  });
+  return run_value_jobs(
+      options_.content.threads, jobs_,
+      [&] {
+        return [&, buffers = Buffers()](const ValueJob& job) mutable {
+          AddedPair& added = pairs_[job.item];
+          const ValuePair& pair = added.pair;
+          return of_block(compare_windows(job, &added, &buffers),
+                          pair.constant ? *pair.second.block : *pair.first.block);
+        };
+      },
+      options_.content.cancel);
 }
 
 Status ValuePairs::compare_windows(const ValueJob& job, AddedPair* added, Buffers* buffers) {
