@@ -1,6 +1,7 @@
 #include "client/hdf5_server.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -42,9 +43,15 @@ struct Idle {
   std::vector<std::unique_ptr<Hdf5Server>> servers;
 };
 
+// A process that another thread of its parent forked can lock the mutex too.
 Idle& idle() {
-  static Idle all;
-  return all;
+  static Idle* const all = [] {
+    static Idle made;
+    pthread_atfork([] { idle().mutex.lock(); }, [] { idle().mutex.unlock(); },
+                   [] { idle().mutex.unlock(); });
+    return &made;
+  }();
+  return *all;
 }
 
 // Set in a process that is a server itself.
