@@ -106,11 +106,17 @@ Result<std::optional<BlockEntry>> InspectedFile::find(std::string_view block) co
                                                             : std::nullopt;
 }
 
-Status InspectedFile::for_each_entry(
-    std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const {
-  if (reader_) return reader_->for_each_entry(prefix, visit);
-  for (auto at = at_or_behind(prefix); at != held_.end() && at->entry.name.starts_with(prefix);
-       ++at) {
+Result<std::optional<BlockEntry>> InspectedFile::at(std::uint64_t position) const {
+  if (reader_) return reader_->at(position);
+  return position < held_.size() ? std::optional(held_[position].entry) : std::nullopt;
+}
+
+Status InspectedFile::for_each_entry(std::string_view prefix,
+                                     const std::function<Result<bool>(const BlockEntry&)>& visit,
+                                     std::string_view from) const {
+  if (reader_) return reader_->for_each_entry(prefix, visit, from);
+  for (auto at = at_or_behind(std::max(prefix, from));
+       at != held_.end() && at->entry.name.starts_with(prefix); ++at) {
     NMB_ASSIGN(const bool more, visit(at->entry));
     if (!more) break;
   }
@@ -153,16 +159,20 @@ FileBlocks InspectedFile::blocks() const {
 }
 
 Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
-                      const std::function<Result<bool>(const BlockEntry&)>& visit) {
+                      const std::function<Result<bool>(const BlockEntry&)>& visit,
+                      std::string_view from) {
   if (pattern.is_literal()) {
+    if (pattern.literal_prefix() < from) return {};
     NMB_ASSIGN(const std::optional<BlockEntry> entry, file.find(pattern.literal_prefix()));
     return entry ? visit(*entry).status() : Status();
   }
-  return file.for_each_entry(pattern.literal_prefix(),
-                             [&](const BlockEntry& entry) -> Result<bool> {
-                               NMB_ASSIGN(const bool fits, pattern.matches(entry.name));
-                               return fits ? visit(entry) : true;
-                             });
+  return file.for_each_entry(
+      pattern.literal_prefix(),
+      [&](const BlockEntry& entry) -> Result<bool> {
+        NMB_ASSIGN(const bool fits, pattern.matches(entry.name));
+        return fits ? visit(entry) : true;
+      },
+      from);
 }
 
 }  // namespace nmb

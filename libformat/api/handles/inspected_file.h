@@ -40,8 +40,11 @@ class NMB_EXPORT InspectedFile {
   const Totals& totals() const { return reader_ ? reader_->totals() : held_totals_; }
   Result<Totals> totals_of_prefix(std::string_view prefix) const;
   Result<std::optional<BlockEntry>> find(std::string_view block) const;
+  Result<std::optional<BlockEntry>> at(std::uint64_t position) const;
+  // from: entries whose names are less are left out.
   Status for_each_entry(std::string_view prefix,
-                        const std::function<Result<bool>(const BlockEntry&)>& visit) const;
+                        const std::function<Result<bool>(const BlockEntry&)>& visit,
+                        std::string_view from = {}) const;
   Result<std::shared_ptr<const Dataset>> dataset(const BlockEntry& entry) const;
   // Errors: kNotFound if there is no such block.
   Result<std::shared_ptr<const Dataset>> dataset(std::string_view block) const;
@@ -70,8 +73,10 @@ class NMB_EXPORT InspectedFile {
 
 // Visits the blocks whose names match, in the order of names, until `visit` returns false. If the
 // pattern is a literal name, reads only one path from the root of the index to a leaf. Otherwise
-// reads all leaves with names that begin with the pattern's literal prefix.
+// reads all leaves with names that begin with the pattern's literal prefix. from: blocks whose
+// names are less are left out.
 NMB_EXPORT Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
-                                 const std::function<Result<bool>(const BlockEntry&)>& visit);
+                                 const std::function<Result<bool>(const BlockEntry&)>& visit,
+                                 std::string_view from = {});
 
 }  // namespace nmb

@@ -105,6 +105,26 @@ Result<std::optional<BlockEntry>> IndexTree::find(std::string_view name) const {
   return std::optional<BlockEntry>(std::move(entry));
 }
 
+Result<std::optional<BlockEntry>> IndexTree::at(std::uint64_t position) const {
+  if (superblock_.height == 0 || position >= superblock_.totals.blocks)
+    return std::optional<BlockEntry>();
+  NMB_ASSIGN(std::shared_ptr<const Page> page, root());
+  while (page->level() > 0) {
+    std::uint32_t row = 0;
+    for (; row < page->rows(); ++row) {
+      const std::uint64_t blocks = index_summary_at(*page, row).totals.blocks;
+      if (position < blocks) break;
+      position -= blocks;
+    }
+    if (row == page->rows()) return std::optional<BlockEntry>();
+    NMB_ASSIGN(page, child(*page, row));
+  }
+  if (position >= page->rows()) return std::optional<BlockEntry>();
+  BlockEntry entry = entry_at(*page, static_cast<std::uint32_t>(position));
+  NMB_TRY(growth_.add_to(&entry));
+  return std::optional<BlockEntry>(std::move(entry));
+}
+
 Result<bool> IndexTree::contains(std::string_view name) const {
   NMB_ASSIGN(const std::optional<FoundEntry> found, find_row(name));
   return found.has_value();

@@ -38,6 +38,8 @@ class IndexTree {
   Result<std::optional<BlockEntry>> find(std::string_view name) const;
   // Returns whether an entry has this name. contains() and rank_of() do not read growth pages.
   Result<bool> contains(std::string_view name) const;
+  // Returns the entry at a position in the order of names, from 0; nullopt after the last one.
+  Result<std::optional<BlockEntry>> at(std::uint64_t position) const;
   // Returns the number of entries whose names are less than `name`.
   Result<std::uint64_t> rank_of(std::string_view name) const;
   // Returns the totals of the entries in a range. Reads only index pages at its two ends.

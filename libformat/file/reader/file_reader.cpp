@@ -108,6 +108,7 @@ Result<std::unique_ptr<FileReader>> FileReader::open(std::shared_ptr<const ByteS
     file = far;
   }
   NMB_ASSIGN(Head head, read_head(*file, warnings));
+  if (options.generation != 0) NMB_TRY(go_back(*file, options.generation, &head));
   if (far) far->set_run(run_of(head.superblock));
   auto shared = std::make_shared<State::Shared>();
   shared->core = std::make_unique<ReaderCore>(*file, std::move(head), options.external,
@@ -231,9 +232,12 @@ Result<Totals> FileReader::totals_of_prefix(std::string_view prefix) const {
   return state_->core().index().totals_in(prefix_range(prefix));
 }
 
-Status FileReader::for_each_entry(
-    std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const {
-  return state_->core().index().for_each(prefix_range(prefix), visit);
+Status FileReader::for_each_entry(std::string_view prefix,
+                                  const std::function<Result<bool>(const BlockEntry&)>& visit,
+                                  std::string_view from) const {
+  NameRange range = prefix_range(prefix);
+  if (from > range.first) range.first = from;
+  return state_->core().index().for_each(range, visit);
 }
 
 Status FileReader::for_each_wanted_entry(
@@ -244,6 +248,10 @@ Status FileReader::for_each_wanted_entry(
 
 Result<std::optional<BlockEntry>> FileReader::find(std::string_view block) const {
   return state_->core().index().find(block);
+}
+
+Result<std::optional<BlockEntry>> FileReader::at(std::uint64_t position) const {
+  return state_->core().index().at(position);
 }
 
 Result<std::uint64_t> FileReader::global_id(std::string_view block) const {

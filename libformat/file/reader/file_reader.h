@@ -111,10 +111,11 @@ class FileReader {
   // Returns the totals of all blocks whose names begin with `prefix`. Reads only the index pages at
   // the two ends of the range of names.
   NMB_EXPORT Result<Totals> totals_of_prefix(std::string_view prefix) const;
-  // Visits the entries of blocks whose names begin with `prefix`, in order of names, until `visit`
-  // returns false or fails.
-  NMB_EXPORT Status for_each_entry(
-      std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const;
+  // Visits the entries of blocks whose names begin with `prefix` and are not less than `from`, in
+  // order of names, until `visit` returns false or fails.
+  NMB_EXPORT Status for_each_entry(std::string_view prefix,
+                                   const std::function<Result<bool>(const BlockEntry&)>& visit,
+                                   std::string_view from = {}) const;
   // Visits entries of all blocks in the order of names. May leave out entries if `wants` returns
   // false for their orders (BlockEntry::order). Entries that `wants` chooses are never left out.
   // The order is nearly all that is read of an entry that is left out. `wants` is called before the
@@ -124,6 +125,8 @@ class FileReader {
   for_each_wanted_entry(const std::function<Result<bool>(std::uint64_t order)>& wants,
                         const std::function<Result<bool>(const BlockEntry&)>& visit) const;
   NMB_EXPORT Result<std::optional<BlockEntry>> find(std::string_view block) const;
+  // Returns the block at a position in the order of all names, or nullopt after the last one.
+  NMB_EXPORT Result<std::optional<BlockEntry>> at(std::uint64_t position) const;
   // Returns a block's global ID, which is its position in the order of all names.
   NMB_EXPORT Result<std::uint64_t> global_id(std::string_view block) const;
 

@@ -49,6 +49,55 @@ Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings) 
   return head;
 }
 
+namespace {
+
+// Reads the superblock of the generation before `current`, from its trailer.
+Result<FoundSuperblock> superblock_before(const ByteSource& file, const Superblock& current) {
+  const Place& place = current.previous_trailer;
+  const auto wrong = [&](std::uint64_t offset) {
+    return Status(Code::kDamaged, file.name(), offset, "R-SB-22",
+                  "found no superblock of generation " + std::to_string(current.generation - 1));
+  };
+  if (place.length != kSlotUnit || place.position > current.trailer_position() ||
+      current.trailer_position() - place.position < kSlotUnit)
+    return wrong(current.trailer_position() + in_superblock::kPreviousTrailer);
+  FoundSuperblock found;
+  found.position = place.position;
+  NMB_TRY(file.read_at(place.position, found.bytes));
+  if (!Superblock::valid(found.bytes) || found.sum() != place.sum) return wrong(place.position);
+  FirstFinding first;
+  Superblock::decode(found.bytes, place.position, &found.fields, first);
+  NMB_TRY(first.status(file.name()));
+  if (found.fields.generation != current.generation - 1 ||
+      found.fields.file_id != current.file_id ||
+      found.fields.file_length != place.position + kSlotUnit)
+    return wrong(place.position);
+  return found;
+}
+
+}  // namespace
+
+Status go_back(const ByteSource& file, std::uint64_t generation, Head* head) {
+  if (generation == 0 || generation > head->superblock.generation)
+    return Status(Code::kNotFound, file.name(), kNoOffset, "",
+                  "the file has no generation " + std::to_string(generation) +
+                      "; its newest is generation " + std::to_string(head->superblock.generation));
+  if (generation == head->superblock.generation) return {};
+  while (head->superblock.generation > generation) {
+    NMB_ASSIGN(FoundSuperblock before, superblock_before(file, head->superblock));
+    head->position = before.position;
+    head->superblock = std::move(before.fields);
+    std::ranges::copy(before.bytes, head->superblock_bytes.begin());
+  }
+  head->rolled_forward = false;
+  if (std::string names = unsupported_features(head->superblock.incompatible); !names.empty())
+    return Status(Code::kUnsupported, file.name(), head->position + in_superblock::kIncompatible,
+                  "R-SB-6", "the file uses " + names + ", which this version does not read");
+  head->dictionary.clear();
+  FirstFinding unused;
+  return choose_dictionary(file, *head, unused);
+}
+
 Result<Head> read_head(const ByteSource& file, Findings& findings) {
   NMB_ASSIGN(Choice choice, choose_newest(file, TrailerScope::kLastUnit));
   report_head(choice, Severity::kWarning, findings);

@@ -37,4 +37,9 @@ Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings);
 // generation. Errors: those of choose_newest() and head_of().
 Result<Head> read_head(const ByteSource& file, Findings& findings);
 
+// Replaces the superblock of a Head by that of an older generation, which the chain of previous
+// trailers leads to (spec/format.md, section 5.1). Errors: kNotFound if the file has no such
+// generation; kDamaged (R-SB-22); kIo.
+Status go_back(const ByteSource& file, std::uint64_t generation, Head* head);
+
 }  // namespace nmb

@@ -38,6 +38,8 @@ struct ReadOptions {
   std::size_t request_bytes = 0;
 
   // --- what is read and checked ---
+  // NMB files: the generation to read, which the file must still hold; 0: the newest one.
+  std::uint64_t generation = 0;
   // Which values are not verified. The default verifies all: the reader reads each needed piece of
   // values completely (at most piece_size() bytes of values), and checks its checksum.
   Unverified unverified = Unverified::kNothing;
