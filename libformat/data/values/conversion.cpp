@@ -10,6 +10,7 @@
 
 #include "model/values.h"
 #include "wire/endian.h"
+#include "wire/swap_values.h"
 
 namespace nmb {
 namespace {
@@ -165,6 +166,14 @@ std::uint64_t with_memory(MemoryType type, Call call) {
   return 0;
 }
 
+// Copies values between external form and the same type in memory.
+void order_bytes(const std::byte* from, std::byte* to, std::uint64_t count, std::size_t size) {
+  if constexpr (std::endian::native == std::endian::little)
+    swap_values(from, to, count, size);
+  else
+    std::memcpy(to, from, count * size);
+}
+
 // Returns true if each value is one byte that is copied unchanged. In CDF-1 and CDF-2, signed
 // values of kByte are also copied to kUInt8 without a range check.
 bool copies_bytes(Type type, MemoryType memory, Kind kind) {
@@ -191,6 +200,10 @@ std::uint64_t convert_from_external(Type type, const std::byte* from, std::uint6
     return 0;
   }
   auto* out = static_cast<std::byte*>(to);
+  if (type == type_for(memory)) {
+    order_bytes(from, out, count, type_size(type));
+    return 0;
+  }
   return with_external(type, [&](auto external) {
     return with_memory(memory, [&](auto native) {
       return decode<decltype(external), decltype(native)>(from, count, out);
@@ -206,6 +219,10 @@ std::uint64_t convert_to_external(MemoryType memory, const void* from, std::uint
     return 0;
   }
   const auto* in = static_cast<const std::byte*>(from);
+  if (type == type_for(memory)) {
+    order_bytes(in, to, count, type_size(type));
+    return 0;
+  }
   return with_external(type, [&](auto external) {
     return with_memory(memory, [&](auto native) {
       return encode<decltype(native), decltype(external)>(in, count, to);

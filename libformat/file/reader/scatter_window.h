@@ -81,7 +81,8 @@ class ScatterWindow {
   // target that needs one of them.
   void damage(std::uint64_t from, std::uint64_t to, const Status& why);
   void give(const ScatterElement& part);
-  std::span<std::byte> buffer();
+  // Returns the buffer, of at least `bytes` bytes; its content is kept only if it has them already.
+  std::span<std::byte> buffer(std::uint64_t bytes);
 
   std::span<GetTarget> targets_;
   const ExtentSource* last_source_ = nullptr;
@@ -95,6 +96,7 @@ class ScatterWindow {
   std::vector<Cover> covers_;
   std::vector<Damage> damages_;
   std::unique_ptr<std::byte[]> buffer_;
+  std::uint64_t capacity_ = 0;  // of buffer_
 };
 
 }  // namespace nmb
