@@ -17,6 +17,8 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/nmbConfigVersion.cm
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nmbConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/nmbConfigVersion.cmake
   DESTINATION ${NMB_PACKAGE_FOLDER})
 install(EXPORT nmbTargets NAMESPACE nmb:: DESTINATION ${NMB_PACKAGE_FOLDER})
+# The build can be used as it is, with nmb_DIR.
+export(EXPORT nmbTargets NAMESPACE nmb:: FILE ${CMAKE_CURRENT_BINARY_DIR}/nmbTargets.cmake)
 
 file(RELATIVE_PATH NMB_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/nmb.pc.in ${CMAKE_CURRENT_BINARY_DIR}/nmb.pc @ONLY)

@@ -9,6 +9,7 @@
 #include "model/heap_value.h"
 #include "model/paths.h"
 #include "model/text.h"
+#include "netcdf/shared_dimensions.h"
 #include "values/statistics/count_block.h"
 #include "wire/checked.h"
 #include "wire/failure.h"
@@ -35,7 +36,7 @@ std::string in_block(std::string_view name) { return joined_text("block \"", nam
 Result<AttView> find_att(const ReaderState& file, const std::shared_ptr<const Dataset>& dataset,
                          VarId owner, std::string_view name) {
   const std::optional<Attribute> found = dataset->metadata.find_attribute(owner, name);
-  if (found) return ReaderState::view(dataset, owner, *found);
+  if (found) return ReaderState::view(dataset, owner, *found, ReaderState::shapes(*dataset, owner));
   return no_object(file.path(), "attribute", name,
                    owner == kGlobal
                        ? in_block(dataset->name)
@@ -44,8 +45,9 @@ Result<AttView> find_att(const ReaderState& file, const std::shared_ptr<const Da
 
 std::vector<AttView> all_atts(const std::shared_ptr<const Dataset>& dataset, VarId owner) {
   std::vector<AttView> out;
+  const AttributeShapes shapes = ReaderState::shapes(*dataset, owner);
   dataset->metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-    out.push_back(ReaderState::view(dataset, owner, attribute));
+    out.push_back(ReaderState::view(dataset, owner, attribute, shapes));
   });
   return out;
 }
@@ -81,13 +83,38 @@ VarView ReaderState::view(std::shared_ptr<const Dataset> dataset, VarId id) cons
   return out;
 }
 
+AttributeShapes ReaderState::shapes(const Dataset& dataset, VarId owner) {
+  AttributeShapes out;
+  if (!dataset.metadata.extension()) return out;
+  using Property = hdf5::Property;
+  constexpr Property::Number wanted[] = {Property::Number::kSpace};
+  // The shapes of a damaged section are not known.
+  const auto properties = hdf5::decode_properties(dataset.metadata.extension()->hdf5, wanted);
+  if (!properties.ok()) return out;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> by_number;
+  for (const Property& p : *properties)
+    if (p.owner == owner && p.attribute != hdf5::kNoAttribute &&
+        p.space.space_class == hdf5::SpaceClass::kSimple)
+      by_number.emplace(p.attribute, p.space.lengths);
+  std::uint32_t number = 0;
+  dataset.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
+    if (const auto found = by_number.find(number++); found != by_number.end())
+      out.emplace(attribute.name, std::move(found->second));
+  });
+  return out;
+}
+
 AttView ReaderState::view(std::shared_ptr<const Dataset> dataset, VarId owner,
-                          const Attribute& attribute) {
+                          const Attribute& attribute, const AttributeShapes& shapes) {
   AttView out;
   out.owner_ = owner;
   out.name_ = attribute.name;
   out.type_ = classic_type(dataset->metadata, attribute.type);
   out.count_ = attribute.count;
+  if (const auto shape = shapes.find(attribute.name); shape != shapes.end())
+    out.shape_ = shape->second;
+  else if (out.count_ != 1)
+    out.shape_ = {out.count_};
   out.dataset_ = std::move(dataset);
   return out;
 }
@@ -311,8 +338,9 @@ Result<std::vector<DimView>> BlockView::try_dims() const {
   std::vector<DimView> out;
   for (DimId id = 0; id < dataset->metadata.dimension_count(); ++id) {
     const Dimension dimension = dataset->metadata.dimension(id);
-    out.push_back(
-        {std::string(dimension.name), length_of(*dataset, dimension), dimension.is_record()});
+    out.push_back({std::string(dimension.name), length_of(*dataset, dimension),
+                   dimension.is_record(),
+                   dimension.is_record() || may_grow(dataset->metadata, id)});
   }
   return out;
 }
@@ -373,47 +401,6 @@ Result<Reader> Reader::try_open(const std::string& path, Ranks& ranks, const Rea
   });
 }
 
-Status Reader::try_read_many(std::span<const ReadRequest> requests,
-                             std::span<Status> statuses) const {
-  NMB_TRY(check_handle(state_));
-  if (!statuses.empty() && statuses.size() != requests.size())
-    return Status(Code::kUsage, joined_text("found ", statuses.size(), " statuses for ",
-                                            requests.size(), " requests"));
-  GetRequests together;
-  std::vector<RequestId> ids;
-  std::vector<std::size_t> positions;
-  Status first;
-  const auto done = [&](std::size_t i, const Status& found) {
-    const auto& file = ReaderState::file_of(requests[i].var);
-    const Status status = file ? found.in_file(file->path()) : found;
-    if (!statuses.empty()) statuses[i] = status;
-    if (first.ok()) first = status;
-  };
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const ReadRequest& r = requests[i];
-    if (const Status made = check_handle(ReaderState::file_of(r.var)); !made.ok()) {
-      done(i, made);
-      continue;
-    }
-    const FileReader* const reader = ReaderState::file_of(r.var)->file.reader();
-    const Result<RequestId> id = reader
-                                     ? together.iget(ReaderState::object(r.var), r.slab, r.out)
-                                     : Result<RequestId>(Status(Code::kUnsupported, "no NMB file"));
-    if (id.ok()) {
-      ids.push_back(*id);
-      positions.push_back(i);
-    } else if (id.status().code() == Code::kUnsupported) {
-      done(i, r.var.try_read(r.slab, r.out));
-    } else {
-      done(i, id.status());
-    }
-  }
-  std::vector<Status> found(ids.size());
-  const Status all = together.wait(ids, found);
-  for (std::size_t i = 0; i < found.size(); ++i) done(positions[i], found[i]);
-  return first.ok() ? all : first;
-}
-
 Result<VarView> Reader::try_var(std::string_view full_name) const {
   const auto [block_name, variable] = split_path(full_name);
   NMB_ASSIGN(const BlockView found, try_block(block_name));
@@ -428,13 +415,24 @@ Result<BlockView> Reader::try_block(std::string_view name) const {
                 joined_text("found no block \"", name, "\""));
 }
 
-Status Reader::try_for_each_block(
-    std::string_view glob, const std::function<Result<bool>(const BlockView&)>& visit) const {
+Result<BlockView> Reader::try_block_at(std::uint64_t position) const {
+  NMB_TRY(check_handle(state_));
+  NMB_ASSIGN(const std::optional<BlockEntry> entry, state_->file.at(position));
+  if (entry) return state_->view(*entry);
+  return Status(
+      Code::kNotFound, state_->path(), kNoOffset, "",
+      joined_text("found no block at position ", position, " of ", state_->file.totals().blocks));
+}
+
+Status Reader::try_for_each_block(std::string_view glob,
+                                  const std::function<Result<bool>(const BlockView&)>& visit,
+                                  std::string_view from) const {
   NMB_TRY(check_handle(state_));
   return without_exceptions([&]() -> Status {
     NMB_ASSIGN(const NamePattern pattern, NamePattern::glob(glob));
-    return nmb::for_each_block(state_->file, pattern,
-                               [&](const BlockEntry& entry) { return visit(state_->view(entry)); });
+    return nmb::for_each_block(
+        state_->file, pattern, [&](const BlockEntry& entry) { return visit(state_->view(entry)); },
+        from);
   });
 }
 

@@ -5,20 +5,25 @@
 
 namespace nmb {
 
-Result<std::vector<std::byte>> HeapValue::read(const ByteSource& region, std::uint64_t size,
-                                               std::uint64_t* left) const {
-  if (is_null()) return std::vector<std::byte>();
+Result<std::uint64_t> HeapValue::take(std::uint64_t region, std::uint64_t size,
+                                      std::uint64_t* left) const {
   std::uint64_t bytes = 0;
-  const std::uint64_t there = region.size();
-  if (!checked_mul(count, size, &bytes) || offset > there || bytes > there - offset)
+  if (is_null()) return bytes;
+  if (!checked_mul(count, size, &bytes) || offset > region || bytes > region - offset)
     return Status(Code::kDamaged, {}, kNoOffset, "R-XV-1",
                   joined_text("found a value that refers to ", bytes, " bytes at offset ", offset,
-                              "; the length of the region is ", there));
+                              "; the length of the region is ", region));
   if (bytes > *left)
     return Status(Code::kDamaged, {}, kNoOffset, "R-XV-2",
-                  joined_text("found values that together refer to more than the ", there,
+                  joined_text("found values that together refer to more than the ", region,
                               " bytes of the region"));
   *left -= bytes;
+  return bytes;
+}
+
+Result<std::vector<std::byte>> HeapValue::read(const ByteSource& region, std::uint64_t size,
+                                               std::uint64_t* left) const {
+  NMB_ASSIGN(const std::uint64_t bytes, take(region.size(), size, left));
   std::vector<std::byte> out(bytes);
   if (bytes > 0) NMB_TRY(region.read_at(offset, out));
   return out;

@@ -22,6 +22,9 @@ struct HeapValue {
     return {load_le<std::uint64_t>(value), load_le<std::uint64_t>(value + 8)};
   }
   bool is_null() const { return offset == 0; }
+  // Returns the number of bytes of the elements, each of `size` bytes, and subtracts it from *left.
+  // region: number of bytes of the region. Errors: those of read().
+  Result<std::uint64_t> take(std::uint64_t region, std::uint64_t size, std::uint64_t* left) const;
   // Returns the elements, each of `size` bytes. A null value has no elements. *left: number of
   // bytes of the region to which values may still refer, at first the region's size. The function
   // subtracts the bytes that it returns. Errors: kDamaged, R-XV-1 if the elements do not lie within

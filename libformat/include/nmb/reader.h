@@ -28,6 +28,7 @@
 
 #include "nmb/array.h"
 #include "nmb/counts.h"
+#include "nmb/datatype.h"
 #include "nmb/error.h"
 #include "nmb/finding.h"
 #include "nmb/options.h"
@@ -48,6 +49,9 @@ class AttView {
   // Returns the type of the values; nullopt if they are neither numbers nor text.
   std::optional<Type> type() const { return type_; }
   std::uint64_t count() const { return count_; }
+  // Returns the lengths of the dimensions, which only attributes from HDF5 have: {count()} if there
+  // is one, nothing for a single value.
+  const std::vector<std::uint64_t>& shape() const { return shape_; }
   // Returns the text of an attribute that has characters or one string, without trailing NULs.
   // Errors: kUsage if it has other values.
   std::string text() const { return check(try_text()); }
@@ -78,6 +82,12 @@ class AttView {
   // Fills `out`, which has count() elements. Errors: kUsage, kRange.
   void read(MutableArray out) const { check(try_read(out)); }
   NMB_EXPORT Status try_read(MutableArray out) const;
+  // Return the type of the values, whatever it is, and the values in this type. Errors: kLimit,
+  // kDamaged.
+  DataType datatype() const { return check(try_datatype()); }
+  NMB_EXPORT Result<DataType> try_datatype() const;
+  Elements elements() const { return check(try_elements()); }
+  NMB_EXPORT Result<Elements> try_elements() const;
 
  private:
   friend struct ReaderState;
@@ -86,6 +96,34 @@ class AttView {
   std::string name_;
   std::optional<Type> type_;
   std::uint64_t count_ = 0;
+  std::vector<std::uint64_t> shape_;
+};
+
+// A filter of a chunk, with its number in HDF5's list of filters (1 deflate, 2 shuffle, ...).
+struct ChunkFilter {
+  std::uint32_t id = 0;
+  std::string name{};
+  std::vector<std::uint32_t> parameters{};
+};
+
+// How the file stores the values of a variable.
+struct StoredValues {
+  bool is_little_endian = false;       // whether numbers have the least significant byte first
+  std::vector<std::uint64_t> chunk{};  // lengths of a chunk, one for each dimension, or nothing
+  std::vector<ChunkFilter> filters{};  // in the order in which a writer applies them
+  // Whether the variable is an HDF5 data set without values and dimensions (null dataspace).
+  bool is_null = false;
+};
+
+// The fill value of a variable, which stands for missing values.
+struct FillValue {
+  enum class From : std::uint8_t {
+    kAttribute,  // the attribute _FillValue, if it has one value of the variable's type
+    kSet,        // otherwise, the fill value that was set for the HDF5 data set
+    kDefault,    // otherwise, netCDF's default for the type; for variables from HDF5, zeros
+  };
+  Elements element{};  // one element
+  From from = From::kDefault;
 };
 
 // A variable. Keeps the definitions of its block in memory.
@@ -153,6 +191,28 @@ class VarView {
   void read_same(const Hyperslab& slab, MutableArray out) const { check(try_read_same(slab, out)); }
   NMB_EXPORT Status try_read_same(const Hyperslab& slab, MutableArray out) const;
 
+  // Returns the type of the elements, whatever it is. Errors: kLimit.
+  DataType datatype() const { return check(try_datatype()); }
+  NMB_EXPORT Result<DataType> try_datatype() const;
+  // Reads all elements, or a hyperslab, in the type that datatype() returns. The functions that
+  // take memory need exactly as many bytes as the elements have; they append the parts of variable
+  // length to `heap`, which may be nullptr if there are none. Errors: those of read(), without
+  // kRange.
+  Elements elements() const { return check(try_elements()); }
+  Elements elements(const Hyperslab& slab) const { return check(try_elements(slab)); }
+  NMB_EXPORT Result<Elements> try_elements() const;
+  NMB_EXPORT Result<Elements> try_elements(const Hyperslab& slab) const;
+  void read_elements(const Hyperslab& slab, std::span<std::byte> out,
+                     std::vector<std::byte>* heap = nullptr) const {
+    check(try_read_elements(slab, out, heap));
+  }
+  NMB_EXPORT Status try_read_elements(const Hyperslab& slab, std::span<std::byte> out,
+                                      std::vector<std::byte>* heap = nullptr) const;
+  FillValue fill_value() const { return check(try_fill_value()); }
+  NMB_EXPORT Result<FillValue> try_fill_value() const;
+  StoredValues stored() const { return check(try_stored()); }
+  NMB_EXPORT Result<StoredValues> try_stored() const;
+
   // Returns the stored statistics, without reading values; nullopt if there are none.
   std::optional<VariableStatistics> statistics() const { return check(try_statistics()); }
   NMB_EXPORT Result<std::optional<VariableStatistics>> try_statistics() const;
@@ -178,6 +238,24 @@ struct DimView {
   std::string name;
   std::uint64_t length = 0;  // for the record dimension: the number of records
   bool is_record = false;
+  bool may_grow = false;  // the record dimension, and unlimited dimensions of HDF5
+};
+
+// A variable under the name, and with the dimensions and attributes, that netCDF programs see.
+struct ShownVariable {
+  VarView var;
+  std::string name;
+  std::vector<std::uint32_t> dims;  // indexes into ShownBlock::dims
+  std::vector<AttView> atts;
+};
+
+// A block as netCDF programs see it. In blocks from netCDF-4 and HDF5, this leaves out the
+// variables and attributes that netCDF and dimension scales need for themselves, and gives
+// dimensions without a scale netCDF's names (docs/reference/hdf5.md).
+struct ShownBlock {
+  std::vector<DimView> dims;
+  std::vector<ShownVariable> vars;
+  std::vector<AttView> atts;
 };
 
 // A block: its name and counts, from the index. The other functions load the definitions of the
@@ -202,6 +280,12 @@ class BlockView {
   // Returns the tags. Reads all tags of the file.
   std::vector<Tag> tags() const { return check(try_tags()); }
   NMB_EXPORT Result<std::vector<Tag>> try_tags() const;
+  // Returns whether all definitions are classic netCDF. Blocks from HDF5 and netCDF-4 are not.
+  NMB_EXPORT bool is_classic() const;
+  // Returns the definitions as netCDF programs see them. The other functions return all definitions
+  // as they are stored.
+  ShownBlock shown() const { return check(try_shown()); }
+  NMB_EXPORT Result<ShownBlock> try_shown() const;
   // Returns the definitions as CDL, as `ncdump -h` prints them.
   std::string cdl() const { return check(try_cdl()); }
   NMB_EXPORT Result<std::string> try_cdl() const;
@@ -217,6 +301,14 @@ struct ReadRequest {
   VarView var;
   Hyperslab slab;
   MutableArray out;
+};
+
+// A hyperslab to read together with others, in the type of the variable's elements.
+struct ElementRequest {
+  VarView var;
+  Hyperslab slab;  // without `count`: all elements
+  std::span<std::byte> out;
+  std::vector<std::byte>* heap = nullptr;  // as in VarView::read_elements(); not shared by requests
 };
 
 class Reader {
@@ -244,17 +336,28 @@ class Reader {
     const Result<VarView> found = try_var(full_name);
     return found.ok() ? found->template try_read<T>() : found.status();
   }
-  // Reads many hyperslabs with few reads of the file. `statuses` is empty or gets the status of
-  // each request; the first failure is returned.
-  void read_many(std::span<const ReadRequest> requests) const { check(try_read_many(requests)); }
+  // Reads many hyperslabs with few reads of the file, on up to `threads` threads. `statuses` is
+  // empty or gets the status of each request; the first failure is returned.
+  void read_many(std::span<const ReadRequest> requests, unsigned threads = 1) const {
+    check(try_read_many(requests, {}, threads));
+  }
   NMB_EXPORT Status try_read_many(std::span<const ReadRequest> requests,
-                                  std::span<Status> statuses = {}) const;
+                                  std::span<Status> statuses = {}, unsigned threads = 1) const;
+  void read_elements(std::span<const ElementRequest> requests, unsigned threads = 1) const {
+    check(try_read_elements(requests, {}, threads));
+  }
+  NMB_EXPORT Status try_read_elements(std::span<const ElementRequest> requests,
+                                      std::span<Status> statuses = {}, unsigned threads = 1) const;
 
   // Returns a variable by its full name, or a block. Errors: kNotFound.
   VarView var(std::string_view full_name) const { return check(try_var(full_name)); }
   BlockView block(std::string_view name) const { return check(try_block(name)); }
   NMB_EXPORT Result<VarView> try_var(std::string_view full_name) const;
   NMB_EXPORT Result<BlockView> try_block(std::string_view name) const;
+  // Returns the block at a position in the order of all names, from 0; reads one path of the index.
+  // Errors: kNotFound.
+  BlockView block_at(std::uint64_t position) const { return check(try_block_at(position)); }
+  NMB_EXPORT Result<BlockView> try_block_at(std::uint64_t position) const;
   // Returns the blocks whose names match `glob`, in the order of names: `*` matches within a part
   // of a path, `**` across parts, `?` one character except '/', `[a-z]` and `[!a-z]` one character
   // that is or is not in a set, and `\` makes the next character literal. A block "a/b" does not
@@ -263,13 +366,16 @@ class Reader {
     return check(try_blocks(glob));
   }
   NMB_EXPORT Result<std::vector<BlockView>> try_blocks(std::string_view glob = "**") const;
-  // Visits these blocks one by one, until visit() returns false or a failure.
+  // Visits these blocks one by one, until visit() returns false or a failure. from: blocks whose
+  // names are less are left out.
   void for_each_block(std::string_view glob,
-                      const std::function<Result<bool>(const BlockView&)>& visit) const {
-    check(try_for_each_block(glob, visit));
+                      const std::function<Result<bool>(const BlockView&)>& visit,
+                      std::string_view from = {}) const {
+    check(try_for_each_block(glob, visit, from));
   }
-  NMB_EXPORT Status try_for_each_block(
-      std::string_view glob, const std::function<Result<bool>(const BlockView&)>& visit) const;
+  NMB_EXPORT Status try_for_each_block(std::string_view glob,
+                                       const std::function<Result<bool>(const BlockView&)>& visit,
+                                       std::string_view from = {}) const;
   // Returns the blocks for which an expression holds, for example
   // "temperature.max > 300 && site == 'north'". Comparisons (== != < <= > >=) are combined by &&,
   // || and !; text is in quotation marks. Names: TAG or a global attribute; VARIABLE@ATTRIBUTE;
