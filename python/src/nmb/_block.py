@@ -1,0 +1,181 @@
+"""Blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from . import _core, _display
+from ._attributes import Attributes
+from ._errors import MissingError
+from ._handles import Epoch
+from ._reports import BlockCounts
+from ._threads import thread_count
+from ._variable import Variable
+
+if TYPE_CHECKING:
+    from ._file import File
+
+
+class Variables(Mapping[str, Variable]):
+    """The variables of a block: a mapping from names to variables, in the order of definition."""
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+
+    def __getitem__(self, name: str) -> Variable:
+        return self._block[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._block._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._block._names)
+
+    def __len__(self) -> int:
+        return len(self._block._names)
+
+    def __repr__(self) -> str:
+        return f"<nmb.Variables {list(self)}>"
+
+
+class Block:
+    """A block: a small netCDF dataset with dimensions, variables and attributes, under a name that is a path.
+
+    ``block["temperature"]`` is a variable. Blocks may be used by several threads, and can be pickled."""
+
+    __slots__ = ("_file", "_name", "_handle", "_epoch", "__dict__")
+
+    def __init__(self, file: File, name: str, handle: Any) -> None:
+        self._file = file
+        self._name = name
+        self._handle = handle
+        self._epoch = Epoch.now
+
+    def _native(self) -> Any:
+        if self._epoch != Epoch.now:
+            self._handle = self._file._block_handle(self._name)
+            self._epoch = Epoch.now
+        return self._handle
+
+    @property
+    def name(self) -> str:
+        """The name; that of the root block is empty."""
+        return self._name
+
+    @property
+    def file(self) -> File:
+        """The file of the block."""
+        return self._file
+
+    @property
+    def position(self) -> int:
+        """The position in the order of all names, from 0."""
+        position: int = self._file._native().position(self._name)
+        return position
+
+    @property
+    def variables(self) -> Variables:
+        """The variables, by name."""
+        return Variables(self)
+
+    @cached_property
+    def _names(self) -> dict[str, None]:
+        return dict.fromkeys(self._native().variable_names())
+
+    @cached_property
+    def dims(self) -> dict[str, int]:
+        """The lengths of the dimensions, by name."""
+        return {name: length for name, length, _ in self._native().dimensions()}
+
+    @cached_property
+    def unlimited(self) -> frozenset[str]:
+        """The names of the dimensions that may grow."""
+        return frozenset(name for name, _, grows in self._native().dimensions() if grows)
+
+    @cached_property
+    def attrs(self) -> Attributes:
+        """The attributes of the block: a mapping from names to values of numpy or ``str``."""
+        return Attributes(self._native().attributes(), self._name, self._file.path)
+
+    @property
+    def tags(self) -> dict[str, Any]:
+        """The tags: ``str``, ``int`` or ``float`` by name. Reads all tags of the file."""
+        tags: dict[str, Any] = self._native().tags()
+        return tags
+
+    @property
+    def counts(self) -> BlockCounts:
+        """The numbers of objects, from the index alone."""
+        return BlockCounts(*self._native().counts())
+
+    def cdl(self) -> str:
+        """The definitions as text, as ``ncdump -h`` prints them."""
+        text: str = self._native().cdl()
+        return text
+
+    def read(
+        self, variables: Iterable[str] | None = None, *, threads: int | None = 1
+    ) -> dict[str, Any]:
+        """Reads several variables in one call: a dict from names to arrays.
+
+        Args:
+            variables: the names; None for all variables.
+            threads: the number of threads; None for all processors. More than one helps only with very large variables.
+        """
+        names = None if variables is None else list(variables)
+        values: dict[str, Any] = _core.read_block(
+            self._native(), names, threads if threads == 1 else thread_count(threads)
+        )
+        return values
+
+    def __getitem__(self, name: str) -> Variable:
+        return Variable(self, name, self._native().variable(name))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The variable, or the default if there is none."""
+        try:
+            return self[name]
+        except MissingError:
+            return default
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.variables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.variables)
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    def keys(self) -> Any:
+        """The names of the variables."""
+        return self.variables.keys()
+
+    def values(self) -> Any:
+        """The variables."""
+        return self.variables.values()
+
+    def items(self) -> Any:
+        """The names and the variables."""
+        return self.variables.items()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Block) and (self._file, self._name) == (other._file, other._name)
+
+    def __hash__(self) -> int:
+        return hash((self._file, self._name))
+
+    def __reduce__(self) -> Any:
+        return _block_again, (self._file, self._name)
+
+    def __repr__(self) -> str:
+        return _display.block_text(self)
+
+    def _repr_html_(self) -> str:
+        return _display.block_html(self)
+
+
+def _block_again(file: File, name: str) -> Block:
+    return Block(file, name, file._block_handle(name))

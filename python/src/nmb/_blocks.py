@@ -1,0 +1,110 @@
+"""The blocks of a file, as a sequence that is not built."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, overload
+
+from ._block import Block
+from ._errors import MissingError, SelectionError
+
+if TYPE_CHECKING:
+    from ._file import File
+
+# Blocks that are taken from the index at once, at first and at most.
+_FIRST, _MOST = 16, 1024
+
+
+def iterate(file: File, glob: str) -> Iterator[Block]:
+    """The blocks whose names match, in the order of names. Reads the index as it goes."""
+    start, number = "", _FIRST
+    while True:
+        some = file._native().blocks(glob, start, number)
+        for handle in some:
+            yield Block(file, handle.name, handle)
+        if len(some) < number:
+            return
+        start, number = some[-1].name + "\0", min(4 * number, _MOST)
+
+
+class BlockSelection:
+    """The blocks whose names match a pattern. Iterating reads the index as far as it gets; ``len()`` reads it once."""
+
+    def __init__(self, file: File, glob: str) -> None:
+        self._file = file
+        self._glob = glob
+        self._length: int | None = None
+
+    def __iter__(self) -> Iterator[Block]:
+        return iterate(self._file, self._glob)
+
+    def __len__(self) -> int:
+        if self._length is None:
+            self._length = int(self._file._native().count(self._glob))
+        return self._length
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the blocks."""
+        return [block.name for block in self]
+
+    def __repr__(self) -> str:
+        return f"<nmb.BlockSelection {self._glob!r} of {self._file.path}>"
+
+
+class Blocks:
+    """The blocks of a file, in the order of their names: ``len(f.blocks)`` and ``f.blocks[7]`` read a few pages of the index,
+    whatever the number of blocks is."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+
+    def __len__(self) -> int:
+        return self._file.totals.blocks
+
+    @overload
+    def __getitem__(self, position: int) -> Block: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[Block]: ...
+    def __getitem__(self, position: int | slice) -> Block | list[Block]:
+        if type(position) is int and position >= 0:
+            try:
+                return self._at(position)
+            except MissingError:
+                pass
+        length = len(self)
+        if isinstance(position, slice):
+            return [self._at(i) for i in range(*position.indices(length))]
+        i = operator.index(position)
+        if not -length <= i < length:
+            raise SelectionError(
+                f"position {i} is out of range: the file has {length} blocks", file=self._file.path
+            )
+        return self._at(i % length)
+
+    def _at(self, position: int) -> Block:
+        handle = self._file._native().block_at(position)
+        return Block(self._file, handle.name, handle)
+
+    def __iter__(self) -> Iterator[Block]:
+        return iterate(self._file, "**")
+
+    def __contains__(self, block: object) -> bool:
+        if isinstance(block, Block):
+            return block.file == self._file and block.name in self._file
+        return isinstance(block, str) and block in self._file
+
+    def glob(self, pattern: str) -> BlockSelection:
+        """The blocks whose names match: ``*`` matches within a part of a path, ``**`` across parts."""
+        return BlockSelection(self._file, pattern)
+
+    def __repr__(self) -> str:
+        return f"<nmb.Blocks: {len(self)} of {self._file.path}>"
+
+
+def any_block(block: Any) -> Any:
+    """What the native calls take for a block: its native handle, its name or its position."""
+    if isinstance(block, Block):
+        return block._native()
+    return block if isinstance(block, str) else operator.index(block)

@@ -1,0 +1,34 @@
+#include "errors.h"
+
+#include "text.h"
+
+namespace nmb_python {
+
+nb::object exception_of(const nmb::Status& status, std::string_view object) {
+  const std::string_view code = nmb::code_name(status.code());
+  const nb::object offset =
+      status.offset() == nmb::kNoOffset ? nb::none() : nb::cast(status.offset());
+  return nb::module_::import_("nmb._errors")
+      .attr("of_failure")(nb::str(code.data(), code.size()), to_text(status.message()),
+                          to_text(status.file()), offset, to_text(status.rule()), to_text(object),
+                          to_text(status.text()));
+}
+
+void raise(const nmb::Status& status, std::string_view object) {
+  const nb::object exception = exception_of(status, object);
+  PyErr_SetObject(exception.type().ptr(), exception.ptr());
+  nb::raise_python_error();
+}
+
+void bind_errors(nb::module_&) {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const nmb::Error& error) {
+      const nb::object exception = exception_of(error.status());
+      PyErr_SetObject(exception.type().ptr(), exception.ptr());
+    }
+  });
+}
+
+}  // namespace nmb_python

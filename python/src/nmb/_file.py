@@ -1,0 +1,275 @@
+"""Files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Any
+
+from . import _display, _handles
+from ._block import Block
+from ._blocks import Blocks, iterate
+from ._errors import MissingError, UsageError
+from ._handles import Epoch, Options
+from ._many import ManyReads
+from ._reports import Finding, Totals
+from ._threads import thread_count
+from ._variable import Variable
+
+_EXTERNAL = {"none": 0, "beneath": 1, "any": 2}
+
+
+class File(ManyReads, Mapping[str, Any]):
+    """A file that is open for reading: a mapping of blocks, and of variables by their full names::
+
+        f = nmb.open("all.nmb")
+        f["station/north"]                # a block
+        f["station/north/temperature"]    # a variable
+        len(f), f.blocks[7], f.blocks.glob("station/*")
+
+    A classic file is one block, whose name is empty, so ``f["temperature"]`` is a variable of it. Each group of a netCDF-4 or
+    HDF5 file is a block. Where a block and a variable have the same full name, ``f[name]`` is the block.
+
+    Files may be used by several threads and after a fork, and can be pickled: what arrives in another process reads the same
+    generation of the same path."""
+
+    def __init__(self, options: Options, generation: int, handle: Any) -> None:
+        self._options = options
+        self._generation = generation
+        self._handle = handle
+        self._epoch = Epoch.now
+        self._stamp = None if handle.generation else _handles.stamp_of(options.path)
+        self._closed = False
+
+    def _native(self) -> Any:
+        if self._closed:
+            raise UsageError("the file is closed", file=self.path)
+        if self._epoch != Epoch.now:
+            self._handle = _handles.reopen(self._options, self._generation, self._stamp)
+            self._epoch = Epoch.now
+        return self._handle
+
+    def _block_handle(self, name: str) -> Any:
+        handle = self._native().block(name)
+        if handle is None:
+            raise self._missing(name)
+        return handle
+
+    def _missing(self, name: str) -> MissingError:
+        text = f'found no block or variable "{name}"'
+        below = self._native().totals(name + "/")[0] if name else 0
+        if below:
+            text = f'found no block "{name}"; the names of {below} blocks begin with "{name}/": use f.blocks.glob("{name}/**")'
+        return MissingError(text, file=self.path, object=name)
+
+    # --- what the file is ---
+
+    @property
+    def path(self) -> str:
+        """The absolute path."""
+        return os.fsdecode(self._options.path)
+
+    @property
+    def kind(self) -> str:
+        """"NMB", "CDF-1", "CDF-2", "CDF-5" or "HDF5" (also for netCDF-4)."""
+        kind: str = self._native().kind
+        return kind
+
+    @property
+    def generation(self) -> int:
+        """The number of the commit that is read; 0 for files other than NMB files."""
+        generation: int = self._native().generation
+        return generation
+
+    @property
+    def has_hdf5_view(self) -> bool:
+        """Whether HDF5 programs can read the file as it is; False for files other than NMB files."""
+        has: bool = self._native().has_hdf5_view
+        return has
+
+    @property
+    def totals(self) -> Totals:
+        """The numbers of all objects, from the index alone."""
+        return Totals(*self._native().totals(""))
+
+    def totals_of(self, prefix: str) -> Totals:
+        """The numbers of objects of the blocks whose names begin with ``prefix``; reads a few pages of the index."""
+        return Totals(*self._native().totals(prefix))
+
+    @property
+    def provenance(self) -> list[dict[str, Any]]:
+        """How the file was made: what each writing program recorded, oldest first."""
+        return [json.loads(text) for text in self._native().provenance()]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """Defects that did not prevent opening."""
+        found: list[Finding] = self._native().warnings()
+        return found
+
+    def refresh(self) -> bool:
+        """Opens the newest generation of the file, if a program has added one. Blocks and variables that were taken from the
+        file keep what they are. Returns whether the file is now another one."""
+        handle = _handles.open_native(self._options)
+        stamp = None if handle.generation else _handles.stamp_of(self._options.path)
+        changed = handle.generation != self._generation or stamp != self._stamp
+        if changed:
+            self._handle, self._generation, self._stamp = handle, handle.generation, stamp
+            self._epoch = Epoch.now
+        return changed
+
+    def close(self) -> None:
+        """Ends the use of this object. Blocks and variables that were taken from it can still be read."""
+        self._closed = True
+        self._handle = None
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- blocks and variables ---
+
+    @property
+    def blocks(self) -> Blocks:
+        """The blocks by position, as a sequence; ``f.blocks.glob(pattern)`` for some of them."""
+        return Blocks(self)
+
+    def __getitem__(self, name: str) -> Any:
+        if not isinstance(name, str):
+            raise TypeError(f"a block is found by its name; use f.blocks[{name!r}] for a position")
+        handle = self._native().block(name)
+        if handle is not None:
+            return Block(self, name, handle)
+        if name.startswith("/"):
+            return self[name.strip("/")]
+        above, _, variable = name.rpartition("/")
+        handle = self._native().block(above)
+        if handle is None:
+            raise self._missing(name)
+        block = Block(self, above, handle)
+        try:
+            return Variable(block, variable, handle.variable(variable))
+        except MissingError:
+            raise self._missing(name) from None
+
+    def block(self, name: str) -> Block:
+        """The block of this name, also where a variable has the same full name."""
+        return Block(self, name, self._block_handle(name))
+
+    def variable(self, name: str) -> Variable:
+        """The variable of this full name, also where a block has the same name."""
+        above, _, variable = name.rpartition("/")
+        return self.block(above)[variable]
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):
+            return False
+        if self._native().block(name) is not None:
+            return True
+        try:
+            self[name]
+        except MissingError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        for block in iterate(self, "**"):
+            yield block.name
+
+    def __len__(self) -> int:
+        return self.totals.blocks
+
+    def __bool__(self) -> bool:
+        return True
+
+    def find(
+        self,
+        expression: str,
+        *,
+        read_values: bool = True,
+        threads: int | None = None,
+        undecided: str = "raise",
+    ) -> list[Block]:
+        """The blocks for which an expression over tags, attributes, statistics and values holds, for example
+        ``"temperature.max > 300 && site == 'north'"`` (docs/guides/find.md).
+
+        Args:
+            read_values: whether values are read where stored statistics do not decide.
+            threads: the number of threads that read values; None for all processors.
+            undecided: "raise", or "skip" to leave out blocks that cannot be decided, with a warning (``warnings.warn``).
+        """
+        import warnings
+
+        if undecided not in ("raise", "skip"):
+            raise UsageError(f'undecided: found {undecided!r}, expected "raise" or "skip"')
+        handles, notes = self._native().find(
+            expression, read_values, thread_count(threads), undecided == "raise"
+        )
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
+        return [Block(self, handle.name, handle) for handle in handles]
+
+    # --- other ---
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, File):
+            return NotImplemented
+        return (self._options, self._generation, self._stamp) == (
+            other._options,
+            other._generation,
+            other._stamp,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._options, self._generation))
+
+    def __reduce__(self) -> Any:
+        return _file_again, (self._options, self._generation, self._stamp)
+
+    def __repr__(self) -> str:
+        return _display.file_text(self)
+
+    def _repr_html_(self) -> str:
+        return _display.file_html(self)
+
+
+def _file_again(options: Options, generation: int, stamp: Any) -> File:
+    return File(options, generation, _handles.reopen(options, generation, stamp))
+
+
+def open(  # noqa: A001
+    path: str | os.PathLike[str],
+    *,
+    verify: bool = True,
+    generation: int | None = None,
+    external: str = "beneath",
+    cache: int = 64 << 20,
+    request_bytes: int = 0,
+) -> File:
+    """Opens a file of any kind for reading: NMB, classic netCDF, netCDF-4 or HDF5. The content decides what it is.
+
+    Args:
+        path: the path.
+        verify: whether all values are compared with their checksums. Without it, a read of a few values of a large piece reads
+            only those, and does not notice damage.
+        generation: the commit of an NMB file to read; None for the newest.
+        external: which other files may be opened if this one refers to them: "none", "beneath" its folder, or "any".
+        cache: bytes of memory for the definitions of blocks.
+        request_bytes: 0 for a local file. For a file on a network, the bytes that could be transferred in the time that a
+            request takes: neighbouring ranges are then read together.
+    Errors:
+        ``FileNotFoundError``, ``UnknownKindError``, ``DamagedError``, ``UnsupportedError``: each is an ``nmb.Error``.
+    """
+    if external not in _EXTERNAL:
+        raise UsageError(f"external: found {external!r}, expected one of {list(_EXTERNAL)}")
+    options = Options(
+        os.fsencode(os.path.abspath(path)), bool(verify), _EXTERNAL[external], int(cache), int(request_bytes)
+    )
+    handle = _handles.open_native(options, generation or 0)
+    return File(options, handle.generation, handle)

@@ -1,0 +1,16 @@
+"""Numbers of threads."""
+
+from __future__ import annotations
+
+import os
+
+from ._errors import UsageError
+
+
+def thread_count(threads: int | None) -> int:
+    """The number of threads: None for the processors that this process may use."""
+    if threads is None:
+        return len(os.sched_getaffinity(0))
+    if threads < 1:
+        raise UsageError(f"threads: found {threads}, expected at least 1, or None")
+    return int(threads)

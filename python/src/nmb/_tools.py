@@ -1,0 +1,170 @@
+"""The tools as functions: convert, verify, recover, diff and digest; merge is in _merge.py.
+
+Each releases the interpreter's lock while it works, uses all processors unless ``threads`` says otherwise, and stops at Ctrl-C;
+an output then stays as it was. ``progress(done, total)`` is called with numbers of bytes, about ten times a second."""
+
+from __future__ import annotations
+
+import os
+from typing import cast
+
+from . import _core
+from ._file import File
+from ._file import open as _open
+from ._outputs import Path, Progress, kind_of, with_report
+from ._reports import Comparison, ConvertReport, Digest, Recovery, VerifyReport
+from ._threads import thread_count
+
+
+def convert(
+    input: Path,  # noqa: A002
+    output: Path,
+    *,
+    to: str | None = None,
+    replace: bool = False,
+    block: str | None = None,
+    lossy: bool = False,
+    codec: str = "",
+    shuffle: bool = False,
+    chunk: str = "",
+    hdf5_view: str = "small",
+    statistics: str = "none",
+    originals: bool | None = None,
+    sync: bool = True,
+    check: bool = True,
+    strict: bool = False,
+    external: str = "beneath",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> ConvertReport:
+    """Writes a file of another kind with the same content, and reads it back to compare (docs/guides/convert.md).
+
+    Args:
+        to: "nmb", "cdf1", "cdf2", "cdf5", "nc4" or "hdf5"; None: by the ending of the output's name.
+        block: only this block of an NMB file, and those below it.
+        lossy: whether content that the output cannot hold is left out and listed. Otherwise, it is an error.
+        codec, shuffle, chunk, hdf5_view, statistics, originals, replace, sync, external, threads, progress: as for ``merge``.
+        check: whether the result is read back and compared with the input.
+        strict: whether a loss or a warning is an error.
+    """
+    source, target = os.fspath(input), os.fspath(output)
+    kind = kind_of(target, to, source, False)
+    if originals is None:
+        originals = kind == "nmb" and not (codec or shuffle or chunk)
+    failure, losses, warnings = _core.convert(
+        source,
+        target,
+        dict(
+            to=kind,
+            block=block,
+            lossy=lossy,
+            codec=codec,
+            shuffle=shuffle,
+            chunk=chunk,
+            hdf5_view=hdf5_view if kind == "nmb" else "off",
+            statistics=statistics,
+            originals=originals,
+            replace=replace,
+            sync=sync,
+            check=check,
+            strict=strict,
+            external=external,
+            threads=thread_count(threads),
+        ),
+        progress,
+    )
+    report = ConvertReport(losses, warnings)
+    if failure is not None:
+        raise with_report(failure, report)
+    return report
+
+
+def verify(
+    path: Path,
+    *,
+    level: str = "data",
+    originals: bool = False,
+    since: int = 0,
+    external: str = "beneath",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> VerifyReport:
+    """Checks a file against all rules of its format: ``if not nmb.verify("all.nmb"): ...`` (docs/guides/verify.md).
+
+    Args:
+        level: "index", "blocks" or "data"; each includes those before it.
+        originals: whether to check at any level that each original can be written again.
+        since: checks only what generations after this one added.
+    """
+    report = _core.verify(
+        os.fspath(path),
+        dict(level=level, originals=originals, since=since, external=external, threads=thread_count(threads)),
+        progress,
+    )
+    return cast(VerifyReport, report)
+
+
+def recover(
+    path: Path,
+    output: Path | None,
+    *,
+    replace: bool = False,
+    partial: bool = False,
+    unverified: bool = False,
+    sync: bool = True,
+    external: str = "beneath",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Recovery:
+    """Copies the undamaged blocks of a damaged NMB file into a new one. The result is true if nothing was lost.
+
+    Args:
+        output: the new file; None: only says what would be recovered.
+        partial, unverified: also recovers blocks with damaged values, which become fill values; with values whose checksums are
+            lost.
+    """
+    report = _core.recover(
+        os.fspath(path),
+        "" if output is None else os.fspath(output),
+        dict(
+            replace=replace,
+            sync=sync,
+            partial=partial,
+            unverified=unverified,
+            external=external,
+            threads=thread_count(threads),
+        ),
+        progress,
+    )
+    return cast(Recovery, report)
+
+
+def diff(
+    first: Path | File,
+    second: Path | File,
+    *,
+    absolute: float = 0.0,
+    relative: float = 0.0,
+    most: int = 3,
+    threads: int | None = None,
+) -> Comparison:
+    """Compares the content of two files of any kinds. The result is true if they differ, and says where.
+
+    Args:
+        absolute, relative: numbers a and b count as the same if ``|a - b| <= absolute + relative * |b|``.
+        most: how many different values of a variable are listed.
+    """
+    report = _core.compare(
+        _file_of(first)._native(), _file_of(second)._native(), absolute, relative, most, thread_count(threads)
+    )
+    return cast(Comparison, report)
+
+
+def digest(path: Path | File, *, threads: int | None = None) -> Digest:
+    """Computes the digest of a file's content. Files with the same content have the same digest, whatever their kinds are."""
+    found = _core.digest(_file_of(path)._native(), thread_count(threads))
+    return cast(Digest, found)
+
+
+def _file_of(path: Path | File) -> File:
+    return path if isinstance(path, File) else _open(path)
