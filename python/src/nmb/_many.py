@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -103,16 +103,24 @@ class ManyReads:
         return variable
 
     def read_ragged(
-        self: Any, variables: str | Sequence[str], blocks: Any, *, threads: int | None = None
+        self: Any,
+        variables: str | Sequence[str],
+        blocks: Any,
+        *,
+        axis: int | Mapping[str, int] = 0,
+        threads: int | None = None,
     ) -> Any:
         """Reads variables of many blocks, one after the other.
 
-        The values of all blocks are concatenated along the first dimension, in which blocks may differ; a variable without
-        dimensions counts as one row. The values of block ``i`` are ``values[offsets[i]:offsets[i + 1]]``.
+        The values of all blocks are concatenated along the first dimension, or along ``axis``, in which blocks may differ; a
+        variable without dimensions counts as one row. The values of block ``i`` are ``values[offsets[i]:offsets[i + 1]]``, or
+        with ``axis=1`` ``values[:, offsets[i]:offsets[i + 1]]``.
 
         Args:
             variables: a name, or several names.
             blocks: names, positions (also as an array of integers) or blocks.
+            axis: the number of a dimension, from 0; or a dict from names of variables to such numbers, which are 0 for names
+                that are not in it: ``{"edge_index": 1}``.
             threads: the number of threads; None for all processors.
         Returns:
             ``(values, offsets)``, with int64 offsets; for several names, a dict of such pairs.
@@ -124,5 +132,13 @@ class ManyReads:
             block if isinstance(block, str) else self._number(block) if isinstance(block, int) else any_block(block)
             for block in blocks
         ]
-        pairs = _core.read_ragged(self._native(), names, some, thread_count(threads))
+        if isinstance(axis, Mapping):
+            if unknown := set(axis) - set(names):
+                raise UsageError(f"axis has {sorted(unknown)[0]!r}, which is not one of the variables")
+            axes = [operator.index(axis.get(name, 0)) for name in names]
+        else:
+            axes = [operator.index(axis)] * len(names)
+        if min(axes, default=0) < 0:
+            raise UsageError(f"axis: found {min(axes)}, expected at least 0")
+        pairs = _core.read_ragged(self._native(), names, axes, some, thread_count(threads))
         return pairs[0] if isinstance(variables, str) else dict(zip(names, pairs))

@@ -19,17 +19,35 @@ namespace nmb_python {
 
 namespace {
 
-// The variables of one name in all blocks.
+// The variables of one name in all blocks. Along `axis`, blocks may differ. For each index of the
+// dimensions before it, the values of a block lie side by side in the result: a part.
 struct RaggedColumn {
   std::string name;
-  std::vector<nmb::VarView> vars;
-  std::vector<std::uint64_t> rows;  // of each block
-  std::vector<std::uint64_t> row_shape;
+  std::size_t axis = 0;
+  std::vector<nmb::VarView> vars{};
+  std::vector<std::uint64_t> rows{};   // of each block, along the axis
+  std::vector<std::uint64_t> shape{};  // of the first block, then of the result
   std::shared_ptr<const NumpyType> type{};
   NewArray values{};
-  std::uint64_t row_elements = 1;
-  std::uint64_t row_bytes = 0;            // in the library's memory
-  std::vector<nmb::Elements> elements{};  // of each block, if the type has objects
+  std::uint64_t parts = 1;                // of each block
+  std::uint64_t row_elements = 1;         // in a part
+  std::uint64_t row_bytes = 0;            // of them, in the library's memory
+  std::vector<nmb::Elements> elements{};  // of each block and part, if the type has objects
+
+  std::uint64_t bytes(std::size_t block) const { return rows[block] * row_bytes * parts; }
+  // The hyperslab of a part, for a request; all values if there is one part.
+  nmb::Hyperslab slab(std::size_t block, std::uint64_t part) const {
+    nmb::Hyperslab out;
+    if (parts == 1) return out;
+    out.start.assign(shape.size(), 0);
+    out.count = shape;
+    out.count[axis] = rows[block];
+    for (std::size_t d = axis; d-- > 0; part /= shape[d]) {
+      out.start[d] = part % shape[d];
+      out.count[d] = 1;
+    }
+    return out;
+  }
 };
 
 [[noreturn]] void refuse(const std::string& text) {
@@ -50,7 +68,11 @@ nb::object prepare(RaggedColumn& column, const FoundBlocks& blocks,
                    const std::vector<std::vector<std::uint64_t>>& shapes) {
   column.type = numpy_type_of(column.vars.front());
   const std::vector<std::uint64_t>& first = shapes.front();
-  if (!first.empty()) column.row_shape.assign(first.begin() + 1, first.end());
+  column.shape = first;
+  if (column.shape.empty()) column.shape = {1};  // a single value is a row
+  if (column.axis >= column.shape.size())
+    refuse("variable \"" + column.name + "\" has " + std::to_string(first.size()) +
+           " dimensions, no axis " + std::to_string(column.axis));
   const NewArray offsets =
       new_array(dtype_of('i', 8), std::vector<std::uint64_t>{shapes.size() + 1});
   auto* const offset = reinterpret_cast<std::int64_t*>(offsets.data);
@@ -63,67 +85,71 @@ nb::object prepare(RaggedColumn& column, const FoundBlocks& blocks,
              blocks[numbers[0]].view.name() + "\"");
     };
     if (numpy_type_of(column.vars[i]) != column.type) differs("type");
-    if (shape.size() != first.size() ||
-        (!shape.empty() && !std::equal(shape.begin() + 1, shape.end(), column.row_shape.begin())))
-      differs("shape after the first dimension");
+    if (shape.size() != first.size()) differs("number of dimensions");
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (d != column.axis && shape[d] != first[d])
+        differs(("length of dimension " + std::to_string(d)).c_str());
     offset[i] = static_cast<std::int64_t>(total);
-    column.rows[i] = shape.empty() ? 1 : shape[0];
+    column.rows[i] = shape.empty() ? 1 : shape[column.axis];
     multiply_add(column.rows[i], 1, total, &total);
   }
   offset[shapes.size()] = static_cast<std::int64_t>(total);
-  std::vector<std::uint64_t> shape{total};
-  shape.insert(shape.end(), column.row_shape.begin(), column.row_shape.end());
-  for (const std::uint64_t length : column.row_shape)
-    multiply_add(column.row_elements, length, 0, &column.row_elements);
+  for (std::size_t d = 0; d < column.shape.size(); ++d) {
+    if (d < column.axis) multiply_add(column.parts, column.shape[d], 0, &column.parts);
+    if (d > column.axis) multiply_add(column.row_elements, column.shape[d], 0, &column.row_elements);
+  }
   multiply_add(column.row_elements, column.type->type().size, 0, &column.row_bytes);
   std::uint64_t bytes = 0;
   multiply_add(total, column.row_bytes, 0, &bytes);
-  column.values = new_array(column.type->dtype(), shape);
-  if (column.type->has_objects()) column.elements.resize(shapes.size());
+  multiply_add(bytes, column.parts, 0, &bytes);
+  column.shape[column.axis] = total;
+  column.values = new_array(column.type->dtype(), column.shape);
+  if (column.type->has_objects()) column.elements.resize(shapes.size() * column.parts);
   return offsets.array;
 }
 
 // Reads the variables of all blocks. Each thread takes some blocks at a time, whose values are read
 // with few reads of the file.
 void read_columns(const FileHandle& file, std::vector<RaggedColumn>& columns, unsigned threads) {
-  constexpr std::uint64_t kPartBytes = 256 << 10;
+  constexpr std::uint64_t kTaskBytes = 256 << 10;
   const std::size_t count = columns.front().vars.size();
-  std::vector<std::size_t> parts{0};
-  std::vector<std::vector<std::byte*>> places(columns.size());
+  std::vector<std::size_t> tasks{0};
+  std::vector<std::vector<std::uint64_t>> begins(columns.size());  // of each block, in a part
   std::uint64_t bytes = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    if (columns[c].type->has_objects()) continue;
-    std::byte* at = columns[c].values.data;
-    for (const std::uint64_t rows : columns[c].rows) {
-      places[c].push_back(at);
-      at += rows * columns[c].row_bytes;
-    }
+    begins[c].push_back(0);
+    for (const std::uint64_t rows : columns[c].rows)
+      begins[c].push_back(begins[c].back() + rows * columns[c].row_bytes);
   }
   for (std::size_t i = 0; i < count; ++i) {
-    for (const RaggedColumn& column : columns) bytes += column.rows[i] * column.row_bytes;
-    if (bytes < kPartBytes && i + 1 < count) continue;
-    parts.push_back(i + 1);
+    for (const RaggedColumn& column : columns) bytes += column.bytes(i);
+    if (bytes < kTaskBytes && i + 1 < count) continue;
+    tasks.push_back(i + 1);
     bytes = 0;
   }
-  std::vector<nmb::Status> statuses(parts.size() - 1);
+  std::vector<nmb::Status> statuses(tasks.size() - 1);
   {
     nb::gil_scoped_release unlocked;
-    on_threads(threads, statuses.size(), [&](std::size_t part) {
-      statuses[part] = nmb::caught([&] {
+    on_threads(threads, statuses.size(), [&](std::size_t task) {
+      statuses[task] = nmb::caught([&] {
         std::vector<nmb::ElementRequest> requests;
-        requests.reserve((parts[part + 1] - parts[part]) * columns.size());
-        for (std::size_t i = parts[part]; i < parts[part + 1]; ++i)
+        requests.reserve((tasks[task + 1] - tasks[task]) * columns.size());
+        for (std::size_t i = tasks[task]; i < tasks[task + 1]; ++i)
           for (std::size_t c = 0; c < columns.size(); ++c) {
             RaggedColumn& column = columns[c];
-            nmb::ElementRequest& request = requests.emplace_back();
-            request.var = std::move(column.vars[i]);
-            const std::uint64_t bytes = column.rows[i] * column.row_bytes;
-            if (column.type->has_objects()) {
-              column.elements[i].values.resize(bytes);
-              request.out = column.elements[i].values;
-              request.heap = &column.elements[i].heap;
-            } else {
-              request.out = {places[c][i], bytes};
+            const std::uint64_t size = column.rows[i] * column.row_bytes;
+            for (std::uint64_t part = 0; part < column.parts; ++part) {
+              nmb::ElementRequest& request = requests.emplace_back();
+              request.var = column.vars[i];
+              request.slab = column.slab(i, part);
+              if (column.type->has_objects()) {
+                nmb::Elements& elements = column.elements[i * column.parts + part];
+                elements.values.resize(size);
+                request.out = elements.values;
+                request.heap = &elements.heap;
+              } else {
+                request.out = {column.values.data + part * begins[c].back() + begins[c][i], size};
+              }
             }
           }
         return file.reader.try_read_elements(requests);
@@ -133,25 +159,28 @@ void read_columns(const FileHandle& file, std::vector<RaggedColumn>& columns, un
   for (const nmb::Status& status : statuses) need(status);
   for (RaggedColumn& column : columns) {
     if (!column.type->has_objects()) continue;
-    const std::uint64_t total =
-        std::accumulate(column.rows.begin(), column.rows.end(), std::uint64_t{0}) *
-        column.row_elements;
+    std::uint64_t total = 1;
+    for (const std::uint64_t length : column.shape) total *= length;
     const std::uint64_t size = total == 0 ? 0 : column.values.bytes / total;
     std::byte* at = column.values.data;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t elements = column.rows[i] * column.row_elements;
-      column.type->place(column.elements[i], elements, at);
-      column.elements[i] = {};
-      at += elements * size;
-    }
+    for (std::uint64_t part = 0; part < column.parts; ++part)
+      for (std::size_t i = 0; i < count; ++i) {
+        nmb::Elements& elements = column.elements[i * column.parts + part];
+        const std::uint64_t number = column.rows[i] * column.row_elements;
+        column.type->place(elements, number, at);
+        elements = {};
+        at += number * size;
+      }
   }
 }
 
 // Returns a list of (values, offsets), one for each of the names.
-nb::list read_ragged(const std::shared_ptr<FileHandle>& file, nb::list names, nb::list wanted,
-                     unsigned threads) {
+// axes: for each name, the number of the dimension in which blocks may differ.
+nb::list read_ragged(const std::shared_ptr<FileHandle>& file, nb::list names, nb::list axes,
+                     nb::list wanted, unsigned threads) {
   std::vector<RaggedColumn> columns;
-  for (nb::handle name : names) columns.push_back({from_text(name), {}, {}, {}, {}, {}});
+  for (std::size_t i = 0; i < names.size(); ++i)
+    columns.push_back({from_text(names[i]), nb::cast<std::size_t>(axes[i])});
   FoundBlocks blocks(file);
   std::vector<std::size_t> numbers;
   for (nb::handle block : wanted) numbers.push_back(blocks.add(block));
