@@ -190,10 +190,42 @@ class PackageCallsTest(FolderTest):
             out.createVariable("time", "i4", ("x",))[:] = 0
         nmb.merge([self.path("s1.nc"), self.path("other.nc")], self.path("two.nmb"))
         two = nmb.open(self.path("two.nmb"))
-        for variable, what in (("temperature", "shape"), ("time", "type")):
+        for variable, what in (("temperature", "number of dimensions"), ("time", "type")):
             with self.assertRaises(ValueError) as caught:
                 two.read_ragged(variable, ["s1", "s1", "other"])
             self.assertRegex(str(caught.exception), f'another {what}.* in block "other" than in block "s1"')
+
+    def test_ragged_reads_along_an_axis(self):
+        rng = np.random.default_rng(4)
+        expected, files = {"edges": [], "cube": [], "word": []}, []
+        for i, (edges, middle) in enumerate(((5, 2), (0, 3), (7, 0), (1, 1))):
+            files.append(self.path(f"g{i}.nc4"))
+            with netCDF4.Dataset(files[-1], "w") as out:
+                for name, length in (("two", 2), ("edge", edges), ("three", 3), ("middle", middle), ("four", 4)):
+                    out.createDimension(name, None if length == 0 else length)
+                for name, kind, dims, shape in (
+                    ("edges", "i8", ("two", "edge"), (2, edges)),
+                    ("cube", "f4", ("three", "middle", "four"), (3, middle, 4)),
+                    ("word", str, ("two", "edge"), (2, edges)),
+                ):
+                    values = rng.integers(0, 1000, shape)
+                    values = values.astype(str).astype(object) if kind is str else values.astype(kind)
+                    out.createVariable(name, kind, dims)[:] = values
+                    expected[name].append(values)
+        nmb.merge(files, self.path("graphs.nmb"))
+        f = nmb.open(self.path("graphs.nmb"))
+        order = [2, 0, 3, 1, 0]
+        found = f.read_ragged(list(expected), order, axis={"edges": 1, "cube": 1, "word": 1})
+        for name, arrays in expected.items():
+            values, offsets = found[name]
+            np.testing.assert_array_equal(values, np.concatenate([arrays[i] for i in order], axis=1))
+            self.assertEqual(offsets.tolist(), np.cumsum([0] + [arrays[i].shape[1] for i in order]).tolist())
+            np.testing.assert_array_equal(f.read_ragged(name, order, axis=1)[0], values)
+        for axis in (2, -1, {"cube": 1}, {"edges": -1}):
+            with self.assertRaises(ValueError):
+                f.read_ragged("edges", order, axis=axis)
+        with self.assertRaisesRegex(ValueError, "another length of dimension 1 in block"):
+            f.read_ragged("edges", order)
 
     def test_find_and_statistics(self):
         f = nmb.open(self.stations())
