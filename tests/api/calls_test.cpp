@@ -178,6 +178,15 @@ TEST_F(CallsTest, ExceptionsOfCallbacksAreFailures) {
     fails(try_convert(inputs[0], path("all.nmb"), {.threads = threads, .progress = boom}));
     fails(try_recover(inputs[0], path("all.nmb"), {.threads = threads, .progress = boom}).status());
     fails(try_verify(inputs[0], {.threads = threads, .progress = boom}).status());
+    // A later call may come from any of the threads.
+    for (int call = 2; call <= 12; ++call) {
+      std::atomic<int> calls{0};
+      const Result<VerifyReport> report =
+          try_verify(inputs[0], {.threads = threads, .progress = [&](auto, auto) {
+                                   if (++calls >= call) throw std::runtime_error("my callback");
+                                 }});
+      if (calls >= call) fails(report.status());
+    }
   }
   MergeOptions chosen;
   BlockChoice choice;

@@ -188,7 +188,7 @@ FUNCTIONS = {
     "nmb/reader.h": {
         "try_read": "Read", "try_read_many": "Requests", "try_read_same": "ReadTogether", "try_open_blocks": "ReadTogether",
         "try_strings": "Read", "try_find": "nminspect find", "try_statistics": "nminspect stats",
-        "try_compute_statistics": "Statistics",
+        "try_compute_statistics": "Statistics", "try_elements": "Elements", "try_read_elements": "Elements",
     },
     "nmb/recover.h": {"try_recover": "VerifyAndRecover"},
     "nmb/verify.h": {"try_verify": "VerifyAndRecover"},
@@ -254,7 +254,7 @@ NO_VALUES_IN = {
     " type_losses",
     "path_move.h": "moved",
     "file_reader.h": "open ~FileReader generation file_id file_length has_hdf5_view hdf5_view_generation hdf5_view_options piece_size"
-    " totals warnings file generation_check totals_of_subtree totals_of_prefix for_each_entry for_each_wanted_entry find"
+    " totals at warnings file generation_check totals_of_subtree totals_of_prefix for_each_entry for_each_wanted_entry find"
     " global_id holes external_files has_statistics tag_counts later_additions kind_of refused_kind GetRequests"
     " ~GetRequests text lost_records",
     "text.h": "printable json_text bytes_of_json_text bytes_of_printable",
@@ -267,11 +267,12 @@ NO_VALUES_IN = {
     " without_statistics planned",
     "writer_options.h": "highest text",
     "nmb/compare.h": "try_parse",
+    "nmb/datatype.h": "has_parts text",
     "nmb/finding.h": "text status",
     "nmb/merge.h": "try_parse",
     "nmb/ranks.h": "Ranks ~Ranks agree begin_work end_work fail has_launcher rank size try_barrier try_mpi try_run_threads",
-    "nmb/reader.h": "atts counts dims file_length generation has_hdf5_view kind name no_room totals try_att try_atts try_block"
-    " try_blocks try_cdl try_count try_dims try_for_each_block try_open try_position try_provenance try_shape try_tags try_text"
+    "nmb/reader.h": "atts counts dims file_length generation has_hdf5_view is_classic kind name no_room totals try_att try_atts try_block try_block_at"
+    " try_datatype try_fill_value try_shown try_stored try_blocks try_cdl try_count try_dims try_for_each_block try_open try_position try_provenance try_shape try_tags try_text"
     " try_totals try_var try_vars try_whole type warnings",
     "nmb/recover.h": "count recovered doubtful is_loss lacks_objects",
     "nmb/statistics.h": "tag_text is_same_tag range number minimum_value maximum_value",

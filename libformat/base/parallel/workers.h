@@ -18,16 +18,29 @@
 namespace nmb {
 
 // Calls work() on `threads` threads, one of which is the calling thread. Uses fewer threads if not
-// all can be started.
+// all can be started. Throws the first exception of work(), when all threads have ended.
 template <class Work>
 void on_each_thread(std::size_t threads, const Work& work) {
-  std::vector<std::jthread> others;
-  try {
-    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
-  } catch (const std::system_error&) {
-    // The threads that have started do all the work.
+  std::mutex mutex;
+  std::exception_ptr thrown;
+  const auto guarded = [&] {
+    try {
+      work();
+    } catch (...) {
+      const std::scoped_lock lock(mutex);
+      if (!thrown) thrown = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    try {
+      for (std::size_t i = 1; i < threads; ++i) others.emplace_back(guarded);
+    } catch (const std::system_error&) {
+      // The threads that have started do all the work.
+    }
+    guarded();
   }
-  work();
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 // Calls worker(i) once for each i from 0 to `count` - 1, on up to `threads` threads. Each thread

@@ -10,6 +10,7 @@
 #include "convert/convert.h"
 #include "files/files.h"
 #include "merge/reporting/merge.h"
+#include "nmb/reader.h"
 #include "reader/file_reader.h"
 #include "recover/recover.h"
 #include "support/model.h"
@@ -116,6 +117,28 @@ TEST_F(FlippedValues, Requests) {
   EXPECT_TRUE(statuses[0].ok());
   EXPECT_EQ(first, 0x12345678);
   EXPECT_EQ(statuses[1].code(), Code::kDamaged);
+}
+
+TEST_F(FlippedValues, Elements) {
+  const Reader reader(path());
+  for (const char* name : kBlockNames) {
+    const VarView var = reader.block(name).var("v");
+    EXPECT_EQ(var.try_elements().status().code(), Code::kDamaged);
+    std::int32_t first = 0, damaged = 0;
+    const auto out = [](std::int32_t& value) {
+      return std::as_writable_bytes(std::span(&value, 1));
+    };
+    EXPECT_EQ(var.try_read_elements({{kDamaged}, {1}, {}}, out(damaged)).code(), Code::kDamaged);
+    const ElementRequest requests[] = {{var, {{0}, {1}, {}}, out(first)},
+                                       {var, {{kDamaged}, {1}, {}}, out(damaged)}};
+    for (const unsigned threads : {1U, 2U}) {
+      Status statuses[2];
+      EXPECT_EQ(reader.try_read_elements(requests, statuses, threads).code(), Code::kDamaged);
+      EXPECT_TRUE(statuses[0].ok());
+      EXPECT_EQ(first, 0x12345678);
+      EXPECT_EQ(statuses[1].code(), Code::kDamaged);
+    }
+  }
 }
 
 TEST_F(FlippedValues, ReadTogether) {

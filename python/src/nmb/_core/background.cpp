@@ -1,6 +1,7 @@
 #include "background.h"
 
 #include <condition_variable>
+#include <exception>
 #include <thread>
 
 namespace nmb_python {
@@ -24,8 +25,13 @@ void Background::run(const std::function<void()>& work) {
   std::mutex mutex;
   std::condition_variable ended;
   bool is_done = false;
+  std::exception_ptr thrown;
   std::thread thread([&] {
-    work();
+    try {
+      work();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
     const std::scoped_lock lock(mutex);
     is_done = true;
     ended.notify_one();
@@ -48,6 +54,7 @@ void Background::run(const std::function<void()>& work) {
   }
   if (signalled) throw std::move(*signalled);
   if (raised_) throw std::move(*raised_);
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 }  // namespace nmb_python

@@ -96,7 +96,8 @@ nb::object prepare(RaggedColumn& column, const FoundBlocks& blocks,
   offset[shapes.size()] = static_cast<std::int64_t>(total);
   for (std::size_t d = 0; d < column.shape.size(); ++d) {
     if (d < column.axis) multiply_add(column.parts, column.shape[d], 0, &column.parts);
-    if (d > column.axis) multiply_add(column.row_elements, column.shape[d], 0, &column.row_elements);
+    if (d > column.axis)
+      multiply_add(column.row_elements, column.shape[d], 0, &column.row_elements);
   }
   multiply_add(column.row_elements, column.type->type().size, 0, &column.row_bytes);
   std::uint64_t bytes = 0;
