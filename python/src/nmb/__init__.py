@@ -1,13 +1,24 @@
-"""NMB: files with very many arrays, and netCDF and HDF5 files, in Python.
+"""NMB: files with very many arrays, and netCDF and HDF5 files, in Python::
 
-    import nmb
+    >>> import nmb
+    >>> f = nmb.open("stations.nmb")                 # also classic netCDF, netCDF-4 and HDF5
+    >>> f["station/north/temperature"][:2]           # an array of numpy
+    array([280., 281.], dtype=float32)
+    >>> for block in f.blocks.glob("station/*"):
+    ...     print(block.name, block.dims["time"])
+    station/north 4
+    station/south 2
 
-    f = nmb.open("all.nmb")                      # also classic netCDF, netCDF-4 and HDF5
-    v = f["station/north/temperature"][:100]     # an array of numpy
-    for block in f.blocks.glob("station/*"):
-        print(block.name, block.counts.records)
+Where to look:
 
-The guide is docs/guides/python.md."""
+    open, File                     open a file; blocks, find(), read_many(), read_ragged()
+    Block, Variable                one sample or group; one array
+    merge, convert                 write files
+    verify, recover, diff, digest  check, repair and compare files
+    Error                          the base of all exceptions
+    nmb.xarray, nmb.pandas         data sets of xarray; tables of pandas (import them)
+
+The guides are docs/guides/python.md and docs/guides/xarray.md."""
 
 from ._block import Block, Variables
 from ._blocks import Blocks, BlockSelection
@@ -55,4 +66,52 @@ from ._variable import OuterIndex, Variable
 
 __version__ = "1.0.0"
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = [
+    "Attributes",
+    "Block",
+    "BlockCounts",
+    "BlockSelection",
+    "Blocks",
+    "BusyError",
+    "ComparedVariable",
+    "Comparison",
+    "Conflict",
+    "ConflictError",
+    "ConvertReport",
+    "DamagedError",
+    "DefinitionDifference",
+    "DifferentValue",
+    "Digest",
+    "Error",
+    "ExistsError",
+    "File",
+    "Finding",
+    "FoundBlock",
+    "InputOutputError",
+    "LimitError",
+    "LostBlock",
+    "MergeReport",
+    "MissingError",
+    "MissingFileError",
+    "NoSpaceError",
+    "OuterIndex",
+    "RangeError",
+    "Recovery",
+    "SelectionError",
+    "Statistics",
+    "Storage",
+    "Totals",
+    "UnknownKindError",
+    "UnsupportedError",
+    "UsageError",
+    "Variable",
+    "Variables",
+    "VerifyReport",
+    "convert",
+    "diff",
+    "digest",
+    "merge",
+    "open",
+    "recover",
+    "verify",
+]

@@ -12,10 +12,14 @@ from ._errors import MissingError
 
 
 class Attributes(Mapping[str, Any]):
-    """Attributes of a block or a variable: a read-only mapping from names to values.
+    """Attributes of a block or a variable: a read-only mapping from names to values. Safe for threads.
 
     Text is ``str``, one number a scalar of numpy, several values an array. Several texts are an array of ``str``, and so are
-    references, which are paths."""
+    references, which are paths. A name that does not exist raises ``MissingError``, a ``KeyError``::
+
+        >>> f["station/north/temperature"].attrs
+        {'units': 'K'}
+    """
 
     def __init__(self, handles: list[Any], owner: str, file: str) -> None:
         self._handles = {handle.name: handle for handle in handles}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Variables(Mapping[str, Variable]):
-    """The variables of a block: a mapping from names to variables, in the order of definition."""
+    """The variables of a block: a mapping from names to variables, in the order of definition. Safe for threads."""
 
     def __init__(self, block: Block) -> None:
         self._block = block
@@ -41,9 +41,16 @@ class Variables(Mapping[str, Variable]):
 
 
 class Block:
-    """A block: a small netCDF dataset with dimensions, variables and attributes, under a name that is a path.
+    """A block: a small netCDF dataset with dimensions, variables and attributes, under a name that is a path::
 
-    ``block["temperature"]`` is a variable. Blocks may be used by several threads, and can be pickled."""
+        >>> block = f["station/north"]
+        >>> list(block)
+        ['time', 'temperature', 'wind']
+        >>> block["temperature"].shape
+        (4,)
+
+    Blocks may be used by several threads and after a fork, and can be pickled. Errors: ``MissingError``, a ``KeyError``, for a
+    variable that does not exist; ``DamagedError``."""
 
     __slots__ = ("_file", "_name", "_handle", "_epoch", "__dict__")
 
@@ -86,7 +93,7 @@ class Block:
 
     @cached_property
     def dims(self) -> dict[str, int]:
-        """The lengths of the dimensions, by name."""
+        """The present lengths of the dimensions, by name. Those of groups above that variables use are among them."""
         return {name: length for name, length, _ in self._native().dimensions()}
 
     @cached_property
@@ -107,7 +114,7 @@ class Block:
 
     @property
     def counts(self) -> BlockCounts:
-        """The numbers of objects, from the index alone."""
+        """The numbers of objects, from the index alone (for files other than NMB files, from the definitions)."""
         return BlockCounts(*self._native().counts())
 
     def cdl(self) -> str:
@@ -118,11 +125,15 @@ class Block:
     def read(
         self, variables: Iterable[str] | None = None, *, threads: int | None = 1
     ) -> dict[str, Any]:
-        """Reads several variables in one call: a dict from names to arrays.
+        """Reads several variables in one call: a dict from names to new arrays in C order and native byte order::
+
+            >>> f["station/south"].read(["time", "temperature"])
+            {'time': array([0., 1.]), 'temperature': array([290., 291.], dtype=float32)}
 
         Args:
             variables: the names; None for all variables.
             threads: the number of threads; None for all processors. More than one helps only with very large variables.
+        Errors: ``MissingError``; ``DamagedError`` if a checksum is wrong; ``UnsupportedError`` for a filter that is not known.
         """
         names = None if variables is None else list(variables)
         values: dict[str, Any] = _core.read_block(
@@ -131,12 +142,19 @@ class Block:
         return values
 
     def __getitem__(self, name: str) -> Variable:
-        return Variable(self, name, self._native().variable(name))
+        try:
+            return Variable(self, name, self._native().variable(name))
+        except MissingError as error:
+            below = f"{self._name}/{name}" if self._name else name
+            if below in self._file:
+                text = f'{error.message}; use f["{below}"]'
+                raise MissingError(text, file=error.file, object=error.object) from None
+            raise
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The variable, or the default if there is none."""
+        """The variable of this name, or ``default`` if there is none."""
         try:
-            return self[name]
+            return Variable(self, name, self._native().variable(name))
         except MissingError:
             return default
 

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, overload
 
+from . import _display
 from ._block import Block
 from ._errors import MissingError, SelectionError
 
@@ -29,7 +30,12 @@ def iterate(file: File, glob: str) -> Iterator[Block]:
 
 
 class BlockSelection:
-    """The blocks whose names match a pattern. Iterating reads the index as far as it gets; ``len()`` reads it once."""
+    """The blocks whose names match a pattern. Iterating reads the index as far as it gets; ``len()`` reads it once. Has no
+    positions: ``list(selection)`` does. Safe for threads::
+
+        >>> [block.name for block in f.blocks.glob("station/n*")]
+        ['station/north']
+    """
 
     def __init__(self, file: File, glob: str) -> None:
         self._file = file
@@ -50,12 +56,21 @@ class BlockSelection:
         return [block.name for block in self]
 
     def __repr__(self) -> str:
-        return f"<nmb.BlockSelection {self._glob!r} of {self._file.path}>"
+        return _display.selection_text(self)
+
+    def _repr_html_(self) -> str:
+        return _display.selection_html(self)
 
 
 class Blocks:
     """The blocks of a file, in the order of their names: ``len(f.blocks)`` and ``f.blocks[7]`` read a few pages of the index,
-    whatever the number of blocks is."""
+    whatever the number of blocks is. A position out of range raises ``SelectionError``, an ``IndexError``. Safe for threads::
+
+        >>> f.blocks[-1].name, len(f.blocks)
+        ('station/south', 2)
+        >>> [block.name for block in f.blocks[:1]]
+        ['station/north']
+    """
 
     def __init__(self, file: File) -> None:
         self._file = file
@@ -73,13 +88,15 @@ class Blocks:
                 return self._at(position)
             except MissingError:
                 pass
+        if isinstance(position, str):
+            raise TypeError(f"blocks have positions; use f[{position!r}] for a name, f.blocks.glob({position!r}) for a pattern")
         length = len(self)
         if isinstance(position, slice):
             return [self._at(i) for i in range(*position.indices(length))]
         i = operator.index(position)
         if not -length <= i < length:
             raise SelectionError(
-                f"position {i} is out of range: the file has {length} blocks", file=self._file.path
+                f"position {i} is out of range: the file has {_display.counted(length, 'block')}", file=self._file.path
             )
         return self._at(i % length)
 
@@ -96,11 +113,15 @@ class Blocks:
         return isinstance(block, str) and block in self._file
 
     def glob(self, pattern: str) -> BlockSelection:
-        """The blocks whose names match: ``*`` matches within a part of a path, ``**`` across parts."""
+        """The blocks whose names match as a whole: ``*`` and ``?`` match within a part of a path, ``**`` across parts, and
+        ``[a-z]`` one character."""
         return BlockSelection(self._file, pattern)
 
     def __repr__(self) -> str:
-        return f"<nmb.Blocks: {len(self)} of {self._file.path}>"
+        return _display.blocks_text(self)
+
+    def _repr_html_(self) -> str:
+        return _display.blocks_html(self)
 
 
 def any_block(block: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, KeysView, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -24,16 +24,19 @@ _EXTERNAL = {"none": 0, "beneath": 1, "any": 2}
 class File(ManyReads, Mapping[str, Any]):
     """A file that is open for reading: a mapping of blocks, and of variables by their full names::
 
-        f = nmb.open("all.nmb")
-        f["station/north"]                # a block
-        f["station/north/temperature"]    # a variable
-        len(f), f.blocks[7], f.blocks.glob("station/*")
+        >>> f = nmb.open("stations.nmb")
+        >>> len(f), list(f)
+        (2, ['station/north', 'station/south'])
+        >>> f["station/north"].dims
+        {'time': 4, 'component': 2}
+        >>> f["station/north/temperature"][1:3]
+        array([281., 282.], dtype=float32)
 
     A classic file is one block, whose name is empty, so ``f["temperature"]`` is a variable of it. Each group of a netCDF-4 or
     HDF5 file is a block. Where a block and a variable have the same full name, ``f[name]`` is the block.
 
     Files may be used by several threads and after a fork, and can be pickled: what arrives in another process reads the same
-    generation of the same path."""
+    generation of the same path. ``f[name]`` raises ``MissingError``, a ``KeyError``, if there is no such block or variable."""
 
     def __init__(self, options: Options, generation: int, handle: Any) -> None:
         self._options = options
@@ -100,7 +103,8 @@ class File(ManyReads, Mapping[str, Any]):
 
     @property
     def provenance(self) -> list[dict[str, Any]]:
-        """How the file was made: what each writing program recorded, oldest first."""
+        """How the file was made: what each writing program recorded, oldest first; documents of the kind that
+        ``nminspect provenance`` prints."""
         return [json.loads(text) for text in self._native().provenance()]
 
     @property
@@ -111,7 +115,7 @@ class File(ManyReads, Mapping[str, Any]):
 
     def refresh(self) -> bool:
         """Opens the newest generation of the file, if a program has added one. Blocks and variables that were taken from the
-        file keep what they are. Returns whether the file is now another one."""
+        file keep what they are. Returns whether the file is now another one. Errors: those of ``nmb.open``."""
         handle = _handles.open_native(self._options)
         stamp = None if handle.generation else _handles.stamp_of(self._options.path)
         changed = handle.generation != self._generation or stamp != self._stamp
@@ -159,11 +163,11 @@ class File(ManyReads, Mapping[str, Any]):
             raise self._missing(name) from None
 
     def block(self, name: str) -> Block:
-        """The block of this name, also where a variable has the same full name."""
+        """The block of this name, also where a variable has the same full name. Errors: ``MissingError``, a ``KeyError``."""
         return Block(self, name, self._block_handle(name))
 
     def variable(self, name: str) -> Variable:
-        """The variable of this full name, also where a block has the same name."""
+        """The variable of this full name, also where a block has the same name. Errors: ``MissingError``, a ``KeyError``."""
         above, _, variable = name.rpartition("/")
         return self.block(above)[variable]
 
@@ -182,6 +186,10 @@ class File(ManyReads, Mapping[str, Any]):
         for block in iterate(self, "**"):
             yield block.name
 
+    def keys(self) -> KeysView[str]:
+        """The names of the blocks."""
+        return _Names(self)
+
     def __len__(self) -> int:
         return self.totals.blocks
 
@@ -196,13 +204,16 @@ class File(ManyReads, Mapping[str, Any]):
         threads: int | None = None,
         undecided: str = "raise",
     ) -> list[Block]:
-        """The blocks for which an expression over tags, attributes, statistics and values holds, for example
-        ``"temperature.max > 300 && site == 'north'"`` (docs/guides/find.md).
+        """The blocks for which an expression over tags, attributes, statistics and values holds (docs/guides/find.md)::
+
+            >>> [block.name for block in f.find("temperature.max > 285 || site == 'north'")]
+            ['station/north', 'station/south']
 
         Args:
             read_values: whether values are read where stored statistics do not decide.
             threads: the number of threads that read values; None for all processors.
             undecided: "raise", or "skip" to leave out blocks that cannot be decided, with a warning (``warnings.warn``).
+        Errors: ``UsageError`` if the expression is wrong; ``MissingError`` if no block has what it names; those of reading.
         """
         import warnings
 
@@ -239,6 +250,11 @@ class File(ManyReads, Mapping[str, Any]):
         return _display.file_html(self)
 
 
+class _Names(KeysView[str]):
+    def __repr__(self) -> str:
+        return _display.names_text("Names", self, len(self))
+
+
 def _file_again(options: Options, generation: int, stamp: Any) -> File:
     return File(options, generation, _handles.reopen(options, generation, stamp))
 
@@ -252,7 +268,11 @@ def open(  # noqa: A001
     cache: int = 64 << 20,
     request_bytes: int = 0,
 ) -> File:
-    """Opens a file of any kind for reading: NMB, classic netCDF, netCDF-4 or HDF5. The content decides what it is.
+    """Opens a file of any kind for reading: NMB, classic netCDF, netCDF-4 or HDF5. The content decides what it is::
+
+        >>> with nmb.open("stations.nmb") as f:
+        ...     f["station/south/temperature"][...]
+        array([290., 291.], dtype=float32)
 
     Args:
         path: the path.

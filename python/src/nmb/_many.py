@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core, _selection
 from ._block import Block
-from ._blocks import any_block
+from ._blocks import any_block, iterate
 from ._errors import UsageError
 from ._threads import thread_count
 from ._variable import Variable
@@ -26,7 +26,10 @@ class ManyReads:
         *,
         threads: int | None = None,
     ) -> list[Any]:
-        """Reads many arrays in one call, with few reads of the file and on several threads.
+        """Reads many arrays in one call, with few reads of the file and on several threads::
+
+            >>> f.read_many([("station/north", "temperature", slice(2)), (1, "time")])
+            [array([280., 281.], dtype=float32), array([0., 1.])]
 
         Args:
             requests: for each array ``(block, variable)`` or ``(block, variable, slab)``. A block is a ``Block``, a name or a
@@ -36,6 +39,7 @@ class ManyReads:
             threads: the number of threads; None for all processors.
         Returns:
             the arrays, in the order of the requests.
+        Errors: ``MissingError``, ``SelectionError``, ``UsageError``; ``DamagedError`` if a checksum is wrong.
         """
         # Basic indexes are read in one call; what numpy does with the result, or how others are read, is in `then`.
         items: list[Any] = []
@@ -114,18 +118,28 @@ class ManyReads:
 
         The values of all blocks are concatenated along the first dimension, or along ``axis``, in which blocks may differ; a
         variable without dimensions counts as one row. The values of block ``i`` are ``values[offsets[i]:offsets[i + 1]]``, or
-        with ``axis=1`` ``values[:, offsets[i]:offsets[i + 1]]``.
+        with ``axis=1`` ``values[:, offsets[i]:offsets[i + 1]]``::
+
+            >>> f.read_ragged("temperature", ["station/south", "station/north"])
+            (array([290., 291., 280., 281., 282., 283.], dtype=float32), array([0, 2, 6]))
+            >>> both = f.read_ragged(["time", "wind"], "station/*", axis={"wind": 1})
+            >>> both["wind"][0].shape
+            (2, 6)
 
         Args:
             variables: a name, or several names.
-            blocks: names, positions (also as an array of integers) or blocks.
+            blocks: names, positions (also as an array of integers) or blocks; or a glob, as for ``f.blocks.glob``.
             axis: the number of a dimension, from 0; or a dict from names of variables to such numbers, which are 0 for names
                 that are not in it: ``{"edge_index": 1}``.
             threads: the number of threads; None for all processors.
         Returns:
             ``(values, offsets)``, with int64 offsets; for several names, a dict of such pairs.
+        Errors: ``MissingError`` if a block or a variable does not exist; ``UsageError`` if types or other lengths differ;
+            ``DamagedError`` if a checksum is wrong.
         """
         names = [variables] if isinstance(variables, str) else list(variables)
+        if isinstance(blocks, str):
+            blocks = iterate(self, blocks)
         if isinstance(blocks, np.ndarray):
             blocks = blocks.tolist()
         some = [

@@ -61,8 +61,10 @@ def merge(
 ) -> MergeReport:
     """Merges files of any kinds into one, as nmcat does (docs/guides/merge.md, docs/guides/join.md)::
 
-        nmb.merge(glob("run*.h5"), "all.nmb")
-        nmb.merge(months, "year.nc", mode="join", along="time")
+        >>> nmb.merge(["north.nc", "south.nc"], "all.nmb", block_name="station/{stem}").totals.blocks
+        2
+        >>> nmb.merge(["north.nc", "south.nc"], "joined.nc", mode="join", along="time").conflicts
+        []
 
     Args:
         inputs: the files, in this order.
@@ -86,9 +88,13 @@ def merge(
         blocks, exclude, where, shard: which blocks are taken: names; a function that returns True for those that are not; an
             expression as for ``File.find``; (K, N) for part K of N, from 1.
         dry_run, check, strict: only checks; reads the output back; makes warnings errors.
-        sync, external, threads, progress: see the module.
+        sync: whether to wait until the output is on the device.
+        external: which other files may be read if an input refers to them: "none", "beneath" its folder, or "any".
+        threads: the number of threads; None for all processors.
+        progress: a function that is called with (bytes done, bytes in total), about ten times a second.
     Errors:
-        ``ConflictError`` with ``report``, and all others of ``nmb.Error``; a failure leaves the output as it was.
+        ``ConflictError`` with ``report``, and all others of ``nmb.Error``. A failure, Ctrl-C, or an exception of ``progress``
+        leaves the output as it was.
     """
     files = [os.fspath(inputs)] if isinstance(inputs, (str, os.PathLike)) else [os.fspath(one) for one in inputs]
     target = os.fspath(output)

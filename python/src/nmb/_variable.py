@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OuterIndex:
-    """``v.oindex[...]``: each index selects along its own dimension, whatever the others are (as in zarr)."""
+    """``v.oindex[...]``: each index selects along its own dimension, whatever the others are (as in zarr). Safe for threads."""
 
     __slots__ = ("_variable",)
 
@@ -32,16 +32,24 @@ class OuterIndex:
 
 
 class Variable:
-    """A variable of a block. Indexing reads values as numpy would select them::
+    """A variable of a block. Indexing reads values as numpy would select them: with slices, negative steps, integers, arrays of
+    integers and masks, but not with ``newaxis``::
 
-        v[...]                 # all values
-        v[10:20, ::-1, 3]      # slices, negative steps, integers
-        v[[4, 2, 2], mask]     # arrays of integers and masks, together as in numpy; v.oindex for each by itself
+        >>> v = f["station/north/wind"]
+        >>> v.shape, v.dims, str(v.dtype)
+        ((2, 4), ('component', 'time'), 'float32')
+        >>> v[0, ::-1]
+        array([3., 2., 1., 0.], dtype=float32)
+        >>> v[:, [3, 0]]
+        array([[3., 0.],
+               [7., 4.]], dtype=float32)
 
-    Every result is a new array in C order that owns its memory, in the byte order of this machine. Text of fixed length has
-    dtype ``S``; strings and references are objects of type ``str``, sequences are objects of type array.
+    Every result is a new array in C order that owns its memory, in the byte order of this machine; a single value is a scalar
+    of numpy. Text of fixed length has dtype ``S``; strings and references are objects of type ``str``, sequences are objects of
+    type array.
 
-    Variables may be used by several threads, and can be pickled."""
+    Variables may be used by several threads and after a fork, and can be pickled. Errors: ``SelectionError``, an
+    ``IndexError``; ``DamagedError`` if a checksum is wrong; ``UnsupportedError`` for a filter that is not known."""
 
     def __init__(self, block: Block, name: str, handle: Any) -> None:
         self._block = block
@@ -160,7 +168,12 @@ class Variable:
 
     @property
     def oindex(self) -> OuterIndex:
-        """Indexes each dimension by itself: ``v.oindex[[0, 2], [1, 5]]`` has 2 x 2 values."""
+        """Indexes each dimension by itself::
+
+            >>> f["station/north/wind"].oindex[[0, 1], [0, 3]]
+            array([[0., 3.],
+                   [4., 7.]], dtype=float32)
+        """
         return OuterIndex(self)
 
     def read(
@@ -171,7 +184,13 @@ class Variable:
         masked: bool = False,
         decode: bool = False,
     ) -> Any:
-        """Reads all values, or those that ``slab`` selects as in ``v[slab]``.
+        """Reads all values, or those that ``slab`` selects as in ``v[slab]``::
+
+            >>> v = f["station/north/temperature"]
+            >>> v.read(slice(0, 2), out=np.empty(2))
+            array([280., 281.])
+            >>> v.read(masked=True).sum().tolist()
+            1126.0
 
         Args:
             slab: what would stand in brackets; None for all values.
@@ -210,7 +229,8 @@ class Variable:
         return out
 
     def strings(self, slab: Any = None) -> Any:
-        """Reads text as an array of ``str``. Characters are joined along the last dimension; zeros at the end are left out."""
+        """Reads text as an array of ``str`` (dtype object). Characters are joined along the last dimension, which the result does
+        not have; zeros at the end are left out. Raises ``TypeError`` if the values are not text."""
         values = np.asarray(self[...] if slab is None else self[slab])
         return _types.strings_of(values)
 
@@ -231,12 +251,25 @@ class Variable:
 
     @property
     def stats(self) -> Statistics | None:
-        """The statistics that the file has of the values, without reading them; None if it has none."""
+        """The statistics that the file has of the values, without reading them; None if it has none::
+
+            >>> f["station/north/temperature"].stats
+            <nmb.Statistics: elements=4, missing=0, nans=0, minimum=280.0, maximum=283.0>
+        """
         found: Statistics | None = self._native().statistics()
         return found
 
     def compute_stats(self, level: str = "basic", threads: int | None = None) -> Statistics:
-        """Computes statistics from the values: "basic", "histogram" or "parts"."""
+        """Computes statistics from the values, with their mean and standard deviation::
+
+            >>> f["station/north/temperature"].compute_stats().mean
+            281.5
+
+        Args:
+            level: "basic", "histogram" or "parts"; each includes those before it.
+            threads: the number of threads; None for all processors.
+        Errors: those of reading.
+        """
         levels = ("none", "basic", "histogram", "parts")
         if level not in levels[1:]:
             raise SelectionError(f"found level {level!r}, expected one of {levels[1:]}")

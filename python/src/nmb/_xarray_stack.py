@@ -38,7 +38,13 @@ def stack(
     threads: int | None = None,
     **decoding: Any,
 ) -> xarray.Dataset:
-    """Makes one data set of many blocks that have equal variables. Values are read when they are used.
+    """Makes one data set of many blocks that have equal variables. Values are read when they are used::
+
+        >>> ds = nmb.xarray.stack("stations.nmb", ["temperature", "time"])
+        >>> ds.temperature.shape, ds.time_offset.values
+        ((6,), array([0, 4, 6]))
+        >>> nmb.xarray.stack("stations.nmb", "temperature", form="padded").temperature.dims
+        ('block', 'time')
 
     In the form "ragged", values of all blocks are concatenated along the first dimension of a variable, in which blocks may
     differ. ``NODE_offset`` has the places where blocks begin along a dimension ``NODE``: the rows of block ``i`` are
@@ -65,7 +71,9 @@ def stack(
         decoding: keywords of ``xr.open_dataset``: ``mask_and_scale``, ``decode_times``, ``drop_variables`` and others.
     Errors:
         ``MissingError`` if a block does not have a variable; ``ConflictError`` if types, later dimensions, or attributes such
-        as ``units`` or ``scale_factor`` differ between blocks; ``UsageError``.
+        as ``units`` or ``scale_factor`` differ between blocks; ``UsageError``; those of reading, when values are used.
+
+    The data set may be used by several threads, and pickled.
     """
     if form not in ("ragged", "padded"):
         raise UsageError(f'form: found {form!r}, expected "ragged" or "padded"')

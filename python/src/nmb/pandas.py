@@ -8,11 +8,12 @@
     nmb.pandas.find(f, "temperature.max > 300")         # the same for the blocks that are found
     nmb.pandas.values(f, ["time", "temperature"])       # the values themselves, a row for each
 
-The index has the names of the blocks. Blocks are given as for ``nmb.xarray.stack``: None for all blocks of a file, a glob, names,
-positions, or blocks."""
+A file is an ``nmb.File`` or a path. The index has the names of the blocks. Blocks are given as for ``nmb.xarray.stack``: None for
+all blocks of a file, a glob, names, positions, or blocks. The functions may be called from several threads."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,12 +25,17 @@ from ._block import Block
 from ._blocks import BlockSelection, iterate
 from ._errors import ConflictError, MissingError, UsageError
 from ._file import File
+from ._file import open as open_file
 from ._reports import BlockCounts
 from ._types import strings_of
 
 __all__ = ["blocks", "find", "statistics", "tags", "values"]
 
 _STATISTICS = ("elements", "missing", "nans", "minimum", "maximum", "mean", "deviation")
+
+
+def _file_of(file: File | str | os.PathLike[str]) -> File:
+    return file if isinstance(file, File) else open_file(os.path.expanduser(file))
 
 
 def _blocks_of(file: File, wanted: Any) -> list[Block]:
@@ -52,34 +58,57 @@ def _frame(rows: list[dict[Any, Any]], some: list[Block], columns: Sequence[Any]
     return pandas.DataFrame({key: [row.get(key) for row in rows] for key in keys}, index=_index(some))
 
 
-def blocks(file: File, blocks: Any = None) -> pandas.DataFrame:  # noqa: A002
+def blocks(file: File | str | os.PathLike[str], blocks: Any = None) -> pandas.DataFrame:  # noqa: A002
     """A row for each block: its position and the numbers of its variables, dimensions, attributes, records and samples. Reads
-    the index only."""
+    the index only::
+
+        >>> nmb.pandas.blocks(f)["variables"].to_dict()
+        {'station/north': 3, 'station/south': 3}
+
+    Args:
+        file: a file or its path.
+        blocks: None for all blocks, a glob, names, positions or blocks.
+    """
+    file = _file_of(file)
     some = _blocks_of(file, blocks)
     rows = [{"position": block.position, **block.counts._asdict()} for block in some]
     return _frame(rows, some, ("position", *BlockCounts._fields))
 
 
-def tags(file: File, blocks: Any = None) -> pandas.DataFrame:  # noqa: A002
-    """A row for each block and a column for each tag; NaN or None where a block does not have a tag."""
+def tags(file: File | str | os.PathLike[str], blocks: Any = None) -> pandas.DataFrame:  # noqa: A002
+    """A row for each block and a column for each tag; NaN or None where a block does not have a tag::
+
+        >>> nmb.pandas.tags(f, "station/n*")["site"].to_dict()
+        {'station/north': 'north'}
+
+    Args:
+        file, blocks: as for ``nmb.pandas.blocks``.
+    """
+    file = _file_of(file)
     some = _blocks_of(file, blocks)
     return _frame([block.tags for block in some], some)
 
 
 def statistics(
-    file: File,
+    file: File | str | os.PathLike[str],
     variables: str | Sequence[str],
     blocks: Any = None,  # noqa: A002
     *,
     compute: bool = False,
 ) -> pandas.DataFrame:
     """A row for each block with the stored statistics of a variable: elements, missing, nans, minimum, maximum, mean, deviation
-    and the results of functions. For several variables, the columns are (variable, statistic).
+    and the results of functions. For several variables, the columns are (variable, statistic)::
+
+        >>> nmb.pandas.statistics(f, "temperature")["maximum"].to_dict()
+        {'station/north': 283.0, 'station/south': 291.0}
 
     Args:
+        file, blocks: as for ``nmb.pandas.blocks``.
+        variables: a name, or several names.
         compute: whether statistics that are not stored are computed from the values. Otherwise, they are NaN.
     Errors: ``MissingError`` if a block does not have a variable.
     """
+    file = _file_of(file)
     some = _blocks_of(file, blocks)
     names = [variables] if isinstance(variables, str) else list(variables)
     rows = []
@@ -104,13 +133,22 @@ def statistics(
 
 
 def find(
-    file: File, expression: str, variables: str | Sequence[str] | None = None, **options: Any
+    file: File | str | os.PathLike[str], expression: str, variables: str | Sequence[str] | None = None, **options: Any
 ) -> pandas.DataFrame:
-    """The blocks for which an expression holds: their positions and tags and, for ``variables``, their stored statistics.
+    """The blocks for which an expression holds: their positions and tags and, for ``variables``, their stored statistics::
+
+        >>> found = nmb.pandas.find(f, "temperature.max > 285", "temperature")
+        >>> found["temperature.minimum"].to_dict()
+        {'station/south': 290.0}
 
     Args:
+        file: a file or its path.
+        expression: docs/guides/find.md.
+        variables: a name, several names, or None.
         options: keywords of ``File.find``: ``read_values``, ``threads``, ``undecided``.
+    Errors: those of ``File.find``; ``MissingError`` if a block does not have a variable.
     """
+    file = _file_of(file)
     some = file.find(expression, **options)
     parts = [_frame([{"position": block.position} for block in some], some, ["position"]), tags(file, some)]
     if variables is not None:
@@ -122,23 +160,29 @@ def find(
 
 
 def values(
-    file: File,
+    file: File | str | os.PathLike[str],
     variables: str | Sequence[str] | None = None,
     blocks: Any = None,  # noqa: A002
     *,
     decode: bool = True,
     threads: int | None = None,
 ) -> pandas.DataFrame:
-    """The values of variables with one dimension, one block after the other: a row for each value, with the index (block, row).
+    """The values of variables with one dimension, one block after the other: a row for each value, with the index (block, row)::
+
+        >>> nmb.pandas.values(f, ["time", "temperature"]).loc["station/south", "temperature"].tolist()
+        [290.0, 291.0]
 
     In a block, the variables must have equal lengths; blocks may differ. Variables without dimensions are repeated in each row.
 
     Args:
+        file, blocks: as for ``nmb.pandas.blocks``.
         variables: names; None for all variables of the first block that have the dimension of its first one.
         decode: whether missing values become NaN, and ``scale_factor`` and ``add_offset`` are applied. Times stay numbers.
         threads: the number of threads; None for all processors.
-    Errors: ``MissingError`` if a block does not have a variable; ``ConflictError`` if lengths differ in a block.
+    Errors: ``MissingError`` if a block does not have a variable; ``ConflictError`` if lengths differ in a block;
+        ``UsageError`` for a variable with more dimensions; those of reading.
     """
+    file = _file_of(file)
     some = _blocks_of(file, blocks)
     if not some:
         raise MissingError("found no blocks", file=file.path)
