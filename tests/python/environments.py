@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 SKIPPED = 77
 TOOLS = ["scikit-build-core >= 0.10", "nanobind >= 2.4", "numpy >= 2.0", "mypy", "pandas-stubs"]
-PEERS = ["h5py", "netCDF4", "h5netcdf", "xarray", "dask", "distributed", "pandas"]
+PEERS = ["h5py", "netCDF4", "h5netcdf", "xarray", "dask", "distributed", "pandas", "zarr", "lmdb", "matplotlib"]
 
 
 class Missing(Exception):

@@ -59,8 +59,10 @@ class PackageCallsTest(FolderTest):
             self.assertIn(hint, str(caught.exception))
             self.assertEqual(caught.exception.file, f.path)
             self.assertEqual(caught.exception.code, "not_found")
-        with self.assertRaises(TypeError):
+        with self.assertRaisesRegex(TypeError, r"use f.blocks\[0\]"):
             f[0]
+        with self.assertRaisesRegex(TypeError, "blocks have positions"):
+            f.blocks["station/s1"]
 
     def test_blocks(self):
         f = nmb.open(self.stations(40))
@@ -178,11 +180,19 @@ class PackageCallsTest(FolderTest):
                 np.testing.assert_array_equal(values, np.concatenate(expected))
                 self.assertEqual(offsets.tolist(), [0, 8, 9, 17, 47])
                 self.assertEqual(offsets.dtype, np.int64)
+        some = f.blocks.glob("station/s1*")
+        for blocks in (some, "station/s1*"):
+            np.testing.assert_array_equal(f.read_ragged("label", blocks)[0], [b["label"][()] for b in some])
         both = f.read_ragged(["label", "time"], names)
         np.testing.assert_array_equal(both["label"][0], [7, 0, 7, 29])
         self.assertEqual(both["time"][1].tolist(), [0, 8, 9, 17, 47])
-        for wrong, kind in ((("none", names), KeyError), (("time", ["none"]), KeyError), (("time", []), ValueError)):
-            with self.assertRaises(kind):
+        for wrong, kind, what in (
+            (("none", names), KeyError, 'no variable "none"'),
+            (("time", ["none"]), KeyError, 'no block "none"'),
+            (("time", []), ValueError, "at least one block"),
+            (("time", "none*"), ValueError, "at least one block"),
+        ):
+            with self.assertRaisesRegex(kind, what):
                 f.read_ragged(*wrong)
         with netCDF4.Dataset(self.path("other.nc"), "w", format="NETCDF3_CLASSIC") as out:
             out.createDimension("x", 4)
@@ -283,6 +293,8 @@ class PackageCallsTest(FolderTest):
                 self.assertEqual(f[""].name, "")
                 self.assertEqual(f["/"].attrs["title"], "group root")
                 if groups:
+                    with self.assertRaisesRegex(KeyError, r'no variable "b" in block "a"; use f\["a/b"\]'):
+                        f["a"]["b"]
                     self.assertEqual(f["temperature"].chunks, (2, 3, 4))
                     self.assertEqual(f["temperature"].storage.filters[-1][0], 1)
 

@@ -44,6 +44,7 @@ class PandasTablesTest(FolderTest):
         self.assertTrue((table.variables == 5).all())
         self.assertEqual(nmb.pandas.tags(self.file).number.tolist(), [b.tags["number"] for b in self.file.blocks])
         self.assertEqual(nmb.pandas.tags(self.file, "s0*").shape, (10, 1))
+        self.assertTrue(nmb.pandas.tags(self.file.path).equals(nmb.pandas.tags(self.file)))
 
     def test_statistics(self):
         table = nmb.pandas.statistics(self.file, "time")

@@ -30,7 +30,8 @@ class BlockCounts(NamedTuple):
 
     Attributes:
         variables, dimensions, attributes: numbers of objects. Attributes are those of the block and of its variables.
-        records: the length of the record dimension; for blocks from HDF5 and netCDF-4, of the first unlimited dimension.
+        records: the length of the record dimension. For blocks from HDF5 and netCDF-4, the stored length of the first
+            unlimited dimension, which is 0 if netCDF wrote it without a coordinate variable.
         samples: the number of samples, as the writer counted them.
     """
 

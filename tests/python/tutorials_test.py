@@ -1,0 +1,48 @@
+"""The tutorials of examples/ run, and draw their pictures. The pictures are not compared."""
+
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from support import FolderTest, needs_netcdf4
+
+try:
+    import matplotlib
+    import xarray
+except ImportError:
+    matplotlib = xarray = None
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+
+
+@needs_netcdf4
+@unittest.skipUnless(matplotlib, "matplotlib or xarray is not installed")
+class TutorialsTest(FolderTest):
+    def run_tutorial(self, name, pictures):
+        # matplotlib makes a list of fonts at its first use.
+        environment = {**os.environ, "MPLBACKEND": "Agg", "MPLCONFIGDIR": f"{sys.prefix}/matplotlib"}
+        done = subprocess.run(
+            [sys.executable, "-W", "error::DeprecationWarning", EXAMPLES / f"{name}.py"],
+            cwd=self.folder, env=environment, capture_output=True, text=True,
+        )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for picture in pictures:
+            content = (self.folder / name / picture).read_bytes()
+            self.assertTrue(content.startswith(b"\x89PNG") and len(content) > 10_000, picture)
+        return done.stdout
+
+    def test_graph_samples(self):
+        said = self.run_tutorial("graph_samples", ("sizes.png", "batch.png"))
+        self.assertIn("410 blocks, 800 variables", said)
+        self.assertRegex(said, r"32 samples: \d+ nodes, \d+ edges")
+
+    def test_climate_year(self):
+        said = self.run_tutorial("climate_year", ("series.png", "anomaly.png"))
+        self.assertIn("records=360", said)
+        self.assertRegex(said, r"largest: \d\.\d K at -?\d° N, 2\d\d° E")
+
+
+if __name__ == "__main__":
+    unittest.main()
