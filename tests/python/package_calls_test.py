@@ -107,6 +107,11 @@ class PackageCallsTest(FolderTest):
             v.attrs["none"]
         with self.assertRaises(KeyError):
             f["station/s2"]["none"]
+        for wrong in (lambda: v[9], lambda: v.oindex[9], lambda: v.read(9)):
+            with self.assertRaises(IndexError) as caught:
+                wrong()
+            self.assertEqual((caught.exception.file, caught.exception.object), (f.path, v.full_name))
+            self.assertIn(v.full_name, str(caught.exception))
         scalar = f["station/s2/label"]
         self.assertEqual(scalar[()], 2)
         self.assertEqual(scalar[...].shape, ())

@@ -46,6 +46,18 @@ class PandasTablesTest(FolderTest):
         self.assertEqual(nmb.pandas.tags(self.file, "s0*").shape, (10, 1))
         self.assertTrue(nmb.pandas.tags(self.file.path).equals(nmb.pandas.tags(self.file)))
 
+    def test_blocks_without_variables(self):
+        with netCDF4.Dataset(self.path("groups.nc"), "w") as out:
+            for name in ("a", "b"):
+                out.createGroup(name).createVariable("n", "i4", ())[...] = 5
+        nmb.merge(self.path("groups.nc"), self.path("groups.nmb"), block_name="{group}")
+        path = self.path("groups.nmb")
+        self.assertEqual(nmb.pandas.blocks(path).variables.to_dict(), {"": 0, "a": 1, "b": 1})
+        self.assertEqual(nmb.pandas.values(path, "n").n.tolist(), [5, 5])
+        self.assertEqual(nmb.pandas.statistics(path, "n", compute=True).minimum.tolist(), [5, 5])
+        with self.assertRaises(KeyError):
+            nmb.pandas.values(path, "n", blocks="**")
+
     def test_statistics(self):
         table = nmb.pandas.statistics(self.file, "time")
         self.assertEqual(table.maximum.tolist(), [float(i) for i in range(12)])

@@ -416,6 +416,7 @@ class XarrayStackTest(FolderTest):
         nmb.convert(path, self.path("text.nmb"), sync=False)
         for one in (path, self.path("text.nmb")):
             ds = nmb.xarray.stack(one, blocks="g*")
+            xr.testing.assert_identical(nmb.xarray.stack(one), ds)  # the root has no variables
             self.assertEqual(ds.text.values.tolist(), [f"{i}.{k}" for i in range(4) for k in range(i + 1)])
             self.assertEqual(ds.value.values.tolist(), [k for i in range(4) for k in range(i + 1)])
             ds = nmb.xarray.stack(one, blocks="g*", form="padded")

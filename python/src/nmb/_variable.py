@@ -28,7 +28,11 @@ class OuterIndex:
 
     def __getitem__(self, key: Any) -> Any:
         v = self._variable
-        return _selection.read_outer(key, v.shape, v._read_slabs, v.dtype)
+        try:
+            return _selection.read_outer(key, v.shape, v._read_slabs, v.dtype)
+        except SelectionError as error:
+            v._name_in(error)
+            raise
 
 
 class Variable:
@@ -164,7 +168,14 @@ class Variable:
             return self._native().read(None, [], [], None)
         if isinstance(key, str):
             return self[...][key]
-        return _selection.read(key, self.shape, self._read_slabs, self.dtype)
+        try:
+            return _selection.read(key, self.shape, self._read_slabs, self.dtype)
+        except SelectionError as error:
+            self._name_in(error)
+            raise
+
+    def _name_in(self, error: SelectionError) -> None:
+        error.file, error.object = self._block.file.path, self.full_name
 
     @property
     def oindex(self) -> OuterIndex:

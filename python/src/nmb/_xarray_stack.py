@@ -61,7 +61,7 @@ def stack(
     Args:
         source: a file, its path, or blocks of a file, for example from ``f.find()``.
         variables: names; None for the variables of the first block.
-        blocks: which blocks of a file: a glob, or names, positions or blocks. None for all.
+        blocks: which blocks of a file: a glob, or names, positions or blocks. None for all that have variables.
         dim: the name of the dimension of blocks.
         names: whether the names of the blocks become the coordinate ``dim``.
         fill_value: what stands behind the values in the form "padded". By default, it is the variable's ``_FillValue``, or NaN,
@@ -126,8 +126,10 @@ def _blocks_of(source: Any, blocks: Any) -> tuple[File, list[Block]]:
         if any(block.file != some[0].file for block in some):
             raise UsageError("the blocks must be of one file")
         return some[0].file, some
-    if blocks is None or isinstance(blocks, str):
-        return source, list(iterate(source, blocks or "**"))
+    if blocks is None:
+        return source, [block for block in iterate(source, "**") if block.counts.variables]
+    if isinstance(blocks, str):
+        return source, list(iterate(source, blocks))
     if isinstance(blocks, BlockSelection):
         return source, list(blocks)
     return source, [

@@ -9,7 +9,7 @@
     nmb.pandas.values(f, ["time", "temperature"])       # the values themselves, a row for each
 
 A file is an ``nmb.File`` or a path. The index has the names of the blocks. Blocks are given as for ``nmb.xarray.stack``: None for
-all blocks of a file, a glob, names, positions, or blocks. The functions may be called from several threads."""
+all blocks that have variables, a glob, names, positions, or blocks. The functions may be called from several threads."""
 
 from __future__ import annotations
 
@@ -38,9 +38,12 @@ def _file_of(file: File | str | os.PathLike[str]) -> File:
     return file if isinstance(file, File) else open_file(os.path.expanduser(file))
 
 
-def _blocks_of(file: File, wanted: Any) -> list[Block]:
-    if wanted is None or isinstance(wanted, str):
-        return list(iterate(file, wanted or "**"))
+def _blocks_of(file: File, wanted: Any, empty: bool = False) -> list[Block]:
+    """`empty`: whether None includes blocks without variables."""
+    if wanted is None:
+        return [block for block in iterate(file, "**") if empty or block.counts.variables]
+    if isinstance(wanted, str):
+        return list(iterate(file, wanted))
     if isinstance(wanted, BlockSelection):
         return list(wanted)
     return [one if isinstance(one, Block) else file.block(one) if isinstance(one, str) else file.blocks[one] for one in wanted]
@@ -67,10 +70,10 @@ def blocks(file: File | str | os.PathLike[str], blocks: Any = None) -> pandas.Da
 
     Args:
         file: a file or its path.
-        blocks: None for all blocks, a glob, names, positions or blocks.
+        blocks: a glob, names, positions or blocks. None for all; in functions that take variables, for all that have any.
     """
     file = _file_of(file)
-    some = _blocks_of(file, blocks)
+    some = _blocks_of(file, blocks, True)
     rows = [{"position": block.position, **block.counts._asdict()} for block in some]
     return _frame(rows, some, ("position", *BlockCounts._fields))
 
@@ -85,7 +88,7 @@ def tags(file: File | str | os.PathLike[str], blocks: Any = None) -> pandas.Data
         file, blocks: as for ``nmb.pandas.blocks``.
     """
     file = _file_of(file)
-    some = _blocks_of(file, blocks)
+    some = _blocks_of(file, blocks, True)
     return _frame([block.tags for block in some], some)
 
 
