@@ -1,4 +1,4 @@
-"""NMB: files with very many arrays, and netCDF and HDF5 files, in Python::
+"""NMB: files with very many arrays, and netCDF and HDF5 files, in Python.
 
     >>> import nmb
     >>> f = nmb.open("stations.nmb")                 # also classic netCDF, netCDF-4 and HDF5
@@ -15,7 +15,7 @@ Where to look:
     Block, Variable                one sample or group; one array
     merge, convert                 write files
     verify, recover, diff, digest  check, repair and compare files
-    Error                          the base of all exceptions
+    Error                          the base of all exceptions, each of which is also one of Python's own
     nmb.xarray, nmb.pandas         data sets of xarray; tables of pandas (import them)
 
 The guides are docs/guides/python.md and docs/guides/xarray.md."""

@@ -118,7 +118,7 @@ class Block:
         return BlockCounts(*self._native().counts())
 
     def cdl(self) -> str:
-        """The definitions as text, as ``ncdump -h`` prints them."""
+        """The definitions as they are stored, as text in the form of ``ncdump -h`` (CDL)."""
         text: str = self._native().cdl()
         return text
 

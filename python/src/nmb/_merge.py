@@ -66,6 +66,8 @@ def merge(
         >>> nmb.merge(["north.nc", "south.nc"], "joined.nc", mode="join", along="time").conflicts
         []
 
+    Unlike nmcat, it records no provenance in an NMB file.
+
     Args:
         inputs: the files, in this order.
         output: the new file. Its ending says what it becomes, or ``to``: "nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5".
