@@ -37,7 +37,7 @@ def write_samples():
                     group.createVariable(variable, values.dtype, dims)[...] = values
                     zr.create_array(f"{name}/{variable}", shape=values.shape, dtype=values.dtype)[...] = values
                     db.put(f"{name}/{variable}".encode(), values.tobytes())
-    nmb.merge("samples.h5", "samples.nmb", block_name="{group}")
+    nmb.convert("samples.h5", "samples.nmb")
     return samples
 
 
