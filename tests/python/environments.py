@@ -2,10 +2,11 @@
 """Builds the package against a build of NMB, and installs it into two environments: one with the system's packages (numpy 1 on
 Debian 12), one with numpy 2 and newer peers from the package index.
 
-    environments.py --build BUILD
+    environments.py --build BUILD [--wheel WHEEL]
 
 They are BUILD/python/numpy1 and BUILD/python/numpy2, and stay for the next time. Skipped (exit code 77), with what is missing,
-if pip cannot install the packages."""
+if pip cannot install the packages. --wheel builds nothing: it makes numpy2 alone, with all peers, installs that wheel, and prints
+the versions."""
 
 import argparse
 import os
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SKIPPED = 77
 TOOLS = ["scikit-build-core >= 0.10", "nanobind >= 2.4", "numpy >= 2.0", "mypy", "pandas-stubs"]
 PEERS = ["h5py", "netCDF4", "h5netcdf", "xarray", "dask", "distributed", "pandas", "zarr", "lmdb", "matplotlib"]
+MORE_PEERS = ["icechunk", "mypy", "pandas-stubs"]  # for the tests of a wheel
 
 
 class Missing(Exception):
@@ -43,15 +45,28 @@ def make(folder, packages, *options):
             raise Missing(f"pip cannot install {', '.join(packages)}: {said[-1]}")
 
 
+def install(python, wheel):
+    run(python, "-m", "pip", "install", "-q", "--no-deps", "--force-reinstall", wheel, check=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True, type=Path)
-    build = parser.parse_args().build.resolve()
+    parser.add_argument("--wheel", type=Path)
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
     folder = build / "python"
     why = folder / "missing"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     why.unlink(missing_ok=True)
     try:
+        if arguments.wheel:
+            make(folder / "numpy2", PEERS + MORE_PEERS)
+            python = folder / "numpy2/bin/python"
+            install(python, arguments.wheel)
+            run(python, "--version", check=True)
+            run(python, "-m", "pip", "list", check=True)
+            return 0
         make(folder / "numpy1", [], "--system-site-packages")
         make(folder / "numpy2", TOOLS + PEERS)
     except Missing as missing:
@@ -67,7 +82,7 @@ def main():
     # fmt: on
     (wheel,) = wheels.glob("*.whl")
     for name in ("numpy1", "numpy2"):
-        run(folder / name / "bin/python", "-m", "pip", "install", "-q", "--no-deps", "--force-reinstall", wheel, check=True)
+        install(folder / name / "bin/python", wheel)
         said = run(folder / name / "bin/python", "-c", "import nmb, numpy; print(numpy.__version__)", capture_output=True, check=True)
         print(name, "numpy", said.stdout.strip())
     return 0

@@ -87,7 +87,7 @@ nmb::MergeMode mode_of(const OptionValues& values, Background& background) {
   return tiles;
 }
 
-nb::list to_list(const nb::module_& reports, const std::vector<nmb::Conflict>& conflicts) {
+nb::list conflict_list(const nb::module_& reports, const std::vector<nmb::Conflict>& conflicts) {
   nb::list out;
   for (const nmb::Conflict& c : conflicts)
     out.append(reports.attr("Conflict")(to_text(c.kind), to_text(c.object), to_text(c.first_file),
@@ -96,16 +96,16 @@ nb::list to_list(const nb::module_& reports, const std::vector<nmb::Conflict>& c
   return out;
 }
 
-nb::object to_python(const nmb::MergeReport& report) {
+nb::object report_of(const nmb::MergeReport& report) {
   const nb::module_ reports = nb::module_::import_("nmb._reports");
   nb::list unreadable;
   for (const nmb::Status& status : report.unreadable) unreadable.append(exception_of(status));
   return reports.attr("MergeReport")(
-      to_list(reports, report.conflicts), to_list(reports, report.differing),
-      to_list(reports, report.left_out), to_list(reports, report.filled),
-      to_list(reports, report.widened), to_list(reports, report.rebased),
-      nmb_python::to_list(report.losses), unreadable, nmb_python::to_list(report.warnings),
-      report.inputs, report.bytes_in, report.bytes_out, to_tuple(report.totals));
+      conflict_list(reports, report.conflicts), conflict_list(reports, report.differing),
+      conflict_list(reports, report.left_out), conflict_list(reports, report.filled),
+      conflict_list(reports, report.widened), conflict_list(reports, report.rebased),
+      to_list(report.losses), unreadable, to_list(report.warnings), report.inputs, report.bytes_in,
+      report.bytes_out, to_tuple(report.totals));
 }
 
 // Returns (failure or none, report).
@@ -142,7 +142,7 @@ nb::tuple merge_files(nb::list inputs, nb::handle output, nb::dict options, nb::
   nmb::MergeReport report;
   nmb::Status status;
   background.run([&] { status = nmb::try_merge(files, to, all, &report); });
-  return nb::make_tuple(status.ok() ? nb::none() : exception_of(status), to_python(report));
+  return nb::make_tuple(status.ok() ? nb::none() : exception_of(status), report_of(report));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ nb::object number_of(nmb::Type type, const std::array<std::byte, 8>& external) {
   }
 }
 
-nb::object value_of(const nmb::TagValue& value) {
+nb::object tag_value(const nmb::TagValue& value) {
   if (const auto* const text = std::get_if<std::string>(&value)) return to_text(*text);
   if (const auto* const number = std::get_if<std::int64_t>(&value)) return nb::cast(*number);
   if (const auto* const number = std::get_if<std::uint64_t>(&value)) return nb::cast(*number);
@@ -64,7 +64,7 @@ nb::object to_python(const nmb::VariableStatistics& s) {
                                                     number_of(s.type, part.maximum), part.ordered));
   nb::dict functions;
   for (const nmb::FunctionResult& result : s.functions)
-    functions[to_text(result.function)] = value_of(result.value);
+    functions[to_text(result.function)] = tag_value(result.value);
   return nb::module_::import_("nmb._reports")
       .attr("Statistics")(s.computed ? nb::cast(s.elements) : nb::none(),
                           s.computed ? nb::cast(s.missing) : nb::none(),

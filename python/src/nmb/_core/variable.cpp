@@ -61,7 +61,7 @@ nb::tuple dimension_names(const VariableHandle& variable) {
   return nb::tuple(out);
 }
 
-std::vector<AttributeHandle> attributes_of(const VariableHandle& variable) {
+std::vector<AttributeHandle> variable_attributes(const VariableHandle& variable) {
   std::vector<AttributeHandle> out;
   for (const nmb::AttView& att :
        variable.shown ? variable.shown->vars[variable.number].atts : variable.view.atts())
@@ -182,7 +182,7 @@ void bind_variable(nb::module_& module) {
           "shape",
           [](const VariableHandle& v) { return to_tuple(need(v.view.try_shape(), v.full_name())); })
       .def("dimensions", &dimension_names)
-      .def("attributes", &attributes_of)
+      .def("attributes", &variable_attributes)
       .def("read", &read, nb::arg("start").none(), nb::arg("count"), nb::arg("stride"),
            nb::arg("out").none())
       .def("fill", &fill_of)
