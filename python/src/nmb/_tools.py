@@ -5,13 +5,12 @@ an output then stays as it was. ``progress(done, total)`` is called with numbers
 
 from __future__ import annotations
 
-import os
 from typing import cast
 
 from . import _core
 from ._file import File
 from ._file import open as _open
-from ._outputs import Path, Progress, kind_of, with_report
+from ._outputs import Path, Progress, kind_of, path_of, with_report
 from ._reports import Comparison, ConvertReport, Digest, Recovery, VerifyReport
 from ._threads import thread_count
 
@@ -47,7 +46,7 @@ def convert(
         check: whether the result is read back and compared with the input.
         strict: whether a loss or a warning is an error.
     """
-    source, target = os.fspath(input), os.fspath(output)
+    source, target = path_of(input), path_of(output)
     kind = kind_of(target, to, source, False)
     if originals is None:
         originals = kind == "nmb" and not (codec or shuffle or chunk)
@@ -97,7 +96,7 @@ def verify(
         since: checks only what generations after this one added.
     """
     report = _core.verify(
-        os.fspath(path),
+        path_of(path),
         dict(level=level, originals=originals, since=since, external=external, threads=thread_count(threads)),
         progress,
     )
@@ -124,8 +123,8 @@ def recover(
             lost.
     """
     report = _core.recover(
-        os.fspath(path),
-        "" if output is None else os.fspath(output),
+        path_of(path),
+        "" if output is None else path_of(output),
         dict(
             replace=replace,
             sync=sync,
