@@ -662,6 +662,7 @@ TEST_F(WriteReadTest, CallsOfEmptyHandlesFail) {
   refused([&] { (void)empty.kind(); });
   refused([&] { (void)empty.file_length(); });
   refused([&] { (void)empty.generation(); });
+  refused([&] { (void)empty.generation_digest(); });
   refused([&] { (void)empty.has_hdf5_view(); });
   refused([&] { (void)empty.warnings(); });
   refused([&] { empty.provenance(); });

@@ -4,7 +4,7 @@ import random
 import unittest
 
 import numpy as np
-from support import FolderTest, needs_netcdf4, nmb, write_netcdf
+from support import FolderTest, needs_netcdf4, netCDF4, nmb, write_netcdf
 
 
 def random_slice(rng, length):
@@ -82,8 +82,85 @@ class NumpySlicesTest(FolderTest):
                 for _ in range(40):
                     self.check(variable, whole, random_key(rng, whole.shape))
 
+    def test_an_ellipsis_divides_arrays(self):
+        values = write_netcdf(self.path("a.nc"), "NETCDF3_CLASSIC")
+        v, whole = nmb.open(self.path("a.nc"))["temperature"], values["temperature"]
+        for key in (
+            (slice(1, 3), [0, 2], Ellipsis, [1, 5]),
+            (slice(1, 3), [0, 2], Ellipsis, [[1], [5]]),
+            (Ellipsis, [0, 2], [1, 5]),
+            ([0, 2], [1, 3], Ellipsis),
+            ([0, 2], Ellipsis, [1, 3]),
+            (0, [0, 2], Ellipsis, [1, 3]),
+        ):
+            self.check(v, whole, key)
+
+    def test_all_types_and_ways_to_read(self):
+        """Random keys for variables of all types, in all kinds of files, by all calls that take a key."""
+        rng, numbers = random.Random(8), np.random.default_rng(8)
+        shapes = [(), (1,), (17,), (6, 5, 7), (40, 30), (2, 3, 4, 5)]
+        values = {}
+        source = self.path("a.nc")
+        with netCDF4.Dataset(source, "w") as out:
+            for length in {n for shape in shapes for n in shape}:
+                out.createDimension(f"d{length}", length)
+            out.createDimension("rows", None)
+            for kind in "i1 u1 i2 u2 i4 u4 i8 u8 f4 f8 S1".split():
+                for number, shape in enumerate([*shapes, (9, 6)]):
+                    name, dims = f"{kind}_{number}", [f"d{n}" for n in shape]
+                    more = {}
+                    if number == len(shapes):
+                        dims[0] = "rows"
+                    elif shape and rng.random() < 0.5:
+                        more = dict(zlib=rng.random() < 0.6, chunksizes=[max(1, n // rng.randint(1, 4)) for n in shape])
+                    v = out.createVariable(name, kind, dims, **more)
+                    v.set_auto_maskandscale(False)
+                    if kind == "S1":
+                        values[name] = numbers.choice(np.frombuffer(b"abcdefg", "S1"), shape)
+                    elif kind[0] == "f":
+                        values[name] = np.asarray(numbers.normal(0, 100, shape), kind)
+                    else:
+                        limits = np.iinfo(kind)
+                        values[name] = np.asarray(numbers.integers(limits.min, limits.max, shape, kind, endpoint=True))
+                    v[...] = values[name]
+        variables = [(nmb.open(source), "")]
+        for name, options in (("plain", {}), ("zstd", {"codec": "zstd", "shuffle": True}), ("view", {"hdf5_view": "on"})):
+            nmb.merge(source, self.path(name + ".nmb"), originals=False, sync=False, **options)
+            variables += [(nmb.open(self.path(name + ".nmb")), "a"), (nmb.open(self.path(name + ".nmb"), verify=False), "a")]
+        nmb.convert(source, self.path("b.nc"), to="cdf5", sync=False)
+        variables.append((nmb.open(self.path("b.nc")), ""))
+        for _ in range(900):
+            file, block = rng.choice(variables)
+            name, whole = rng.choice(list(values.items()))
+            v, key = file.block(block)[name], random_key(rng, whole.shape)
+            what = f"{file.path}: {name}[{key!r}]"
+            try:
+                expected = whole[key]
+            except (IndexError, ValueError):
+                with self.assertRaises((IndexError, ValueError), msg=what):
+                    v.read(key)
+                continue
+            found = [v.read(key), file.read_many([(block, name, key)], threads=rng.choice([1, 3]))[0]]
+            if isinstance(expected, np.ndarray):
+                backward = np.zeros((*expected.shape, 2), whole.dtype)[..., 1]
+                for out in (np.zeros(expected.shape, whole.dtype), np.zeros(expected.shape, whole.dtype, order="F"), backward):
+                    found.append(v.read(key, out=out))
+                    self.assertIs(found[-1], out)
+                    found += file.read_many([(block, name, key)], out=[np.zeros_like(out)])
+            for one in found:
+                self.assertEqual((np.shape(one), one.dtype), (np.shape(expected), whole.dtype), what)
+                np.testing.assert_array_equal(one, expected, what)
+
+        for name, whole in values.items():
+            file, block = rng.choice(variables)
+            rows, count = whole.reshape(whole.shape or (1,)), rng.randint(1, 4)
+            for axis in range(rows.ndim):
+                found, offsets = file.read_ragged(name, [block] * count, axis=axis, threads=rng.choice([1, 3]))
+                np.testing.assert_array_equal(found, np.concatenate([rows] * count, axis), f"{name}, axis {axis}")
+                self.assertEqual((found.dtype, offsets.tolist()), (whole.dtype, [i * rows.shape[axis] for i in range(count + 1)]))
+
     def test_scattered_points_are_not_read_as_a_box(self):
-        with __import__("netCDF4").Dataset(self.path("a.nc"), "w", format="NETCDF3_64BIT_DATA") as out:
+        with netCDF4.Dataset(self.path("a.nc"), "w", format="NETCDF3_64BIT_DATA") as out:
             out.createDimension("x", 3000)
             out.createDimension("y", 400)
             whole = np.arange(1200000, dtype="i4").reshape(3000, 400)
@@ -125,8 +202,30 @@ class NumpySlicesTest(FolderTest):
         np.testing.assert_array_equal(columns, whole[:, 0].T)
         with self.assertRaises(ValueError):
             v.read(out=np.zeros(3))
+        whole_numbers = nmb.open(self.path("a.nc"))["count"]
+        for wrong, other in ((v, "i2"), (whole_numbers, "i2"), (whole_numbers, "f4"), (whole_numbers, "u4")):
+            for name in (slice(None), slice(None, None, -1)):  # read into the array, and copied
+                with self.assertRaises(TypeError, msg=other):
+                    wrong.read(name, out=np.zeros(wrong.shape, other))
+        v.read(out=(rounded := np.zeros((6, 5, 7), "f2")))
+        np.testing.assert_array_equal(rounded, whole.astype("f2"))
+        fixed = np.zeros((6, 5, 7), "f4")
+        fixed.flags.writeable = False
+        for key in (slice(None), slice(None, None, -1)):
+            with self.assertRaises(ValueError):
+                v.read(key, out=fixed)
         with self.assertRaises(TypeError):
-            v.read(out=np.zeros((6, 5, 7), "i2"))
+            v.read(out=np.zeros((6, 5, 7), "f4"), masked=True)
+        masked = np.ma.masked_all((6, 5, 7), "f4")
+        self.assertIs(v.read(out=masked), masked)
+        self.assertFalse(np.ma.getmaskarray(masked).any())
+        many = nmb.open(self.path("a.nc")).read_many
+        with self.assertRaises(ValueError):
+            many([("", "temperature", (0, 0))], out=[np.zeros((3, 7), "f4")])  # not repeated in each row
+        shifted = np.zeros(6 * 5 * 7 * 4 + 1, "u1")[1:].view("f4").reshape(6, 5, 7)
+        for odd in (shifted, np.zeros((7, 5, 6), "f4").T):
+            np.testing.assert_array_equal(v.read(out=odd), whole)
+            np.testing.assert_array_equal(many([v], out=[odd])[0], whole)
         np.testing.assert_array_equal(np.asarray(v), whole)
         np.testing.assert_array_equal(np.array(v, dtype="f8"), whole.astype("f8"))
         np.testing.assert_array_equal(np.stack(list(v)), whole)

@@ -107,6 +107,9 @@ class NumpyTypesTest(FolderTest):
             out.create_dataset("ascii", data=np.array([b"a", b"bc"], object), dtype=h5py.string_dtype("ascii"))
             out.create_dataset("fixed", data=np.array([b"a", b"bc"], "S4"))
             out.create_dataset("one", data="text")
+            pairs_of = h5py.h5t.array_create(h5py.h5t.py_create(h5py.string_dtype(), logical=True), (2,))
+            h5py.h5d.create(out.id, b"word_pairs", pairs_of, h5py.h5s.create_simple((3,)))
+            out["word_pairs"][...] = np.array([["a", "b"], ["", "cc"], ["x", "yz"]], object)
             ragged = out.create_dataset("ragged", (4,), h5py.vlen_dtype("<f4"))
             for i in range(4):
                 ragged[i] = np.arange(i, dtype="f4")
@@ -126,6 +129,8 @@ class NumpyTypesTest(FolderTest):
             self.assertEqual(f["fixed"][...].tolist(), [b"a", b"bc"])
             self.assertEqual(f["fixed"].strings().tolist(), ["a", "bc"])
             self.assertEqual(f["one"][()], "text")
+            self.assertEqual(f["word_pairs"][...].tolist(), [["a", "b"], ["", "cc"], ["x", "yz"]])
+            self.assertEqual(f["word_pairs"][::-1].tolist(), [["x", "yz"], ["", "cc"], ["a", "b"]])
             for found, expected in zip(f["ragged"][...], theirs["ragged"][...]):
                 self.assertEqual(found.dtype, np.dtype("f4"))
                 np.testing.assert_array_equal(found, expected)
@@ -223,6 +228,27 @@ class NumpyTypesTest(FolderTest):
                 self.assertIsInstance(found, np.ma.MaskedArray)
                 np.testing.assert_array_equal(np.ma.getmaskarray(found), np.ma.getmaskarray(expected), name)
                 np.testing.assert_array_equal(found.compressed(), expected.compressed(), name)
+        # Stated in another type than that of the values; numpy 1 and 2 compare these in different types.
+        path = self.path("stated.nc")
+        cases = {
+            "double": ("f4", np.float64(1e20), [1e20, 1, np.nan], [True, False, False]),
+            "tenth": ("f4", np.float64(0.1), [0.1, 0.2, 0], [True, False, False]),
+            "several": ("f4", np.array([1.5, np.nan]), [1.5, 2, np.nan], [True, False, True]),
+            "large": ("i8", np.float64(-(2.0**63)), [-(2**63), -(2**63) + 9, 1], [True, False, False]),
+            "half": ("i4", np.float64(1.5), [1, 2, 0], [False, False, False]),
+            "negative": ("u2", np.int8(-2), [65534, 254, 0], [False, False, False]),
+            "wide": ("i1", np.int32(-1), [-1, 1, 0], [True, False, False]),
+        }
+        with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as out:
+            out.createDimension("n", 3)
+            for name, (kind, stated, values, _) in cases.items():
+                v = out.createVariable(name, kind, ("n",))
+                v.set_auto_maskandscale(False)
+                v.missing_value = stated
+                v[:] = np.array(values, kind)
+        for name, (_, _, _, missing) in cases.items():
+            found = nmb.open(path)[name].read(masked=True)
+            self.assertEqual(np.ma.getmaskarray(found).tolist(), missing, name)
         scaled = f["scaled"].read(decode=True)
         self.assertEqual(scaled.dtype, np.float64)
         self.assertTrue(np.isnan(scaled[2]))

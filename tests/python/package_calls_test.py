@@ -1,6 +1,7 @@
 """The calls of the package: blocks, variables, attributes, many reads, find and statistics."""
 
 import os
+import pickle
 import threading
 import unittest
 from pathlib import Path
@@ -287,6 +288,114 @@ class PackageCallsTest(FolderTest):
         self.assertIsInstance(f.provenance, list)
         self.assertEqual(f.warnings, [])
 
+    def test_blocks_stay_what_they_are(self):
+        """Blocks that were taken before refresh() and close() are those of their generation, in every call."""
+        path = self.stations()
+        f = nmb.open(path)
+        block, selection = f["station/s1"], f.blocks.glob("station/s1*")
+        v = block["temperature"]
+        before = v[...]
+        self.assertEqual(len(selection), 1)
+        with netCDF4.Dataset(self.path("s1.nc"), "a") as out:
+            out["temperature"][:] = -before
+        for name in ("a", "s10"):
+            with netCDF4.Dataset(self.path(name + ".nc"), "w", format="NETCDF3_CLASSIC") as out:
+                out.createDimension("n", 1)
+                out.createVariable("temperature", "f4", ("n",))[:] = 1
+        nmb.merge(self.path("s1.nc"), path, block_name="station/{stem}", append=True, replace_blocks=True)
+        nmb.merge([self.path("a.nc"), self.path("s10.nc")], path, block_name="station/{stem}", append=True)
+        self.assertTrue(f.refresh())
+        self.assertEqual((f.generation, block.position, f["station/s1"].position), (3, 1, 2))
+        np.testing.assert_array_equal(f["station/s1/temperature"][...], -before)
+        self.assertNotEqual(block, f["station/s1"])
+        self.assertNotIn(block, f.blocks)
+        self.assertIn(f["station/s1"], f.blocks)
+        self.assertEqual((selection.names, len(selection)), (["station/s1"], 1))
+        again = pickle.loads(pickle.dumps((block, v, f)))
+        self.assertEqual(again, (block, v, f))
+        f.close()
+        for one in (block, again[0], pickle.loads(pickle.dumps(block))):
+            for found in (
+                one["temperature"][...],
+                one["temperature"][[1, 0]][::-1],
+                one["temperature"].oindex[[0, 1], [0, 1, 2]],
+                one.read()["temperature"],
+                again[2].read_many([(one, "temperature")])[0],
+                again[2].read_ragged("temperature", [one])[0],
+            ):
+                np.testing.assert_array_equal(found, before)
+        self.assertEqual(block.position, 1)
+        np.testing.assert_array_equal(v[[1, 0]], before[::-1])
+        with self.assertRaises(ValueError):
+            f.refresh()
+
+    def test_places_of_blocks(self):
+        path = self.stations()
+        f = nmb.open(path)
+        last = f.blocks[4]["temperature"][...]
+        for place in (-1, np.int64(-1), np.int8(4), np.uint64(4)):
+            np.testing.assert_array_equal(f.read_ragged("temperature", [place])[0], last)
+            np.testing.assert_array_equal(f.read_many([(place, "temperature")])[0], last)
+            np.testing.assert_array_equal(f.blocks[place]["temperature"][...], last)
+        for place in (5, -6, 1 << 63, 1 << 64, -(1 << 70)):
+            for call in (
+                lambda: f.read_ragged("temperature", [place]),
+                lambda: f.read_many([(place, "temperature")]),
+                lambda: f.blocks[place],
+            ):
+                with self.assertRaises(IndexError, msg=str(place)):
+                    call()
+        with self.assertRaises(ValueError):
+            f.read_ragged("temperature", np.array([True, False, False, True, False]))  # positions 1 and 0
+        with self.assertRaises(ValueError):
+            f.read_ragged("temperature", "station/s1")
+        with self.assertRaises(TypeError):
+            f.read_ragged("temperature", [1.0])
+        self.assertEqual(list(f["station/s1"].read("time")), ["time"])
+        self.assertNotIn("station/s1/temperature", f.blocks)
+        other = nmb.open(self.path("s2.nc"))
+        np.testing.assert_array_equal(f.read_many([(other[""], "temperature")])[0], other["temperature"][...])
+
+    def test_arguments_are_checked(self):
+        path = self.stations()
+        for wrong in ({"generation": -1}, {"generation": 1 << 64}, {"cache": -1}, {"request_bytes": -1}):
+            with self.assertRaises(ValueError, msg=str(wrong)):
+                nmb.open(path, **wrong)
+        with self.assertRaises(ValueError):
+            nmb.open(self.path("s1.nc"), generation=1)
+        self.assertEqual(nmb.open(path, generation=None, cache=0).generation, 1)
+        for call in (
+            lambda name: nmb.open(name),
+            lambda name: nmb.merge([name], self.path("x.nmb")),
+            lambda name: nmb.merge([path], name, to="nmb"),
+            lambda name: nmb.verify(name),
+        ):
+            with self.assertRaises(ValueError):
+                call(path + "\0x")
+        self.assertFalse(os.path.exists(self.path("x.nmb")))
+        f = nmb.open(path)
+        for threads in (1 << 40, 2, np.int64(1)):
+            self.assertEqual(len(f.read_many([(0, "label")], threads=threads)), 1)
+        with self.assertRaises(TypeError):
+            f.read_many([(0, "label")], threads=1.5)
+
+    def test_names_that_netcdf_programs_see(self):
+        """A variable that has the name of a dimension and is not its coordinate."""
+        with netCDF4.Dataset(self.path("a.nc"), "w") as out:
+            out.createDimension("n", 3)
+            out.createDimension("m", 2)
+            out.createVariable("n", "i2", ("m",))[:] = [7, 8]
+            out.createVariable("other", "i4", ("n",))[:] = [1, 2, 3]
+        nmb.merge(self.path("a.nc"), self.path("a.nmb"))
+        for f, block in ((nmb.open(self.path("a.nc")), ""), (nmb.open(self.path("a.nmb")), "a")):
+            for found in (
+                f.block(block)["n"][...],
+                f.read_many([(block, "n")])[0],
+                f.read_ragged("n", [block])[0],
+                f.block(block).read()["n"],
+            ):
+                self.assertEqual(found.tolist(), [7, 8])
+
     def test_classic_netcdf4_and_hdf5_files(self):
         for form, groups in (("NETCDF3_CLASSIC", ()), ("NETCDF3_64BIT_OFFSET", ()), ("NETCDF4", ("a", "a/b"))):
             values = write_netcdf(self.path("f.nc"), form, groups)
@@ -326,7 +435,7 @@ class PackageCallsTest(FolderTest):
         path = self.stations(10)
         write_netcdf(self.path("a.nc"), "NETCDF4", ("g",))
         before = None
-        for i in range(3000):
+        for i in range(10000 if os.environ.get("NMB_ALL") else 3000):
             with nmb.open(path) as f:
                 f["station/s3"].read()
                 f["station/s3/temperature"].attrs["units"]

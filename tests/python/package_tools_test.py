@@ -162,7 +162,7 @@ class PackageToolsTest(FolderTest):
         self.big(megabytes=256)
         code = (
             "import nmb, os, signal, sys, threading, time\n"
-            "threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+            "threading.Timer(float(sys.argv[2]), os.kill, (os.getpid(), signal.SIGINT)).start()\n"
             "try:\n"
             "    call = compile(sys.argv[1], 'call', 'exec')\n"
             "    while True: exec(call)\n"
@@ -172,13 +172,15 @@ class PackageToolsTest(FolderTest):
         for call in (
             "nmb.merge('big.nc', 'x.nmb', replace=True, sync=False)",
             "nmb.verify('big.nmb')",
+            "nmb.recover('big.nmb', 'y.nmb', replace=True, sync=False)",
             "nmb.diff('big.nc', 'big.nmb')",
             "nmb.digest('big.nc', threads=1)",
         ):
             here = os.getcwd()
             os.chdir(self.folder)
             try:
-                self.assertEqual(python(code, call), "stopped\n", call)
+                for seconds in (0.02, 0.05, 0.12):
+                    self.assertEqual(python(code, call, seconds), "stopped\n", call)
             finally:
                 os.chdir(here)
 

@@ -9,7 +9,7 @@ import time
 import unittest
 
 import numpy as np
-from support import FolderTest, needs_netcdf4, nmb, write_netcdf
+from support import FolderTest, needs_netcdf4, nmb, open_fds, resident, write_netcdf
 
 
 def total(variable):
@@ -50,6 +50,32 @@ class ProcessHandlesTest(FolderTest):
         self.assertNotIn("new", again)
         self.assertEqual(again.generation, 1)
         self.assertIn("new", nmb.open(self.path("a.nmb")))
+
+    def test_another_file_of_the_same_generation_is_refused(self):
+        """An NMB file with the same definitions took the place of the one that was pickled."""
+        variable = self.files[0]["classic/temperature"]
+        before, sent = variable[...], pickle.dumps(variable)
+        write_netcdf(self.path("classic.nc"), "NETCDF3_CLASSIC", seed=9)
+        nmb.merge([self.path("a.nc"), self.path("classic.nc")], self.path("a.nmb"), replace=True)
+        with self.assertRaises(nmb.DamagedError) as caught:
+            pickle.loads(sent)
+        self.assertEqual(caught.exception.file, self.path("a.nmb"))
+        np.testing.assert_array_equal(variable[...], before)
+        queue = multiprocessing.get_context("fork").SimpleQueue()
+
+        def read():
+            try:
+                queue.put(variable[...].tolist())
+            except nmb.Error as error:
+                queue.put(error)
+
+        child = multiprocessing.get_context("fork").Process(target=read)
+        child.start()
+        self.assertIsInstance(queue.get(), nmb.DamagedError)
+        child.join()
+        self.assertTrue(self.files[0].refresh())
+        self.assertEqual(self.files[0].generation, 1)
+        self.assertFalse((self.files[0]["classic/temperature"][...] == before).all())
 
     def test_a_file_that_changed_is_refused(self):
         sent = pickle.dumps(self.files[2])
@@ -113,6 +139,33 @@ class ProcessHandlesTest(FolderTest):
             child.join()
         for file, name in zip(self.files, self.names):
             np.testing.assert_array_equal(file[name][...], nmb.open(file.path)[name][...])
+
+    def test_forks_keep_no_memory(self):
+        """Children that read, and children that are killed while they do, leave the memory of the parent as it was."""
+        rounds = 10000 if os.environ.get("NMB_ALL") else 150
+        before = fds = 0
+        for i in range(rounds):
+            child = os.fork()
+            if child == 0:
+                try:
+                    for file, name in zip(self.files[:1] if i % 10 else self.files, self.names):
+                        for _ in range(1 if i % 3 else 1000):
+                            file[name][...]
+                finally:
+                    os._exit(0)
+            if i % 3 == 0:
+                time.sleep(0.002)
+                os.kill(child, signal.SIGKILL)
+            limit = time.monotonic() + 60
+            while os.waitpid(child, os.WNOHANG) == (0, 0):
+                self.assertLess(time.monotonic(), limit, "a child hangs")
+                time.sleep(0.001)
+            with nmb.open(self.path("a.nmb")) as file:
+                file["classic"].read()
+            if i == rounds // 3:
+                before, fds = resident(), open_fds()
+        self.assertLessEqual(resident(), before * 1.01 + 256)
+        self.assertLessEqual(open_fds(), fds)
 
     def test_errors_can_be_pickled(self):
         for code in ("usage", "damaged", "not_found", "limit", "conflict"):

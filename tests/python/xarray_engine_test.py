@@ -371,6 +371,31 @@ class XarrayStackTest(FolderTest):
             xr.testing.assert_identical(nmb.xarray.stack(self.file, "weight", blocks=blocks), ds)
         xr.testing.assert_identical(pickle.loads(pickle.dumps(nmb.xarray.stack(found, "weight"))), ds)
 
+    def test_data_sets_stay_what_they_are(self):
+        """A generation in which all positions are others, and a closed file, change nothing."""
+        expected = nmb.xarray.stack(self.samples, ["x"]).x.values
+        stacked = nmb.xarray.stack(self.file, ["x"])
+        of_blocks = nmb.xarray.stack(list(self.file.blocks)[3:5], ["x"])
+        old = self.file["s003"]
+        one = xr.open_dataset(old, engine="nmb")
+        with netCDF4.Dataset(self.path("a.nc"), "w", format="NETCDF3_CLASSIC") as out:
+            out.createDimension("node", 3)
+            out.createVariable("x", "f4", ("node",))[:] = 1
+        nmb.merge(self.path("a.nc"), self.samples, block_name="{stem}", append=True)
+        self.assertTrue(self.file.refresh())
+        self.assertEqual(self.file.blocks[0].name, "a")
+        with self.assertRaises(ValueError):
+            nmb.xarray.stack(self.file, ["x"], blocks=[old])
+        with self.assertRaises(ValueError):
+            nmb.xarray.stack([old, self.file["s004"]], ["x"])
+        self.file.close()
+        again = pickle.loads(pickle.dumps(stacked))
+        for ds in (stacked, again):
+            np.testing.assert_array_equal(ds.x.values, expected)
+        np.testing.assert_array_equal(of_blocks.x.values, nmb.xarray.stack(self.samples, ["x"], blocks=["s003", "s004"]).x.values)
+        np.testing.assert_array_equal(one.x.values, old["x"][...])
+        np.testing.assert_array_equal(xr.open_dataset(old, engine="nmb").x.values, old["x"][...])
+
     def test_other_process(self):
         ds = nmb.xarray.stack(self.samples, ["x", "weight"])
         with open(self.path("pickle"), "wb") as file:

@@ -542,6 +542,13 @@ std::uint64_t Reader::generation() const {
   const FileReader* const reader = state_->file.reader();
   return reader ? reader->generation() : 0;
 }
+std::array<std::uint64_t, 2> Reader::generation_digest() const {
+  check(check_handle(state_));
+  const FileReader* const reader = state_->file.reader();
+  if (!reader) return {};
+  const Digest digest = reader->generation_digest();
+  return {digest.low, digest.high};
+}
 bool Reader::has_hdf5_view() const {
   check(check_handle(state_));
   const FileReader* const reader = state_->file.reader();

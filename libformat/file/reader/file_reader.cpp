@@ -168,6 +168,7 @@ Status FileReader::get_all_same(const Object& object, const Hyperslab& slab,
 
 std::uint64_t FileReader::generation() const { return state_->superblock().generation; }
 Digest FileReader::file_id() const { return state_->superblock().file_id; }
+Digest FileReader::generation_digest() const { return digest_of(state_->superblock().encode()); }
 std::uint32_t FileReader::piece_size() const { return state_->superblock().piece_size; }
 bool FileReader::has_hdf5_view() const { return !state_->superblock().view.absent(); }
 Result<std::uint64_t> FileReader::hdf5_view_generation() const {

@@ -76,6 +76,9 @@ class FileReader {
 
   NMB_EXPORT std::uint64_t generation() const;
   NMB_EXPORT Digest file_id() const;
+  // Returns the digest of the superblock, which has the checksums of all that belongs to the
+  // generation.
+  NMB_EXPORT Digest generation_digest() const;
   NMB_EXPORT std::uint64_t file_length() const;
   // Returns whether HDF5 programs can read the file (spec/hdf5_view.md).
   NMB_EXPORT bool has_hdf5_view() const;

@@ -14,6 +14,7 @@
 // outlive the Reader. Reader and handles are thread-safe, except for the collective calls.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -412,8 +413,11 @@ class Reader {
 
   NMB_EXPORT FileKind kind() const;
   NMB_EXPORT std::uint64_t file_length() const;
-  // For files other than NMB files, the following functions return 0, false or nothing.
+  // For files other than NMB files, the following functions return zeros, false or nothing.
   NMB_EXPORT std::uint64_t generation() const;
+  // Returns a digest of everything in the generation that is read, values included: a file that
+  // took the place of this one has another, unless it is a copy.
+  NMB_EXPORT std::array<std::uint64_t, 2> generation_digest() const;
   NMB_EXPORT bool has_hdf5_view() const;
   NMB_EXPORT std::vector<Finding> warnings() const;  // defects that did not prevent opening
   // Returns the JSON objects of Writer::add_provenance(), oldest first.

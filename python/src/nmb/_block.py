@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _core, _display
 from ._attributes import Attributes
+from ._cached import cached_property
 from ._errors import MissingError
-from ._handles import Epoch
+from ._handles import Epoch, State
 from ._reports import BlockCounts
 from ._threads import thread_count
 from ._variable import Variable
@@ -52,17 +52,18 @@ class Block:
     Blocks may be used by several threads and after a fork, and can be pickled. Errors: ``MissingError``, a ``KeyError``, for a
     variable that does not exist; ``DamagedError``."""
 
-    __slots__ = ("_file", "_name", "_handle", "_epoch", "__dict__")
+    __slots__ = ("_file", "_state", "_name", "_handle", "_epoch", "__dict__")
 
-    def __init__(self, file: File, name: str, handle: Any) -> None:
+    def __init__(self, file: File, state: State, name: str, handle: Any) -> None:
         self._file = file
+        self._state = state
         self._name = name
         self._handle = handle
         self._epoch = Epoch.now
 
     def _native(self) -> Any:
         if self._epoch != Epoch.now:
-            self._handle = self._file._block_handle(self._name)
+            self._handle = self._state.native().block(self._name)
             self._epoch = Epoch.now
         return self._handle
 
@@ -79,7 +80,7 @@ class Block:
     @property
     def position(self) -> int:
         """The position in the order of all names, from 0."""
-        position: int = self._file._native().position(self._name)
+        position: int = self._state.native().position(self._name)
         return position
 
     @property
@@ -135,7 +136,7 @@ class Block:
             threads: the number of threads; None for all processors. More than one helps only with very large variables.
         Errors: ``MissingError``; ``DamagedError`` if a checksum is wrong; ``UnsupportedError`` for a filter that is not known.
         """
-        names = None if variables is None else list(variables)
+        names = None if variables is None else [variables] if isinstance(variables, str) else list(variables)
         values: dict[str, Any] = _core.read_block(
             self._native(), names, threads if threads == 1 else thread_count(threads)
         )
@@ -180,13 +181,13 @@ class Block:
         return self.variables.items()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Block) and (self._file, self._name) == (other._file, other._name)
+        return isinstance(other, Block) and (self._state, self._name) == (other._state, other._name)
 
     def __hash__(self) -> int:
-        return hash((self._file, self._name))
+        return hash((self._state, self._name))
 
     def __reduce__(self) -> Any:
-        return _block_again, (self._file, self._name)
+        return _block_again, (self._file, self._state, self._name)
 
     def __repr__(self) -> str:
         return _display.block_text(self)
@@ -195,5 +196,5 @@ class Block:
         return _display.block_html(self)
 
 
-def _block_again(file: File, name: str) -> Block:
-    return Block(file, name, file._block_handle(name))
+def _block_again(file: File, state: State, name: str) -> Block:
+    return Block(file, state, name, state.native().block(name))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from . import _display
 from ._block import Block
 from ._errors import MissingError, SelectionError
+from ._handles import State
 
 if TYPE_CHECKING:
     from ._file import File
@@ -19,11 +20,15 @@ _FIRST, _MOST = 16, 1024
 
 def iterate(file: File, glob: str) -> Iterator[Block]:
     """The blocks whose names match, in the order of names. Reads the index as it goes."""
+    return _iterate(file, file._current(), glob)
+
+
+def _iterate(file: File, state: State, glob: str) -> Iterator[Block]:
     start, number = "", _FIRST
     while True:
-        some = file._native().blocks(glob, start, number)
+        some = state.native().blocks(glob, start, number)
         for handle in some:
-            yield Block(file, handle.name, handle)
+            yield Block(file, state, handle.name, handle)
         if len(some) < number:
             return
         start, number = some[-1].name + "\0", min(4 * number, _MOST)
@@ -39,15 +44,16 @@ class BlockSelection:
 
     def __init__(self, file: File, glob: str) -> None:
         self._file = file
+        self._state = file._current()
         self._glob = glob
         self._length: int | None = None
 
     def __iter__(self) -> Iterator[Block]:
-        return iterate(self._file, self._glob)
+        return _iterate(self._file, self._state, self._glob)
 
     def __len__(self) -> int:
         if self._length is None:
-            self._length = int(self._file._native().count(self._glob))
+            self._length = int(self._state.native().count(self._glob))
         return self._length
 
     @property
@@ -83,7 +89,7 @@ class Blocks:
     @overload
     def __getitem__(self, position: slice) -> list[Block]: ...
     def __getitem__(self, position: int | slice) -> Block | list[Block]:
-        if type(position) is int and position >= 0:
+        if type(position) is int and 0 <= position < 1 << 63:
             try:
                 return self._at(position)
             except MissingError:
@@ -101,16 +107,17 @@ class Blocks:
         return self._at(i % length)
 
     def _at(self, position: int) -> Block:
-        handle = self._file._native().block_at(position)
-        return Block(self._file, handle.name, handle)
+        state = self._file._current()
+        handle = state.native().block_at(position)
+        return Block(self._file, state, handle.name, handle)
 
     def __iter__(self) -> Iterator[Block]:
         return iterate(self._file, "**")
 
     def __contains__(self, block: object) -> bool:
         if isinstance(block, Block):
-            return block.file == self._file and block.name in self._file
-        return isinstance(block, str) and block in self._file
+            return block._state == self._file._current()
+        return isinstance(block, str) and self._file._native().block(block) is not None
 
     def glob(self, pattern: str) -> BlockSelection:
         """The blocks whose names match as a whole: ``*`` and ``?`` match within a part of a path, ``**`` across parts, and

@@ -28,6 +28,19 @@ def default_fill(dtype: np.dtype[Any]) -> Any:
     return None if number is None else dtype.type(number)
 
 
+def _of_type(one: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
+    """A stated missing value in the type of the values: 1e20 as a double means the same float. None if it has no such value."""
+    if one.dtype.kind not in "iuf" or dtype.kind not in "iuf":
+        return one
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return one.astype(dtype)
+    if one.dtype.kind == "f" and not float(one).is_integer():
+        return None
+    number, limits = int(one), np.iinfo(dtype)
+    return np.asarray(number, dtype) if limits.min <= number <= limits.max else None
+
+
 def is_missing(
     values: np.ndarray[Any, Any], attributes: Mapping[str, Any], fill: Any, fill_from: str
 ) -> Any:
@@ -47,9 +60,9 @@ def is_missing(
         some.extend(np.asarray(stated).reshape(-1))
     missing = np.zeros(values.shape, bool)
     for one in some:
+        one = None if one is None else _of_type(np.asarray(one), values.dtype)
         if one is None:
             continue
-        one = np.asarray(one)
         if values.dtype.kind == "f" and one.dtype.kind == "f" and np.isnan(one):
             missing |= np.isnan(values)
         else:

@@ -8,11 +8,11 @@ from collections.abc import Iterator, KeysView, Mapping
 from types import TracebackType
 from typing import Any
 
-from . import _display, _handles
+from . import _display
 from ._block import Block
 from ._blocks import Blocks, iterate
 from ._errors import MissingError, UsageError
-from ._handles import Epoch, Options
+from ._handles import Options, State, open_state
 from ._many import ManyReads
 from ._reports import Finding, Totals
 from ._threads import thread_count
@@ -38,31 +38,22 @@ class File(ManyReads, Mapping[str, Any]):
     Files may be used by several threads and after a fork, and can be pickled: what arrives in another process reads the same
     generation of the same path. ``f[name]`` raises ``MissingError``, a ``KeyError``, if there is no such block or variable."""
 
-    def __init__(self, options: Options, generation: int, handle: Any) -> None:
-        self._options = options
-        self._generation = generation
-        self._handle = handle
-        self._epoch = Epoch.now
-        self._stamp = None if handle.generation else _handles.stamp_of(options.path)
+    def __init__(self, state: State) -> None:
+        self._state = state
         self._closed = False
 
-    def _native(self) -> Any:
+    def _current(self) -> State:
+        """What the file is now; refresh() replaces it."""
         if self._closed:
             raise UsageError("the file is closed", file=self.path)
-        if self._epoch != Epoch.now:
-            self._handle = _handles.reopen(self._options, self._generation, self._stamp)
-            self._epoch = Epoch.now
-        return self._handle
+        return self._state
 
-    def _block_handle(self, name: str) -> Any:
-        handle = self._native().block(name)
-        if handle is None:
-            raise self._missing(name)
-        return handle
+    def _native(self) -> Any:
+        return self._current().native()
 
-    def _missing(self, name: str) -> MissingError:
+    def _missing(self, state: State, name: str) -> MissingError:
         text = f'found no block or variable "{name}"'
-        below = self._native().totals(name + "/")[0] if name else 0
+        below = state.native().totals(name + "/")[0] if name else 0
         if below:
             text = f'found no block "{name}"; the names of {below} blocks begin with "{name}/": use f.blocks.glob("{name}/**")'
         return MissingError(text, file=self.path, object=name)
@@ -72,7 +63,7 @@ class File(ManyReads, Mapping[str, Any]):
     @property
     def path(self) -> str:
         """The absolute path."""
-        return os.fsdecode(self._options.path)
+        return os.fsdecode(self._state.options.path)
 
     @property
     def kind(self) -> str:
@@ -116,18 +107,17 @@ class File(ManyReads, Mapping[str, Any]):
     def refresh(self) -> bool:
         """Opens the newest generation of the file, if a program has added one. Blocks and variables that were taken from the
         file keep what they are. Returns whether the file is now another one. Errors: those of ``nmb.open``."""
-        handle = _handles.open_native(self._options)
-        stamp = None if handle.generation else _handles.stamp_of(self._options.path)
-        changed = handle.generation != self._generation or stamp != self._stamp
-        if changed:
-            self._handle, self._generation, self._stamp = handle, handle.generation, stamp
-            self._epoch = Epoch.now
-        return changed
+        before = self._current()
+        newest = open_state(before.options)
+        if newest == before:
+            return False
+        self._state = newest
+        return True
 
     def close(self) -> None:
         """Ends the use of this object. Blocks and variables that were taken from it can still be read."""
         self._closed = True
-        self._handle = None
+        self._state = self._state.without_handle()
 
     def __enter__(self) -> File:
         return self
@@ -147,24 +137,29 @@ class File(ManyReads, Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if not isinstance(name, str):
             raise TypeError(f"a block is found by its name; use f.blocks[{name!r}] for a position")
-        handle = self._native().block(name)
+        state = self._current()
+        handle = state.native().block(name)
         if handle is not None:
-            return Block(self, name, handle)
+            return Block(self, state, name, handle)
         if name.startswith("/"):
             return self[name.strip("/")]
         above, _, variable = name.rpartition("/")
-        handle = self._native().block(above)
+        handle = state.native().block(above)
         if handle is None:
-            raise self._missing(name)
-        block = Block(self, above, handle)
+            raise self._missing(state, name)
+        block = Block(self, state, above, handle)
         try:
             return Variable(block, variable, handle.variable(variable))
         except MissingError:
-            raise self._missing(name) from None
+            raise self._missing(state, name) from None
 
     def block(self, name: str) -> Block:
         """The block of this name, also where a variable has the same full name. Errors: ``MissingError``, a ``KeyError``."""
-        return Block(self, name, self._block_handle(name))
+        state = self._current()
+        handle = state.native().block(name)
+        if handle is None:
+            raise self._missing(state, name)
+        return Block(self, state, name, handle)
 
     def variable(self, name: str) -> Variable:
         """The variable of this full name, also where a block has the same name. Errors: ``MissingError``, a ``KeyError``."""
@@ -219,29 +214,26 @@ class File(ManyReads, Mapping[str, Any]):
 
         if undecided not in ("raise", "skip"):
             raise UsageError(f'undecided: found {undecided!r}, expected "raise" or "skip"')
-        handles, notes = self._native().find(
+        state = self._current()
+        handles, notes = state.native().find(
             expression, read_values, thread_count(threads), undecided == "raise"
         )
         for note in notes:
             warnings.warn(note, stacklevel=2)
-        return [Block(self, handle.name, handle) for handle in handles]
+        return [Block(self, state, handle.name, handle) for handle in handles]
 
     # --- other ---
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, File):
             return NotImplemented
-        return (self._options, self._generation, self._stamp) == (
-            other._options,
-            other._generation,
-            other._stamp,
-        )
+        return self._state == other._state
 
     def __hash__(self) -> int:
-        return hash((self._options, self._generation))
+        return hash(self._state.options)  # which refresh() does not change
 
     def __reduce__(self) -> Any:
-        return _file_again, (self._options, self._generation, self._stamp)
+        return File, (self._state,)
 
     def __repr__(self) -> str:
         return _display.file_text(self)
@@ -253,10 +245,6 @@ class File(ManyReads, Mapping[str, Any]):
 class _Names(KeysView[str]):
     def __repr__(self) -> str:
         return _display.names_text("Names", self, len(self))
-
-
-def _file_again(options: Options, generation: int, stamp: Any) -> File:
-    return File(options, generation, _handles.reopen(options, generation, stamp))
 
 
 def open(  # noqa: A001
@@ -288,8 +276,14 @@ def open(  # noqa: A001
     """
     if external not in _EXTERNAL:
         raise UsageError(f"external: found {external!r}, expected one of {list(_EXTERNAL)}")
-    options = Options(
-        os.fsencode(os.path.abspath(path)), bool(verify), _EXTERNAL[external], int(cache), int(request_bytes)
-    )
-    handle = _handles.open_native(options, generation or 0)
-    return File(options, handle.generation, handle)
+    for what, number in (("cache", cache), ("request_bytes", request_bytes), ("generation", generation or 0)):
+        if not 0 <= number < 1 << 63:
+            raise UsageError(f"{what}: found {number}, expected at least 0")
+    name = os.fsencode(path)
+    if b"\0" in name:  # the system's calls would end the name there
+        raise UsageError("path: found a NUL in it")
+    options = Options(os.path.abspath(name), bool(verify), _EXTERNAL[external], int(cache), int(request_bytes))
+    state = open_state(options, generation or 0)
+    if generation and not state.generation:
+        raise UsageError(f"generation: found {generation}, but only NMB files have generations", file=os.fsdecode(options.path))
+    return File(state)

@@ -35,7 +35,8 @@ class ManyReads:
             requests: for each array ``(block, variable)`` or ``(block, variable, slab)``. A block is a ``Block``, a name or a
                 position; a slab is what would stand in brackets, or None for all values. A full name ``"block/variable"``, or a
                 ``Variable``, stands for itself.
-            out: None, or for each request None or an array that gets the values (see ``Variable.read``).
+            out: None, or for each request None or an array that gets the values (see ``Variable.read``). An array in C order
+                must have the variable's dtype.
             threads: the number of threads; None for all processors.
         Returns:
             the arrays, in the order of the requests.
@@ -63,22 +64,19 @@ class ManyReads:
             else:
                 slab = None
             then.append(after)
-            items.append((any_block(block), name, slab, outs[i] if outs and after is None else None))
+            place = outs[i] if outs is not None and after is None and _selection.is_plain(outs[i]) else None
+            items.append((any_block(block), name, slab, place))
         read = iter(_core.read_many(self._native(), items, thread_count(threads)))
         arrays: list[Any] = []
         for i, after in enumerate(then):
             if after is None:
-                arrays.append(next(read))
-                continue
-            if isinstance(after[0], Variable):
+                array = next(read)
+            elif isinstance(after[0], Variable):
                 array = after[0][after[1]]
             else:
                 array = _selection.owned(next(read)[after])
             place = outs[i] if outs is not None else None
-            if place is not None:
-                np.copyto(place, array, casting="same_kind")
-                array = place
-            arrays.append(array)
+            arrays.append(array if place is None or place is array else _selection.store(array, place))
         return arrays
 
     def _request(self: Any, request: Any) -> tuple[Any, str, Any]:
@@ -95,8 +93,10 @@ class ManyReads:
         return block, name, slab[0] if slab else None
 
     def _number(self: Any, position: Any) -> int:
+        if isinstance(position, (bool, np.bool_)):
+            raise UsageError("found True or False for a block, expected a name, a position or a block; masks are not supported")
         number = operator.index(position)
-        return number + len(self) if number < 0 else number
+        return number if 0 <= number < len(self) else self.blocks[number].position  # or an error
 
     def _variable_of(self: Any, block: Any, name: str) -> Variable:
         if isinstance(block, str):
@@ -142,10 +142,9 @@ class ManyReads:
             blocks = iterate(self, blocks)
         if isinstance(blocks, np.ndarray):
             blocks = blocks.tolist()
-        some = [
-            block if isinstance(block, str) else self._number(block) if isinstance(block, int) else any_block(block)
-            for block in blocks
-        ]
+        if isinstance(blocks, str):
+            raise UsageError(f"blocks: found {blocks!r}, expected several: f.blocks.glob({blocks!r}) or [{blocks!r}]")
+        some = [any_block(block if isinstance(block, (str, Block)) else self._number(block)) for block in blocks]
         if isinstance(axis, Mapping):
             if unknown := set(axis) - set(names):
                 raise UsageError(f"axis has {sorted(unknown)[0]!r}, which is not one of the variables")

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _core
 from ._errors import UsageError
-from ._outputs import Path, Progress, kind_of, with_report
+from ._outputs import Path, Progress, kind_of, path_of, with_report
 from ._reports import MergeReport
 from ._threads import thread_count
 
@@ -98,8 +98,8 @@ def merge(
         ``ConflictError`` with ``report``, and all others of ``nmb.Error``. A failure, Ctrl-C, or an exception of ``progress``
         leaves the output as it was.
     """
-    files = [os.fspath(inputs)] if isinstance(inputs, (str, os.PathLike)) else [os.fspath(one) for one in inputs]
-    target = os.fspath(output)
+    files = [path_of(inputs)] if isinstance(inputs, (str, os.PathLike)) else [path_of(one) for one in inputs]
+    target = path_of(output)
     if not files:
         raise UsageError("merge needs at least one input")
     kind = kind_of(target, to, files[0], mode == "pack")

@@ -16,6 +16,14 @@ _ENDINGS = {".nmb": "nmb", ".nc3": "cdf2", ".nc4": "nc4", ".h5": "hdf5", ".hdf5"
 _CLASSIC = {"CDF-1": "cdf1", "CDF-2": "cdf2", "CDF-5": "cdf5"}
 
 
+def path_of(path: Path) -> str:
+    """The name of a file as text."""
+    name = os.fsdecode(path)
+    if "\0" in name:
+        raise UsageError(f"found a NUL in the name of a file: {name!r}")
+    return name
+
+
 def kind_of(output: str, to: str | None, first: str, packs: bool) -> str:
     """The kind of an output: what the caller says, or what the ending of its name says. A file .nc or .cdf of classic content is
     classic."""

@@ -22,8 +22,9 @@ _FEW = 65536
 _FACTOR = 4
 
 
-def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:
-    """One int, slice, or array of integers for each dimension. A mask of several dimensions becomes several arrays."""
+def expand(key: Any, shape: tuple[int, ...]) -> tuple[list[Any], int | None]:
+    """One int, slice, or array of integers for each dimension, and where the ellipsis was. A mask of several dimensions becomes
+    several arrays."""
     parts = list(key) if isinstance(key, tuple) else [key]
     used = 0
     ellipsis = None
@@ -72,7 +73,10 @@ def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:
     at = len(out) if ellipsis is None else ellipsis
     out[at:at] = missing
     done: list[Any] = []
-    for part in out:
+    gap: int | None = None
+    for number, part in enumerate(out):
+        if number == ellipsis:
+            gap = len(done)
         if isinstance(part, _Mask):
             have = shape[len(done) : len(done) + part.mask.ndim]
             if part.mask.shape != have:
@@ -82,7 +86,7 @@ def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:
             done.extend(part.mask.nonzero())
         else:
             done.append(part)
-    return done
+    return done, len(done) if ellipsis == len(out) else gap
 
 
 class _Mask:
@@ -108,7 +112,7 @@ def _positions(index: np.ndarray[Any, Any], length: int, axis: int) -> np.ndarra
 
 def slab_of(key: Any, shape: tuple[int, ...]) -> tuple[Slab, tuple[Any, ...]] | None:
     """The hyperslab of a basic index, and the index that numpy applies to what is read. None for other indexes."""
-    parts = expand(key, shape)
+    parts, gap = expand(key, shape)
     start: list[int] = []
     count: list[int] = []
     stride: list[int] = []
@@ -130,7 +134,7 @@ def slab_of(key: Any, shape: tuple[int, ...]) -> tuple[Slab, tuple[Any, ...]] | 
             then.append(0)
         else:
             return None
-    if isinstance(key, tuple) and any(part is Ellipsis for part in key) or key is Ellipsis:
+    if gap is not None:
         then.append(Ellipsis)  # the result is an array, even if it has no dimensions
     return (start, count, stride), tuple(then)
 
@@ -144,12 +148,36 @@ def owned(array: Any) -> Any:
     return array.copy(order="C")
 
 
+def is_plain(out: Any) -> bool:
+    """Whether values can be read into a caller's array directly, if it has their type and shape."""
+    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+        return False
+    return bool(out.flags.c_contiguous and out.flags.writeable)
+
+
+def store(values: Any, out: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Copies values into a caller's array of their shape. They are cast if that loses no more than digits of floats."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be an array of numpy, not {type(out).__name__}")
+    if np.shape(values) != out.shape:
+        raise SelectionError(
+            f"out has shape {out.shape}, but the selection has shape {np.shape(values)}"
+        )
+    have = np.asanyarray(values).dtype
+    if not (np.can_cast(have, out.dtype, "safe") or (have.kind == out.dtype.kind and have.kind in "fc")):
+        raise TypeError(f"values of type {have} do not fit out, which has type {out.dtype}")
+    if isinstance(values, np.ma.MaskedArray) and not isinstance(out, np.ma.MaskedArray):
+        raise TypeError("masked values need a masked array for out")
+    out[...] = values
+    return out
+
+
 def read(key: Any, shape: tuple[int, ...], read_slabs: Read, dtype: np.dtype[Any]) -> Any:
     """Reads what numpy would select with this key."""
     basic = slab_of(key, shape)
     if basic is not None:
         return owned(read_slabs([basic[0]])[0][basic[1]])
-    parts = expand(key, shape)
+    parts, gap = expand(key, shape)
     for axis, part in enumerate(parts):
         if isinstance(part, np.ndarray):
             parts[axis] = _positions(part, shape[axis], axis)
@@ -165,19 +193,21 @@ def read(key: Any, shape: tuple[int, ...], read_slabs: Read, dtype: np.dtype[Any
     for part in unique:
         hull *= part.size if isinstance(part, np.ndarray) else 1
     if len(arrays) > 1 and hull > max(_FEW, _FACTOR * points):
-        return owned(_read_points(parts, shape, read_slabs, dtype))
+        return owned(_read_points(parts, gap, shape, read_slabs, dtype))
     # Reads all combinations of the indexes, and lets numpy choose from them.
     values = _read_unique(unique, shape, read_slabs, dtype)
-    then = [
+    then: list[Any] = [
         np.searchsorted(some, part) if isinstance(part, np.ndarray) else 0 if isinstance(part, int) else _flip(part, n)
         for part, some, n in zip(parts, unique, shape)
     ]
+    if gap is not None:  # divides arrays, even where it stands for no dimension
+        then.insert(gap, Ellipsis)
     return owned(values[tuple(then)])
 
 
 def read_outer(key: Any, shape: tuple[int, ...], read_slabs: Read, dtype: np.dtype[Any]) -> Any:
     """Reads what the indexes of each dimension select independently of the others (orthogonal indexing)."""
-    parts = expand(key, shape)
+    parts, _ = expand(key, shape)
     unique: list[Any] = []
     then: list[Any] = []
     for axis, (part, length) in enumerate(zip(parts, shape)):
@@ -260,7 +290,9 @@ def _join(runs: list[list[tuple[int, int, int]]], numbers: list[int]) -> Slab:
     return [c[0] for c in chosen], [c[1] for c in chosen], [c[2] for c in chosen]
 
 
-def _read_points(parts: list[Any], shape: tuple[int, ...], read_slabs: Read, dtype: np.dtype[Any]) -> Any:
+def _read_points(
+    parts: list[Any], gap: int | None, shape: tuple[int, ...], read_slabs: Read, dtype: np.dtype[Any]
+) -> Any:
     """Reads each point of several arrays of positions alone."""
     axes = [axis for axis, part in enumerate(parts) if not isinstance(part, slice)]
     index = np.broadcast_arrays(*(parts[axis] for axis in axes))
@@ -282,7 +314,7 @@ def _read_points(parts: list[Any], shape: tuple[int, ...], read_slabs: Read, dty
         values[i] = row
     values = values.reshape(index[0].shape + values.shape[1:])
     # numpy puts the dimensions of the arrays where they stand, if they are neighbours, and else first.
-    if axes == list(range(axes[0], axes[-1] + 1)):
+    if axes == list(range(axes[0], axes[-1] + 1)) and (gap is None or not axes[0] < gap <= axes[-1]):
         order = list(range(index[0].ndim, values.ndim))
         order[axes[0] : axes[0]] = range(index[0].ndim)
         values = values.transpose(order)

@@ -4,13 +4,12 @@ Each releases the interpreter's lock while it works, so that it may run in a thr
 
 from __future__ import annotations
 
-import os
 from typing import cast
 
 from . import _core
 from ._file import File
 from ._file import open as _open
-from ._outputs import Path, Progress, kind_of, with_report
+from ._outputs import Path, Progress, kind_of, path_of, with_report
 from ._reports import Comparison, ConvertReport, Digest, Recovery, VerifyReport
 from ._threads import thread_count
 
@@ -52,7 +51,7 @@ def convert(
     Errors: ``ConflictError`` with ``report`` if the output cannot hold the content; ``ExistsError``; those of ``nmb.open``. A
         failure leaves the output as it was.
     """
-    source, target = os.fspath(input), os.fspath(output)
+    source, target = path_of(input), path_of(output)
     kind = kind_of(target, to, source, False)
     if originals is None:
         originals = kind == "nmb" and not (codec or shuffle or chunk)
@@ -110,7 +109,7 @@ def verify(
     Errors: ``MissingFileError``, ``UnknownKindError``, ``UsageError``. Damage is not an error, but a finding.
     """
     report = _core.verify(
-        os.fspath(path),
+        path_of(path),
         dict(level=level, originals=originals, since=since, external=external, threads=thread_count(threads)),
         progress,
     )
@@ -144,8 +143,8 @@ def recover(
     Errors: ``ExistsError``, ``MissingFileError``; ``DamagedError`` if no block can be recovered.
     """
     report = _core.recover(
-        os.fspath(path),
-        "" if output is None else os.fspath(output),
+        path_of(path),
+        "" if output is None else path_of(output),
         dict(
             replace=replace,
             sync=sync,

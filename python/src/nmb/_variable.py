@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core, _decode, _display, _selection, _types
 from ._attributes import Attributes
+from ._cached import cached_property
 from ._errors import SelectionError
 from ._handles import Epoch
 from ._reports import Statistics, Storage
@@ -160,7 +160,7 @@ class Variable:
             return [self._native().read(start, count, stride, None)]
         block = self._block._native()
         items = [(block, self._name, slab, None) for slab in slabs]
-        out: list[Any] = _core.read_many(self._block.file._native(), items, 1)
+        out: list[Any] = _core.read_many(self._block._state.native(), items, 1)
         return out
 
     def __getitem__(self, key: Any) -> Any:
@@ -205,10 +205,10 @@ class Variable:
 
         Args:
             slab: what would stand in brackets; None for all values.
-            out: an array of the result's shape, which gets the values and is returned. Values are cast if that loses nothing
-                (``same_kind``). An array in C order with the variable's dtype is filled without a copy.
-            masked: returns a masked array. Missing are the fill value and the values of ``missing_value``; ``valid_min``,
-                ``valid_max`` and ``valid_range`` are not applied.
+            out: an array of the result's shape, which gets the values and is returned. Values are cast if that loses no more than
+                digits of floats. An array in C order with the variable's dtype is filled without a copy.
+            masked: returns a masked array, which ``out`` must be, too. Missing are the fill value and the values of
+                ``missing_value``; ``valid_min``, ``valid_max`` and ``valid_range`` are not applied.
             decode: applies ``_Unsigned``, ``scale_factor`` and ``add_offset``. Without ``masked``, missing values become NaN.
                 Times stay numbers; xarray decodes them.
 
@@ -220,9 +220,8 @@ class Variable:
             if (
                 basic is not None
                 and all(part == slice(None) for part in basic[1] if part is not Ellipsis)
+                and _selection.is_plain(out)
                 and out.dtype == self.dtype
-                and out.flags.c_contiguous
-                and out.flags.writeable
                 and out.shape == tuple(basic[0][1])
             ):
                 return self._native().read(*basic[0], out)
@@ -232,12 +231,7 @@ class Variable:
             values = _decode.decode(np.asarray(values), self.attrs, fill, fill_from, masked, decode)
         if out is None:
             return values
-        if np.shape(values) != out.shape:
-            raise SelectionError(
-                f"out has shape {out.shape}, but the selection has shape {np.shape(values)}"
-            )
-        np.copyto(out, values, casting="same_kind")
-        return out
+        return _selection.store(values, out)
 
     def strings(self, slab: Any = None) -> Any:
         """Reads text as an array of ``str`` (dtype object). Characters are joined along the last dimension, which the result does

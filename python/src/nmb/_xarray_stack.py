@@ -13,7 +13,7 @@ from xarray.core import indexing
 
 from . import _decode
 from ._block import Block
-from ._blocks import BlockSelection, iterate
+from ._blocks import iterate
 from ._errors import ConflictError, MissingError, UsageError
 from ._file import File
 from ._file import open as open_file
@@ -123,18 +123,20 @@ def _blocks_of(source: Any, blocks: Any) -> tuple[File, list[Block]]:
             raise UsageError("blocks= selects blocks of a file; the source is blocks already")
         if not some or not all(isinstance(block, Block) for block in some):
             raise UsageError("the source must be a file, a path, or at least one block")
-        if any(block.file != some[0].file for block in some):
-            raise UsageError("the blocks must be of one file")
-        return some[0].file, some
+        if any(block._state != some[0]._state for block in some):
+            raise UsageError("the blocks must be of one file and generation")
+        return File(some[0]._state), some
+    source = File(source._current())  # refresh() and close() leave the data set as it is
     if blocks is None:
         return source, [block for block in iterate(source, "**") if block.counts.variables]
     if isinstance(blocks, str):
         return source, list(iterate(source, blocks))
-    if isinstance(blocks, BlockSelection):
-        return source, list(blocks)
-    return source, [
+    some = [
         one if isinstance(one, Block) else source.block(one) if isinstance(one, str) else source.blocks[one] for one in blocks
     ]
+    if any(block._state != source._state for block in some):
+        raise UsageError("blocks: found a block of another file or generation", file=source.path)
+    return source, some
 
 
 def _places_of(file: File, some: list[Block], blocks: Any) -> np.ndarray[Any, Any]:

@@ -163,7 +163,7 @@ class NmbBackendEntrypoint(BackendEntrypoint):
 def _file_of(source: Any, verify: bool, generation: int | None, external: str) -> tuple[File, str]:
     """The file and the name of the block from which on names count."""
     if isinstance(source, Block):
-        return source.file, source.name
+        return File(source._state), source.name  # which may be older than what source.file is now
     if isinstance(source, File):
         return source, ""
     path = os.path.expanduser(source)

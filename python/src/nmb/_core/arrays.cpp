@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
+
+#include "errors.h"
 
 namespace nmb_python {
 
@@ -32,15 +35,18 @@ nb::object dtype_of(char kind, std::size_t size) {
 NewArray new_array(nb::handle dtype, std::span<const std::uint64_t> shape) {
   npy_intp dims[NPY_MAXDIMS_LEGACY_ITERS];
   if (shape.size() > std::size(dims)) {
-    PyErr_Format(PyExc_ValueError, "numpy has no arrays of %zu dimensions", shape.size());
-    nb::raise_python_error();
+    need(nmb::Status(nmb::Code::kLimit,
+                     "numpy has no arrays of " + std::to_string(shape.size()) + " dimensions"));
   }
   std::ranges::transform(shape, dims, [](std::uint64_t n) { return static_cast<npy_intp>(n); });
   auto* const descr = reinterpret_cast<PyArray_Descr*>(dtype.ptr());
   Py_INCREF(dtype.ptr());
   PyObject* const made = PyArray_NewFromDescr(&PyArray_Type, descr, static_cast<int>(shape.size()),
                                               dims, nullptr, nullptr, 0, nullptr);
-  if (!made) nb::raise_python_error();
+  if (!made) {
+    PyErr_Clear();  // MemoryError, or ValueError for more bytes than an address space has
+    need(nmb::Status(nmb::Code::kLimit, "there is no memory for an array of this shape"));
+  }
   auto* const array = reinterpret_cast<PyArrayObject*>(made);
   return {nb::steal(made), static_cast<std::byte*>(PyArray_DATA(array)),
           static_cast<std::size_t>(PyArray_NBYTES(array))};

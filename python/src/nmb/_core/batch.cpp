@@ -133,7 +133,7 @@ nb::list read_many(const std::shared_ptr<FileHandle>& file, nb::list items, unsi
     const nb::tuple parts = nb::borrow<nb::tuple>(items[i]);
     const BlockHandle& block = blocks[wanted[i].block];
     FoundVariable& found = wanted[i].found;
-    std::string name = block.view.name() + "/" + wanted[i].name;
+    std::string name = full_name(block.view.name(), wanted[i].name);
     if (!block.view.is_classic()) {
       found.var = variable_of(block, wanted[i].name).view;
       found.shape = need(found.var.try_shape(), name);

@@ -23,6 +23,13 @@ std::shared_ptr<const nmb::ShownBlock> shown_of(const BlockHandle& block) {
   return block.shown;
 }
 
+nmb::Result<nmb::VarView> try_shown_var(const nmb::BlockView& block, const nmb::ShownBlock& shown,
+                                        const std::string& name) {
+  for (const nmb::ShownVariable& variable : shown.vars)
+    if (variable.name == name) return variable.var;
+  return block.try_var(name);
+}
+
 VariableHandle variable_of(const BlockHandle& block, const std::string& name) {
   const std::string& of = block.view.name();
   if (const auto shown = shown_of(block)) {

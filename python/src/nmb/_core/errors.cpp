@@ -1,5 +1,8 @@
 #include "errors.h"
 
+#include <new>
+#include <stdexcept>
+
 #include "text.h"
 
 namespace nmb_python {
@@ -22,11 +25,18 @@ void raise(const nmb::Status& status, std::string_view object) {
 
 void bind_errors(nb::module_&) {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    const auto set = [](const nmb::Status& status) {
+      const nb::object exception = exception_of(status);
+      PyErr_SetObject(exception.type().ptr(), exception.ptr());
+    };
     try {
       std::rethrow_exception(thrown);
     } catch (const nmb::Error& error) {
-      const nb::object exception = exception_of(error.status());
-      PyErr_SetObject(exception.type().ptr(), exception.ptr());
+      set(error.status());
+    } catch (const std::bad_alloc&) {
+      set(nmb::Status(nmb::Code::kLimit, "out of memory"));
+    } catch (const std::length_error&) {
+      set(nmb::Status(nmb::Code::kLimit, "out of memory"));
     }
   });
 }

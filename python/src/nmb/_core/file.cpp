@@ -130,6 +130,13 @@ std::uint64_t position_of(const FileHandle& file, nb::handle name) {
   return need(std::move(found), text);
 }
 
+// Returns what identifies a generation of an NMB file; none for other files.
+nb::object digest_of_generation(const FileHandle& file) {
+  if (file.reader.generation() == 0) return nb::none();
+  const auto [low, high] = file.reader.generation_digest();
+  return nb::make_tuple(low, high);
+}
+
 nb::list provenance_of(const FileHandle& file) {
   nmb::Result<std::vector<std::string>> found = [&] {
     nb::gil_scoped_release unlocked;
@@ -153,6 +160,7 @@ void bind_file(nb::module_& module) {
       .def_prop_ro("kind",
                    [](const FileHandle& f) { return to_text(nmb::kind_name(f.reader.kind())); })
       .def_prop_ro("generation", [](const FileHandle& f) { return f.reader.generation(); })
+      .def_prop_ro("digest", &digest_of_generation)
       .def_prop_ro("file_length", [](const FileHandle& f) { return f.reader.file_length(); })
       .def_prop_ro("has_hdf5_view", [](const FileHandle& f) { return f.reader.has_hdf5_view(); })
       .def("block", &find_block)

@@ -41,6 +41,7 @@ std::size_t FoundBlocks::add(nb::handle block) {
 
 void FoundBlocks::load(unsigned threads, const Then& then) {
   std::vector<nmb::BlockView> views(wanted_.size());
+  std::vector<char> is_found(wanted_.size());
   std::vector<nmb::Status> statuses(wanted_.size());
   {
     constexpr std::size_t kFewBlocks = 8;  // for which no threads are started
@@ -57,11 +58,15 @@ void FoundBlocks::load(unsigned threads, const Then& then) {
           if (!found.ok()) return found.status();
           views[i] = *std::move(found);
         }
+        is_found[i] = true;
         return then(i, views[i]);
       });
     });
   }
-  for (const nmb::Status& status : statuses) need(status);
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    const auto* const name = std::get_if<std::string>(&wanted_[i]);
+    need(statuses[i], is_found[i] ? views[i].name() : name ? *name : "");
+  }
   found_.reserve(views.size());
   for (nmb::BlockView& view : views) found_.push_back({file_, std::move(view)});
 }

@@ -15,6 +15,10 @@ namespace nmb_python {
 
 namespace nb = nanobind;
 
+inline std::string full_name(const std::string& block, const std::string& variable) {
+  return block.empty() ? variable : block + "/" + variable;
+}
+
 struct FileHandle {
   nmb::Reader reader;
 };
@@ -33,7 +37,7 @@ struct VariableHandle {
   std::size_t number = 0;                        // in shown->vars
   mutable std::shared_ptr<const NumpyType> type{};
 
-  std::string full_name() const { return block.empty() ? name : block + "/" + name; }
+  std::string full_name() const { return nmb_python::full_name(block, name); }
 };
 
 struct BlockHandle {
@@ -50,6 +54,10 @@ struct BlockHandle {
 // Returns the definitions that netCDF programs see, or nullptr if the block is classic. Needs the
 // lock, and releases it while it reads.
 std::shared_ptr<const nmb::ShownBlock> shown_of(const BlockHandle& block);
+// Finds a variable of a block that is not classic by the name that netCDF programs see. Names that
+// they do not see count only if no other variable is shown under them.
+nmb::Result<nmb::VarView> try_shown_var(const nmb::BlockView& block, const nmb::ShownBlock& shown,
+                                        const std::string& name);
 // Finds a variable by the name that netCDF programs see. Needs the lock.
 VariableHandle variable_of(const BlockHandle& block, const std::string& name);
 

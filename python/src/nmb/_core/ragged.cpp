@@ -84,7 +84,8 @@ nb::object prepare(RaggedColumn& column, const FoundBlocks& blocks,
              blocks[numbers[i]].view.name() + "\" than in block \"" +
              blocks[numbers[0]].view.name() + "\"");
     };
-    if (numpy_type_of(column.vars[i]) != column.type) differs("type");
+    const std::shared_ptr<const NumpyType> type = numpy_type_of(column.vars[i]);
+    if (type != column.type && type->type() != column.type->type()) differs("type");
     if (shape.size() != first.size()) differs("number of dimensions");
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (d != column.axis && shape[d] != first[d])
@@ -111,7 +112,9 @@ nb::object prepare(RaggedColumn& column, const FoundBlocks& blocks,
 
 // Reads the variables of all blocks. Each thread takes some blocks at a time, whose values are read
 // with few reads of the file.
-void read_columns(const FileHandle& file, std::vector<RaggedColumn>& columns, unsigned threads) {
+void read_columns(const FileHandle& file, std::vector<RaggedColumn>& columns,
+                  const FoundBlocks& blocks, std::span<const std::size_t> numbers,
+                  unsigned threads) {
   constexpr std::uint64_t kTaskBytes = 256 << 10;
   const std::size_t count = columns.front().vars.size();
   std::vector<std::size_t> tasks{0};
@@ -129,11 +132,13 @@ void read_columns(const FileHandle& file, std::vector<RaggedColumn>& columns, un
     bytes = 0;
   }
   std::vector<nmb::Status> statuses(tasks.size() - 1);
+  std::vector<std::string> failed(statuses.size());  // the full name of the variable
   {
     nb::gil_scoped_release unlocked;
     on_threads(threads, statuses.size(), [&](std::size_t task) {
       statuses[task] = nmb::caught([&] {
         std::vector<nmb::ElementRequest> requests;
+        std::vector<std::pair<std::size_t, std::size_t>> whose;  // block and column of a request
         requests.reserve((tasks[task + 1] - tasks[task]) * columns.size());
         for (std::size_t i = tasks[task]; i < tasks[task + 1]; ++i)
           for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -141,6 +146,7 @@ void read_columns(const FileHandle& file, std::vector<RaggedColumn>& columns, un
             const std::uint64_t size = column.rows[i] * column.row_bytes;
             for (std::uint64_t part = 0; part < column.parts; ++part) {
               nmb::ElementRequest& request = requests.emplace_back();
+              whose.emplace_back(i, c);
               request.var = column.vars[i];
               request.slab = column.slab(i, part);
               if (column.type->has_objects()) {
@@ -153,11 +159,19 @@ void read_columns(const FileHandle& file, std::vector<RaggedColumn>& columns, un
               }
             }
           }
-        return file.reader.try_read_elements(requests);
+        std::vector<nmb::Status> each(requests.size());
+        nmb::Status all = file.reader.try_read_elements(requests, each);
+        for (std::size_t r = 0; r < each.size() && !all.ok(); ++r)
+          if (!each[r].ok()) {
+            const auto [block, column] = whose[r];
+            failed[task] = full_name(blocks[numbers[block]].view.name(), columns[column].name);
+            return each[r];
+          }
+        return all;
       });
     });
   }
-  for (const nmb::Status& status : statuses) need(status);
+  for (std::size_t i = 0; i < statuses.size(); ++i) need(statuses[i], failed[i]);
   for (RaggedColumn& column : columns) {
     if (!column.type->has_objects()) continue;
     std::uint64_t total = 1;
@@ -198,8 +212,11 @@ nb::list read_ragged(const std::shared_ptr<FileHandle>& file, nb::list names, nb
   std::vector<std::vector<std::size_t>> of_block(blocks.size());
   for (std::size_t i = 0; i < count; ++i) of_block[numbers[i]].push_back(i);
   blocks.load(threads, [&](std::size_t b, const nmb::BlockView& view) -> nmb::Status {
+    nmb::Result<nmb::ShownBlock> shown = nmb::ShownBlock();
+    if (!view.is_classic()) shown = view.try_shown();
+    if (!shown.ok()) return shown.status();
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      nmb::Result<nmb::VarView> var = view.try_var(columns[c].name);
+      nmb::Result<nmb::VarView> var = try_shown_var(view, *shown, columns[c].name);
       if (!var.ok()) return var.status();
       nmb::Result<std::vector<std::uint64_t>> shape = var->try_shape();
       if (!shape.ok()) return shape.status();
@@ -215,7 +232,7 @@ nb::list read_ragged(const std::shared_ptr<FileHandle>& file, nb::list names, nb
     const nb::object offsets = prepare(columns[c], blocks, numbers, shapes[c]);
     out.append(nb::make_tuple(columns[c].values.array, offsets));
   }
-  read_columns(*file, columns, threads);
+  read_columns(*file, columns, blocks, numbers, threads);
   return out;
 }
 

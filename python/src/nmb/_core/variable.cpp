@@ -83,22 +83,24 @@ nb::object read(const VariableHandle& variable, std::optional<std::vector<std::u
     count = need(variable.view.try_shape());
   }
   nb::object array;
+  std::span<std::byte> memory;
   nmb::Elements elements;
+  if (out.is_none()) {
+    const NewArray made = new_array(type.dtype(), count);
+    array = made.array;
+    memory = {made.data, made.bytes};
+  } else {
+    array = nb::borrow(out);
+    memory = memory_of(out, type.dtype(), count);
+  }
+  request.out = memory;
   if (type.has_objects()) {
     std::uint64_t total = type.type().size;
     for (const std::uint64_t length : count)
-      if (__builtin_mul_overflow(total, length, &total)) total = ~std::uint64_t{0} >> 1;
-    array = out.is_none() ? new_array(type.dtype(), count).array : nb::borrow(out);
+      if (__builtin_mul_overflow(total, length, &total)) throw std::bad_alloc();
     elements.values.resize(total);
     request.out = elements.values;
     request.heap = &elements.heap;
-  } else if (out.is_none()) {
-    const NewArray made = new_array(type.dtype(), count);
-    array = made.array;
-    request.out = {made.data, made.bytes};
-  } else {
-    array = nb::borrow(out);
-    request.out = memory_of(out, type.dtype(), count);
   }
   const nmb::Status status = [&] {
     nb::gil_scoped_release unlocked;
@@ -106,8 +108,7 @@ nb::object read(const VariableHandle& variable, std::optional<std::vector<std::u
   }();
   need(status, variable.full_name());
   if (type.has_objects())
-    type.place(elements, elements.values.size() / type.type().size,
-               memory_of(array, type.dtype(), count).data());
+    type.place(elements, elements.values.size() / type.type().size, memory.data());
   return array;
 }
 
