@@ -394,6 +394,82 @@ class XarrayStackTest(FolderTest):
             with self.assertRaisesRegex(nmb.ConflictError, f"another {name} in block"):
                 nmb.xarray.stack(self.path("other.nmb"), "x")
 
+    def stacked(self, make, *arguments, **keywords):
+        """The data set of files that `make` fills; it gets a file of netCDF4 and its number."""
+        paths = [str(self.folder / f"b{i}.nc") for i in range(3)]
+        for i, path in enumerate(paths):
+            with netCDF4.Dataset(path, "w") as d:
+                make(d, i)
+        nmb.merge(paths, self.path("made.nmb"), replace=True, sync=False)
+        return nmb.xarray.stack(self.path("made.nmb"), *arguments, **keywords)
+
+    def test_attributes_that_differ(self):
+        """Only what is true for all blocks becomes an attribute."""
+
+        def make(d, i):
+            d.createDimension("n", 2)
+            v = d.createVariable("v", "f4", ("n",), fill_value=np.nan)
+            v[...] = [i, np.nan]
+            v.units, v.long_name, v.valid_range = "m", f"of {i}", np.array([0, 9], "f4")
+            if i < 2:
+                v.comment = "not everywhere"
+
+        ds = self.stacked(make, "v")
+        self.assertEqual(set(ds.v.attrs), {"units", "valid_range"})
+        np.testing.assert_array_equal(ds.v, [0, np.nan, 1, np.nan, 2, np.nan])
+        self.assertEqual(set(self.stacked(make, "v", form="padded").v.attrs), {"units", "valid_range"})
+
+        def logical(d, i):
+            d.createDimension("n", 2)
+            v = d.createVariable("v", "i1", ("n",))
+            v[...] = [0, 1]
+            v.setncattr("dtype", "bool" if i < 2 else "char")
+
+        with self.assertRaisesRegex(nmb.ConflictError, "another dtype in block"):
+            self.stacked(logical, "v")
+
+    def test_order_of_dimensions(self):
+        def make(d, i):
+            for name in ("t", "y", "x"):
+                d.createDimension(name, 2)
+            d.createVariable("v", "f4", ("t", "y", "x") if i < 2 else ("t", "x", "y"))[...] = 0
+
+        with self.assertRaisesRegex(nmb.ConflictError, "another order of dimensions in block"):
+            self.stacked(make, "v")
+
+    def test_names_that_stack_makes(self):
+        def make(d, i):
+            d.createDimension("n", i + 1)
+            for name in ("block", "n_offset", "n_block", "n_count", "v"):
+                d.createVariable(name, "i4", ("n",))[...] = i
+
+        for form, names in (("ragged", ("block", "n_offset", "n_block")), ("padded", ("block", "n_count"))):
+            for name in names:
+                with self.assertRaisesRegex(nmb.UsageError, f'stack.. makes a variable "{name}"'):
+                    self.stacked(make, ["v", name], form=form)
+        ds = self.stacked(make, ["v", "block", "n_block"], dim="run")
+        np.testing.assert_array_equal(ds.block, [0, 1, 1, 2, 2, 2])
+
+    def test_blocks_without_rows(self):
+        def make(d, i):
+            d.createDimension("n", None)
+            d.createDimension("two", 2)
+            for name, dims in (("v", ("n", "two")), ("s", ())):
+                d.createVariable(name, "i4", dims)
+            d["s"][...] = i
+            if i == 1:
+                d["v"][...] = np.ones((3, 2))
+
+        for chunks in (None, {}) if dask else (None,):
+            for form in ("ragged", "padded"):
+                ds = self.stacked(make, ["v", "s"], form=form, chunks=chunks)
+                self.assertEqual(ds.v.values[~np.isnan(ds.v.values)].tolist(), [1] * 6)
+                self.assertEqual(ds.s.values.tolist(), [0, 1, 2])
+                ds = nmb.xarray.stack(self.path("made.nmb"), ["v", "s"], blocks=[0, 2], form=form, chunks=chunks)
+                self.assertEqual((ds.v.size, ds.load().s.values.tolist()), (0, [0, 2]))
+                ds = nmb.xarray.stack(self.path("made.nmb"), "v", blocks=[1], form=form, chunks=chunks)
+                self.assertEqual(ds.v.values.sum(), 6)
+
     @needs_dask
     def test_chunks(self):
         with mock.patch("nmb._xarray_stack.PART_BYTES", 400):
