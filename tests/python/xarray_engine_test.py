@@ -346,6 +346,23 @@ class XarrayStackTest(FolderTest):
             j = xr.DataArray(rng.integers(0, 2, 9), dims="p")
             np.testing.assert_array_equal(lazy[xr.DataArray(i, dims="p"), j], whole[i, j.values])
 
+    def test_reads_what_is_wanted(self):
+        """Of a block, rows and columns that are not wanted are not read."""
+        asked = []
+        read = nmb._xarray_ragged._core.read_many
+
+        def spy(file, items, threads):
+            asked.extend(items)
+            return read(file, items, threads)
+
+        at = nmb.xarray.stack(self.file, ["weight"]).edge_offset.values
+        long = int(np.argmax(np.diff(at)))
+        with mock.patch.object(nmb._xarray_ragged, "_core", mock.Mock(read_many=spy)):
+            nmb.xarray.stack(self.file, ["weight"]).weight[[at[long] + 4, at[long] + 2]].load()
+            nmb.xarray.stack(self.file, ["rotation"], form="padded").rotation[long, 1, 3:5].load()
+        self.assertEqual([item[:3] for item in asked], [(long, "weight", ([2], [3], [1])),
+                                                        (long, "rotation", ([1, 3], [1, 2], [1, 1]))])  # fmt: skip
+
     def test_padded(self):
         ds = nmb.xarray.stack(self.samples, ["x", "edges", "energy", "rotation"], form="padded")
         self.assertEqual(ds.edges.shape, (60, int(ds.edge_count.max()), 2))
@@ -362,6 +379,14 @@ class XarrayStackTest(FolderTest):
         self.assertTrue((ds.edges[3, n:] == -1).all())
         ds = nmb.xarray.stack(self.samples, "edges", form="padded", fill_value=-1)
         np.testing.assert_array_equal(ds.edges[[5, 2], 0, ::-1], ds.edges.values[[5, 2], 0, ::-1])
+        rng = np.random.default_rng(6)
+        whole = ds.edges.values
+        for _ in range(100):
+            key = [rng.integers(-n, n, 3) if rng.integers(2) else slice(*map(int, rng.integers(0, n, 2))) for n in whole.shape]
+            key[int(rng.integers(3))] = -1
+            expected = xr.DataArray(whole, dims=ds.edges.dims)[tuple(key)]
+            ds = nmb.xarray.stack(self.file, "edges", form="padded", fill_value=-1)
+            np.testing.assert_array_equal(ds.edges[tuple(key)], expected)
 
     def test_some_blocks(self):
         found = self.file.find("ten == 3")
