@@ -11,12 +11,13 @@ import xarray
 from xarray.backends.common import AbstractDataStore
 from xarray.core import indexing
 
-from . import _decode
+from . import _core, _decode
 from ._block import Block
 from ._blocks import BlockSelection, iterate
 from ._errors import ConflictError, MissingError, UsageError
 from ._file import File
 from ._file import open as open_file
+from ._threads import thread_count
 from ._xarray_array import is_text, shown_dtype
 from ._xarray_ragged import PaddedArray, RaggedArray, RowNumbers, Selected
 from ._xarray_store import PART_BYTES, attributes_of, shown_name
@@ -49,8 +50,8 @@ def stack(
     In the form "padded", variables get ``dim`` as first dimension, and each other dimension has its greatest length; behind
     the values of a block are missing values. ``NODE_count`` has the lengths of a dimension ``NODE`` that differs.
 
-    Lengths come from the definitions of the blocks, which are all read once; no values are read. For 35,000 blocks of classic
-    files and four variables, this takes about a second.
+    Lengths come from the definitions of the blocks, which are all read once, on all processors; no values are read. For 35,000
+    blocks of classic files and four variables, this takes less than a second.
 
     Args:
         source: a file, its path, or blocks of a file, for example from ``f.find()``.
@@ -75,10 +76,12 @@ def stack(
     wanted = [variables] if isinstance(variables, str) else list(some[0].variables if variables is None else variables)
     selected = Selected(file, _places_of(file, some, blocks), threads if threads or chunks is None else 1)
     columns = [_Column(some, name, dim) for name in wanted]
-    for number, block in enumerate(some):
-        native = block._native()
-        for column in columns:
-            column.add(number, native.variable(column.name))
+    handles = [block._native() for block in some]
+    compared = _core.compare_variables(file._native(), wanted, handles, thread_count(threads))
+    for column, (shapes, others) in zip(columns, compared):
+        column.shapes = shapes
+        for number in others:
+            column.add(number, handles[number].variable(column.name))
     made, added = _ragged(columns, selected, dim) if form == "ragged" else _padded(columns, selected, dim, fill_value)
     if names:
         added[dim] = xarray.Variable((dim,), np.array([block.name for block in some], object))
@@ -157,10 +160,10 @@ class _Column:
         self.attributes = attributes_of(first, blocks[0]._native().is_classic)
         self.compared = _comparable(first._native().attributes(), self.attributes)
         self.blocks = blocks
-        self.shapes = np.empty((len(blocks), len(self.dims)), np.int64)
+        self.shapes = np.empty((0, 0), np.int64)
 
     def add(self, number: int, handle: Any) -> None:
-        """Adds the variable of a block."""
+        """Adds the variable of a block that differs in more than lengths."""
         shape = handle.shape
         if len(shape) != len(self.dims):
             raise self._differs(number, "another number of dimensions")
