@@ -346,6 +346,23 @@ class XarrayStackTest(FolderTest):
             j = xr.DataArray(rng.integers(0, 2, 9), dims="p")
             np.testing.assert_array_equal(lazy[xr.DataArray(i, dims="p"), j], whole[i, j.values])
 
+    def test_reads_what_is_wanted(self):
+        """Of a block, rows and columns that are not wanted are not read."""
+        asked = []
+        read = nmb._xarray_ragged._core.read_many
+
+        def spy(file, items, threads):
+            asked.extend(items)
+            return read(file, items, threads)
+
+        at = nmb.xarray.stack(self.file, ["weight"]).edge_offset.values
+        long = int(np.argmax(np.diff(at)))
+        with mock.patch.object(nmb._xarray_ragged, "_core", mock.Mock(read_many=spy)):
+            nmb.xarray.stack(self.file, ["weight"]).weight[[at[long] + 4, at[long] + 2]].load()
+            nmb.xarray.stack(self.file, ["rotation"], form="padded").rotation[long, 1, 3:5].load()
+        self.assertEqual([item[:3] for item in asked], [(long, "weight", ([2], [3], [1])),
+                                                        (long, "rotation", ([1, 3], [1, 2], [1, 1]))])  # fmt: skip
+
     def test_padded(self):
         ds = nmb.xarray.stack(self.samples, ["x", "edges", "energy", "rotation"], form="padded")
         self.assertEqual(ds.edges.shape, (60, int(ds.edge_count.max()), 2))
@@ -362,6 +379,14 @@ class XarrayStackTest(FolderTest):
         self.assertTrue((ds.edges[3, n:] == -1).all())
         ds = nmb.xarray.stack(self.samples, "edges", form="padded", fill_value=-1)
         np.testing.assert_array_equal(ds.edges[[5, 2], 0, ::-1], ds.edges.values[[5, 2], 0, ::-1])
+        rng = np.random.default_rng(6)
+        whole = ds.edges.values
+        for _ in range(100):
+            key = [rng.integers(-n, n, 3) if rng.integers(2) else slice(*map(int, rng.integers(0, n, 2))) for n in whole.shape]
+            key[int(rng.integers(3))] = -1
+            expected = xr.DataArray(whole, dims=ds.edges.dims)[tuple(key)]
+            ds = nmb.xarray.stack(self.file, "edges", form="padded", fill_value=-1)
+            np.testing.assert_array_equal(ds.edges[tuple(key)], expected)
 
     def test_some_blocks(self):
         found = self.file.find("ten == 3")
@@ -418,6 +443,82 @@ class XarrayStackTest(FolderTest):
             nmb.merge(write_samples(folder, 6, **{name: value}), self.path("other.nmb"), replace=True, sync=False)
             with self.assertRaisesRegex(nmb.ConflictError, f"another {name} in block"):
                 nmb.xarray.stack(self.path("other.nmb"), "x")
+
+    def stacked(self, make, *arguments, **keywords):
+        """The data set of files that `make` fills; it gets a file of netCDF4 and its number."""
+        paths = [str(self.folder / f"b{i}.nc") for i in range(3)]
+        for i, path in enumerate(paths):
+            with netCDF4.Dataset(path, "w") as d:
+                make(d, i)
+        nmb.merge(paths, self.path("made.nmb"), replace=True, sync=False)
+        return nmb.xarray.stack(self.path("made.nmb"), *arguments, **keywords)
+
+    def test_attributes_that_differ(self):
+        """Only what is true for all blocks becomes an attribute."""
+
+        def make(d, i):
+            d.createDimension("n", 2)
+            v = d.createVariable("v", "f4", ("n",), fill_value=np.nan)
+            v[...] = [i, np.nan]
+            v.units, v.long_name, v.valid_range = "m", f"of {i}", np.array([0, 9], "f4")
+            if i < 2:
+                v.comment = "not everywhere"
+
+        ds = self.stacked(make, "v")
+        self.assertEqual(set(ds.v.attrs), {"units", "valid_range"})
+        np.testing.assert_array_equal(ds.v, [0, np.nan, 1, np.nan, 2, np.nan])
+        self.assertEqual(set(self.stacked(make, "v", form="padded").v.attrs), {"units", "valid_range"})
+
+        def logical(d, i):
+            d.createDimension("n", 2)
+            v = d.createVariable("v", "i1", ("n",))
+            v[...] = [0, 1]
+            v.setncattr("dtype", "bool" if i < 2 else "char")
+
+        with self.assertRaisesRegex(nmb.ConflictError, "another dtype in block"):
+            self.stacked(logical, "v")
+
+    def test_order_of_dimensions(self):
+        def make(d, i):
+            for name in ("t", "y", "x"):
+                d.createDimension(name, 2)
+            d.createVariable("v", "f4", ("t", "y", "x") if i < 2 else ("t", "x", "y"))[...] = 0
+
+        with self.assertRaisesRegex(nmb.ConflictError, "another order of dimensions in block"):
+            self.stacked(make, "v")
+
+    def test_names_that_stack_makes(self):
+        def make(d, i):
+            d.createDimension("n", i + 1)
+            for name in ("block", "n_offset", "n_block", "n_count", "v"):
+                d.createVariable(name, "i4", ("n",))[...] = i
+
+        for form, names in (("ragged", ("block", "n_offset", "n_block")), ("padded", ("block", "n_count"))):
+            for name in names:
+                with self.assertRaisesRegex(nmb.UsageError, f'stack.. makes a variable "{name}"'):
+                    self.stacked(make, ["v", name], form=form)
+        ds = self.stacked(make, ["v", "block", "n_block"], dim="run")
+        np.testing.assert_array_equal(ds.block, [0, 1, 1, 2, 2, 2])
+
+    def test_blocks_without_rows(self):
+        def make(d, i):
+            d.createDimension("n", None)
+            d.createDimension("two", 2)
+            for name, dims in (("v", ("n", "two")), ("s", ())):
+                d.createVariable(name, "i4", dims)
+            d["s"][...] = i
+            if i == 1:
+                d["v"][...] = np.ones((3, 2))
+
+        for chunks in (None, {}) if dask else (None,):
+            for form in ("ragged", "padded"):
+                ds = self.stacked(make, ["v", "s"], form=form, chunks=chunks)
+                self.assertEqual(ds.v.values[~np.isnan(ds.v.values)].tolist(), [1] * 6)
+                self.assertEqual(ds.s.values.tolist(), [0, 1, 2])
+                ds = nmb.xarray.stack(self.path("made.nmb"), ["v", "s"], blocks=[0, 2], form=form, chunks=chunks)
+                self.assertEqual((ds.v.size, ds.load().s.values.tolist()), (0, [0, 2]))
+                ds = nmb.xarray.stack(self.path("made.nmb"), "v", blocks=[1], form=form, chunks=chunks)
+                self.assertEqual(ds.v.values.sum(), 6)
 
     @needs_dask
     def test_chunks(self):

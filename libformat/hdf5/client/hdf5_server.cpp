@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "files/plugin_folders.h"
 #include "wire/joined_text.h"
@@ -132,8 +133,15 @@ Result<std::unique_ptr<Hdf5Server>> Hdf5Server::start(const std::string& program
     posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
   std::string name = program, command = "serve";
   char* const arguments[] = {name.data(), command.data(), nullptr};
+  // The server, not each of its forks, then looks up the functions of the HDF5 library.
+  std::string bind = "LD_BIND_NOW=1";
+  std::vector<char*> variables;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
+    variables.push_back(*variable);
+  variables.insert(variables.end(), {bind.data(), nullptr});
   pid_t id = 0;
-  const int error = posix_spawn(&id, program.c_str(), &actions, nullptr, arguments, environ);
+  const int error =
+      posix_spawn(&id, program.c_str(), &actions, nullptr, arguments, variables.data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (error != 0) {

@@ -74,12 +74,16 @@ class RaggedArray(OuterArray):
             spans = self._spans(first, first + 1)
             then.append(0)
         else:
+            # Of each block, from the first row to the last that is wanted.
             at = np.where(rows < 0, rows + self.shape[0], rows)
             number, inverse = np.unique(np.searchsorted(offsets, at, "right") - 1, return_inverse=True)
-            counts = offsets[number + 1] - offsets[number]
-            starts = np.cumsum(counts) - counts
-            spans = [(int(n), 0, int(c)) for n, c in zip(number, counts)]
-            then.append(starts[inverse] + at - offsets[number][inverse])
+            at = at - offsets[number][inverse]
+            firsts, ends = offsets[number + 1] - offsets[number], np.zeros_like(number)
+            np.minimum.at(firsts, inverse, at)
+            np.maximum.at(ends, inverse, at + 1)
+            counts = ends - firsts
+            spans = [(int(n), int(a), int(c)) for n, a, c in zip(number, firsts, counts)]
+            then.append((np.cumsum(counts) - counts - firsts)[inverse] + at)
         slab = _selection.slab_of(tuple(slice(None) if isinstance(p, np.ndarray) else p for p in rest), self.shape[1:])
         assert slab is not None
         values = self._read(spans, slab[0])
@@ -147,22 +151,30 @@ class PaddedArray(OuterArray):
         self.fill = fill
 
     def _outer(self, key: tuple[Any, ...]) -> Any:
-        blocks, rest = key[0], key[1:]
-        is_one = isinstance(blocks, (int, np.integer))
-        numbers = np.arange(self.shape[0])[[blocks] if is_one else blocks]
-        values = np.empty((len(numbers), *self.shape[1:]), self.dtype)
+        # Reads of each block the smallest box that has what is wanted.
+        wanted = [np.arange(length)[part] for length, part in zip(self.shape, key)]
+        numbers, *places = (np.atleast_1d(part) for part in wanted)
+        begins = [int(place.min()) if place.size else 0 for place in places]
+        ends = [int(place.max()) + 1 if place.size else 0 for place in places]
+        values = np.empty((len(numbers), *(end - begin for begin, end in zip(begins, ends))), self.dtype)
         if self.fill is not None:
             values[...] = self.fill
         elif self.dtype.kind == "O":
             values[...] = ""
-        items = [(int(number), self.name, None, None) for number in numbers]
-        for i, one in enumerate(self.selected.read(items)):
-            place: Any = (i, *(slice(n) for n in self.lengths[numbers[i]]))
-            values[place] = shown_values(one, self.stored, self.dtype)
-        for axis, part in enumerate(rest, 1):
-            if isinstance(part, np.ndarray):
-                values = values.take(part, axis)
-        return values[(0 if is_one else slice(None), *(slice(None) if isinstance(p, np.ndarray) else p for p in rest))]
+        counts = np.maximum(np.minimum(self.lengths[numbers], ends) - begins, 0).astype(int).tolist()
+        lengths = self.lengths[numbers].tolist()
+        some = [i for i in range(len(numbers)) if all(counts[i])]
+        ones = [1] * len(places)
+        items = [
+            (int(numbers[i]), self.name, None if counts[i] == lengths[i] else (begins, counts[i], ones), None) for i in some
+        ]
+        for i, one in zip(some, self.selected.read(items) if items else []):
+            box: Any = (i, *(slice(count) for count in counts[i]))
+            values[box] = shown_values(one, self.stored, self.dtype)
+        for axis, (place, begin, end) in enumerate(zip(places, begins, ends), 1):
+            if not np.array_equal(place, np.arange(begin, end)):
+                values = values.take(place - begin, axis)
+        return values[tuple(slice(None) if part.ndim else 0 for part in wanted)]
 
 
 class RowNumbers(OuterArray):

@@ -69,6 +69,7 @@ void bind_block(nb::module_& module);
 void bind_variable(nb::module_& module);
 void bind_batch(nb::module_& module);
 void bind_ragged(nb::module_& module);
+void bind_columns(nb::module_& module);
 void bind_tasks(nb::module_& module);
 
 }  // namespace nmb_python

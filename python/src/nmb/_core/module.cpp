@@ -11,5 +11,6 @@ NB_MODULE(_core, module) {
   nmb_python::bind_variable(module);
   nmb_python::bind_batch(module);
   nmb_python::bind_ragged(module);
+  nmb_python::bind_columns(module);
   nmb_python::bind_tasks(module);
 }
