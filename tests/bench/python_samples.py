@@ -13,7 +13,7 @@ ends in arrays that own their memory, in native byte order, whose bytes were all
 turns, each in a process of its own, which opens the file and reads some samples before the measurement; a figure is the median
 of --rounds. With --keep, the results go to benchmarks/python_samples.md.
 
-one: a sample a call, in random order. batch: 256 samples a call; for LMDB, its 256 samples are read one after the other.
+one: a sample a call, in random order. batch: 256 samples a call; for LMDB, 256 samples are read one after the other, and kept until the last one is read.
 threads: 2 threads; for nmb one call that uses both, for the others two threads with a sample or batch each.
 one object: 5,680,000 blocks of one array of 128 bytes, beside 35,530 of them.
 """
@@ -132,7 +132,7 @@ def make_netcdf4(source, target):
             file.createVariable(name + "_offsets", "i8", [f"{name}_samples"], contiguous=True)[...] = offsets
 
 
-# --- reading: each way makes a function that reads a list of samples, and returns the arrays of the last one ---
+# --- reading: each way makes a function that reads a list of samples, and returns their arrays, or those of the last one ---
 
 
 def read_lmdb(path):
@@ -144,6 +144,7 @@ def read_lmdb(path):
     head_format = struct.Struct(f"<{2 * len(NAMES)}q")
 
     def read(samples):
+        batch = []
         with environment.begin(buffers=True) as transaction:
             for i in samples:
                 value = transaction.get(struct.pack(">q", int(i)))
@@ -155,7 +156,8 @@ def read_lmdb(path):
                     array = np.frombuffer(value, dtypes[k], count, at).copy()
                     out[name] = array.reshape(rows, columns) if rows else array
                     at += array.nbytes
-        return out
+                batch.append(out)
+        return batch
 
     return read, environment.stat()["entries"]
 
@@ -164,13 +166,15 @@ def read_columns(opened, offsets_of):
     offsets = {name: offsets_of(name) for name in NAMES}
 
     def read(samples):
+        batch = []
         for i in samples:
             out = {}
             for name in NAMES:
                 begin, end = int(offsets[name][i]), int(offsets[name][i + 1])
                 rows = slice(begin, end)
                 out[name] = np.ascontiguousarray(opened[name][:, rows] if name in AXES else opened[name][rows])
-        return out
+            batch.append(out)
+        return batch
 
     return read, len(offsets["n_sp"]) - 1
 
@@ -212,9 +216,7 @@ def read_nmb(path, verify=True):
     file = nmb.open(path, verify=verify)
 
     def read(samples):
-        for i in samples:
-            out = file.blocks[int(i)].read()
-        return out
+        return [file.blocks[int(i)].read() for i in samples]
 
     return read, len(file)
 
@@ -227,16 +229,16 @@ def read_ragged(path, verify=True, threads=1):
     import nmb
 
     file = nmb.open(path, verify=verify)
-    some = NAMES if file.blocks[0].get("n_sp") else ["edges"]
+    some = NAMES if "n_sp" in file.blocks[0] else ["edges"]
     axes = AXES if some is NAMES else {}
 
     def read(samples):
         columns = file.read_ragged(some, samples, axis=axes, threads=threads)
         last = {}
         for name, (values, offsets) in columns.items():
-            rows = slice(offsets[-2], offsets[-1])
+            rows = slice(int(offsets[-2]), int(offsets[-1]))
             last[name] = values[:, rows] if axes.get(name) else values[rows]
-        return last
+        return [last]
 
     return read, len(file)
 
@@ -285,8 +287,8 @@ def measure_way(way, base, count, batch, threads):
 
     def work(mine):
         for some in mine:
-            last = read(some)
-            for array in last.values():
+            last = read(some)[-1]
+            for array in map(np.asarray, last.values()):
                 assert array.dtype.isnative
         for name, array in last.items():
             array = np.asarray(array)

@@ -3,6 +3,7 @@
 // Metadata.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -184,11 +185,13 @@ class Metadata {
     return bytes;
   }
 
-  // Reserves memory for `dimensions` more dimensions and `variables` more variables. May throw
-  // std::bad_alloc.
+  // Reserves memory for `dimensions` more dimensions and `variables` more variables, and for some
+  // of their names. May throw std::bad_alloc.
   void reserve(std::uint64_t dimensions, std::uint64_t variables) {
+    constexpr std::uint64_t kNameBytes = 20, kMostBytes = 4096;
     dims_.reserve_more(dimensions);
     vars_.reserve_more(variables);
+    heap_.reserve_more(std::min((dimensions + variables) * kNameBytes, kMostBytes));
   }
   // Reserves room in `memory` for everything in `other`; this Metadata must be empty, and `memory`
   // must outlive it. Copies of this Metadata use memory of their own. Definitions that do not fit

@@ -33,6 +33,12 @@ struct VariableShape {
   std::uint64_t begin = 0;  // offset of the first element in the extent
   // Distance between the records of a record variable, in bytes; 0 for other variables.
   std::uint64_t record_size = 0;
+
+  std::uint64_t elements() const {
+    std::uint64_t out = 1;
+    for (const std::uint64_t length : lengths) out *= length;
+    return out;
+  }
 };
 
 // Returns the shape of a variable. Errors: kDamaged if the product of the lengths is too large, or
@@ -48,7 +54,7 @@ NMB_EXPORT Status check_hyperslab(const VariableShape& shape, const Hyperslab& s
 // Returns the number of selected elements.
 NMB_EXPORT std::uint64_t element_count(const Hyperslab& slab);
 // Fails with kUsage unless the hyperslab has `values` elements.
-NMB_EXPORT Status check_count(const Hyperslab& slab, std::uint64_t values);
+NMB_EXPORT Status check_count(std::uint64_t values, std::uint64_t expected);
 // Fails with kUsage if the values are a text that is a null pointer. object, name: for the message.
 NMB_EXPORT Status check_not_null(ConstArray values, std::string_view object, std::string_view name);
 

@@ -15,7 +15,7 @@ Status read_array(const ValueArray& array, std::string_view name, const Hypersla
                    "so they cannot be read into an array of numbers or text");
   NMB_TRY(check_memory_type(v, out.type()));
   NMB_TRY(check_hyperslab(array.shape, slab));
-  NMB_TRY(check_count(slab, out.count()));
+  NMB_TRY(check_count(out.count(), element_count(slab)));
   std::byte* to = out.data();
   std::uint64_t out_of_range = 0;
   NMB_TRY(gather(array.shape, slab, *array.source, [&](std::span<const std::byte> values) {

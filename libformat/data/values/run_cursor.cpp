@@ -46,6 +46,20 @@ RunCursor::RunCursor(const VariableShape& shape, const Hyperslab& slab)
   left_ = run_;
 }
 
+RunCursor RunCursor::whole(const VariableShape& shape) {
+  if (shape.record_size != 0) {
+    Hyperslab slab;
+    slab.start.assign(shape.lengths.size(), 0);
+    slab.count = shape.lengths;
+    return {shape, slab};
+  }
+  RunCursor out(shape.element_size);
+  out.run_ = shape.elements();
+  out.offset_ = out.run_ == 0 ? 0 : shape.begin;
+  out.left_ = out.run_;
+  return out;
+}
+
 std::uint64_t RunCursor::next_run() const {
   std::uint64_t begin = offset_ - (run_ - left_) * element_size_;
   for (std::size_t d = outer_.size(); d > 0; --d) {

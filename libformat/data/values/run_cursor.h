@@ -21,6 +21,8 @@ class RunCursor {
  public:
   // `slab` must have passed check_hyperslab(). The cursor keeps no reference to `shape` or `slab`.
   RunCursor(const VariableShape& shape, const Hyperslab& slab);
+  // Selects all elements.
+  static RunCursor whole(const VariableShape& shape);
   bool at_end() const { return left_ == 0; }
   std::uint64_t offset() const { return offset_; }    // in the extent
   std::uint64_t element() const { return element_; }  // in the selection
@@ -33,6 +35,7 @@ class RunCursor {
   void skip(std::uint64_t elements);
 
  private:
+  explicit RunCursor(std::uint64_t element_size) : element_size_(element_size) {}
   // A dimension outside of runs: a new run begins at each of its indexes.
   struct Outer {
     std::uint64_t count, step;  // step in bytes

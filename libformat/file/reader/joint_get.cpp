@@ -28,15 +28,10 @@ Result<JointGet> JointGet::of(const LoadedBlock& block, VarId variable, const Hy
                   "a request cannot read a variable of a block of kind 6; use Dataset::read");
   NMB_TRY(check_memory_type(metadata.variable(variable), out.type()));
   NMB_ASSIGN(VariableShape shape, block.shape(variable));
-  Hyperslab whole;
-  if (!slab) {
-    whole.start.assign(shape.lengths.size(), 0);
-    whole.count = shape.lengths;
-    slab = &whole;
-  }
-  NMB_TRY(check_hyperslab(shape, *slab));
-  NMB_TRY(check_count(*slab, out.count()));
-  return JointGet{&block, variable, *source, RunCursor(shape, *slab), out};
+  if (slab) NMB_TRY(check_hyperslab(shape, *slab));
+  NMB_TRY(check_count(out.count(), slab ? element_count(*slab) : shape.elements()));
+  return JointGet{&block, variable, *source,
+                  slab ? RunCursor(shape, *slab) : RunCursor::whole(shape), out};
 }
 
 namespace {

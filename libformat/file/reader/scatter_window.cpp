@@ -5,14 +5,12 @@
 
 namespace nmb {
 
-std::span<std::byte> ScatterWindow::buffer(std::uint64_t bytes) {
-  if (bytes > capacity_) {
-    // A call for a few small values needs no buffer for a whole window.
-    capacity_ = std::min(kScatterWindow, std::max(2 * capacity_, bytes));
-    buffer_ = std::make_unique_for_overwrite<std::byte[]>(capacity_);
-  }
-  return {buffer_.get(), static_cast<std::size_t>(capacity_)};
+CopyBuffer& ScatterWindow::spare() {
+  thread_local CopyBuffer kept;
+  return kept;
 }
+
+ScatterWindow::~ScatterWindow() { spare() = std::move(buffer_); }
 
 void ScatterWindow::fail(std::uint32_t target, const Status& why) {
   if (targets_[target].status.ok()) targets_[target].status = why;
@@ -34,7 +32,7 @@ void ScatterWindow::give(const ScatterElement& part) {
     if (part.place < damage.to && part.place + part.length > damage.from)
       fail(part.target, damage.why);
   if (targets_[part.target].status.ok())
-    take(part.target, part.at, buffer(used_).subspan(part.place, part.length));
+    take(part.target, part.at, buffer(used_, begin_).subspan(part.place, part.length));
 }
 
 void ScatterWindow::add(const ExtentSource& source, std::uint32_t target, std::uint64_t offset,
@@ -67,7 +65,7 @@ std::uint64_t ScatterWindow::read_alone(const ExtentSource& source, std::uint32_
   // This read overwrites the bytes in the buffer.
   read_ = 0;
   length = std::min(length, kScatterWindow);
-  const std::span<std::byte> bytes = buffer(length).first(length);
+  const std::span<std::byte> bytes = buffer(length, 0);
   if (const Status status = source.read_at(offset, bytes); status.ok())
     take(target, at, bytes);
   else
@@ -138,7 +136,7 @@ std::uint64_t ScatterWindow::join(const ExtentSource& source, std::uint32_t targ
 
 void ScatterWindow::flush() {
   if (parts_.empty()) return;
-  if (const Status status = file_->read_at(begin_, buffer(used_).first(used_)); status.ok()) {
+  if (const Status status = file_->read_at(begin_, buffer(used_, begin_)); status.ok()) {
     read_ = used_;
     for (const Cover& cover : covers_) check(cover);
   } else {
@@ -150,7 +148,7 @@ void ScatterWindow::flush() {
 
 void ScatterWindow::check(const Cover& cover) {
   const Status status = cover.source->check(
-      cover.offset, begin_ + cover.place, buffer(used_).subspan(cover.place, cover.length),
+      cover.offset, begin_ + cover.place, buffer(used_, begin_).subspan(cover.place, cover.length),
       [&](const Piece& piece, const Status& why) {
         const std::uint64_t place = cover.place + (piece.logical - cover.offset);
         damage(place, place + piece.length, why);

@@ -5,11 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "extent/extent_source.h"
+#include "files/copy_buffer.h"
 #include "model/values.h"
 #include "wire/failure.h"
 
@@ -38,6 +39,9 @@ struct GetTarget {
 class ScatterWindow {
  public:
   explicit ScatterWindow(std::span<GetTarget> targets) : targets_(targets) {}
+  ScatterWindow(const ScatterWindow&) = delete;
+  ScatterWindow& operator=(const ScatterWindow&) = delete;
+  ~ScatterWindow();
 
   // Requests the bytes [offset, offset + length) of `source` for `target`. They lie at offset `at`
   // of the target's values in external form. The requests for a target must be in ascending order.
@@ -81,8 +85,11 @@ class ScatterWindow {
   // target that needs one of them.
   void damage(std::uint64_t from, std::uint64_t to, const Status& why);
   void give(const ScatterElement& part);
-  // Returns the buffer, of at least `bytes` bytes; its content is kept only if it has them already.
-  std::span<std::byte> buffer(std::uint64_t bytes);
+  // Returns memory for bytes that are read at this position of the file. Returns the same memory
+  // for the same position, with its content if it was not longer before.
+  std::span<std::byte> buffer(std::uint64_t bytes, std::uint64_t position) {
+    return buffer_.room(bytes, position, position);
+  }
 
   std::span<GetTarget> targets_;
   const ExtentSource* last_source_ = nullptr;
@@ -95,8 +102,10 @@ class ScatterWindow {
   std::vector<ScatterElement> parts_;
   std::vector<Cover> covers_;
   std::vector<Damage> damages_;
-  std::unique_ptr<std::byte[]> buffer_;
-  std::uint64_t capacity_ = 0;  // of buffer_
+  // The thread keeps the memory for its next window. Otherwise, a program that reads small samples
+  // would spend much of its time in malloc().
+  static CopyBuffer& spare();
+  CopyBuffer buffer_ = std::move(spare());
 };
 
 }  // namespace nmb

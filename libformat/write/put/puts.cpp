@@ -42,7 +42,7 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
                                     " and the values must both be text or both be numbers");
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, block.layout, variable, block.next.records));
   NMB_TRY(check_hyperslab(shape, slab, true));
-  NMB_TRY(check_count(slab, values.count()));
+  NMB_TRY(check_count(values.count(), element_count(slab)));
   NMB_TRY(check_not_null(values, "variable", metadata.variable(variable).name));
   Put put{id, variable, type, block.next.kind, std::move(shape), 0, values};
   put.slab = slab;

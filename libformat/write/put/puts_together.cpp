@@ -155,7 +155,7 @@ Status PutsTogether::put_all(BlockId id, VarId variable, const Hyperslab& slab, 
     if (w_.define_mode)
       return Status(Code::kUsage,
                     "put_all() is not allowed in define mode; call end_define() first");
-    NMB_TRY(check_count(slab, values.count()));
+    NMB_TRY(check_count(values.count(), element_count(slab)));
     if (values.count() == 0 && !values.is_null()) return {};
     NMB_ASSIGN(Put put, Puts(w_).check("put_all()", id, variable, slab, values));
     puts.push_back(std::move(put));

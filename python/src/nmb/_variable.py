@@ -250,6 +250,9 @@ class Variable:
             raise TypeError("a variable without dimensions has no length")
         return self.shape[0]
 
+    def __bool__(self) -> bool:
+        return True
+
     def __iter__(self) -> Any:
         for i in range(len(self)):
             yield self[i]
