@@ -328,7 +328,7 @@ class PackageCallsTest(FolderTest):
                 lambda: f.read_many([(place, "temperature")]),
                 lambda: f.blocks[place],
             ):
-                with self.assertRaises(IndexError, msg=str(place)):
+                with self.assertRaises(LookupError, msg=str(place)):
                     call()
         with self.assertRaises(ValueError):
             f.read_ragged("temperature", np.array([True, False, False, True, False]))  # positions 1 and 0
