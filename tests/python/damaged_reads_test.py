@@ -11,10 +11,10 @@ import unittest
 from pathlib import Path
 
 import numpy as np
-from support import CORPUS, FolderTest, h5py, needs_corpus, needs_h5py, needs_netcdf4, nmb, write_netcdf
+from support import CORPUS, SANITIZED, FolderTest, h5py, needs_corpus, needs_h5py, needs_netcdf4, nmb, write_netcdf
 
 READER = Path(__file__).resolve().parent / "damaged_reader.py"
-SECONDS = 300 if os.environ.get("NMB_SANITIZED") else 60  # for one file
+SECONDS = 300 if SANITIZED else 60  # for one file
 ROUNDS = 400 if os.environ.get("NMB_ALL") else 16  # damaged copies of each file
 
 

@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
-from support import FolderTest, needs_netcdf4, netCDF4, nmb, open_fds, resident, write_netcdf
+from support import FolderTest, measures_memory, needs_netcdf4, netCDF4, nmb, open_fds, resident, write_netcdf
 
 
 @needs_netcdf4
@@ -343,7 +343,7 @@ class PackageCallsTest(FolderTest):
                 lambda: f.read_many([(place, "temperature")]),
                 lambda: f.blocks[place],
             ):
-                with self.assertRaises(IndexError, msg=str(place)):
+                with self.assertRaises(LookupError, msg=str(place)):
                     call()
         with self.assertRaises(ValueError):
             f.read_ragged("temperature", np.array([True, False, False, True, False]))  # positions 1 and 0
@@ -431,6 +431,7 @@ class PackageCallsTest(FolderTest):
             thread.join()
         self.assertEqual(wrong, [])
 
+    @measures_memory
     def test_opens_keep_no_memory(self):
         path = self.stations(10)
         write_netcdf(self.path("a.nc"), "NETCDF4", ("g",))

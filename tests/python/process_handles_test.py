@@ -9,7 +9,7 @@ import time
 import unittest
 
 import numpy as np
-from support import FolderTest, needs_netcdf4, nmb, open_fds, resident, write_netcdf
+from support import FolderTest, measures_memory, needs_netcdf4, nmb, open_fds, resident, write_netcdf
 
 
 def total(variable):
@@ -140,6 +140,7 @@ class ProcessHandlesTest(FolderTest):
         for file, name in zip(self.files, self.names):
             np.testing.assert_array_equal(file[name][...], nmb.open(file.path)[name][...])
 
+    @measures_memory
     def test_forks_keep_no_memory(self):
         """Children that read, and children that are killed while they do, leave the memory of the parent as it was."""
         rounds = 10000 if os.environ.get("NMB_ALL") else 150

@@ -27,6 +27,8 @@ except ImportError:
 needs_h5py = unittest.skipUnless(h5py, "h5py is not installed")
 needs_netcdf4 = unittest.skipUnless(netCDF4, "netCDF4 is not installed")
 CORPUS = Path(os.environ["NMB_CORPUS"]) if os.environ.get("NMB_CORPUS") else None
+SANITIZED = bool(os.environ.get("NMB_SANITIZED"))
+measures_memory = unittest.skipIf(SANITIZED, "the address sanitizer keeps memory that was freed")
 needs_corpus = unittest.skipUnless(CORPUS, "no folder NMB_CORPUS")
 
 
@@ -126,7 +128,7 @@ def python(code, *arguments, **environment):
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=1200 if SANITIZED else 120,
     )
     if done.returncode:
         raise AssertionError(f"exit code {done.returncode}: {done.stdout}{done.stderr}")

@@ -96,7 +96,7 @@ class ManyReads:
         if isinstance(position, (bool, np.bool_)):
             raise UsageError("found True or False for a block, expected a name, a position or a block; masks are not supported")
         number = operator.index(position)
-        return number if 0 <= number < len(self) else self.blocks[number].position  # or an error
+        return number if 0 <= number < 1 << 63 else self.blocks[number].position
 
     def _variable_of(self: Any, block: Any, name: str) -> Variable:
         if isinstance(block, str):

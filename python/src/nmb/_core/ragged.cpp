@@ -138,7 +138,6 @@ void read_columns(const FileHandle& file, std::vector<RaggedColumn>& columns,
     on_threads(threads, statuses.size(), [&](std::size_t task) {
       statuses[task] = nmb::caught([&] {
         std::vector<nmb::ElementRequest> requests;
-        std::vector<std::pair<std::size_t, std::size_t>> whose;  // block and column of a request
         requests.reserve((tasks[task + 1] - tasks[task]) * columns.size());
         for (std::size_t i = tasks[task]; i < tasks[task + 1]; ++i)
           for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -146,7 +145,6 @@ void read_columns(const FileHandle& file, std::vector<RaggedColumn>& columns,
             const std::uint64_t size = column.rows[i] * column.row_bytes;
             for (std::uint64_t part = 0; part < column.parts; ++part) {
               nmb::ElementRequest& request = requests.emplace_back();
-              whose.emplace_back(i, c);
               request.var = column.vars[i];
               request.slab = column.slab(i, part);
               if (column.type->has_objects()) {
@@ -159,14 +157,19 @@ void read_columns(const FileHandle& file, std::vector<RaggedColumn>& columns,
               }
             }
           }
+        nmb::Status all = file.reader.try_read_elements(requests);
+        if (all.ok()) return all;
+        // Reads again to find out whose values these are.
         std::vector<nmb::Status> each(requests.size());
-        nmb::Status all = file.reader.try_read_elements(requests, each);
-        for (std::size_t r = 0; r < each.size() && !all.ok(); ++r)
-          if (!each[r].ok()) {
-            const auto [block, column] = whose[r];
-            failed[task] = full_name(blocks[numbers[block]].view.name(), columns[column].name);
-            return each[r];
-          }
+        (void)file.reader.try_read_elements(requests, each);
+        auto status = each.begin();
+        for (std::size_t i = tasks[task]; i < tasks[task + 1]; ++i)
+          for (const RaggedColumn& column : columns)
+            for (std::uint64_t part = 0; part < column.parts; ++part, ++status)
+              if (!status->ok()) {
+                failed[task] = full_name(blocks[numbers[i]].view.name(), column.name);
+                return *status;
+              }
         return all;
       });
     });
