@@ -706,6 +706,35 @@ def check_large(test):
     test.check(done.returncode == 2 and not left, f"limited: exit code {done.returncode}, left {left}: {done.stderr}")
 
 
+def check_reading_ahead(test):
+    """Inputs are read ahead on other threads; files of other kinds and damaged files between them change nothing."""
+    names = [f"ahead{i:02}.nc" for i in range(12)]
+    for i, name in enumerate(names):
+        make(test.work / name, {"v": ZLIB}, 2 * i, 2)
+        if i % 5 == 3:
+            subprocess.run(["nccopy", "-k", "cdf5", name, "classic.nc"], cwd=test.work, check=True)
+            (test.work / "classic.nc").rename(test.work / name)
+    for threads in ("1", "2", "8"):
+        test.run("nmcat", "--mode", "join", *names, "-o", f"ahead{threads}.nmb", "-j", threads)
+        same = (test.work / f"ahead{threads}.nmb").read_bytes() == (test.work / "ahead1.nmb").read_bytes()
+        test.check(same, f"ahead: -j {threads}: other bytes")
+    expect_values(test, "ahead", as_netcdf(test, "ahead8.nmb"), "v", ZLIB.values(0, 24))
+    for number in (5, 6):
+        whole = (test.work / names[number]).read_bytes()
+        (test.work / names[number]).write_bytes(whole[: len(whole) // 2])
+    said = [
+        subprocess.run(
+            [test.tools / "nmcat", "--mode", "join", *names, "-o", "damaged.nmb", "-j", threads], cwd=test.work,
+            capture_output=True, text=True,
+        )
+        for threads in ("1", "8")
+    ]
+    test.check(
+        said[0].returncode == 1 and names[5] in said[0].stderr and said[0].stderr == said[1].stderr,
+        f"ahead: damaged inputs: {[(one.returncode, one.stderr) for one in said]}",
+    )
+
+
 def check_dry_runs(test):
     """--dry-run writes nothing, and reports what the run then does, for each kind of output and with --append."""
     for i in range(2):
@@ -1003,6 +1032,7 @@ def check(test):
     check_strings(test)
     check_again(test)
     check_large(test)
+    check_reading_ahead(test)
     check_dry_runs(test)
     check_unlimited(test)
     check_unlimited_orders(test)

@@ -96,7 +96,8 @@ void InputPlanner::prepare_reader(BlockChooser* chooser) {
     };
   }
   // In modes other than Pack, one thread plans, so idle threads of this process can read ahead.
-  read.reads_ahead = !options_.packs() && in_process > 1;
+  read.reads_ahead =
+      !options_.packs() && std::max<std::size_t>(in_process, options_.writer.threads) > 1;
   reader_.emplace(read, &report_.warnings);
 }
 
