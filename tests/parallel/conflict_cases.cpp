@@ -102,7 +102,7 @@ RANK_CASE(ConflictOfAFixedAndTheRecordDimension) {
   return conflicts(
       ranks,
       [](bool second, Definer& definer) {
-        definer.dimension(definer.block("run/fields"), "n", second ? kUnlimited : 5);
+        definer.dimension(definer.block("run/fields"), "n", second ? std::uint64_t{kUnlimited} : 5);
       },
       "dimension \"n\": length", "unlimited", "5");
 }
