@@ -253,7 +253,7 @@ NO_VALUES_IN = {
     "netcdf_view.h": "hides netcdf_name find_netcdf_variable stored_as_no_coordinate add_dimension_lengths"
     " type_losses",
     "path_move.h": "moved",
-    "file_reader.h": "open ~FileReader generation file_id file_length has_hdf5_view hdf5_view_generation hdf5_view_options piece_size"
+    "file_reader.h": "open ~FileReader generation generation_digest file_id file_length has_hdf5_view hdf5_view_generation hdf5_view_options piece_size"
     " totals at warnings file generation_check totals_of_subtree totals_of_prefix for_each_entry for_each_wanted_entry find"
     " global_id holes external_files has_statistics tag_counts later_additions kind_of refused_kind GetRequests"
     " ~GetRequests text lost_records",
@@ -271,7 +271,7 @@ NO_VALUES_IN = {
     "nmb/finding.h": "text status",
     "nmb/merge.h": "try_parse",
     "nmb/ranks.h": "Ranks ~Ranks agree begin_work end_work fail has_launcher rank size try_barrier try_mpi try_run_threads",
-    "nmb/reader.h": "atts counts dims file_length generation has_hdf5_view is_classic kind name no_room totals try_att try_atts try_block try_block_at"
+    "nmb/reader.h": "atts counts dims file_length generation generation_digest has_hdf5_view is_classic kind name no_room totals try_att try_atts try_block try_block_at"
     " try_datatype try_fill_value try_shown try_stored try_blocks try_cdl try_count try_dims try_for_each_block try_open try_position try_provenance try_shape try_tags try_text"
     " try_totals try_var try_vars try_whole type warnings",
     "nmb/recover.h": "count recovered doubtful is_loss lacks_objects",

@@ -89,6 +89,8 @@ def plain(ds):
         dims = [dim if dims.count(dim) == 1 else f"{dim}_{axis}" for axis, dim in enumerate(dims)]
         values = variable.values
         encoding = {k: v for k, v in variable.encoding.items() if k not in OWN_ENCODING}
+        if encoding.get("preferred_chunks"):  # by axis: engines number dimensions without names in different orders
+            encoding["preferred_chunks"] = tuple(encoding["preferred_chunks"].get(dim) for dim in variable.dims)
         if values.dtype.kind in "SUO" and all(isinstance(one, (str, bytes)) for one in values.reshape(-1).tolist()):
             texts = [one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in values.reshape(-1).tolist()]
             if values.dtype.kind in "SU" and not encoding.get("char_dim_name"):

@@ -142,8 +142,6 @@ class ManyReads:
             blocks = iterate(self, blocks)
         if isinstance(blocks, np.ndarray):
             blocks = blocks.tolist()
-        if isinstance(blocks, str):
-            raise UsageError(f"blocks: found {blocks!r}, expected several: f.blocks.glob({blocks!r}) or [{blocks!r}]")
         some = [any_block(block if isinstance(block, (str, Block)) else self._number(block)) for block in blocks]
         if isinstance(axis, Mapping):
             if unknown := set(axis) - set(names):
