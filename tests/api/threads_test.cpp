@@ -91,7 +91,7 @@ std::string use(const Reader& in, std::mt19937& random, const std::string& prefi
       const std::uint64_t row = random() % (kRows - 3);
       std::vector<float> some(3 * kColumns);
       block.var("v").read({{row, 0}, {3, kColumns}, {}}, some);
-      return std::equal(some.begin(), some.end(), expected.begin() + row * kColumns)
+      return std::equal(some.begin(), some.end(), expected.data() + row * kColumns)
                  ? ""
                  : "hyperslab: other values";
     }
@@ -227,7 +227,7 @@ TEST_F(ThreadsTest, ReadersOfHdf5) {
     GTEST_SKIP() << status.text();
   const std::vector<Reader> readers{Reader(path("f.h5")), Reader(path("f.h5"))};
   EXPECT_EQ(on_threads([&](unsigned thread, std::mt19937& random) -> std::string {
-              for (int i = 0; i < 50; ++i)
+              for (unsigned i = 0; i < 50; ++i)
                 if (const std::string wrong = use(readers[(thread + i) % 2], random, "");
                     !wrong.empty())
                   return wrong;
