@@ -6,7 +6,7 @@ import warnings
 from unittest import mock
 
 import numpy as np
-from support import FolderTest, needs_netcdf4, netCDF4, nmb, python, write_netcdf
+from support import FolderTest, h5py, needs_h5py, needs_netcdf4, netCDF4, nmb, python, write_netcdf
 
 try:
     import xarray as xr
@@ -486,6 +486,30 @@ class XarrayStackTest(FolderTest):
 
         with self.assertRaisesRegex(nmb.ConflictError, "another order of dimensions in block"):
             self.stacked(make, "v")
+
+    @needs_h5py
+    def test_dimensions_without_names(self):
+        """Their numbers, which depend on lengths that happen to be equal, say nothing about other blocks."""
+        with h5py.File(self.path("samples.h5"), "w") as out:
+            for i, n in enumerate((2, 3, 4)):
+                out[f"s{i}/x"] = np.zeros((n, 3))
+                out[f"s{i}/edge"] = np.arange(8).reshape(4, 2)
+                out[f"s{i}/pixel"] = np.array([255] * n, "u1")
+                out.create_dataset(f"s{i}/words", (n,), h5py.vlen_dtype("i4"))[0] = [1, 2, i]
+        ds = nmb.xarray.stack(self.path("samples.h5"), ["x", "edge"], blocks="s*", form="padded")
+        self.assertEqual((ds.edge.shape, ds.edge.dtype, ds.x.shape), ((3, 4, 2), np.dtype("i8"), (3, 4, 3)))
+        rows = nmb.xarray.stack(self.path("samples.h5"), blocks="s*")
+        self.assertEqual((rows.edge.shape, rows.x.shape, rows.pixel.shape), ((12, 2), (9, 3), (9,)))
+        self.assertEqual(rows.words[0].values.item().tolist(), [1, 2, 0])
+        self.assertEqual(rows.words.values[5].tolist(), [1, 2, 2])
+        # A byte has no value to spare.
+        with self.assertRaisesRegex(nmb.UsageError, "fill_value"):
+            nmb.xarray.stack(self.path("samples.h5"), "pixel", blocks="s*", form="padded")
+        for wrong in (-1, 256, np.nan, "x"):
+            with self.assertRaises(nmb.UsageError):
+                nmb.xarray.stack(self.path("samples.h5"), "pixel", blocks="s*", form="padded", fill_value=wrong)
+        padded = nmb.xarray.stack(self.path("samples.h5"), "pixel", blocks="s*", form="padded", fill_value=0).pixel
+        self.assertEqual(padded.values.tolist(), [[255, 255, 0, 0], [255, 255, 255, 0], [255] * 4])
 
     def test_names_that_stack_makes(self):
         def make(d, i):

@@ -46,12 +46,12 @@ def is_missing(
 ) -> Any:
     """Which values are missing: those that equal the fill value, or one of missing_value.
 
-    The fill value is _FillValue; without this attribute, and for types of two bytes or more, it is the fill value of the HDF5
-    data set or, without one, netCDF's default."""
+    The fill value is _FillValue; without this attribute, it is netCDF's default for types of two bytes or more. Smaller types use
+    every value. The fill value that an HDF5 data set has without the attribute, often 0, is an ordinary value too."""
     if values.dtype.kind not in "iufS" or values.dtype.names:
         return np.zeros(values.shape, bool)
     some = []
-    if fill_from != "default":
+    if fill_from == "attribute":
         some.append(fill)
     elif values.dtype.kind in "iuf" and values.dtype.itemsize > 1:
         some.append(default_fill(values.dtype))
@@ -99,13 +99,16 @@ def decode(
     masked: bool,
     unpacked: bool,
 ) -> Any:
-    """Masks missing values, unpacks numbers, or both. Without a mask, missing values of unpacked numbers are NaN."""
+    """Masks missing values, unpacks numbers, or both. Without a mask, missing numbers become NaN; integers that have a stated fill
+    value or missing value become floats for this, as in xarray. The result may be `values`, changed."""
     missing = is_missing(values, attributes, fill, fill_from)
     if unpacked:
-        packed = values
         values = unpack(values, attributes)
         if not masked:
-            if values is not packed and values.dtype.kind == "f":
+            states_missing = fill_from == "attribute" or "missing_value" in attributes
+            if values.dtype.kind in "iu" and states_missing:
+                values = values.astype(np.float32 if values.dtype.itemsize <= 2 else np.float64)
+            if values.dtype.kind == "f":
                 values[missing] = np.nan
             return values
     if not masked:

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 from . import _core
-from ._errors import DamagedError
+from ._errors import DamagedError, MissingError
 
 # Files that were opened for objects from other processes; the last ones stay open.
 _MOST = 16
@@ -120,12 +120,15 @@ def _reopen(state: State) -> Any:
         if found is not None:
             _shared.move_to_end(state.key)
             return found
-    again = open_state(state.options, state.generation)
+    changed = DamagedError(
+        "the file has changed since the object was made; open it again", file=os.fsdecode(state.options.path)
+    )
+    try:
+        again = open_state(state.options, state.generation)
+    except MissingError:  # it does not have the generation
+        raise changed from None
     if again.stamp != state.stamp:
-        raise DamagedError(
-            "the file has changed since the object was made; open it again",
-            file=os.fsdecode(state.options.path),
-        )
+        raise changed
     with _lock:
         made = _shared.setdefault(state.key, again.native())
         while len(_shared) > _MOST:

@@ -93,7 +93,12 @@ class RaggedArray(OuterArray):
             if isinstance(part, np.ndarray):
                 values = values.take(part, axis)
         then = [slice(None) if isinstance(part, np.ndarray) else part for part in then]
-        return shown_values(values[tuple(then)], self.stored, self.dtype)
+        out = values[tuple(then)]
+        if all(isinstance(part, int) for part in then):  # one element, which may be an array itself
+            one = np.empty((), values.dtype)
+            one[()] = out
+            out = one
+        return shown_values(out, self.stored, self.dtype)
 
     def _spans(self, first: int, end: int) -> list[tuple[int, int, int]]:
         """(number of a block, first row in it, number of rows) of the blocks with these rows."""

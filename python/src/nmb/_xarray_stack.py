@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
@@ -158,13 +159,21 @@ def _places_of(file: File, some: list[Block], blocks: Any) -> np.ndarray[Any, An
     return np.array([block.position for block in some], np.int64)
 
 
+def _dims_of(name: str, dims: Iterable[str]) -> tuple[str, ...]:
+    """The names of a variable's dimensions. Those that have no name in the file get the variable's: the numbers that netCDF gives
+    them depend on the lengths in one block."""
+    return tuple(
+        f"{name}_dim_{axis}" if re.fullmatch(r"phony_dim_\d+", one) else shown_name(one) for axis, one in enumerate(dims)
+    )
+
+
 class _Column:
     """A variable of all blocks: what is equal, and the shapes."""
 
     def __init__(self, blocks: list[Block], name: str, dim: str) -> None:
         first = blocks[0][name]
         self.name = name
-        self.dims = tuple(shown_name(one) for one in first.dims)
+        self.dims = _dims_of(name, first.dims)
         self.dtype = first.dtype
         if dim in self.dims:
             raise UsageError(f'variable "{name}" has a dimension "{dim}": give another name with dim=')
@@ -182,7 +191,7 @@ class _Column:
             raise self._differs(number, "another number of dimensions")
         if handle.dtype != self.dtype or handle.dtype.metadata != self.dtype.metadata:
             raise self._differs(number, "another type")
-        dims = tuple(shown_name(one) for one in handle.dimensions())
+        dims = _dims_of(self.name, handle.dimensions())
         if dims != self.dims and sorted(dims) == sorted(self.dims):
             raise self._differs(number, "another order of dimensions")
         found = _comparable(handle.attributes(), self.compared)
@@ -300,7 +309,9 @@ def _padded(columns: list[_Column], selected: Selected, dim: str, fill_value: An
         shape = tuple(int(lengths[name].max()) for name in column.dims)
         attributes = dict(column.attributes)
         fill = fill_value
-        if fill is None and not (column.shapes == shape).all():
+        if fill is not None:
+            _check_fill(column, fill)
+        elif not (column.shapes == shape).all():
             fill = _fill_of(column, attributes)
         array = PaddedArray(selected, column.name, (count, *shape), column.shapes, column.dtype, fill)
         encoding: dict[str, Any] = {"dtype": str if is_text(array.dtype) else array.dtype}
@@ -313,6 +324,19 @@ def _padded(columns: list[_Column], selected: Selected, dim: str, fill_value: An
     return made, added
 
 
+def _check_fill(column: _Column, fill: Any) -> None:
+    """Fails unless the variable can hold a fill value that the caller gives."""
+    dtype = shown_dtype(column.dtype)
+    if dtype.kind not in "iu":
+        return
+    try:
+        fits = int(fill) == fill and np.iinfo(dtype).min <= fill <= np.iinfo(dtype).max
+    except (OverflowError, TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise UsageError(f'fill_value: variable "{column.name}" of type {dtype} cannot hold {fill!r}')
+
+
 def _fill_of(column: _Column, attributes: dict[str, Any]) -> Any:
     """What stands for missing values; becomes the variable's _FillValue if it has none."""
     dtype = shown_dtype(column.dtype)
@@ -322,7 +346,7 @@ def _fill_of(column: _Column, attributes: dict[str, Any]) -> Any:
         return dtype.type(np.nan)
     if dtype.kind == "O":
         return ""
-    fill = _decode.default_fill(dtype)
+    fill = _decode.default_fill(dtype) if dtype.itemsize > 1 else None  # a byte has no value to spare
     if fill is None:
         if dtype.kind == "S":
             return b""

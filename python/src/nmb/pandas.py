@@ -233,7 +233,7 @@ def _decoded(block: Block, name: str, array: np.ndarray[Any, Any], decode: bool)
         return array
     variable = block[name]
     fill, fill_from = variable._fill
-    if fill_from == "default" and not variable.attrs.keys() & {"missing_value", "scale_factor", "add_offset", "_Unsigned"}:
+    if fill_from != "attribute" and array.dtype.itemsize == 1 and not variable.attrs.keys() & {"missing_value", "scale_factor", "add_offset", "_Unsigned"}:
         return array
     masked = _decode.decode(array, variable.attrs, fill, fill_from, True, True)
     if not np.ma.getmaskarray(masked).any():
