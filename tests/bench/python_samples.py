@@ -3,7 +3,7 @@
 the same reads in C++. Prints samples a second and ends with 1 if a goal is not reached or a value is wrong.
 
     cmake --preset bench && cmake --build --preset bench
-    PYTHON tests/bench/python_samples.py --build build/bench --work FOLDER [--keep]
+    PYTHON tests/bench/python_samples.py --build build/bench --work FOLDER [--out FILE]
 
 PYTHON is that of an environment with nmb, lmdb, zarr, icechunk, h5py and netCDF4; packages that are missing are left out. A
 sample is a block of 16 arrays, 99 KB on average; bench_samples makes 35,530 of them, and the same values are stored in each
@@ -11,7 +11,7 @@ peer's best layout: LMDB has a key for each sample, with the bytes of all arrays
 (sharded), Icechunk, h5py and netCDF4 have one array a variable with the values of all samples, and offsets in memory. Every way
 ends in arrays that own their memory, in native byte order, whose bytes were all written; files are in the cache. Ways take
 turns, each in a process of its own, which opens the file and reads some samples before the measurement; a figure is the median
-of --rounds. With --keep, the results go to benchmarks/python_samples.md.
+of --rounds. FILE gets the results as Markdown.
 
 one: a sample a call, in random order. batch: 256 samples a call; for LMDB, 256 samples are read one after the other, and kept until the last one is read.
 threads: 2 threads; for nmb one call that uses both, for the others two threads with a sample or batch each.
@@ -37,7 +37,6 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from measure import machine_in_words  # noqa: E402
 
-DOCS = Path(__file__).resolve().parents[2] / "benchmarks" / "python_samples"
 BATCH, SAMPLES, MANY = 256, 35_530, 5_680_000
 NAMES = [f"{kind}_{plane}" for plane in "uvy" for kind in ("x", "y_s", "y_i", "edge_index", "edge_index_3d")] + ["n_sp"]
 AXES = {name: 1 for name in NAMES if name.startswith("edge_index")}  # along which samples differ
@@ -369,7 +368,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path)
     parser.add_argument("--work", type=Path)
-    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--out", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--count", type=int, default=20_000, help="samples that a fast way reads in a round")
     parser.add_argument("--many", type=int, default=MANY)
@@ -423,8 +422,8 @@ def main():
     goals = goals_of(results, opening)
     for text, value, goal, met in goals:
         print(f"{'met   ' if met else 'MISSED'} {text}: {value:.3g} (goal: {goal})")
-    if options.keep:
-        keep(results, goals, versions)
+    if options.out:
+        write(options.out, results, goals, versions)
     return 0 if all(met for *_, met in goals) else 1
 
 
@@ -453,7 +452,7 @@ def goals_of(results, opening):
     return out
 
 
-def keep(results, goals, versions):
+def write(path, results, goals, versions):
     lines = ["# Samples in Python", "", "Random samples of 16 arrays (99 KB), read by `tests/bench/python_samples.py`; files are in the cache.", "",
              f"{machine_in_words()}; numpy {np.__version__}, " + ", ".join(f"{k} {v}" for k, v in versions.items()), "",
              "| | way | samples/s |", "|---|---|---:|"]  # fmt: skip
@@ -461,7 +460,7 @@ def keep(results, goals, versions):
         lines += [f"| {group} | {name} | {rate:,.0f} |" for name, rate in rates.items()]
     lines += ["", "| goal | found | wanted | met |", "|---|---:|---|---|"]
     lines += [f"| {text} | {value:.3g} | {goal} | {'yes' if met else 'no'} |" for text, value, goal, met in goals]
-    DOCS.with_suffix(".md").write_text("\n".join(lines) + "\n")
+    path.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -206,6 +206,8 @@ class XarrayCorpusTest(FolderTest):
             for path in sorted((CORPUS / kind).rglob("*"))
             if path.is_file() and path.stat().st_size <= MOST_BYTES
         ]
+        if OLD and not os.environ.get("NMB_ALL"):
+            paths = paths[::3]  # all of them are for the newest packages
         peers = {"netcdf4": read_files("netcdf4", paths, self.folder / "p1")}
         if h5netcdf:
             peers["h5netcdf"] = read_files("h5netcdf", paths, self.folder / "p2")
