@@ -71,6 +71,10 @@ class PackageToolsTest(FolderTest):
             with self.assertRaises(ValueError, msg=repr(options)):
                 nmb.merge(self.path("a.nc"), out, **options)
             self.assertFalse(os.path.exists(out))
+        for call in (nmb.merge, nmb.convert):
+            with self.assertRaises(ValueError):
+                call(self.path("a.nc"), self.path("x.h5"), hdf5_view="on")
+            self.assertFalse(os.path.exists(self.path("x.h5")))
         with self.assertRaises(ValueError):
             nmb.merge([], out)
         with self.assertRaises(ValueError):

@@ -203,7 +203,7 @@ class FormMaker {
       packed += one.type_.size;
       fields.push_back(std::move(one));
     }
-    // Padding stays as it is stored, unless a field takes another number of bytes in memory.
+    // Padding keeps its stored form unless a field has another size in memory.
     out.size = same_sizes ? t.size : packed;
     std::vector<std::size_t> order(fields.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

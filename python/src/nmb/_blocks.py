@@ -132,7 +132,7 @@ class Blocks:
 
 
 def any_block(block: Any) -> Any:
-    """What the native calls take for a block: its native handle, its name or its position."""
+    """Converts a block for the native calls, which take its native handle, its name or its position."""
     if isinstance(block, Block):
         return block._native()
     return block if isinstance(block, str) else operator.index(block)

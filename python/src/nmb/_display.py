@@ -1,4 +1,4 @@
-"""What objects look like at a prompt and in a notebook."""
+"""Texts and HTML of objects, for a prompt and a notebook."""
 
 from __future__ import annotations
 

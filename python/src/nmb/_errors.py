@@ -105,7 +105,7 @@ class ConflictError(Error, ValueError):
 
     code = "conflict"
     report: Any = None
-    """What the function found before it failed: a ``MergeReport`` or a ``ConvertReport``."""
+    """The report of the function that failed: a ``MergeReport`` or a ``ConvertReport``."""
 
 
 class DamagedError(Error, OSError):

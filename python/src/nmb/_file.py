@@ -43,7 +43,7 @@ class File(ManyReads, Mapping[str, Any]):
         self._closed = False
 
     def _current(self) -> State:
-        """What the file is now; refresh() replaces it."""
+        """The current state of the file; refresh() replaces it."""
         if self._closed:
             raise UsageError("the file is closed", file=self.path)
         return self._state
@@ -79,7 +79,7 @@ class File(ManyReads, Mapping[str, Any]):
 
     @property
     def has_hdf5_view(self) -> bool:
-        """Whether HDF5 programs can read the file as it is; False for files other than NMB files."""
+        """Whether HDF5 programs can read the file without conversion; False for files other than NMB files."""
         has: bool = self._native().has_hdf5_view
         return has
 

@@ -76,7 +76,7 @@ class State:
 
     @property
     def key(self) -> tuple[Options, int, Any]:
-        """What equal states have in common."""
+        """The parts by which states are compared."""
         return self.options, self.generation, self.stamp
 
     def without_handle(self) -> State:

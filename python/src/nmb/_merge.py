@@ -105,8 +105,6 @@ def merge(
     kind = kind_of(target, to, files[0], mode == "pack")
     if originals is None:
         originals = mode == "pack" and kind == "nmb" and not (block_by or codec or shuffle or chunk or link)
-    if kind != "nmb":
-        hdf5_view = "off"
     options = dict(
         mode=mode,
         to=kind,

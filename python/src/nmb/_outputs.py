@@ -1,4 +1,4 @@
-"""What the functions that write files share."""
+"""Paths, kinds and reports of the functions that write files."""
 
 from __future__ import annotations
 

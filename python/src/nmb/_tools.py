@@ -65,7 +65,7 @@ def convert(
             codec=codec,
             shuffle=shuffle,
             chunk=chunk,
-            hdf5_view=hdf5_view if kind == "nmb" else "off",
+            hdf5_view=hdf5_view,
             statistics=statistics,
             originals=originals,
             replace=replace,

@@ -207,10 +207,11 @@ class Variable:
             slab: what would stand in brackets; None for all values.
             out: an array of the result's shape, which gets the values and is returned. Values are cast if that loses no more than
                 digits of floats. An array in C order with the variable's dtype is filled without a copy.
-            masked: returns a masked array, which ``out`` must be, too. Missing are the fill value and the values of
-                ``missing_value``; ``valid_min``, ``valid_max`` and ``valid_range`` are not applied.
-            decode: applies ``_Unsigned``, ``scale_factor`` and ``add_offset``. Without ``masked``, missing values become NaN.
-                Times stay numbers; xarray decodes them.
+            masked: returns a masked array, which ``out`` must be, too. Missing are ``_FillValue`` and the values of
+                ``missing_value``; without ``_FillValue``, netCDF's default for types of two bytes or more. ``valid_min``,
+                ``valid_max`` and ``valid_range`` are not applied.
+            decode: applies ``_Unsigned``, ``scale_factor`` and ``add_offset``. Without ``masked``, missing values become NaN;
+                integers with ``_FillValue`` or ``missing_value`` become floats for this. Times stay numbers; xarray decodes them.
 
         Errors: ``SelectionError``, ``UsageError``; ``DamagedError`` if a checksum is wrong; ``UnsupportedError`` for a filter
         that is not known.

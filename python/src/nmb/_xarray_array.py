@@ -30,7 +30,7 @@ def is_text(dtype: np.dtype[Any]) -> bool:
 
 
 def shown_values(values: Any, stored: np.dtype[Any], shown: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """What was read, as an array of the dtype that is shown."""
+    """Converts values that were read to the dtype that xarray shows."""
     if not isinstance(values, np.ndarray):
         array = np.empty((), stored)
         array[()] = values

@@ -16,7 +16,7 @@ namespace nmb_python {
 
 namespace {
 
-// What netCDF programs see of a variable, without its values.
+// The definition of a variable as netCDF programs see it, without values.
 struct Definition {
   nmb::DataType type{};
   std::vector<std::uint64_t> shape{};
