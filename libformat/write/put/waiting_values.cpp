@@ -62,7 +62,7 @@ class WaitingValues {
 
  private:
   Status place_all() {
-    if (!w_.ranks.is_alone()) NMB_TRY(match_values());
+    if (!w_.ranks.is_alone()) NMB_TRY(SharedBlocks(w_).match_values(w_.knowing));
     NMB_ASSIGN(Inbox<WaitingPart> arrived, ask_primaries());
     NMB_TRY(w_.ranks.each([&] { return plan(arrived); }));
     NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space());
@@ -89,32 +89,6 @@ class WaitingValues {
     const BlockState& block = w_.blocks[id];
     const ExtentState* const extent = block.values.extent();
     return !block.is_removed() && extent && extent->needs_places();
-  }
-
-  // Chooses a primary for each committed block to which values are put. If a rank already has
-  // uncommitted values of the block, that rank is the primary; otherwise the lowest rank that puts
-  // values is.
-  Status match_values() {
-    std::vector<NameRecord> records;
-    for (BlockId id : w_.blocks.dirty) {
-      const BlockState& block = w_.blocks[id];
-      if (!block.committed) continue;
-      if (block.is_removed() || block.is_renamed()) {
-        records.push_back({block.committed->name, id, Claim::kRemove});
-      } else if (!block.body_stays()) {
-        records.push_back({w_.blocks.name(id), id, Claim::kChange});
-      } else if (const ExtentState* const extent = block.values.extent()) {
-        const bool keeps = block.kept && extent->has_fresh();
-        records.push_back({w_.blocks.name(id), id, keeps ? Claim::kKeep : Claim::kPut});
-      }
-    }
-    std::ranges::sort(records, {}, &NameRecord::name);
-    NMB_ASSIGN(std::vector<NameMatch> matches, match_names(w_.ranks.communicator(), records));
-    SharedBlocks shared(w_);
-    for (std::size_t i = 0; i < records.size(); ++i)
-      if (!w_.blocks[records[i].id].is_removed())
-        shared.take_match(records[i].id, std::move(matches[i]));
-    return {};
   }
 
   Result<Inbox<WaitingPart>> ask_primaries() {

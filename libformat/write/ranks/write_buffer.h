@@ -58,6 +58,11 @@ class WriteBuffer {
   }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) {
+    if (!bytes_.empty() && offset >= position_ && offset + out.size() <= end()) {
+      std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset - position_), out.size(),
+                  out.begin());
+      return {};
+    }
     NMB_TRY(flush());
     return file_.read_at(offset, out);
   }

@@ -34,6 +34,9 @@ struct OldContent {
   ClassicLayout layout;
   std::uint64_t records = 0;
   std::unique_ptr<ExtentState> extent;
+  // For discard().
+  NextEntry next;
+  BodyOrigin body;
 };
 
 // The ranks that share a block because all of them define it or have opened it. One rank, the
@@ -148,9 +151,22 @@ struct BlockState {
   void edit(std::unique_ptr<OldContent> before) {
     assert(stage == BlockStage::kLaidOut && metadata);
     old = std::move(before);
-    body = EncodedBody();
+    old->body = std::exchange(body, EncodedBody());
     next.kind = Kind::kCdf5;
     stage = BlockStage::kEdited;
+  }
+  // Takes back edit().
+  void restore() {
+    assert(stage == BlockStage::kEdited && old);
+    metadata = std::make_unique<Metadata>(std::move(old->metadata));
+    layout = old->layout;
+    next = old->next;
+    body = std::move(old->body);
+    values = ExtentOrigin(PutValues(std::move(old->extent)));
+    if (body_stays()) entry_change = EntryChange::kStays;
+    old.reset();
+    pending = false;
+    stage = BlockStage::kLaidOut;
   }
   // Records that the block has its place in the file. Called by end_define().
   void lay_out(std::uint64_t generation) {
@@ -166,6 +182,8 @@ struct BlockState {
   }
   void remove() {
     stage = BlockStage::kRemoved;
+    sharing.reset();
+    kept = true;
     values = ExtentOrigin(NoValues());
   }
   // Forgets the primary. Called if another rank may have committed the block after generation
