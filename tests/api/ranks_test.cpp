@@ -81,7 +81,9 @@ TEST_F(RanksTest, RanksReadEachOthersValuesAndRedefineAlike) {
       w.get_all({{2}, {2}}, found);
     else
       w.get_all();
-    if (rank == 0) EXPECT_EQ(found, (std::vector<double>{8, 9.9692099683868690e+36}));
+    if (rank == 0) {
+      EXPECT_EQ(found, (std::vector<double>{8, 9.9692099683868690e+36}));
+    }
     v.get(all);
     EXPECT_EQ(all, (std::vector<int>{1, 2, 3}));
     out.close();

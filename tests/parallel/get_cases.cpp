@@ -125,8 +125,13 @@ class GridRun {
         random_(seed),
         redefined_(redefined) {}
 
-  Status step() {
-    switch (random_() % 9) {
+  Status step() { return one_step().of_object(steps_); }
+
+ private:
+  Status one_step() {
+    const std::uint64_t kind = random_() % 9;
+    steps_ += std::to_string(kind);
+    switch (kind) {
       case 0:
         return put_together();
       case 1:
@@ -155,7 +160,6 @@ class GridRun {
     }
   }
 
- private:
   std::uint64_t size() const { return static_cast<std::uint64_t>(ranks_.size()); }
   int next(const Hyperslab& slab) {
     first_ = (first_ + static_cast<int>(slab.count[0] * slab.count[1] % 1000)) % 20000;
@@ -166,6 +170,7 @@ class GridRun {
   // Columns of all ranks, or each rank's own.
   Status put_together() {
     const bool own_columns = random_() % 2 == 0;
+    steps_ += own_columns ? "own" : "";
     foreign_ = foreign_ || !own_columns;
     std::vector<std::vector<int>> values;
     std::vector<RequestId> ids;
@@ -195,6 +200,7 @@ class GridRun {
     foreign_ = false;
     NMB_TRY(writer_.redefine());
     const std::uint64_t what = random_() % 5, number = ++redefined_;
+    steps_ += (one_rank ? "(one " : "(") + std::to_string(what) + ")";
     if (!one_rank || ranks_.rank() == ranks_.size() - 1) {
       const std::string text = "a" + std::to_string(number);
       if (what == 0) NMB_TRY(writer_.put_att_text(block_, kGlobal, "title", text));
@@ -211,6 +217,7 @@ class GridRun {
       }
     }
     const bool discards = random_() % 4 == 0;
+    steps_ += discards ? "discard" : "";
     if (discards) {
       NMB_TRY(writer_.define_block("discarded " + std::to_string(number)).status());
       NMB_TRY(writer_.discard());
@@ -225,6 +232,7 @@ class GridRun {
   Status put_alone() {
     if (random_() % 2 == 0) {
       foreign_ = false;
+      steps_ += "f";
       NMB_TRY(writer_.flush());
     }
     for (int rank = 0; rank < ranks_.size(); ++rank)
@@ -278,7 +286,10 @@ class GridRun {
     if (std::exchange(foreign_, false)) NMB_TRY(writer_.flush());
     return get("own values", size(), false);
   }
-  Status get_any() { return get("exchanged values", 1, false); }
+  Status get_any() {
+    NMB_TRY(get("exchanged values", 1, false));
+    return ranks_.barrier();  // until then, nobody puts anything
+  }
   Status get_all() {
     foreign_ = false;
     return get("get_all()", 1, true);
@@ -293,6 +304,7 @@ class GridRun {
   const BlockId block_;
   Grid& grid_;
   std::mt19937_64 random_;
+  std::string steps_;  // for messages
   int first_ = 0;
   bool foreign_ = false;  // whether ranks may have put to the columns of others since an exchange
   std::uint64_t redefined_ = 0;
