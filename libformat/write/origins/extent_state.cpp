@@ -37,6 +37,7 @@ void ExtentState::start_run(std::uint64_t length, std::uint64_t position) {
   segments_.clear();
   readable_.clear();
   exchanged_.clear();
+  replaced_.clear();
   exchange = 0;
   if (length > 0) segments_.push_back({0, length, position, true, 0, 0});
 }
@@ -48,6 +49,7 @@ void ExtentState::start_committed(std::uint64_t length) {
   written_.clear();
   readable_.clear();
   exchanged_.clear();
+  replaced_.clear();
   exchange = 0;
 }
 
@@ -353,6 +355,8 @@ Status ExtentState::take_places(std::span<const std::uint64_t> positions, WriteB
     segment.position = positions[i];
     if (planned.old.length == 0) continue;
     const Segment& old = planned.old;
+    replaced_.add(segment.logical, segment.end());
+    readable_.add(segment.logical, segment.end());
     if (planned.copied) {
       bytes.resize(segment.length);
       NMB_TRY(read_segment(old, segment.logical, bytes, file));
@@ -364,6 +368,19 @@ Status ExtentState::take_places(std::span<const std::uint64_t> positions, WriteB
   planned_.clear();
   join_segments();
   return {};
+}
+
+std::vector<Interval> ExtentState::replaced_in(std::span<const Segment> places) const {
+  std::vector<Interval> out;
+  for (const Segment& place : places) {
+    std::uint64_t at = place.logical;
+    for (const Interval& gap : replaced_.gaps(place.logical, place.end())) {
+      if (gap.begin > at) out.push_back({at, gap.begin});
+      at = gap.end;
+    }
+    if (at < place.end()) out.push_back({at, place.end()});
+  }
+  return out;
 }
 
 // Joins uncommitted segments that are adjacent both in the extent and in the file.
@@ -520,7 +537,7 @@ Status ExtentState::get(std::uint64_t offset, std::span<std::byte> out, WriteBuf
       const Segment& segment = segments_[first_segment_at(at)];
       const std::uint64_t to = std::min(part.end, segment.end());
       if (segment.fresh)
-        NMB_TRY(file.read_at(segment.position + (at - segment.logical), part_of(at, to)));
+        NMB_TRY(file.read_back(segment.position + (at - segment.logical), part_of(at, to)));
       else
         NMB_TRY(read_(at, part_of(at, to)));
       at = to;

@@ -133,6 +133,9 @@ class ExtentState {
   // Returns the uncommitted segments that `intervals` touch, for the same extent on another rank.
   std::vector<Segment> places_of(std::span<const Interval> intervals) const;
   Status take_places(const std::vector<Segment>& places);
+  // Returns the parts of `places` that replace committed pieces. All their bytes are written by the
+  // end of the call that plans them: by the program, or copied from these pieces.
+  std::vector<Interval> replaced_in(std::span<const Segment> places) const;
   // A run of waiting bytes.
   struct Staged {
     std::uint64_t offset, length;
@@ -214,7 +217,7 @@ class ExtentState {
   std::uint64_t loaded_from_ = 0;
   std::vector<Segment> segments_;  // disjoint, sorted by logical offset
   Written written_;                // the written bytes of uncommitted segments
-  IntervalSet readable_, exchanged_;
+  IntervalSet readable_, exchanged_, replaced_;
   IntervalSet wanted_;
   bool wants_records_ = false;
   std::uint64_t first_new_ = 0;

@@ -40,11 +40,13 @@ struct PlacedPart {
   std::vector<ExtentState::Segment> places;
   // Bytes to which higher ranks have put values.
   std::vector<Interval> skipped;
+  // Bytes of the places that replace committed pieces, and are all written by the end of the call.
+  std::vector<Interval> replaced;
 };
 
 template <class Fields>
 void fields(Fields& all, PlacedPart& part) {
-  all(part.id, part.records, part.places, part.skipped);
+  all(part.id, part.records, part.places, part.skipped, part.replaced);
 }
 
 // The steps of place_values(), in their order. Collective.
@@ -149,8 +151,10 @@ class WaitingValues {
       positions = positions.subspan(list.size());
       for (const RankBytes& part : kept_[id]) {
         if (part.handle.rank == w_.ranks.own()) continue;
-        placed_.add(part.handle.rank, {part.handle.id, block.next.records,
-                                       extent.places_of(part.unplaced), part.skip.all()});
+        std::vector<ExtentState::Segment> places = extent.places_of(part.unplaced);
+        std::vector<Interval> replaced = extent.replaced_in(places);
+        placed_.add(part.handle.rank, {part.handle.id, block.next.records, std::move(places),
+                                       part.skip.all(), std::move(replaced)});
       }
     }
     NMB_TRY(set_length(w_));
@@ -169,6 +173,8 @@ class WaitingValues {
       set_records(block, part.records);
       NMB_TRY(extent.resize(block.next.extent_length, w_.buffer, w_.next));
       NMB_TRY(extent.take_places(part.places));
+      for (const Interval& interval : part.replaced)
+        extent.readable().add(interval.begin, interval.end);
       IntervalSet skip;
       for (const Interval& interval : part.skipped) skip.add(interval.begin, interval.end);
       add_staged(extent, skip, true);
