@@ -473,7 +473,8 @@ Status Writer::try_cancel(std::span<const Request> requests) {
   return inquire(state_, [&](FileWriter& file) { return file.cancel(ids_of(requests)); });
 }
 Status Writer::try_wait(std::span<const Request> requests, std::span<Status> statuses) {
-  return inquire(state_, [&](FileWriter& file) { return file.wait(ids_of(requests), statuses); });
+  return with_values(state_,
+                     [&](FileWriter& file) { return file.wait(ids_of(requests), statuses); });
 }
 Status Writer::try_wait_all(std::span<const Request> requests, std::span<Status> statuses) {
   return with_values(state_,

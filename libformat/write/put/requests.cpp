@@ -51,6 +51,8 @@ std::vector<Put> Requests::check(std::span<const PutRequest> requests, std::span
 
 Status Requests::wait(std::span<const RequestId> ids, std::span<Status> statuses) {
   NMB_TRY(w_.failure);
+  if (w_.define_mode)
+    return Status(Code::kUsage, "wait() is not allowed in define mode; call end_define() first");
   NMB_ASSIGN(const std::vector<PutRequest> requests, w_.requests.take(ids, statuses.size()));
   std::vector<Status> own(requests.size());
   std::vector<Put> puts = check(requests, own);
