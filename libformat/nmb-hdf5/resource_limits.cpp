@@ -8,10 +8,10 @@
 #include <utility>
 
 // Sanitizers reserve more address space than any limit allows, and open pipes to probe memory.
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define NMB_SANITIZED
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define NMB_SANITIZED
 #endif
 #endif
