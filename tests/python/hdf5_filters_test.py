@@ -35,7 +35,8 @@ def creation(*filters, fill=None, dtype=None, chunk=CHUNK):
         if callable(one):
             one(plist)
         else:
-            plist.set_filter(one[0], h5py.h5z.FLAG_MANDATORY, one[1])
+            # lzf leaves out chunks that it would make longer
+            plist.set_filter(one[0], h5py.h5z.FLAG_OPTIONAL if one[0] == LZF else h5py.h5z.FLAG_MANDATORY, one[1])
     return plist
 
 
@@ -67,7 +68,8 @@ def add(file, name, values, plist, h5type=None, skipped=()):
     made.write(h5py.h5s.ALL, h5py.h5s.ALL, np.ascontiguousarray(values))
     for at in skipped:
         part = np.zeros(CHUNK, values.dtype)
-        part[...] = values[at[0] : at[0] + CHUNK[0], at[1] : at[1] + CHUNK[1]]
+        inside = values[at[0] : at[0] + CHUNK[0], at[1] : at[1] + CHUNK[1]]
+        part[: inside.shape[0], : inside.shape[1]] = inside
         made.write_direct_chunk(at, part.tobytes(), (1 << plist.get_nfilters()) - 1)
 
 
@@ -114,8 +116,8 @@ class Hdf5FiltersTest(FolderTest):
         path = self.path("types.h5")
         with h5py.File(path, "w") as file:
             for dtype in types():
-                values, name = numbers(dtype, rng), dtype.str.replace("<", "le_").replace(">", "be_").replace("|", "")
-                if name in file:
+                values, name = numbers(dtype, rng), dtype.str.replace("<", "le_").replace(">", "be_").replace("|", "one_")
+                if "scale_" + name in file:
                     continue
                 way = h5py.h5z.SO_FLOAT_DSCALE if dtype.kind == "f" else h5py.h5z.SO_INT
                 factor = 3 if dtype.kind == "f" else h5py.h5z.SO_INT_MINBITS_DEFAULT

@@ -1,6 +1,7 @@
 #include "server/hdf5_filters.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,17 +27,25 @@ class FilterProcess {
  public:
   static Result<std::unique_ptr<FilterProcess>> start() {
     NMB_ASSIGN(std::unique_ptr<Hdf5Server> server, Hdf5Server::take());
+    const int memory = memfd_create("nmb-chunk", MFD_CLOEXEC);
+    if (memory < 0) return system_error(errno, {}, "make a file in memory");
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-      return system_error(errno, {}, "make a pair of sockets");
-    std::unique_ptr<FilterProcess> process(new FilterProcess(std::move(server), ends[0]));
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+      const int error = errno;
+      close(memory);
+      return system_error(error, {}, "make a pair of sockets");
+    }
+    std::unique_ptr<FilterProcess> process(new FilterProcess(std::move(server), ends[0], memory));
     // The process reads requests from its output, which is a socket.
-    const Status asked = process->server_->ask({"decode"}, ends[1], -1);
+    const Status asked = process->server_->ask({"decode"}, ends[1], memory);
     close(ends[1]);
     if (!asked.ok()) return asked;
     return process;
   }
-  ~FilterProcess() { close(socket_); }
+  ~FilterProcess() {
+    close(socket_);
+    close(memory_);
+  }
   FilterProcess(const FilterProcess&) = delete;
   FilterProcess& operator=(const FilterProcess&) = delete;
 
@@ -44,31 +53,58 @@ class FilterProcess {
 
   // Sends a request and returns the content of the answer. *ended: as for undo_filter(). After an
   // error that does not come from the process itself, the process is no longer usable.
-  Result<std::vector<std::byte>> ask(const FilterRequest& request, std::span<const std::byte> bytes,
+  Result<std::vector<std::byte>> ask(FilterRequest request, std::span<const std::byte> bytes,
                                      bool* ended) {
+    request.length = bytes.size();
     const std::vector<std::byte> asked = bytes_of_fields(request);
-    const MessageHead head{Message::kUndo, 0, asked.size() + bytes.size()};
-    if (!send_all(std::as_bytes(std::span(&head, 1))) || !send_all(asked) || !send_all(bytes))
-      return has_ended(ended);
+    const MessageHead head{Message::kUndo, 0, asked.size()};
+    NMB_TRY(store(bytes));
+    if (!send_all(std::as_bytes(std::span(&head, 1))) || !send_all(asked)) return has_ended(ended);
     MessageHead answer;
     if (!receive(std::as_writable_bytes(std::span(&answer, 1)))) return has_ended(ended);
     constexpr std::uint64_t kMostText = 1 << 20;
-    if (answer.length > std::max(request.most, kMostText))
+    if (answer.length > kMostText)
       return is_unusable(failure(Code::kDamaged, "found an answer of nmb-hdf5 with ", answer.length,
-                                 " bytes, expected at most ", request.most));
+                                 " bytes, expected at most ", kMostText));
     std::vector<std::byte> content(answer.length);
     if (!receive(content)) return has_ended(ended);
     if (answer.kind == Message::kFailure) return decode_failure(content);
-    if (answer.kind != (bytes.empty() ? Message::kDone : Message::kBlock))
-      return is_unusable(failure(Code::kDamaged, "found an answer of nmb-hdf5 with kind ",
-                                 static_cast<std::uint32_t>(answer.kind)));
-    return content;
+    std::uint64_t length = 0;
+    if (answer.kind != Message::kBlock || !take_fields(content, &length).ok() ||
+        length > request.most)
+      return is_unusable(Status(Code::kDamaged, "found an answer of nmb-hdf5 without a result"));
+    return load(length);
   }
   bool is_usable() const { return is_usable_; }
 
  private:
-  FilterProcess(std::unique_ptr<Hdf5Server> server, int socket)
-      : server_(std::move(server)), socket_(socket) {}
+  FilterProcess(std::unique_ptr<Hdf5Server> server, int socket, int memory)
+      : server_(std::move(server)), socket_(socket), memory_(memory) {}
+
+  Status store(std::span<const std::byte> bytes) {
+    for (off_t at = 0; !bytes.empty();) {
+      const ssize_t n = pwrite(memory_, bytes.data(), bytes.size(), at);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return is_unusable(system_error(errno, {}, "write to a file in memory"));
+      bytes = bytes.subspan(static_cast<std::size_t>(n));
+      at += n;
+    }
+    return {};
+  }
+  Result<std::vector<std::byte>> load(std::uint64_t length) {
+    std::vector<std::byte> out(length);
+    for (std::size_t done = 0; done < length;) {
+      const ssize_t n = pread(memory_, out.data() + done, length - done, static_cast<off_t>(done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0)
+        return is_unusable(Status(Code::kDamaged, "found a result of nmb-hdf5 that is too short"));
+      done += static_cast<std::size_t>(n);
+    }
+    // A waiting process should not keep much memory.
+    constexpr std::uint64_t kMostKept = 16 << 20;
+    if (length > kMostKept && ftruncate(memory_, 0) != 0) is_usable_ = false;
+    return out;
+  }
 
   bool send_all(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
@@ -106,7 +142,7 @@ class FilterProcess {
   }
 
   std::unique_ptr<Hdf5Server> server_;  // nullptr after the process has ended
-  const int socket_;
+  const int socket_, memory_;
   bool is_usable_ = true;
 };
 

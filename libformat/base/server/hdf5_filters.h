@@ -14,18 +14,20 @@
 
 namespace nmb::hdf5 {
 
-// What the process is asked: the message kUndo, which has this, and then the bytes. Without bytes,
-// the process only says whether HDF5 can undo the filter: it answers kDone or kFailure. Otherwise,
-// it answers kBlock with the result, or kFailure.
+// What the process is asked. The bytes are at the beginning of the file in memory that the process
+// has as kShared (hdf5_server.h), and so is the result, because this takes less time than to send
+// them. Without bytes, the process only says whether HDF5 can undo the filter. It answers kBlock
+// with the length of the result (u64; 0 if there were no bytes), or kFailure.
 struct FilterRequest {
   std::uint32_t filter = 0;  // HDF5's number
   std::vector<std::uint32_t> parameters;
-  std::uint64_t most = 0;  // the most bytes that the result may have
+  std::uint64_t most = 0;    // the most bytes that the result may have
+  std::uint64_t length = 0;  // number of bytes; set by undo_filter()
 };
 
 template <class Fields>
 void fields(Fields& all, FilterRequest& request) {
-  all(request.filter, request.parameters, request.most);
+  all(request.filter, request.parameters, request.most, request.length);
 }
 
 // Returns whether the HDF5 library can undo a filter, or why not. The answer for a filter is kept.

@@ -19,7 +19,7 @@ enum class Message : std::uint32_t {
   kBlock = 1,    // GroupMessage, and then the body
   kDone = 2,     // last message: the command has succeeded
   kFailure = 3,  // last message: the command has failed; Status
-  kUndo = 4,     // to the command `decode`: FilterRequest, and then the bytes
+  kUndo = 4,     // to the command `decode`: FilterRequest
 };
 
 struct MessageHead {

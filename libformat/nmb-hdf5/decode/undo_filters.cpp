@@ -9,6 +9,8 @@
 #include "hdf5_error.h"
 #include "resource_limits.h"
 #include "send_message.h"
+#include "server/hdf5_server.h"
+#include "wire/system_error.h"
 
 namespace nmb::hdf5 {
 
@@ -23,6 +25,31 @@ bool receive(std::span<std::byte> bytes) {
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
   return true;
+}
+
+// Reads the bytes of a request.
+Result<std::vector<std::byte>> load(std::uint64_t length) {
+  std::vector<std::byte> bytes(length);
+  for (std::size_t done = 0; done < length;) {
+    const ssize_t n = pread(kShared, bytes.data() + done, length - done, static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return damaged("found a request of ", done, " bytes, expected ", length);
+    done += static_cast<std::size_t>(n);
+  }
+  return bytes;
+}
+
+// Writes a result where the bytes of the request were, and says so.
+Status answer_with(std::span<const std::byte> result) {
+  const std::uint64_t length = result.size();
+  for (off_t at = 0; !result.empty();) {
+    const ssize_t n = pwrite(kShared, result.data(), result.size(), at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return system_error(errno, {}, "write a result");
+    result = result.subspan(static_cast<std::size_t>(n));
+    at += n;
+  }
+  return send_message(Message::kBlock, {bytes_of_fields(length)});
 }
 
 // Loads the filter's plug-in if there is one.
@@ -42,17 +69,16 @@ Status find_filter(std::uint32_t filter) {
 class FilterServer {
  public:
   // Answers a request. The answer of a filter that HDF5 undoes is sent from within the filter.
-  Status answer(const FilterRequest& request, std::span<const std::byte> bytes) {
+  Status answer(const FilterRequest& request) {
     NMB_TRY(find_filter(request.filter));
-    if (bytes.empty()) return send_message(Message::kDone, {});
-    limit_work(bytes.size(), request.most);
+    if (request.length == 0) return answer_with({});
+    limit_work(request.length, request.most);
+    NMB_ASSIGN(const std::vector<std::byte> bytes, load(request.length));
     if (!file_ || !file_->fits(request) || file_->is_full()) {
       file_.reset();
       NMB_ASSIGN(file_, FilterFile::make(request));
     }
-    const Status status = file_->undo(bytes, request.most, [](std::span<const std::byte> result) {
-      return send_message(Message::kBlock, {result});
-    });
+    const Status status = file_->undo(bytes, request.most, answer_with);
     // HDF5 may keep parts of a chunk that it could not read.
     if (!status.ok()) file_.reset();
     return status;
@@ -73,10 +99,9 @@ int undo_filters() {
     try {
       std::vector<std::byte> content(head.length);
       if (!receive(content)) return 0;
-      FieldsIn in(content);
-      const auto request = in.next<FilterRequest>();
-      if (!in.ok()) return 2;
-      status = server.answer(request, std::span(content).last(in.remaining()));
+      FilterRequest request;
+      if (!take_fields(content, &request).ok()) return 2;
+      status = server.answer(request);
     } catch (const std::bad_alloc&) {
       return 2;
     }
