@@ -149,6 +149,8 @@ def same_objects(ours, theirs):
     if a.dtype.names:
         return a.dtype.names == b.dtype.names and all(same_objects(a[name], b[name]) for name in a.dtype.names)
     if a.dtype.kind != "O" and b.dtype.kind != "O":
+        if (a.dtype.kind == "V") != (b.dtype.kind == "V"):
+            return False
         return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
     if a.ndim == 0:
         return same_objects(a.item(), b.item()) if isinstance(ours, np.ndarray) else bool(ours == theirs)
