@@ -5,6 +5,7 @@
 #include "dump/dump.h"
 #include "find/find.h"
 #include "handles/handle_parts.h"
+#include "handles/link_follower.h"
 #include "handles/reader_state.h"
 #include "model/heap_value.h"
 #include "model/paths.h"
@@ -319,6 +320,13 @@ Result<VarView> BlockView::try_var(std::string_view name) const {
   NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, file_->file.dataset(*entry_));
   std::optional<VarId> id = dataset->metadata.find_variable(name);
   if (!id) id = find_netcdf_variable(dataset->metadata, name);
+  if (!id && dataset->metadata.extension()) {
+    NMB_ASSIGN(const auto target, LinkFollower(file_->file).follow(entry_->name, name));
+    if (target && target->variable) {
+      id = target->variable;
+      NMB_ASSIGN(dataset, file_->file.dataset(target->block));
+    }
+  }
   if (!id) return no_object(file_->path(), "variable", name, in_block(entry_->name));
   return file_->view(std::move(dataset), *id);
 }
@@ -409,7 +417,10 @@ Result<VarView> Reader::try_var(std::string_view full_name) const {
 
 Result<BlockView> Reader::try_block(std::string_view name) const {
   NMB_TRY(check_handle(state_));
-  NMB_ASSIGN(const std::optional<BlockEntry> entry, state_->file.find(name));
+  NMB_ASSIGN(std::optional<BlockEntry> entry, state_->file.find(name));
+  if (!entry) {
+    NMB_ASSIGN(entry, LinkFollower(state_->file).find_block(name));
+  }
   if (entry) return state_->view(*entry);
   return Status(Code::kNotFound, state_->path(), kNoOffset, "",
                 joined_text("found no block \"", name, "\""));

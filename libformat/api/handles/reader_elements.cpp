@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "handles/handle_parts.h"
+#include "handles/link_follower.h"
 #include "handles/reader_state.h"
 #include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
@@ -171,6 +172,111 @@ bool BlockView::is_classic() const {
   return entry_->kind != static_cast<std::uint16_t>(Kind::kExtended);
 }
 
+namespace {
+
+std::vector<AttView> shown_atts(const std::shared_ptr<const Dataset>& dataset,
+                                const NetcdfView& view, VarId owner) {
+  std::vector<AttView> atts;
+  const AttributeShapes shapes = ReaderState::shapes(*dataset, owner);
+  dataset->metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
+    if (!view.hides(owner, attribute.name))
+      atts.push_back(ReaderState::view(dataset, owner, attribute, shapes));
+  });
+  return atts;
+}
+
+// Adds variables and blocks under the names that links of a block give them.
+class OtherNamesShown {
+ public:
+  OtherNamesShown(const ReaderState& file, const std::shared_ptr<const Dataset>& dataset,
+                  const NetcdfView& view, ShownBlock* shown)
+      : file_(file), follower_(file.file), dataset_(dataset), view_(view), shown_(*shown) {
+    for (std::size_t i = 0; i < shown_.dims.size(); ++i) places_.emplace(shown_.dims[i].name, i);
+  }
+
+  Status add() {
+    NMB_ASSIGN(const std::vector<hdf5::Link> links, LinkFollower::other_names(dataset_->metadata));
+    for (const hdf5::Link& link : links) {
+      NMB_ASSIGN(const std::optional<LinkFollower::Target> target,
+                 follower_.follow(dataset_->name, link.name));
+      if (!target) continue;
+      if (!target->variable)
+        shown_.other_blocks.push_back({link.name, target->block.name});
+      else if (target->block.name == dataset_->name)
+        NMB_TRY(add_variable(link.name, dataset_, view_, *target->variable));
+      else
+        NMB_TRY(add_of_other(link.name, *target));
+    }
+    return {};
+  }
+
+ private:
+  struct OtherBlockView {
+    std::shared_ptr<const Dataset> dataset;
+    NetcdfView view;
+  };
+
+  Status add_of_other(const std::string& name, const LinkFollower::Target& target) {
+    auto other = others_.find(target.block.name);
+    if (other == others_.end()) {
+      OtherBlockView made;
+      NMB_ASSIGN(made.dataset, file_.file.dataset(target.block));
+      NMB_ASSIGN(const FileDimensions dimensions, file_.dimensions(*made.dataset));
+      made.view = netcdf_view(*made.dataset, &dimensions.lengths, dimensions.first_made_up);
+      other = others_.emplace(target.block.name, std::move(made)).first;
+    }
+    return add_variable(name, other->second.dataset, other->second.view, *target.variable);
+  }
+
+  Status add_variable(const std::string& name, const std::shared_ptr<const Dataset>& dataset,
+                      const NetcdfView& view, VarId id) {
+    const auto shown = std::ranges::lower_bound(view.variables, id, {}, &NetcdfView::Variable::id);
+    if (shown == view.variables.end() || shown->id != id)
+      return {};  // netCDF shows it only as a dimension
+    std::vector<std::uint32_t> dims;
+    for (const std::uint32_t d : shown->dimensions) {
+      NetcdfView::Dimension dimension = view.dimensions[d];
+      // Each name of a dimension scale is a dimension for netCDF.
+      if (view.is_scale[id] && dimension.name == shown->name) dimension.name = name;
+      dims.push_back(place_of(dimension));
+    }
+    std::vector<AttView> atts = shown_atts(dataset, view, id);
+    constexpr std::size_t kMostCopied = 10'000'000;
+    copied_ += 1 + dims.size() + atts.size();
+    if (copied_ > kMostCopied)
+      return Status(Code::kLimit, file_.path(), kNoOffset, "",
+                    "found too many names of variables with many attributes");
+    shown_.vars.push_back({file_.view(dataset, id), name, std::move(dims), std::move(atts)});
+    return {};
+  }
+
+  // Names of dimensions are unique in a block, so a dimension of another block gets its path as its
+  // name if the block has another dimension of the same name.
+  std::uint32_t place_of(NetcdfView::Dimension dimension) {
+    auto known = places_.find(dimension.name);
+    if (known != places_.end() && shown_.dims[known->second].length != dimension.length) {
+      dimension.name = dimension.path;
+      known = places_.find(dimension.name);
+    }
+    if (known == places_.end()) {
+      known = places_.emplace(dimension.name, shown_.dims.size()).first;
+      shown_.dims.push_back({dimension.name, dimension.length, false, dimension.may_grow});
+    }
+    return static_cast<std::uint32_t>(known->second);
+  }
+
+  const ReaderState& file_;
+  LinkFollower follower_;
+  const std::shared_ptr<const Dataset>& dataset_;
+  const NetcdfView& view_;
+  ShownBlock& shown_;
+  std::map<std::string, std::size_t> places_;     // in shown_.dims
+  std::map<std::string, OtherBlockView> others_;  // by name of the block
+  std::size_t copied_ = 0;                        // attributes and dimensions so far
+};
+
+}  // namespace
+
 Result<ShownBlock> BlockView::try_shown() const {
   NMB_TRY(check_handle(entry_));
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file_->file.dataset(*entry_));
@@ -182,19 +288,11 @@ Result<ShownBlock> BlockView::try_shown() const {
   if (const auto record = dataset->metadata.record_dimension())
     for (DimView& dimension : out.dims)
       dimension.is_record = dimension.name == dataset->metadata.dimension(*record).name;
-  const auto shown_atts = [&](VarId owner) {
-    std::vector<AttView> atts;
-    const AttributeShapes shapes = ReaderState::shapes(*dataset, owner);
-    dataset->metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-      if (!view.hides(owner, attribute.name))
-        atts.push_back(ReaderState::view(dataset, owner, attribute, shapes));
-    });
-    return atts;
-  };
   for (const NetcdfView::Variable& variable : view.variables)
     out.vars.push_back({file_->view(dataset, variable.id), variable.name, variable.dimensions,
-                        shown_atts(variable.id)});
-  out.atts = shown_atts(kGlobal);
+                        shown_atts(dataset, view, variable.id)});
+  out.atts = shown_atts(dataset, view, kGlobal);
+  NMB_TRY(OtherNamesShown(*file_, dataset, view, &out).add());
   return out;
 }
 

@@ -1,4 +1,4 @@
-#include "client/hdf5_server.h"
+#include "server/hdf5_server.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -200,6 +200,17 @@ Status Hdf5Server::ended_early(Code code, std::string text) {
                         " bytes");
   }
   return Status(code, std::move(text));
+}
+
+Status Hdf5Server::ended_by_signal(int status, std::string_view work) {
+  if (!WIFSIGNALED(status)) return {};
+  const int signal = WTERMSIG(status);
+  if (signal == SIGXCPU || signal == SIGKILL)
+    return failure(Code::kLimit, "found a ", work,
+                   " on which the HDF5 library takes more time than is allowed");
+  return ended_early(
+      Code::kDamaged,
+      joined_text("found a ", work, " on which the HDF5 library ended by signal ", signal));
 }
 
 }  // namespace nmb::hdf5
