@@ -359,14 +359,14 @@ TEST(ClassicView, RecordsThatLieBetweenOthers) {
 
 // Chunks of two rows and one column, the last of them never written.
 TEST(ClassicView, ChunksAreReadOnce) {
-  constexpr std::uint64_t kRows = 512, kColumns = 64, kRowsOfChunk = 8;
+  constexpr std::uint64_t kRecords = 512, kColumns = 64, kRowsOfChunk = 8;
   ExtendedDataset made;
   const Type le_int = made.type(little_integer(4));
-  const DimId time = made.dimension("time", kRows, true), x = made.dimension("x", kColumns);
+  const DimId time = made.dimension("time", kRecords, true), x = made.dimension("x", kColumns);
   for (const char* name : {"a", "b"}) {
     std::vector<std::uint64_t> table;
-    const std::uint64_t chunks = kRows / kRowsOfChunk * kColumns, bytes = kRowsOfChunk * 4;
-    std::vector<std::int32_t> values(kRows * kColumns);
+    const std::uint64_t chunks = kRecords / kRowsOfChunk * kColumns, bytes = kRowsOfChunk * 4;
+    std::vector<std::int32_t> values(kRecords * kColumns);
     std::iota(values.begin(), values.end(), std::int32_t{name[0]});
     ByteVector stored;
     for (std::uint64_t c = 0; c < chunks; ++c) {
