@@ -24,9 +24,9 @@ class LinkFollower {
     BlockEntry block;
     std::optional<VarId> variable;  // nullopt: the target is the block
   };
-  // Follows a path from a block, as HDF5 does: over at most 16 soft links, and not into other files.
-  // Returns nullopt if the path leads to no block and to no variable. Errors: those of reading a
-  // block; kLimit if all paths together take too long.
+  // Follows a path from a block, as HDF5 does: over at most 16 soft links, and not into other
+  // files. Returns nullopt if the path leads to no block and to no variable. Errors: those of
+  // reading a block; kLimit if all paths together take too long.
   Result<std::optional<Target>> follow(std::string_view block, std::string_view path);
   // Finds a block by a name that leads over links. `name` is not the name of a block itself.
   Result<std::optional<BlockEntry>> find_block(std::string_view name);

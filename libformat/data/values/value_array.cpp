@@ -84,11 +84,11 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
   if (storage && storage->kind != StorageKind::kHeap) {
     Unstored unstored = unstored_values(properties, variable, size);
     if (!unstored.why_absent.empty())
-      return Status(Code::kUnsupported,
-                    "found values that " + unstored.why_absent +
-                        (unstored.are_elsewhere
-                             ? " (nmconvert --materialise copies those of an HDF5 file)"
-                             : ""));
+      return Status(
+          Code::kUnsupported,
+          "found values that " + unstored.why_absent +
+              (unstored.are_elsewhere ? " (nmconvert --materialise copies those of an HDF5 file)"
+                                      : ""));
     if (storage->kind == StorageKind::kNone || bytes == 0) {
       array.source = source_of(form::Repeated{std::move(unstored.value), bytes, extent->name()});
       if (extension->types.needs_heap(v.type))
