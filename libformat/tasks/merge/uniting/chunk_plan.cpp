@@ -78,11 +78,13 @@ std::optional<ExtendedType> extended_type(const TypeTable& types, Type type) {
 Chunking chunking_of(const Storage& storage, StoredType type,
                      std::span<const Property> properties) {
   Chunking out{std::move(type), storage.chunk, storage.filters};
+  out.fill_state = hdf5::FillState::kDefault;
   for (const Property& p : properties)
     if (p.owner == storage.variable && p.attribute == hdf5::kNoAttribute &&
         p.number == Property::Number::kCreation) {
       out.allocation = p.creation.allocation;
       out.fill_time = p.creation.fill_time;
+      out.fill_state = p.creation.fill_state;
     }
   return out;
 }
