@@ -152,6 +152,20 @@ class OtherNamesTest(FolderTest):
                 shown = NmbBackendEntrypoint().open_groups_as_dict(form)
                 self.assertEqual(set(shown), {"/", "/g", "/h", "/g/to_h", "/h/to_g"})
 
+    def test_a_dimension_has_the_name_of_its_group(self):
+        path = self.path("scale.h5")
+        with h5py.File(path, "w") as file:
+            group = file.create_group("g")
+            group["L"] = np.arange(5)
+            group["L"].make_scale("L")
+            file["z"] = group["L"]
+            group["w"] = np.zeros(5)
+            group["w"].dims[0].attach_scale(group["L"])
+        for form in self.forms(path):
+            with nmb.open(form) as file:
+                self.assertEqual((file["g/w"].dims, file["g"].dims), (("L",), {"L": 5}), form)
+                self.assertEqual(file["z"].dims, ("z",))
+
     @unittest.skipUnless(xr is not None and hasattr(xr, "DataTree"), "xarray has no DataTree")
     def test_groups_multiply_up_to_a_limit(self):
         path = self.path("many.h5")

@@ -84,25 +84,34 @@ VarView ReaderState::view(std::shared_ptr<const Dataset> dataset, VarId id) cons
   return out;
 }
 
-AttributeShapes ReaderState::shapes(const Dataset& dataset, VarId owner) {
-  AttributeShapes out;
+std::map<VarId, AttributeShapes> ReaderState::shapes(const Dataset& dataset) {
+  std::map<VarId, AttributeShapes> out;
   if (!dataset.metadata.extension()) return out;
   using Property = hdf5::Property;
   constexpr Property::Number wanted[] = {Property::Number::kSpace};
   // The shapes of a damaged section are not known.
   const auto properties = hdf5::decode_properties(dataset.metadata.extension()->hdf5, wanted);
   if (!properties.ok()) return out;
-  std::map<std::uint32_t, std::vector<std::uint64_t>> by_number;
+  std::map<VarId, std::map<std::uint32_t, std::vector<std::uint64_t>>> by_number;
   for (const Property& p : *properties)
-    if (p.owner == owner && p.attribute != hdf5::kNoAttribute &&
-        p.space.space_class == hdf5::SpaceClass::kSimple)
-      by_number.emplace(p.attribute, p.space.lengths);
-  std::uint32_t number = 0;
-  dataset.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-    if (const auto found = by_number.find(number++); found != by_number.end())
-      out.emplace(attribute.name, std::move(found->second));
-  });
+    if (p.attribute != hdf5::kNoAttribute && p.space.space_class == hdf5::SpaceClass::kSimple &&
+        (p.owner == kGlobal || p.owner < dataset.metadata.variable_count()))
+      by_number[p.owner].emplace(p.attribute, p.space.lengths);
+  for (auto& [owner, lengths] : by_number) {
+    AttributeShapes& shapes = out[owner];
+    std::uint32_t number = 0;
+    dataset.metadata.for_each_attribute(owner, [&, &numbered = lengths](const Attribute& one) {
+      if (const auto found = numbered.find(number++); found != numbered.end())
+        shapes.emplace(one.name, std::move(found->second));
+    });
+  }
   return out;
+}
+
+AttributeShapes ReaderState::shapes(const Dataset& dataset, VarId owner) {
+  std::map<VarId, AttributeShapes> all = shapes(dataset);
+  const auto found = all.find(owner);
+  return found == all.end() ? AttributeShapes() : std::move(found->second);
 }
 
 AttView ReaderState::view(std::shared_ptr<const Dataset> dataset, VarId owner,

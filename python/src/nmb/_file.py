@@ -205,6 +205,8 @@ class File(ManyReads, Mapping[str, Any]):
             >>> [block.name for block in f.find("temperature.max > 285 || site == 'north'")]
             ['station/north', 'station/south']
 
+        A variable of HDF5 with several names is known by the first one alone.
+
         Args:
             read_values: whether values are read where stored statistics do not decide.
             threads: the number of threads that read values; None for all processors.
