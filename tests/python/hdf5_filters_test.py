@@ -5,7 +5,9 @@ import itertools
 import os
 import signal
 import threading
+import time
 import unittest
+from pathlib import Path
 
 import numpy as np
 from support import FolderTest, h5py, needs_h5py, nmb
@@ -197,6 +199,15 @@ class Hdf5FiltersTest(FolderTest):
             os._exit(1 if failed else 0)
         read(nmb.open(path))
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(failed, [])
+        # Processes that somebody killed while they waited for work are replaced.
+        children = [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/stat") if f") S {os.getpid()} " in path.read_text()]
+        self.assertTrue(children)
+        for waiting in children:
+            os.kill(waiting, signal.SIGKILL)
+        time.sleep(0.2)
+        for _ in range(4):
+            read(nmb.open(path))
         self.assertEqual(failed, [])
 
     def test_damage_is_of_one_variable(self):

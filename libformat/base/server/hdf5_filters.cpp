@@ -49,7 +49,8 @@ class FilterProcess {
   FilterProcess(const FilterProcess&) = delete;
   FilterProcess& operator=(const FilterProcess&) = delete;
 
-  bool is_ours() const { return server_ && server_->is_ours(); }
+  // Returns whether this process started it, and nobody has ended it.
+  bool is_waiting() const { return server_ && server_->is_ours() && !has_closed(socket_); }
 
   // Sends a request and returns the content of the answer. *ended: as for undo_filter(). After an
   // error that does not come from the process itself, the process is no longer usable.
@@ -173,7 +174,7 @@ Result<std::unique_ptr<FilterProcess>> take_process() {
     const std::lock_guard lock(filter_processes().mutex);
     auto& idle = filter_processes().idle;
     // A process that forked may not use the processes of its parent.
-    std::erase_if(idle, [](const auto& process) { return !process->is_ours(); });
+    std::erase_if(idle, [](const auto& process) { return !process->is_waiting(); });
     if (!idle.empty()) {
       std::unique_ptr<FilterProcess> taken = std::move(idle.back());
       idle.pop_back();

@@ -91,12 +91,20 @@ Hdf5Server::~Hdf5Server() {
   }
 }
 
+bool has_closed(int socket) {
+  char next;
+  const ssize_t got = recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 Result<std::unique_ptr<Hdf5Server>> Hdf5Server::take() {
   NMB_ASSIGN(const std::string program, find_program());
   {
     std::lock_guard lock(idle().mutex);
     auto& servers = idle().servers;
-    std::erase_if(servers, [](const auto& server) { return !server->is_ours(); });
+    std::erase_if(servers, [](const auto& server) {
+      return !server->is_ours() || has_closed(server->socket_);
+    });
     for (auto server = servers.begin(); server != servers.end(); ++server) {
       if ((*server)->program_ != program) continue;
       std::unique_ptr<Hdf5Server> taken = std::move(*server);

@@ -35,6 +35,9 @@ inline constexpr std::size_t kMostRequest = 128 << 10;
 // The number that the shared descriptor has in the new process.
 inline constexpr int kShared = 3;
 
+// Returns whether the other end of a socket that nothing was sent to is closed.
+bool has_closed(int socket);
+
 // Handles one request after another. Not thread-safe.
 class Hdf5Server {
  public:
