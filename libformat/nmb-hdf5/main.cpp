@@ -7,12 +7,14 @@
 #include <span>
 #include <string_view>
 
-#include "client/hdf5_server.h"
+#include "decode/undo_filters.h"
 #include "export/hdf5_export.h"
 #include "import/hdf5_import.h"
+#include "lzf_filter.h"
 #include "resource_limits.h"
 #include "send_message.h"
 #include "serve.h"
+#include "server/hdf5_server.h"
 
 namespace {
 
@@ -47,6 +49,8 @@ constexpr Command kCommands[] = {
        nmb::hdf5::limit_resources(a[0]);
        return nmb::hdf5::import_file(a[0], number(a[1]), a[2], nmb::hdf5::OtherFiles::kLeft);
      }},
+    // Started by undo_filter() (base/server/hdf5_filters.h).
+    {"decode", 0, [](char**) { return nmb::hdf5::undo_filters(); }},
     // Works like `import`, but also reads values in other files. These files may have any size.
     {"materialise", 3,
      [](char** a) {
@@ -55,6 +59,7 @@ constexpr Command kCommands[] = {
 };
 
 int run(std::span<char*> words) {
+  if (const nmb::Status lzf = nmb::hdf5::register_lzf(); !lzf.ok()) return nmb::hdf5::send_end(lzf);
   for (const Command& command : kCommands)
     if (words.size() == static_cast<std::size_t>(command.arguments) + 1 && command.name == words[0])
       return command.run(words.data() + 1);

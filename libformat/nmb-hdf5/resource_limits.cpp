@@ -8,10 +8,10 @@
 #include <utility>
 
 // Sanitizers reserve more address space than any limit allows, and open pipes to probe memory.
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define NMB_SANITIZED
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define NMB_SANITIZED
 #endif
 #endif
@@ -58,6 +58,26 @@ void limit_resources(const std::string& path) {
 #ifndef NMB_SANITIZED
   constexpr std::uint64_t kMemory = std::uint64_t{1} << 30;
   limit(RLIMIT_AS, kMemory + 4 * size);
+#endif
+}
+
+void limit_work(std::uint64_t stored, std::uint64_t decoded) {
+  const auto limit_now = [](int what, std::uint64_t value) {
+    const auto resource = static_cast<__rlimit_resource_t>(what);
+    rlimit both{};
+    if (getrlimit(resource, &both) != 0) return;
+    both.rlim_cur = std::min<rlim_t>(value, both.rlim_max);
+    (void)setrlimit(resource, &both);
+  };
+  rusage used{};
+  (void)getrusage(RUSAGE_SELF, &used);
+  const auto seconds = static_cast<std::uint64_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
+  // The limit counts whole seconds. A filter takes less than 0.1 s for each MiB.
+  limit_now(RLIMIT_CPU, seconds + 1 + kSeconds + ((stored + decoded) >> 20));
+  limit(RLIMIT_CORE, 0);
+#ifndef NMB_SANITIZED
+  constexpr std::uint64_t kMemory = std::uint64_t{1} << 30;
+  limit_now(RLIMIT_AS, kMemory + 8 * (stored + decoded));
 #endif
 }
 

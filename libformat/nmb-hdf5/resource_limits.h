@@ -3,12 +3,17 @@
 
 #include <sys/resource.h>
 
+#include <cstdint>
 #include <string>
 
 namespace nmb::hdf5 {
 
 // Limits CPU time and memory according to the size of the file.
 void limit_resources(const std::string& path);
+
+// Limits the CPU time and memory that this process may use from now on, for a chunk of `stored`
+// bytes that decodes to at most `decoded` bytes. Later calls replace the limits.
+void limit_work(std::uint64_t stored, std::uint64_t decoded);
 
 // Prevents this process from opening files from now on. Without this function, a virtual data set
 // could make HDF5 open any file that the data set names.

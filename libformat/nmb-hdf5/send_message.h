@@ -1,10 +1,10 @@
-// Sends a message to the program that started this process (hdf5/client/hdf5_stream.h).
+// Sends a message to the program that started this process (base/server/hdf5_stream.h).
 #pragma once
 
 #include <initializer_list>
 #include <span>
 
-#include "client/hdf5_stream.h"
+#include "server/hdf5_stream.h"
 #include "wire/failure.h"
 
 namespace nmb::hdf5 {

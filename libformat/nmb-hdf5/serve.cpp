@@ -15,7 +15,7 @@
 #include <cstring>
 #include <vector>
 
-#include "client/hdf5_server.h"
+#include "server/hdf5_server.h"
 
 namespace nmb::hdf5 {
 

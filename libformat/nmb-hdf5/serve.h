@@ -1,5 +1,5 @@
 // The command `nmb-hdf5 serve`: for each request from a socket, starts a process in which the HDF5
-// library is already loaded (hdf5/client/hdf5_server.h).
+// library is already loaded (base/server/hdf5_server.h).
 #pragma once
 
 #include <functional>

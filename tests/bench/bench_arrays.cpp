@@ -51,8 +51,9 @@ Status run(const ArraySteps& work, Communicator& ranks) {
              FileWriter::create(work.path, options, ranks));
   NMB_ASSIGN(const BlockId block, writer->define_block("state"));
   std::vector<DimId> dimensions;
-  for (const auto& [name, length] : {std::pair("time", kUnlimited), std::pair("z", work.z),
-                                     std::pair("y", work.y), std::pair("x", work.x)}) {
+  const std::pair<const char*, std::uint64_t> lengths[] = {
+      {"time", kUnlimited}, {"z", work.z}, {"y", work.y}, {"x", work.x}};
+  for (const auto& [name, length] : lengths) {
     NMB_ASSIGN(const DimId dimension, writer->def_dim(block, name, length));
     dimensions.push_back(dimension);
   }

@@ -17,6 +17,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -80,17 +81,24 @@ std::uint64_t read(const nmb::Reader& in, const std::vector<std::uint64_t>& orde
   std::atomic<std::uint64_t> bytes{0};
   const auto work = [&] {
     std::vector<nmb::ElementRequest> requests;
-    std::vector<std::vector<std::byte>> arrays;
+    std::vector<std::byte> memory;  // a batch takes the memory of the batch before
+    std::vector<std::pair<std::size_t, std::size_t>> places;  // of each array: position, bytes
     for (std::size_t first; (first = batch * next++) < order.size();) {
       requests.clear();
-      arrays.clear();
+      places.clear();
+      std::size_t used = 0;
       for (std::size_t i = first; i < std::min(first + batch, order.size()); ++i)
         for (const nmb::VarView& var : in.block_at(order[i]).vars()) {
           std::uint64_t size = *var.type() == nmb::Type::kFloat ? 4 : 8;
           for (const std::uint64_t length : var.shape()) size *= length;
+          requests.push_back({var, {}, {}, nullptr});
+          places.emplace_back(used, size);
+          used += (size + 63) / 64 * 64;
           bytes += size;
-          requests.push_back({var, {}, arrays.emplace_back(size), nullptr});
         }
+      if (memory.size() < used) memory.resize(used);
+      for (std::size_t i = 0; i < requests.size(); ++i)
+        requests[i].out = std::span(memory).subspan(places[i].first, places[i].second);
       in.read_elements(requests);
     }
   };

@@ -91,17 +91,25 @@ def check_hdf5_inputs(tools):
         tools.check(TOLD not in said, f"{call}: said {said!r}")
 
 
+def take_filter_away(path):
+    """Replaces the filter lzf by 405, which nobody has. The number of a filter is stored 8 bytes before its name."""
+    content = bytearray(path.read_bytes())
+    at = content.index(b"lzf\0") - 8
+    content[at : at + 2] = (405).to_bytes(2, "little")
+    path.write_bytes(content)
+
+
 def check_unknown_filters(tools):
-    """NMB does not decode lzf, but checks fletcher32 behind it, and decodes chunks to which lzf was not applied. If
+    """Nobody decodes filter 405, but NMB checks fletcher32 behind it, and decodes chunks to which it was not applied. If
     nothing can check a chunk, nmcat and nmconvert warn, and with --strict write nothing."""
     import h5py
     import numpy
 
-    unchecked = "found chunks that were not decoded (filter 32000 (lzf"
+    unchecked = "found chunks that were not decoded (filter 405 (lzf"
     values = numpy.arange(4000, dtype="i4").reshape(40, 100) // 50
 
     def write(name, damage=None, skips=False, **options):
-        """damage: a function of the bytes of chunk 2 of /v. skips: the writer did not apply lzf to that chunk."""
+        """damage: a function of the bytes of chunk 2 of /v. skips: the writer did not apply the filter to that chunk."""
         with h5py.File(tools.work / name, "w") as file:
             v = file.create_dataset("v", data=values, chunks=(10, 100), **options)
             if skips:
@@ -111,7 +119,8 @@ def check_unknown_filters(tools):
         if damage:
             part = slice(place.byte_offset, place.byte_offset + place.size)
             content[part] = damage(content[part])
-            (tools.work / name).write_bytes(content)
+        (tools.work / name).write_bytes(content)
+        take_filter_away(tools.work / name)
 
     def flipped(stored):
         stored[len(stored) // 2] ^= 0xFF
@@ -341,7 +350,7 @@ def check_marks(tools):
 
 def check_no_mark(tools):
     """A copy decodes nothing; what becomes HDF5, and what is recovered, is decoded."""
-    for chunk_filter in '1 1 "deflate" 6', '3 0 "fletcher32"', *(f'32000 0 "lzf"\n    filter 3 0 "fletcher32"{more}' for more in ("", '\n    filter 1 1 "deflate" 6')):
+    for chunk_filter in '1 1 "deflate" 6', '3 0 "fletcher32"', *(f'405 0 "lzf"\n    filter 3 0 "fletcher32"{more}' for more in ("", '\n    filter 1 1 "deflate" 6')):
         unmarked(tools, "other.nmb", chunk_filter)
         told = 'other.nmb: variable "/a/v": 1 chunk cannot be decoded'
         warned(tools, ["nmconvert", "other.nmb", "out.h5"], told)
@@ -393,6 +402,7 @@ def check_ranks(tools):
 
     with h5py.File(tools.work / "lzf.h5", "w") as file:
         file.create_dataset("names", data=["a", "b"], dtype=h5py.string_dtype(), chunks=(1,), compression="lzf")
+    take_filter_away(tools.work / "lzf.h5")
     files = ("good.h5", "bad.h5", "marked.nmb", "lzf.h5")
     for launcher in launchers(tools):
         check_same(tools, launcher, *files)

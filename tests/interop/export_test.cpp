@@ -5,9 +5,9 @@
 #include <cstring>
 #include <span>
 
-#include "client/hdf5_stream.h"
 #include "extended_file.h"
 #include "handle.h"
+#include "server/hdf5_stream.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 

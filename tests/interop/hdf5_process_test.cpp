@@ -1,5 +1,5 @@
 // Processes of nmb-hdf5, one after the other and at once: each ends alone.
-#include "client/hdf5_process.h"
+#include "server/hdf5_process.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""HDF5 files whose chunks have filters that are not installed, such as lzf, which h5py has and HDF5 has not: the files
-are packed, and everything but the values of variable length in these chunks is read.
+"""HDF5 files whose chunks have a filter that is not installed: the files are packed, and everything but the values of
+these chunks is read. Values with lzf, which h5py has and HDF5 has not, are read.
 
     unknown_filters_test.py --tools FOLDER
 
@@ -79,6 +79,25 @@ def check_nested(test, path):
             found = test.run("nmverify", "--recover", "found.nmb", "nested.nmb", exit_code=3)
             test.check('below/obs/names": its values were not decoded' in found, f"nested: says {found}")
             check_nowhere(test, "found.nmb")
+
+
+def check_lzf(test):
+    """Chunks of numbers are copied; values of variable length are decoded, and encoded again in an HDF5 output."""
+    make(test.work / "lzf.h5", LZF)
+    test.run("nmverify", "--strict", "lzf.h5")
+    test.run("nmconvert", "lzf.h5", "lzf.nmb", "--strict")
+    test.run("nmcat", "lzf.h5", "-o", "packed.nmb", "--no-originals", "--strict")
+    test.run("nmconvert", "lzf.nmb", "lzf_back.h5", "--strict")
+    names = ["alpha", "beta", "gamma"] * 50
+    for file, inner in ("lzf.h5", ""), ("lzf.nmb", ""), ("packed.nmb", "lzf/"), ("lzf_back.h5", ""):
+        test.check(values(test, file, f"{inner}obs/numbers") == NUMBERS.tolist(), f"{file}: numbers: other values")
+        test.check(values(test, file, f"{inner}obs/names") == names, f"{file}: names: other values")
+    with h5py.File(test.work / "lzf_back.h5") as back, h5py.File(test.work / "lzf.h5") as before:
+        for name in "obs/names", "obs/table", "obs/numbers":
+            test.check(back[name].id.get_create_plist().get_filter(0)[0] == LZF, f"{name}: another filter")
+            test.check(numpy.array_equal(back[name][...], before[name][...]), f"{name}: other values for h5py")
+        stored = back["obs/names"].id.get_chunk_info(0)
+        test.check(stored.filter_mask == 0 and stored.size < 50 * 16, f"names: {stored}")
 
 
 def check_file(test, name, number):
@@ -184,15 +203,15 @@ def check_file(test, name, number):
 
 
 def check(test):
-    check_file(test, "lzf", LZF)
+    check_lzf(test)
     check_file(test, "nobodys", NOBODYS)
     # A view names what it leaves out, also in a view that shows values of variable length.
     for more in (), ("--view-copies",):
-        test.run("nmcat", "lzf.h5", "-o", "view.nmb", "-f", "--hdf5-view", "on", *more)
+        test.run("nmcat", "nobodys.h5", "-o", "view.nmb", "-f", "--hdf5-view", "on", *more)
         test.check("names" in test.said, f"view {more}: says {test.said}")
         test.run("nmverify", "view.nmb")
         with h5py.File(test.work / "view.nmb") as file:
-            test.check("names" not in file["lzf/obs"] and "unwritten" not in more, f"view {more}: shows names")
+            test.check("names" not in file["nobodys/obs"] and "unwritten" not in more, f"view {more}: shows names")
 
 
 if __name__ == "__main__":

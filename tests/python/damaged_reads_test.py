@@ -75,8 +75,9 @@ class DamagedReadsTest(FolderTest):
             "from damaged_reader import digest_of\n"
             "with h5py.File(sys.argv[1]) as file:\n"
             "    for name in json.loads(sys.argv[2]):\n"
-            "        try: values = file[name][...]\n"
+            "        try: values, stored = file[name][...], file[name].id.get_type()\n"
             "        except Exception: continue\n"
+            "        if hasattr(stored, 'get_precision') and stored.get_precision() < 8 * stored.get_size(): continue  # another type\n"
             "        if values.dtype.kind in 'iufc': values = values.astype(values.dtype.newbyteorder('='))\n"
             "        print(json.dumps([name, digest_of(values)]), flush=True)\n"
         )
@@ -172,10 +173,11 @@ class DamagedReadsTest(FolderTest):
         errors = 0
         for _ in range(150):
             at = rng.randrange(len(content))
-            content[at] ^= 1 << rng.randrange(8)
+            bit = 1 << rng.randrange(8)
+            content[at] ^= bit
             with open(flipped, "wb") as file:
                 file.write(content)
-            content[at] ^= 0xFF & (content[at] ^ open(path, "rb").read()[at])
+            content[at] ^= bit
             try:
                 with nmb.open(flipped) as file:
                     for name, expected in values.items():

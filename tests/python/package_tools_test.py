@@ -7,7 +7,7 @@ import time
 import unittest
 
 import numpy as np
-from support import FolderTest, needs_netcdf4, netCDF4, nmb, python, write_netcdf
+from support import FolderTest, h5py, needs_h5py, needs_netcdf4, netCDF4, nmb, python, write_netcdf
 
 
 @needs_netcdf4
@@ -41,6 +41,25 @@ class PackageToolsTest(FolderTest):
         with netCDF4.Dataset(self.path("year.nc")) as year:
             self.assertEqual(year.data_model, "NETCDF3_CLASSIC")
             np.testing.assert_array_equal(year["time"][:], np.arange(9))
+
+    @needs_h5py
+    def test_joined_zeros_are_not_missing(self):
+        """HDF5's own fill value, 0, which nobody stated."""
+        parts = []
+        for i in range(2):
+            parts.append(self.path(f"part{i}.h5"))
+            with h5py.File(parts[-1], "w") as out:
+                out["t"] = np.arange(4) + 4 * i
+                out["t"].make_scale("t")
+                v = out.create_dataset("v", data=np.array([0, 1, 2, 0], "<i4"), chunks=(2,), compression="gzip")
+                v.dims[0].attach_scale(out["t"])
+        nmb.merge(parts, self.path("joined.nmb"), mode="join", along="t", statistics="basic")
+        with nmb.open(self.path("joined.nmb")) as file:
+            self.assertEqual((file["v"].stats.missing, file["v"].stats.minimum), (0, 0))
+            self.assertEqual(len(list(file.find("any(v == 0)"))), 1)
+        nmb.merge(parts, self.path("joined.h5"), mode="join", along="t")
+        with h5py.File(self.path("joined.h5")) as file:
+            self.assertEqual(file["v"].id.get_create_plist().fill_value_defined(), h5py.h5d.FILL_VALUE_DEFAULT)
 
     def test_conflicts(self):
         with netCDF4.Dataset(self.path("c.nc"), "w", format="NETCDF3_CLASSIC") as out:
@@ -166,6 +185,7 @@ class PackageToolsTest(FolderTest):
         self.big(megabytes=256)
         code = (
             "import nmb, os, signal, sys, threading, time\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # which a shell's background commands ignore
             "threading.Timer(float(sys.argv[2]), os.kill, (os.getpid(), signal.SIGINT)).start()\n"
             "try:\n"
             "    call = compile(sys.argv[1], 'call', 'exec')\n"

@@ -4,7 +4,8 @@
     sanitized_tests.py --build BUILD [--only build|tests] [NAME_test.py ...]
 
 Needs the environment numpy2 that environments.py made in BUILD; the package and what the tests say is in BUILD/python/sanitized.
-A leak counts if memory that the package's code allocated is left at the end: what the interpreter and numpy keep does not.
+A leak counts if memory that the package's code allocated is left at the end: what the interpreter and numpy keep does not. Nor
+do crashes of the HDF5 library on damaged files, in its own process.
 Skipped (exit code 77) without that environment."""
 
 import argparse
@@ -68,6 +69,12 @@ def leaks_of_ours(report):
     return out
 
 
+def of_hdf5(report):
+    """Whether the HDF5 library itself did it, in the process of its own that damaged files may end."""
+    frames = [frame for frame in re.findall(r"#\d+ 0x\w+ (.*)", report) if "libsanitizer" not in frame]
+    return bool(frames) and "libhdf5" in frames[0] and "nmb-hdf5+0x" in report
+
+
 def run(python, folder, test):
     """Runs one file of tests; returns whether it passed."""
     reports = folder / "reports"
@@ -91,7 +98,7 @@ def run(python, folder, test):
     found = []
     for path in sorted(reports.glob(f"{test}.*")):
         report = path.read_text(errors="replace")
-        if "LeakSanitizer" not in report:
+        if "LeakSanitizer" not in report and not of_hdf5(report):
             found.append(report)
         found.extend(leaks_of_ours(report))
     passed = done.returncode == 0 and not found

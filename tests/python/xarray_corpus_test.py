@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
-from support import CORPUS, FolderTest, h5py, needs_corpus, needs_netcdf4, nmb
+from support import CORPUS, FolderTest, needs_corpus, needs_netcdf4, nmb
 
 try:
     import xarray as xr
@@ -27,8 +27,12 @@ KNOWN = {
     ("flavored_vlarrays-format1.6.h5", "vlarray2"): "netCDF4 reads bytes of texts in sequences",
     ("compound-dtype-complex.h5", ">c8"): "netCDF4 shows complex numbers as compounds",
     ("compound-dtype-complex.h5", ">c16"): "netCDF4 shows complex numbers as compounds",
+    ("le_data.h5", "Nbit_float_data_le"): "nmb shows floats whose bits are not those of IEEE 754 as bytes",
+    ("le_data.h5", "Nbit_float_data_be"): "nmb shows floats whose bits are not those of IEEE 754 as bytes",
     ("bounds_ref_v112_v112.h5", ""): "references to regions need HDF5 1.12",
 }
+# Values that nmb refuses on purpose: they lie in other files, or need a filter that the HDF5 library does not have.
+REFUSED = ("other files", "finds no plug-in", "was not installed", "HDF5 before 1.8")
 # Older engines give fewer encodings, and nothing for enums, texts and sequences.
 OLD = xr is not None and not hasattr(xr, "DataTree")
 KINDS = os.environ.get("NMB_CORPUS_KINDS", "classic netcdf4 hdf5 hep cgns").split()
@@ -100,23 +104,6 @@ def plain(ds):
     return variables, {dim for dim in ds.encoding["unlimited_dims"] if not str(dim).startswith("phony_dim_")}
 
 
-def has_other_links(path, group, name):
-    """Whether an HDF5 object has several names. The engine shows the first one."""
-    try:
-        with h5py.File(path) as file:
-            if name and not isinstance(file[group or "/"].get(name, getlink=True), h5py.HardLink):
-                return True
-            if name and h5py.h5o.get_info(file[f"{group}/{name}"].id).rc > 1:
-                return True
-            while group:
-                if h5py.h5o.get_info(file[group].id).rc > 1:
-                    return True
-                group = group.rpartition("/")[0]
-            return False
-    except (OSError, KeyError):
-        return False
-
-
 def has_text(dtype):
     """Whether a compound has texts of fixed length in it."""
     return bool(dtype.names) and any(dtype[n].base.kind == "S" and dtype[n].base.itemsize > 1 for n in dtype.names)
@@ -164,6 +151,8 @@ def same_objects(ours, theirs):
     if a.dtype.names:
         return a.dtype.names == b.dtype.names and all(same_objects(a[name], b[name]) for name in a.dtype.names)
     if a.dtype.kind != "O" and b.dtype.kind != "O":
+        if (a.dtype.kind == "V") != (b.dtype.kind == "V"):
+            return False
         return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
     if a.ndim == 0:
         return same_objects(a.item(), b.item()) if isinstance(ours, np.ndarray) else bool(ours == theirs)
@@ -228,14 +217,14 @@ class XarrayCorpusTest(FolderTest):
                     if not usable:
                         only.append(f"{what}: {found if isinstance(found, str) else 'read by nmb alone'}")
                         continue
-                    if isinstance(found, str) and ((Path(paths[i]).name, "") in KNOWN or has_other_links(paths[i], group, "")):
+                    if isinstance(found, str) and (Path(paths[i]).name, "") in KNOWN:
                         self.refused.append(f"{what}: {found}")
                         continue
                     if isinstance(found, str):
                         wrong.append(f"{what}: {found}")
                         continue
                     found, unread = found
-                    unsupported = {name for name, error in unread.items() if error.startswith("UnsupportedError")}
+                    unsupported = {name for name, error in unread.items() if any(one in error for one in REFUSED)}
                     self.refused.extend(f"{what}: {name}: {unread[name]}" for name in unsupported)
                     diffs = {}
                     for engine, (ds, errors) in usable.items():
@@ -258,10 +247,8 @@ class XarrayCorpusTest(FolderTest):
                     # Each object must be equal to that of one engine, unless no engine reads it.
                     for item in set.intersection(*(set(d) for d in diffs.values())):
                         name_of = Path(paths[i]).name
-                        if (name_of, item) in KNOWN or (
-                            item not in found.variables and has_other_links(paths[i], group, item)
-                        ):
-                            self.refused.append(f"{what}: {item}: {KNOWN.get((name_of, item), 'another name of an object')}")
+                        if (name_of, item) in KNOWN:
+                            self.refused.append(f"{what}: {item}: {KNOWN[name_of, item]}")
                             continue
                         if item in found.variables and has_text(found[item].dtype):
                             self.refused.append(f"{what}: {item}: netCDF4 shows one character of texts in compounds")

@@ -27,8 +27,9 @@ def groups_of(engine, path):
         opened = h5netcdf.File(path, "r", phony_dims="sort")
     else:
         import nmb
+        from nmb.xarray import _selected
 
-        yield from nmb.open(path)
+        yield from (name.strip("/") for name, block in _selected(nmb.open(path), "", "**", 10**6).items() if block is not None)
         return
     with opened as root:
         waiting = [("", root)]

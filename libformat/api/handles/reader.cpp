@@ -5,6 +5,7 @@
 #include "dump/dump.h"
 #include "find/find.h"
 #include "handles/handle_parts.h"
+#include "handles/link_follower.h"
 #include "handles/reader_state.h"
 #include "model/heap_value.h"
 #include "model/paths.h"
@@ -83,25 +84,34 @@ VarView ReaderState::view(std::shared_ptr<const Dataset> dataset, VarId id) cons
   return out;
 }
 
-AttributeShapes ReaderState::shapes(const Dataset& dataset, VarId owner) {
-  AttributeShapes out;
+std::map<VarId, AttributeShapes> ReaderState::shapes(const Dataset& dataset) {
+  std::map<VarId, AttributeShapes> out;
   if (!dataset.metadata.extension()) return out;
   using Property = hdf5::Property;
   constexpr Property::Number wanted[] = {Property::Number::kSpace};
   // The shapes of a damaged section are not known.
   const auto properties = hdf5::decode_properties(dataset.metadata.extension()->hdf5, wanted);
   if (!properties.ok()) return out;
-  std::map<std::uint32_t, std::vector<std::uint64_t>> by_number;
+  std::map<VarId, std::map<std::uint32_t, std::vector<std::uint64_t>>> by_number;
   for (const Property& p : *properties)
-    if (p.owner == owner && p.attribute != hdf5::kNoAttribute &&
-        p.space.space_class == hdf5::SpaceClass::kSimple)
-      by_number.emplace(p.attribute, p.space.lengths);
-  std::uint32_t number = 0;
-  dataset.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-    if (const auto found = by_number.find(number++); found != by_number.end())
-      out.emplace(attribute.name, std::move(found->second));
-  });
+    if (p.attribute != hdf5::kNoAttribute && p.space.space_class == hdf5::SpaceClass::kSimple &&
+        (p.owner == kGlobal || p.owner < dataset.metadata.variable_count()))
+      by_number[p.owner].emplace(p.attribute, p.space.lengths);
+  for (auto& [owner, lengths] : by_number) {
+    AttributeShapes& shapes = out[owner];
+    std::uint32_t number = 0;
+    dataset.metadata.for_each_attribute(owner, [&, &numbered = lengths](const Attribute& one) {
+      if (const auto found = numbered.find(number++); found != numbered.end())
+        shapes.emplace(one.name, std::move(found->second));
+    });
+  }
   return out;
+}
+
+AttributeShapes ReaderState::shapes(const Dataset& dataset, VarId owner) {
+  std::map<VarId, AttributeShapes> all = shapes(dataset);
+  const auto found = all.find(owner);
+  return found == all.end() ? AttributeShapes() : std::move(found->second);
 }
 
 AttView ReaderState::view(std::shared_ptr<const Dataset> dataset, VarId owner,
@@ -319,6 +329,13 @@ Result<VarView> BlockView::try_var(std::string_view name) const {
   NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, file_->file.dataset(*entry_));
   std::optional<VarId> id = dataset->metadata.find_variable(name);
   if (!id) id = find_netcdf_variable(dataset->metadata, name);
+  if (!id && dataset->metadata.extension()) {
+    NMB_ASSIGN(const auto target, LinkFollower(file_->file).follow(entry_->name, name));
+    if (target && target->variable) {
+      id = target->variable;
+      NMB_ASSIGN(dataset, file_->file.dataset(target->block));
+    }
+  }
   if (!id) return no_object(file_->path(), "variable", name, in_block(entry_->name));
   return file_->view(std::move(dataset), *id);
 }
@@ -409,7 +426,10 @@ Result<VarView> Reader::try_var(std::string_view full_name) const {
 
 Result<BlockView> Reader::try_block(std::string_view name) const {
   NMB_TRY(check_handle(state_));
-  NMB_ASSIGN(const std::optional<BlockEntry> entry, state_->file.find(name));
+  NMB_ASSIGN(std::optional<BlockEntry> entry, state_->file.find(name));
+  if (!entry) {
+    NMB_ASSIGN(entry, LinkFollower(state_->file).find_block(name));
+  }
   if (entry) return state_->view(*entry);
   return Status(Code::kNotFound, state_->path(), kNoOffset, "",
                 joined_text("found no block \"", name, "\""));

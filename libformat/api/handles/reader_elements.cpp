@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "handles/handle_parts.h"
+#include "handles/link_follower.h"
 #include "handles/reader_state.h"
 #include "netcdf/netcdf_view.h"
 #include "netcdf/shared_dimensions.h"
@@ -171,30 +172,153 @@ bool BlockView::is_classic() const {
   return entry_->kind != static_cast<std::uint16_t>(Kind::kExtended);
 }
 
+namespace {
+
+// A block as netCDF shows it, before links add other names.
+struct NetcdfBlock {
+  NetcdfBlock(std::shared_ptr<const Dataset> dataset_of, const FileDimensions& dimensions)
+      : dataset(std::move(dataset_of)),
+        view(netcdf_view(*dataset, &dimensions.lengths, dimensions.first_made_up)),
+        shapes(ReaderState::shapes(*dataset)) {}
+
+  std::vector<AttView> atts(VarId owner) const {
+    std::vector<AttView> out;
+    const auto known = shapes.find(owner);
+    const AttributeShapes none;
+    dataset->metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
+      if (!view.hides(owner, attribute.name))
+        out.push_back(ReaderState::view(dataset, owner, attribute,
+                                        known == shapes.end() ? none : known->second));
+    });
+    return out;
+  }
+
+  std::shared_ptr<const Dataset> dataset;
+  NetcdfView view;
+  std::map<VarId, AttributeShapes> shapes;  // of owners that have some
+};
+
+// Adds variables and blocks under the names that links of a block give them.
+class OtherNamesShown {
+ public:
+  OtherNamesShown(const ReaderState& file, const NetcdfBlock& block, ShownBlock* shown)
+      : file_(file), follower_(file.file), block_(block), shown_(*shown) {
+    for (std::size_t i = 0; i < shown_.dims.size(); ++i) places_.emplace(shown_.dims[i].name, i);
+  }
+
+  Status add() {
+    const Dataset& dataset = *block_.dataset;
+    NMB_ASSIGN(const std::vector<hdf5::Link> links, LinkFollower::other_names(dataset.metadata));
+    for (const hdf5::Link& link : links) {
+      NMB_ASSIGN(const std::optional<LinkFollower::Target> target,
+                 follower_.follow(dataset.name, link.name));
+      if (!target) continue;
+      if (!target->variable)
+        shown_.other_blocks.push_back({link.name, target->block.name});
+      else if (target->block.name == dataset.name)
+        NMB_TRY(add_variable(link.name, block_, *target->variable));
+      else
+        NMB_TRY(add_of_other(link.name, *target));
+    }
+    return {};
+  }
+
+ private:
+  Status add_of_other(const std::string& name, const LinkFollower::Target& target) {
+    auto other = others_.find(target.block.name);
+    if (other == others_.end()) {
+      NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file_.file.dataset(target.block));
+      NMB_ASSIGN(const FileDimensions dimensions, file_.dimensions(*dataset));
+      other = others_.emplace(target.block.name, NetcdfBlock(dataset, dimensions)).first;
+    }
+    return add_variable(name, other->second, *target.variable);
+  }
+
+  Status add_variable(const std::string& name, const NetcdfBlock& block, VarId id) {
+    const NetcdfView& view = block.view;
+    const auto shown = std::ranges::lower_bound(view.variables, id, {}, &NetcdfView::Variable::id);
+    if (shown == view.variables.end() || shown->id != id)
+      return {};  // netCDF shows it only as a dimension
+    name_dimension(name, block, *shown);
+    std::vector<std::uint32_t> dims;
+    for (const std::uint32_t d : shown->dimensions) {
+      NetcdfView::Dimension dimension = view.dimensions[d];
+      // Each name of a dimension scale is a dimension for netCDF.
+      if (view.is_scale[id] && dimension.name == shown->name) dimension.name = name;
+      dims.push_back(place_of(dimension));
+    }
+    std::vector<AttView> atts = block.atts(id);
+    constexpr std::size_t kMostCopied = 10'000'000;
+    copied_ += 1 + dims.size() + atts.size();
+    if (copied_ > kMostCopied)
+      return Status(Code::kLimit, file_.path(), kNoOffset, "",
+                    "found too many names of variables with many attributes");
+    shown_.vars.push_back({file_.view(block.dataset, id), name, std::move(dims), std::move(atts)});
+    return {};
+  }
+
+  // The variables of the block that use a dimension of another block call it by the first name that
+  // the block itself has for its scale.
+  void name_dimension(const std::string& name, const NetcdfBlock& from,
+                      const NetcdfView::Variable& scale) {
+    if (&from == &block_ || !from.view.is_scale[scale.id] || places_.contains(name)) return;
+    const auto own =
+        std::ranges::find(from.view.dimensions, scale.name,
+                          [](const NetcdfView::Dimension& dimension) { return dimension.name; });
+    if (own == from.view.dimensions.end()) return;
+    const auto& all = block_.view.dimensions;
+    const auto used = std::ranges::find(all, own->path, &NetcdfView::Dimension::path);
+    if (used == all.end()) return;
+    const auto place = static_cast<std::size_t>(used - all.begin());
+    const auto known = places_.find(shown_.dims[place].name);
+    if (shown_.dims[place].name != used->name || known == places_.end()) return;
+    places_.erase(known);
+    shown_.dims[place].name = name;
+    places_.emplace(name, place);
+  }
+
+  // Names of dimensions are unique in a block, so a dimension of another block gets its path as its
+  // name if the block has another dimension of the same name.
+  std::uint32_t place_of(NetcdfView::Dimension dimension) {
+    auto known = places_.find(dimension.name);
+    if (known != places_.end() && shown_.dims[known->second].length != dimension.length) {
+      dimension.name = dimension.path;
+      known = places_.find(dimension.name);
+    }
+    if (known == places_.end()) {
+      known = places_.emplace(dimension.name, shown_.dims.size()).first;
+      shown_.dims.push_back({dimension.name, dimension.length, false, dimension.may_grow});
+    }
+    return static_cast<std::uint32_t>(known->second);
+  }
+
+  const ReaderState& file_;
+  LinkFollower follower_;
+  const NetcdfBlock& block_;
+  ShownBlock& shown_;
+  std::map<std::string, std::size_t> places_;  // in shown_.dims
+  std::map<std::string, NetcdfBlock> others_;  // by name of the block
+  std::size_t copied_ = 0;                     // attributes and dimensions so far
+};
+
+}  // namespace
+
 Result<ShownBlock> BlockView::try_shown() const {
   NMB_TRY(check_handle(entry_));
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file_->file.dataset(*entry_));
   NMB_ASSIGN(const FileDimensions dimensions, file_->dimensions(*dataset));
-  const NetcdfView view = netcdf_view(*dataset, &dimensions.lengths, dimensions.first_made_up);
+  const NetcdfBlock block(dataset, dimensions);
   ShownBlock out;
-  for (const NetcdfView::Dimension& dimension : view.dimensions)
+  for (const NetcdfView::Dimension& dimension : block.view.dimensions)
     out.dims.push_back({dimension.name, dimension.length, false, dimension.may_grow});
   if (const auto record = dataset->metadata.record_dimension())
     for (DimView& dimension : out.dims)
       dimension.is_record = dimension.name == dataset->metadata.dimension(*record).name;
-  const auto shown_atts = [&](VarId owner) {
-    std::vector<AttView> atts;
-    const AttributeShapes shapes = ReaderState::shapes(*dataset, owner);
-    dataset->metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-      if (!view.hides(owner, attribute.name))
-        atts.push_back(ReaderState::view(dataset, owner, attribute, shapes));
-    });
-    return atts;
-  };
-  for (const NetcdfView::Variable& variable : view.variables)
+  for (const NetcdfView::Variable& variable : block.view.variables)
     out.vars.push_back({file_->view(dataset, variable.id), variable.name, variable.dimensions,
-                        shown_atts(variable.id)});
-  out.atts = shown_atts(kGlobal);
+                        block.atts(variable.id)});
+  out.atts = block.atts(kGlobal);
+  NMB_TRY(OtherNamesShown(*file_, block, &out).add());
   return out;
 }
 

@@ -36,6 +36,8 @@ struct ReaderState : std::enable_shared_from_this<ReaderState> {
                       const Attribute& attribute, const AttributeShapes& shapes);
   // The keys of the result point into the dataset.
   static AttributeShapes shapes(const Dataset& dataset, VarId owner);
+  // Returns the shapes of all owners that have some.
+  static std::map<VarId, AttributeShapes> shapes(const Dataset& dataset);
   // Returns nullptr if the reader was moved from.
   static const ReaderState* of(const Reader& reader) { return reader.state_.get(); }
   static Object object(const VarView& var) {

@@ -23,8 +23,11 @@ constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 }  // namespace
 
 void NotDecoded::note(const Storage& storage, std::uint64_t chunks) {
-  const Filter* const unknown = unknown_filter(storage.filters);
-  if (!unknown || chunks == 0) return;
+  if (chunks == 0 || storage.filters.empty()) return;
+  const Filter* unknown = unknown_filter(storage.filters);
+  // The HDF5 library crashed on a chunk, so others were not tried.
+  if (!unknown) unknown = first_foreign(storage.filters);
+  if (!unknown) return;
   FilterCounts& kept = by_filter_[filter_text(*unknown)];
   ++kept.variables;
   kept.chunks += chunks;
@@ -35,7 +38,7 @@ void NotDecoded::tell(
   for (const auto& [filter, kept] : by_filter_)
     warn(joined_text("chunks that were not decoded (filter ", filter, "): ", kept.chunks,
                      ", variables: ", kept.variables),
-         chunk_filters_text());
+         "filters that NMB or the HDF5 library decodes");
 }
 
 std::vector<std::string> NotDecoded::texts() const {

@@ -138,7 +138,7 @@ class FillPattern {
   std::uint64_t record_size_ = 0;
 };
 
-// Returns the names of the filters of chunks that NMB decodes, for messages: "A, B or C".
+// Returns the names of the filters with which NMB makes chunks, for messages: "A, B or C".
 NMB_EXPORT std::string chunk_filters_text();
 
 // A variable's values as one plain array, for any form in which they are stored.
@@ -154,8 +154,8 @@ struct ValueArray {
   std::shared_ptr<const ByteSource> region;
 };
 // Returns the values of a variable as an array. The result keeps `extent`, which has the block's
-// values. Errors: kUnsupported if values are in other files, or if chunks have other filters than
-// those of chunk_filters_text(). Reading from the result fails if reading from the extent fails. It
+// values. Errors: kUnsupported if values are in other files, or if chunks have a filter that
+// neither NMB nor HDF5 decodes. Reading from the result fails if reading from the extent fails. It
 // fails with kDamaged if a chunk cannot be decoded (R-XC-1).
 NMB_EXPORT Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
                                           std::uint64_t records, VarId variable,

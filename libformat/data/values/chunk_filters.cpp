@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "model/values.h"
+#include "server/hdf5_filters.h"
 #include "wire/codecs.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
+#include "wire/lzf.h"
 
 namespace nmb {
 
@@ -132,16 +134,46 @@ std::uint64_t shuffled_size(const Filter& filter, std::uint64_t element_size) {
   return filter.parameters.empty() ? element_size : filter.parameters.front();
 }
 
-// The filters that NMB decodes and that use no codec.
+// The filters with which NMB also makes chunks and that use no codec.
 struct OtherFilter {
   FilterId id;
   const char* name;
 };
 constexpr OtherFilter kOtherFilters[] = {{kShuffle, "shuffle"}, {kFletcher32, "fletcher32"}};
 
-bool is_known(const Filter& filter) {
+bool is_own(const Filter& filter) {
   return codec_of(filter.id) ||
          std::ranges::find(kOtherFilters, filter.id, &OtherFilter::id) != std::end(kOtherFilters);
+}
+bool is_decoded_alone(const Filter& filter) { return is_own(filter) || filter.id == kLzf; }
+// Returns whether the HDF5 library decodes a filter, or why not.
+Status can_hdf5_undo(const Filter& filter) {
+  constexpr std::uint32_t kScaleOffset = 6;
+  constexpr std::size_t kScaleOffsetParameters = 20;
+  if (filter.id == kScaleOffset && filter.parameters.size() < kScaleOffsetParameters)
+    return Status(Code::kUnsupported,
+                  "HDF5 before 1.8 wrote its parameters, which later versions do not know");
+  return hdf5::can_undo_filter(filter.id);
+}
+bool is_known(const Filter& filter) {
+  return is_decoded_alone(filter) || can_hdf5_undo(filter).ok();
+}
+
+Result<std::vector<std::byte>> without_lzf(std::span<const std::byte> bytes, std::uint64_t limit) {
+  auto out = decode_growing(bytes.size(), limit,
+                            [&](std::span<std::byte> room) { return decode_lzf(bytes, room); });
+  if (!out) return damaged("found a chunk that lzf cannot decode");
+  return std::move(*out);
+}
+
+// Undoes a filter with the HDF5 library.
+Result<std::vector<std::byte>> undone_by_hdf5(const Filter& filter,
+                                              std::span<const std::byte> bytes, std::uint64_t limit,
+                                              bool* ended) {
+  Result<std::vector<std::byte>> out =
+      hdf5::undo_filter({filter.id, filter.parameters, limit}, bytes, ended);
+  if (!out.ok() && out.status().code() == Code::kDamaged) return damaged(out.status().message());
+  return out;
 }
 
 }  // namespace
@@ -167,10 +199,26 @@ std::string filter_text(const Filter& filter) {
 }
 
 Status check_filters(const std::vector<Filter>& filters) {
-  const Filter* const unknown = unknown_filter(filters);
-  if (!unknown) return {};
-  return failure(Code::kUnsupported, "found chunks with filter ", filter_text(*unknown),
+  for (const Filter& filter : filters) {
+    if (is_decoded_alone(filter)) continue;
+    const Status can = can_hdf5_undo(filter);
+    if (can.ok()) continue;
+    return failure(can.code(), "found chunks with filter ", filter_text(filter),
+                   ", which NMB does not decode: ", can.message());
+  }
+  return {};
+}
+
+Status check_own_filters(const std::vector<Filter>& filters) {
+  const auto found = std::ranges::find_if_not(filters, is_own);
+  if (found == filters.end()) return {};
+  return failure(Code::kUnsupported, "found chunks with filter ", filter_text(*found),
                  ", expected ", chunk_filters_text());
+}
+
+const Filter* first_foreign(const std::vector<Filter>& filters) {
+  const auto found = std::ranges::find_if_not(filters, is_decoded_alone);
+  return found == filters.end() ? nullptr : &*found;
 }
 
 std::vector<Filter> filters_for(std::vector<Filter> filters, std::uint64_t value_size) {
@@ -201,11 +249,12 @@ std::size_t first_known(const std::vector<Filter>& filters, std::uint32_t mask) 
 // Undoes the filters from number `first` on.
 Result<std::vector<std::byte>> undo_filters(const std::vector<Filter>& filters, std::size_t first,
                                             std::uint32_t mask, std::vector<std::byte> stored,
-                                            std::uint64_t length, std::uint64_t element_size) {
-  // Decompression returns the chunk with the checksums that were added before compression. An
-  // unknown filter may have made the chunk longer.
+                                            std::uint64_t length, std::uint64_t element_size,
+                                            bool* ended) {
+  // Decompression returns the chunk with the checksums that were added before compression. A filter
+  // of HDF5 may have made the chunk longer.
   const std::uint64_t limit =
-      (can_decode(filters, mask) ? length : 2 * (length + 2048)) + kSum * filters.size();
+      (first_foreign(filters) ? 2 * (length + 2048) : length) + kSum * filters.size();
   for (std::size_t i = filters.size(); i-- > first;) {
     if (is_skipped(mask, i)) continue;
     const Filter& filter = filters[i];
@@ -213,8 +262,11 @@ Result<std::vector<std::byte>> undo_filters(const std::vector<Filter>& filters, 
       NMB_ASSIGN(stored, decoded(*codec, stored, limit));
     } else if (filter.id == kFletcher32) {
       NMB_ASSIGN(stored, without_sum(std::move(stored)));
+    } else if (filter.id == kLzf) {
+      NMB_ASSIGN(stored, without_lzf(stored, limit));
+    } else if (filter.id != kShuffle) {
+      NMB_ASSIGN(stored, undone_by_hdf5(filter, stored, limit, ended));
     } else {
-      assert(filter.id == kShuffle);
       const std::uint64_t size = shuffled_size(filter, element_size);
       if (size == 0) return damaged("found a shuffle filter for elements of 0 bytes");
       stored = shuffled<Shuffle::kUndo>(std::move(stored), size);
@@ -243,15 +295,18 @@ bool has_sum(const std::vector<Filter>& filters, std::uint32_t mask) {
 
 Status check_sums(const std::vector<Filter>& filters, std::uint32_t mask,
                   std::vector<std::byte> stored, std::uint64_t length, std::uint64_t element_size) {
+  bool ended = false;
   return undo_filters(filters, first_sum(filters, mask), mask, std::move(stored), length,
-                      element_size)
+                      element_size, &ended)
       .status();
 }
 
 Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, std::uint32_t mask,
                                             std::vector<std::byte> stored, std::uint64_t length,
-                                            std::uint64_t element_size) {
-  NMB_ASSIGN(stored, undo_filters(filters, 0, mask, std::move(stored), length, element_size));
+                                            std::uint64_t element_size, bool* ended) {
+  bool has_ended = false;
+  NMB_ASSIGN(stored, undo_filters(filters, 0, mask, std::move(stored), length, element_size,
+                                  ended ? ended : &has_ended));
   if (stored.size() != length)
     return damaged(joined_text("found a chunk of ", stored.size(), " bytes, expected ", length));
   return stored;

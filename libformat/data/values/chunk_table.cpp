@@ -14,14 +14,17 @@
 namespace nmb {
 
 // A decoded chunk of more than kMostExpanded bytes may have at most kMostTimes as many bytes as its
-// stored form (R-XC-1).
-static constexpr std::uint64_t kMostExpanded = 1 << 20, kMostTimes = 131072;
+// stored form (R-XC-1). HDF5's filter scaleoffset stores equal values in 21 bytes, however many
+// they are.
+static constexpr std::uint64_t kMostExpanded = 1 << 20, kMostExpandedByHdf5 = 64 << 20,
+                               kMostTimes = 131072;
 
 ChunkTable::ChunkTable(std::shared_ptr<const ByteSource> region, const Storage& storage,
                        std::uint64_t value_size)
     : region_(std::move(region)),
       filters_(storage.filters),
       value_size_(value_size),
+      decodes_alone_(!first_foreign(storage.filters)),
       chunk_bytes_(value_size) {
   for (const std::uint64_t n : storage.chunk) chunk_bytes_ *= n;
   seen_->left = region_->size();
@@ -84,30 +87,43 @@ Status ChunkTable::read_stored(std::uint64_t number, const ChunkRow& row, std::u
   return region_->read_at(row.offset + begin, out);
 }
 
+Status ChunkTable::ended() const {
+  const std::scoped_lock lock(ended_->mutex);
+  return ended_->status;
+}
+
+Result<std::vector<std::byte>> ChunkTable::decode(std::uint64_t number, const ChunkRow& row) const {
+  if (!decodes_alone_) NMB_TRY(ended());
+  NMB_ASSIGN(std::vector<std::byte> bytes, stored(number, row));
+  bool has_ended = false;
+  Result<std::vector<std::byte>> chunk = decode_chunk(filters_, row.filter_mask, std::move(bytes),
+                                                      chunk_bytes_, value_size_, &has_ended);
+  if (chunk.ok() || chunk.status().code() != Code::kDamaged) return chunk;
+  const Status failed = damaged(number, chunk.status().message());
+  if (has_ended) {
+    const std::scoped_lock lock(ended_->mutex);
+    if (ended_->status.ok()) ended_->status = failed;
+  }
+  return failed;
+}
+
 Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const ChunkRow& row) const {
   if (row.stored_length == 0) return std::vector<std::byte>();
-  if (chunk_bytes_ > kMostExpanded && chunk_bytes_ / kMostTimes > row.stored_length)
+  if (chunk_bytes_ > (decodes_alone_ ? kMostExpanded : kMostExpandedByHdf5) &&
+      chunk_bytes_ / kMostTimes > row.stored_length)
     return damaged(number, joined_text("found ", row.stored_length, " bytes that would decode to ",
                                        chunk_bytes_));
-  const auto decode = [&]() -> Result<std::vector<std::byte>> {
-    NMB_ASSIGN(std::vector<std::byte> bytes, stored(number, row));
-    Result<std::vector<std::byte>> chunk =
-        decode_chunk(filters_, row.filter_mask, std::move(bytes), chunk_bytes_, value_size_);
-    if (!chunk.ok() && chunk.status().code() == Code::kDamaged)
-      return damaged(number, chunk.status().message());
-    return chunk;
-  };
   // Threads decode at the same time as long as there is enough memory. A thread that gets no memory
   // waits until the others have finished, and then decodes alone.
   static std::shared_mutex alone;
   try {
     const std::shared_lock lock(alone);
-    return decode();
+    return decode(number, row);
   } catch (const std::bad_alloc&) {
   }
   try {
     const std::scoped_lock lock(alone);
-    return decode();
+    return decode(number, row);
   } catch (const std::bad_alloc&) {
     return Status(Code::kLimit, name(), kNoOffset, "",
                   joined_text("chunk ", number, ": its ", chunk_bytes_,
@@ -121,6 +137,7 @@ Result<bool> ChunkTable::check(std::uint64_t number, const ChunkRow& row) const 
     if (lies_in_file(row)) return true;
   }
   if (can_decode(filters_, row.filter_mask)) {
+    if (!decodes_alone_ && !ended().ok()) return false;
     NMB_TRY(load(number, row).status());
     return true;
   }

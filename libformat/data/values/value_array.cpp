@@ -30,6 +30,7 @@ Source swapped_array(Source source, std::uint64_t value_size) {
 // The unstored values of a variable, according to the hdf5 section.
 struct Unstored {
   std::string why_absent;         // empty: the values are there
+  bool are_elsewhere = false;     // whether they are in other files
   std::vector<std::byte> value;   // the fill value; zeros if none is set
   std::vector<std::byte> region;  // the fill value and the heap bytes to which it refers
 };
@@ -42,6 +43,7 @@ Unstored unstored_values(std::span<const hdf5::Property> properties, VarId varia
   for (const hdf5::Property& p : properties) {
     using Number = hdf5::Property::Number;
     if (p.owner != variable || p.attribute != hdf5::kNoAttribute) continue;
+    out.are_elsewhere |= p.number == Number::kExternalFiles || p.number == Number::kVirtual;
     if (p.number == Number::kCreation && p.creation.fill_state == hdf5::FillState::kUser &&
         p.creation.fill_value.size() >= value_size) {
       out.region = p.creation.fill_value;
@@ -82,7 +84,11 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
   if (storage && storage->kind != StorageKind::kHeap) {
     Unstored unstored = unstored_values(properties, variable, size);
     if (!unstored.why_absent.empty())
-      return Status(Code::kUnsupported, "found values that " + unstored.why_absent);
+      return Status(
+          Code::kUnsupported,
+          "found values that " + unstored.why_absent +
+              (unstored.are_elsewhere ? " (nmconvert --materialise copies those of an HDF5 file)"
+                                      : ""));
     if (storage->kind == StorageKind::kNone || bytes == 0) {
       array.source = source_of(form::Repeated{std::move(unstored.value), bytes, extent->name()});
       if (extension->types.needs_heap(v.type))

@@ -108,14 +108,25 @@ std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, std
   return count;
 }
 
+namespace {
+std::uint32_t child_length(const Page& node, std::uint32_t row) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(node.value(row, kStoredLength), ~std::uint32_t{0}));
+}
+}  // namespace
+
 ChildRow child_at(const Page& node, std::uint32_t row) {
-  return {std::string(node.name(row)),
-          node.value(row, kPosition),
-          static_cast<std::uint32_t>(
-              std::min<std::uint64_t>(node.value(row, kStoredLength), ~std::uint32_t{0})),
-          node.value(row, kSum),
-          index_summary_at(node, row),
-          node.unknown_values(row)};
+  return {std::string(node.name(row)), node.value(row, kPosition),  child_length(node, row),
+          node.value(row, kSum),       index_summary_at(node, row), node.unknown_values(row)};
+}
+
+PageExpectation expected_child(const Superblock& superblock, const Page& node, std::uint32_t row) {
+  PageExpectation expect =
+      superblock.expectation(PageUse::kIndex, static_cast<std::uint16_t>(node.level() - 1));
+  expect.position = node.value(row, kPosition);
+  expect.length = child_length(node, row);
+  expect.sum = node.value(row, kSum);
+  return expect;
 }
 
 IndexSummary index_summary_at(const Page& page, std::uint32_t row) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "page/page.h"
+#include "superblock/superblock.h"
 #include "wire/block_entry.h"
 
 namespace nmb {
@@ -39,6 +40,8 @@ void add_child(PageBuilder& node, const ChildRow& child);
 std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, std::uint32_t rows,
                       IndexSummary* holds);
 ChildRow child_at(const Page& node, std::uint32_t row);
+// Returns what the child in this row of a node must be.
+PageExpectation expected_child(const Superblock& superblock, const Page& node, std::uint32_t row);
 IndexSummary index_summary_at(const Page& page, std::uint32_t row);
 IndexSummary index_summary_of(const Page& page);
 inline IndexSummary index_summary_of(const BlockEntry& entry) {

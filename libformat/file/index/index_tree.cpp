@@ -47,16 +47,6 @@ std::uint32_t child_row_for(const Page& node, std::string_view name) {
 IndexTree::IndexTree(const ByteSource& file, const Superblock& superblock, const FarSource* far)
     : file_(file), far_(far), superblock_(superblock), growth_(file, superblock_) {}
 
-Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::uint64_t position,
-                                                    std::uint32_t length,
-                                                    std::optional<std::uint64_t> sum) const {
-  PageExpectation expect = superblock_.expectation(PageUse::kIndex, level);
-  expect.position = position;
-  expect.length = length;
-  expect.sum = sum;
-  return cache_->read(file_, expect);
-}
-
 Result<std::shared_ptr<const Page>> IndexTree::root() const {
   // The root is the last page of the index's run, directly after the nodes. From slow storage, the
   // whole run is fetched if this takes no longer than one request. Otherwise only its end is
@@ -71,9 +61,11 @@ Result<std::shared_ptr<const Page>> IndexTree::root() const {
         length <= far_->request_bytes() ? length : std::min(length, kTail + length / 64);
     NMB_TRY(far_->fetch_if_missing({end - fetched, end}, {superblock_.root_position, end}));
   }
-  NMB_ASSIGN(std::shared_ptr<const Page> page,
-             load(static_cast<std::uint16_t>(superblock_.height - 1), superblock_.root_position,
-                  superblock_.root_length, std::nullopt));
+  PageExpectation expect =
+      superblock_.expectation(PageUse::kIndex, static_cast<std::uint16_t>(superblock_.height - 1));
+  expect.position = superblock_.root_position;
+  expect.length = superblock_.root_length;
+  NMB_ASSIGN(std::shared_ptr<const Page> page, cache_->read(file_, expect));
   if (digest_of(page->bytes()) != superblock_.root_digest)
     return Status(Code::kDamaged, file_.name(), superblock_.root_position, "R-SB-20",
                   "the root page's digest differs from the digest in the superblock");
@@ -81,9 +73,7 @@ Result<std::shared_ptr<const Page>> IndexTree::root() const {
 }
 
 Result<std::shared_ptr<const Page>> IndexTree::child(const Page& node, std::uint32_t row) const {
-  ChildRow child = child_at(node, row);
-  return load(static_cast<std::uint16_t>(node.level() - 1), child.position, child.length,
-              child.sum);
+  return cache_->read(file_, expected_child(superblock_, node, row));
 }
 
 Result<std::optional<IndexTree::FoundEntry>> IndexTree::find_row(std::string_view name) const {
@@ -112,7 +102,7 @@ Result<std::optional<BlockEntry>> IndexTree::at(std::uint64_t position) const {
   while (page->level() > 0) {
     std::uint32_t row = 0;
     for (; row < page->rows(); ++row) {
-      const std::uint64_t blocks = index_summary_at(*page, row).totals.blocks;
+      const std::uint64_t blocks = page->value(row, kBlocks);
       if (position < blocks) break;
       position -= blocks;
     }
@@ -238,11 +228,7 @@ Result<std::optional<std::vector<IndexTree::LeafPlace>>> IndexTree::wanted_leave
   std::vector<bool> seen(orders);
   std::uint64_t count = 0;
   for (LeafPlace& leaf : all) {
-    const ChildRow place = child_at(*leaf.node, leaf.row);
-    PageExpectation expect = superblock_.expectation(PageUse::kIndex, 0);
-    expect.position = place.position;
-    expect.length = place.length;
-    expect.sum = place.sum;
+    const PageExpectation expect = expected_child(superblock_, *leaf.node, leaf.row);
     NMB_ASSIGN(const auto found, peek_column(file_, expect, kOrder));
     if (!found) return Leaves();
     bool is_wanted = false;

@@ -72,9 +72,6 @@ class IndexTree {
   Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
 
  private:
-  Result<std::shared_ptr<const Page>> load(std::uint16_t level, std::uint64_t position,
-                                           std::uint32_t length,
-                                           std::optional<std::uint64_t> sum) const;
   struct FoundEntry {
     std::shared_ptr<const Page> leaf;
     std::uint32_t row = 0;

@@ -155,7 +155,7 @@ std::optional<ChunkLayout> Cmip7Layout::chunks(const Dataset& block, VarId varia
   if (has_chunks) out.filters = storage->filters;
   if (!(is_right && is_small) && !are_wanted(out.filters, size)) out.filters = wanted_filters(size);
   if (!has_chunks || (is_right && out.filters == storage->filters)) return out;
-  if (const Status known = check_filters(storage->filters); !known.ok())
+  if (const Status known = check_own_filters(storage->filters); !known.ok())
     *why = known.message();
   else if (bytes_of(out.chunk, size) > kMostChunk)
     *why = "one chunk would have 4 GiB or more";

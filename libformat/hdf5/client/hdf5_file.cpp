@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/hdf5_process.h"
-#include "client/hdf5_stream.h"
+#include "server/hdf5_process.h"
+#include "server/hdf5_stream.h"
 #include "sources/value_source.h"
 #include "wire/joined_text.h"
 

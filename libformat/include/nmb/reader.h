@@ -187,13 +187,21 @@ struct ShownVariable {
   std::vector<AttView> atts;
 };
 
+// A block under another name, which a link of HDF5 gives it.
+struct OtherBlock {
+  std::string name;   // of the link, in the block that has the link
+  std::string block;  // name of the block to which it leads
+};
+
 // A block as netCDF programs see it. In blocks from netCDF-4 and HDF5, this leaves out the
 // variables and attributes that netCDF and dimension scales need for themselves, and gives
-// dimensions without a scale netCDF's names (docs/reference/hdf5.md).
+// dimensions without a scale netCDF's names (docs/reference/hdf5.md). A variable to which several
+// hard links and soft links lead is shown under each name, also in other blocks.
 struct ShownBlock {
   std::vector<DimView> dims;
   std::vector<ShownVariable> vars;
   std::vector<AttView> atts;
+  std::vector<OtherBlock> other_blocks;
 };
 
 // A block: its name and counts, from the index. The other functions load the definitions of the

@@ -10,6 +10,8 @@
 #include <string>
 
 #include "hdf5_error.h"
+#include "lzf_filter.h"
+#include "values/chunk_filters.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -57,6 +59,7 @@ Status stand_in(const Filter& filter, hid_t file) {
 Status use_installed(std::uint32_t id, hid_t file) {
   if (stand_ins().erase(id) == 0) return {};
   NMB_TRY(check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush"));
+  if (id == kLzf) return register_lzf();
   return check_hdf5(H5Zunregister(static_cast<H5Z_filter_t>(id)), joined_text("filter ", id));
 }
 

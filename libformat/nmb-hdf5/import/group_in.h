@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "client/hdf5_stream.h"
 #include "hdf5_types/hdf5_section.h"
 #include "import/attributes_in.h"
 #include "import/file_in.h"
 #include "import/types_in.h"
 #include "model/metadata.h"
+#include "server/hdf5_stream.h"
 #include "wire/failure.h"
 
 namespace nmb::hdf5 {

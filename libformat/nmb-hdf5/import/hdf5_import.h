@@ -1,6 +1,6 @@
 // The commands `nmb-hdf5 import FILE SPOOL PLACE` and `materialise FILE SPOOL PLACE` send the
 // groups of an HDF5 file as blocks, each with the positions of its values
-// (hdf5/client/hdf5_stream.h).
+// (base/server/hdf5_stream.h).
 #pragma once
 
 #include <string>

@@ -108,7 +108,7 @@ class Recoder {
     const bool asked_for = is_asked_for(variable), has_chunks = is_chunked(now);
     if (now && !has_chunks && !(asked_for && is_hole(variable, *now))) return kAsItIs;
     if (has_chunks)
-      if (const Status known = check_filters(now->filters); !known.ok()) {
+      if (const Status known = check_own_filters(now->filters); !known.ok()) {
         left_.push_back("variable " + std::string(v.name) + ": " + known.message() +
                         "; its values stay unchanged");
         return kAsItIs;

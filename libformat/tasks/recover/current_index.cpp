@@ -51,18 +51,12 @@ Status CurrentIndex::read_below(const PageExpectation& expect, Span span) {
     return {};
   }
   for (std::uint32_t row = 0; row < page.rows(); ++row) {
-    const ChildRow child = child_at(page, row);
-    PageExpectation below = evidence_.newest->expectation(
-        PageUse::kIndex, static_cast<std::uint16_t>(page.level() - 1));
-    below.position = child.position;
-    below.length = child.length;
-    below.sum = child.sum;
-    Span part{std::max(span.first, child.separator), span.end};
+    Span part{std::max(span.first, std::string(page.name(row))), span.end};
     if (row + 1 < page.rows()) {
-      std::string next = child_at(page, row + 1).separator;
+      std::string next(page.name(row + 1));
       if (!part.end || next < *part.end) part.end = std::move(next);
     }
-    NMB_TRY(read_below(below, std::move(part)));
+    NMB_TRY(read_below(expected_child(*evidence_.newest, page, row), std::move(part)));
   }
   return {};
 }

@@ -49,6 +49,8 @@ class Block:
         >>> block["temperature"].shape
         (4,)
 
+    A variable that hard or soft links of HDF5 give several names is shown under each, as other programs show it.
+
     Blocks may be used by several threads and after a fork, and can be pickled. Errors: ``MissingError``, a ``KeyError``, for a
     variable that does not exist; ``DamagedError``."""
 
@@ -98,6 +100,11 @@ class Block:
         return {name: length for name, length, _ in self._native().dimensions()}
 
     @cached_property
+    def _other_blocks(self) -> list[tuple[str, str]]:
+        """The links of HDF5 that give a block another name: their names, and the names of the blocks."""
+        return list(self._native().other_blocks())
+
+    @cached_property
     def unlimited(self) -> frozenset[str]:
         """The names of the dimensions that may grow."""
         return frozenset(name for name, _, grows in self._native().dimensions() if grows)
@@ -134,7 +141,7 @@ class Block:
         Args:
             variables: the names; None for all variables.
             threads: the number of threads; None for all processors. More than one helps only with very large variables.
-        Errors: ``MissingError``; ``DamagedError`` if a checksum is wrong; ``UnsupportedError`` for a filter that is not known.
+        Errors: ``MissingError``; ``DamagedError`` if a checksum is wrong; ``UnsupportedError`` for a filter that HDF5 does not have.
         """
         names = None if variables is None else [variables] if isinstance(variables, str) else list(variables)
         values: dict[str, Any] = _core.read_block(

@@ -33,7 +33,8 @@ class File(ManyReads, Mapping[str, Any]):
         array([281., 282.], dtype=float32)
 
     A classic file is one block, whose name is empty, so ``f["temperature"]`` is a variable of it. Each group of a netCDF-4 or
-    HDF5 file is a block. Where a block and a variable have the same full name, ``f[name]`` is the block.
+    HDF5 file is a block. Where a block and a variable have the same full name, ``f[name]`` is the block. A name that leads over
+    hard or soft links of HDF5 is found too, but iterating gives each block once, under its own name.
 
     Files may be used by several threads and after a fork, and can be pickled: what arrives in another process reads the same
     generation of the same path. ``f[name]`` raises ``MissingError``, a ``KeyError``, if there is no such block or variable."""
@@ -140,14 +141,14 @@ class File(ManyReads, Mapping[str, Any]):
         state = self._current()
         handle = state.native().block(name)
         if handle is not None:
-            return Block(self, state, name, handle)
+            return Block(self, state, handle.name, handle)
         if name.startswith("/"):
             return self[name.strip("/")]
         above, _, variable = name.rpartition("/")
         handle = state.native().block(above)
         if handle is None:
             raise self._missing(state, name)
-        block = Block(self, state, above, handle)
+        block = Block(self, state, handle.name, handle)
         try:
             return Variable(block, variable, handle.variable(variable))
         except MissingError:
@@ -159,7 +160,7 @@ class File(ManyReads, Mapping[str, Any]):
         handle = state.native().block(name)
         if handle is None:
             raise self._missing(state, name)
-        return Block(self, state, name, handle)
+        return Block(self, state, handle.name, handle)
 
     def variable(self, name: str) -> Variable:
         """The variable of this full name, also where a block has the same name. Errors: ``MissingError``, a ``KeyError``."""
@@ -203,6 +204,8 @@ class File(ManyReads, Mapping[str, Any]):
 
             >>> [block.name for block in f.find("temperature.max > 285 || site == 'north'")]
             ['station/north', 'station/south']
+
+        A variable of HDF5 with several names is known by the first one alone.
 
         Args:
             read_values: whether values are read where stored statistics do not decide.

@@ -23,7 +23,7 @@ _HIDDEN = frozenset(
 )
 
 # HDF5's numbers of filters.
-_DEFLATE, _SHUFFLE, _FLETCHER32, _SZIP, _BZIP2, _BLOSC, _ZSTD = 1, 2, 3, 4, 307, 32001, 32015
+_DEFLATE, _SHUFFLE, _FLETCHER32, _SZIP, _BZIP2, _LZF, _BLOSC, _ZSTD = 1, 2, 3, 4, 307, 32000, 32001, 32015
 _BLOSC_NAMES = ("blosc_lz", "blosc_lz4", "blosc_lz4hc", "blosc_snappy", "blosc_zlib", "blosc_zstd")
 
 
@@ -51,6 +51,8 @@ def filters_encoding(filters: Any) -> dict[str, Any]:
         name = _BLOSC_NAMES[compressor] if compressor < len(_BLOSC_NAMES) else str(compressor)
         out["blosc"] = {"compressor": name, "shuffle": shuffle}
         out["complevel"] = level
+    if _LZF in found:  # as the engine h5netcdf names it, because netCDF does not have it
+        out["compression"], out["compression_opts"] = "lzf", None
     return out
 
 

@@ -68,7 +68,8 @@ class NmbBackendEntrypoint(BackendEntrypoint):
     Keywords of ``xr.open_datatree`` and ``xr.open_groups``, besides these:
         group: opens this group and those below it, with names relative to it.
         select: a glob that names of groups must match: ``*`` matches within a part of a path, ``**`` across parts. It is
-            relative to ``group``.
+            relative to ``group``. Without it, a group that links of HDF5 give several names is there under each, except
+            within itself.
         max_groups: more groups than this are refused with a ``LimitError``, because xarray needs a millisecond or two for each.
     """
 
@@ -200,7 +201,9 @@ def _selected(file: File, top: str, select: str, most: int) -> dict[str, Block |
     matches_top = select == "**"
     try:
         if matches_top:
-            found["/"] = file.block(top)
+            block = file.block(top)
+            found["/"] = block
+            top = block.name  # a link may have led to it
             count = 1
     except MissingError:
         if top and not file.totals_of(top + "/").blocks:
@@ -214,16 +217,47 @@ def _selected(file: File, top: str, select: str, most: int) -> dict[str, Block |
             number = f"more than {most}"
             if matches_top:
                 number = str(file.totals_of(top + "/").blocks if top else len(file))
-            raise LimitError(
-                f"found {number} groups, but max_groups is {most}: xarray needs 1 to 2 ms for each. Choose some with select=, "
-                f"for example select={_example(block.name[len(top) :].lstrip('/'))!r}, or give a higher max_groups=",
-                file=file.path,
-                object=top,
-            )
+            raise _too_many(file, top, number, most, block.name[len(top) :].lstrip("/"))
         found[block.name[len(top) :].lstrip("/") if top else "/" + block.name] = block
     if count == 0:
         raise MissingError(f"found no group that matches select={select!r}", file=file.path, object=top)
+    if matches_top:
+        _add_other_names(file, top, found, most)
     return found
+
+
+def _too_many(file: File, top: str, number: str, most: int, example: str) -> LimitError:
+    return LimitError(
+        f"found {number} groups, but max_groups is {most}: xarray needs 1 to 2 ms for each. Choose some with select=, "
+        f"for example select={_example(example)!r}, or give a higher max_groups=",
+        file=file.path,
+        object=top,
+    )
+
+
+def _names_above(name: str) -> list[str]:
+    """The name, and those of all blocks above."""
+    parts = name.split("/") if name else []
+    return ["/".join(parts[:i]) for i in range(len(parts) + 1)]
+
+
+def _add_other_names(file: File, top: str, found: dict[str, Block | None], most: int) -> None:
+    """Adds the blocks to which links lead, and those below them, under the names of the links. A link to a group that the path
+    has passed would lead in a circle, and is left out."""
+    waiting = [(path, block, frozenset(_names_above(block.name))) for path, block in found.items() if block is not None]
+    while waiting:
+        path, block, passed = waiting.pop()
+        for name, target in block._other_blocks:
+            at = (name if top else "/" + name) if path == "/" else f"{path}/{name}"
+            if target in passed or at in found:
+                continue
+            below = iterate(file, _literal(target) + "/**")
+            for other in (file.block(target), *below):
+                there = at + other.name[len(target) :]
+                if len(found) >= most:
+                    raise _too_many(file, top, f"more than {most}", most, there.lstrip("/"))
+                found[there] = other
+                waiting.append((there, other, passed.union(_names_above(other.name))))
 
 
 def _example(name: str) -> str:

@@ -54,6 +54,8 @@ TEST(Codecs, FiltersHaveTheirCodecs) {
   }
   for (const std::uint32_t filter : {0u, 2u, 3u, 4u, 40000u}) EXPECT_EQ(codec_of(filter), nullptr);
   for (const std::uint32_t filter : {0u, 4u, 40000u})
+    EXPECT_NE(first_foreign({{filter, 0, "", {1}}}), nullptr);
+  for (const std::uint32_t filter : {0u, 405u, 65534u, 65535u, 65536u})
     EXPECT_NE(unknown_filter({{filter, 0, "", {1}}}), nullptr);
 }
 

@@ -78,11 +78,13 @@ std::optional<ExtendedType> extended_type(const TypeTable& types, Type type) {
 Chunking chunking_of(const Storage& storage, StoredType type,
                      std::span<const Property> properties) {
   Chunking out{std::move(type), storage.chunk, storage.filters};
+  out.fill_state = hdf5::FillState::kDefault;
   for (const Property& p : properties)
     if (p.owner == storage.variable && p.attribute == hdf5::kNoAttribute &&
         p.number == Property::Number::kCreation) {
       out.allocation = p.creation.allocation;
       out.fill_time = p.creation.fill_time;
+      out.fill_state = p.creation.fill_state;
     }
   return out;
 }
@@ -251,7 +253,7 @@ class ChunkPlanner {
     });
     part->region_begin = metadata.begin(*found);
     part->region_length = storage->region_length;
-    if (!check_filters(storage->filters).ok()) return;
+    if (!check_own_filters(storage->filters).ok()) return;
     type.fill = unstored_value(properties, *found, types.value_size(there.type));
     Chunking chunking = chunking_of(*storage, std::move(type), properties);
     if (own_length > 0) make_characters(own_length, &chunking);
@@ -373,7 +375,7 @@ class ChunkPlanner {
                               : types.classic(there.type) == own.type;
     if (!has_type || storage->chunk.size() != there.dimensions.size() ||
         own.dimensions.size() != there.dimensions.size() + (own_values ? 1 : 0) ||
-        !check_filters(storage->filters).ok())
+        !check_own_filters(storage->filters).ok())
       return;
     StoredType type{{own.type, types.is_swapped(there.type)}, extended_type(types, there.type), {}};
     type.fill = unstored_value(properties, *found, types.value_size(there.type));

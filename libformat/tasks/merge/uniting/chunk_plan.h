@@ -38,6 +38,7 @@ struct Chunking {
   std::vector<Filter> filters{};
   hdf5::Allocation allocation = hdf5::Allocation::kIncremental;
   hdf5::FillTime fill_time = hdf5::FillTime::kIfSet;
+  hdf5::FillState fill_state = hdf5::FillState::kUser;  // else type.fill is what HDF5 assumes, 0
 
   bool operator==(const Chunking&) const = default;
 };

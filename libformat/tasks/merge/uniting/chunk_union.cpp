@@ -178,6 +178,10 @@ class ChunkUniter {
     p.owner = id;
     p.creation.fill_state = hdf5::FillState::kUser;
     p.creation.fill_value = stored ? stored->fill : own->fill;
+    if (chunking && chunking->fill_state != hdf5::FillState::kUser) {
+      p.creation.fill_state = chunking->fill_state;
+      p.creation.fill_value.clear();
+    }
     // netCDF-C 4.9 takes a stated fill value of strings of fixed length for a pointer, and crashes.
     if (own && own->type().type_class == TypeClass::kString &&
         std::ranges::all_of(p.creation.fill_value, is_zero)) {

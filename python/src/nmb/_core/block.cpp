@@ -75,6 +75,15 @@ nb::list dimensions_of(const BlockHandle& block) {
   return out;
 }
 
+// Returns (name, name of the block to which it leads) of each link that gives a block another name.
+nb::list other_blocks(const BlockHandle& block) {
+  nb::list out;
+  if (const auto shown = shown_of(block))
+    for (const nmb::OtherBlock& other : shown->other_blocks)
+      out.append(nb::make_tuple(to_text(other.name), to_text(other.block)));
+  return out;
+}
+
 std::vector<AttributeHandle> attributes_of(const BlockHandle& block) {
   const auto shown = shown_of(block);
   nmb::Result<std::vector<nmb::AttView>> atts = std::vector<nmb::AttView>();
@@ -130,6 +139,7 @@ void bind_block(nb::module_& module) {
       .def("variable",
            [](const BlockHandle& b, nb::handle name) { return variable_of(b, from_text(name)); })
       .def("dimensions", &dimensions_of)
+      .def("other_blocks", &other_blocks)
       .def("attributes", &attributes_of)
       .def("tags", &tags_of)
       .def("cdl", &cdl_of);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parallel/message_fields.h"
@@ -33,6 +34,9 @@ void fields(Fields& all, ServerRequest& request) {
 inline constexpr std::size_t kMostRequest = 128 << 10;
 // The number that the shared descriptor has in the new process.
 inline constexpr int kShared = 3;
+
+// Returns whether the other end of a socket that nothing was sent to is closed.
+bool has_closed(int socket);
 
 // Handles one request after another. Not thread-safe.
 class Hdf5Server {
@@ -65,6 +69,9 @@ class Hdf5Server {
   // Returns the failure of a process or server that ended by itself. The code is kLimit if the
   // memory of this process is limited, which is then the likely reason, and otherwise `code`.
   static Status ended_early(Code code, std::string text);
+  // Returns the failure of a process that a signal ended, or ok if `status`, which is the result of
+  // answer(), says otherwise. `work` is what the process worked on: "file" or "chunk".
+  static Status ended_by_signal(int status, std::string_view work);
 
   // Returns whether this process started the server. If false, the destructor does not end it.
   bool is_ours() const;

@@ -1,4 +1,4 @@
-#include "client/hdf5_process.h"
+#include "server/hdf5_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -108,14 +108,8 @@ Result<int> Hdf5Process::wait() {
   std::unique_ptr<Hdf5Server> server = std::move(server_);
   NMB_ASSIGN(const int status, server->answer());
   Hdf5Server::give_back(std::move(server));
-  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
-  const int signal = WTERMSIG(status);
-  if (signal == SIGXCPU || signal == SIGKILL)
-    return Status(Code::kLimit,
-                  "found a file on which the HDF5 library takes more time than is allowed");
-  return Hdf5Server::ended_early(
-      Code::kDamaged,
-      joined_text("found a file on which the HDF5 library ended by signal ", signal));
+  NMB_TRY(Hdf5Server::ended_by_signal(status, "file"));
+  return WEXITSTATUS(status);
 }
 
 }  // namespace nmb::hdf5

@@ -1,4 +1,4 @@
-#include "client/hdf5_stream.h"
+#include "server/hdf5_stream.h"
 
 namespace nmb::hdf5 {
 

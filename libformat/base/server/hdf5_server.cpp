@@ -1,4 +1,4 @@
-#include "client/hdf5_server.h"
+#include "server/hdf5_server.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -91,12 +91,20 @@ Hdf5Server::~Hdf5Server() {
   }
 }
 
+bool has_closed(int socket) {
+  char next;
+  const ssize_t got = recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 Result<std::unique_ptr<Hdf5Server>> Hdf5Server::take() {
   NMB_ASSIGN(const std::string program, find_program());
   {
     std::lock_guard lock(idle().mutex);
     auto& servers = idle().servers;
-    std::erase_if(servers, [](const auto& server) { return !server->is_ours(); });
+    std::erase_if(servers, [](const auto& server) {
+      return !server->is_ours() || has_closed(server->socket_);
+    });
     for (auto server = servers.begin(); server != servers.end(); ++server) {
       if ((*server)->program_ != program) continue;
       std::unique_ptr<Hdf5Server> taken = std::move(*server);
@@ -200,6 +208,17 @@ Status Hdf5Server::ended_early(Code code, std::string text) {
                         " bytes");
   }
   return Status(code, std::move(text));
+}
+
+Status Hdf5Server::ended_by_signal(int status, std::string_view work) {
+  if (!WIFSIGNALED(status)) return {};
+  const int signal = WTERMSIG(status);
+  if (signal == SIGXCPU || signal == SIGKILL)
+    return failure(Code::kLimit, "found a ", work,
+                   " on which the HDF5 library takes more time than is allowed");
+  return ended_early(
+      Code::kDamaged,
+      joined_text("found a ", work, " on which the HDF5 library ended by signal ", signal));
 }
 
 }  // namespace nmb::hdf5

@@ -1,6 +1,7 @@
 // Defines the messages that nmb-hdf5 writes to its standard output: a MessageHead, and the content.
 // Some values have other bytes in the extent than in the HDF5 file. They are written to the spool,
-// a file whose descriptor nmb-hdf5 receives at its start.
+// a file whose descriptor nmb-hdf5 receives at its start. The command `decode` also reads messages,
+// from the same descriptor, which is a socket (hdf5_filters.h).
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,7 @@ enum class Message : std::uint32_t {
   kBlock = 1,    // GroupMessage, and then the body
   kDone = 2,     // last message: the command has succeeded
   kFailure = 3,  // last message: the command has failed; Status
+  kUndo = 4,     // to the command `decode`: FilterRequest
 };
 
 struct MessageHead {

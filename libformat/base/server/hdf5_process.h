@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "client/hdf5_server.h"
-#include "client/hdf5_stream.h"
+#include "server/hdf5_server.h"
+#include "server/hdf5_stream.h"
 #include "wire/failure.h"
 
 namespace nmb::hdf5 {
