@@ -94,7 +94,7 @@ def main():
         done = run(options.mpiexec.split() + [str(ranks), options.blocks, str(folder / "blocks.nmb"),
                                               str(folder / "blocks.nmb#station/south")])
         expect(f"IDs of blocks, {ranks} ranks", (done.returncode, done.stdout),
-               (0, "2 blocks, the second is station/south, records 2 and 1\n"))
+               (0, "3 blocks, the second is station/north, records 2 and 1\n"))
         _, log = replay("blocks.nmb", ["* open @ 0"])
         expect("a file of several blocks", log[0], "1 open -214")
     for path in ["a.nmb", "divided.nmb", "blocks.nmb"]:
