@@ -44,7 +44,7 @@ TEST(WaitingValues, AFullDiskFailsOnAllRanks) {
   for (const int size : {1, 3}) {
     const TemporaryFolder folder;
     const std::string at = shell_quoted(folder.path().string());
-    if (geteuid() != 0 || run("mount -t tmpfs -o size=12m none " + at).exit_code != 0)
+    if (geteuid() != 0 || test::run("mount -t tmpfs -o size=12m none " + at).exit_code != 0)
       GTEST_SKIP() << "cannot mount a file system";
     const std::string path = (folder.path() / "f.nmb").string();
     std::vector<Status> statuses(static_cast<std::size_t>(size)), puts(statuses.size());
@@ -60,7 +60,9 @@ TEST(WaitingValues, AFullDiskFailsOnAllRanks) {
       EXPECT_EQ(status.code(), Code::kNoSpace) << status.text();
       EXPECT_EQ(status.text(), statuses[0].text());
     }
-    if (size > 1) EXPECT_EQ(puts.back().code(), Code::kNoSpace) << puts.back().text();
+    if (size > 1) {
+      EXPECT_EQ(puts.back().code(), Code::kNoSpace) << puts.back().text();
+    }
     {
       const auto reader = FileReader::open(path);
       ASSERT_TRUE(reader.ok()) << reader.status().text();
@@ -75,7 +77,7 @@ TEST(WaitingValues, AFullDiskFailsOnAllRanks) {
         names += entry.is_regular_file() ? 1 : 0;
       EXPECT_EQ(names, 1u) << "temporary files are gone";
     }
-    EXPECT_EQ(run("umount " + at).exit_code, 0);
+    EXPECT_EQ(test::run("umount " + at).exit_code, 0);
   }
 }
 

@@ -99,7 +99,8 @@ class Grid {
       NMB_ASSIGN(const std::vector<int> found, block->read_all<int>(v));
       NMB_TRY(check(v, {{0, 0}, {rows(v), columns(v)}, {1, 1}}, found, "the file"));
     }
-    return expect(test::findings_of(std::filesystem::path(path)).empty(), "a sound file");
+    const std::string findings = test::findings_of(std::filesystem::path(path));
+    return expect(findings.empty(), "a sound file: " + findings);
   }
 
  private:
@@ -126,6 +127,7 @@ class GridRun {
         redefined_(redefined) {}
 
   Status step() { return one_step().of_object(steps_); }
+  const std::string& steps() const { return steps_; }
 
  private:
   Status one_step() {
@@ -316,11 +318,13 @@ RANK_CASE(RanksReadWhatAModelSaysAheadOfACommit) {
     NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
     const std::string path = folder.file("grid.nmb");
     Grid grid;
+    std::string steps;  // for messages
     const auto run = [&](FileWriter& writer, BlockId block, std::uint64_t of_opening) -> Status {
       GridRun program(ranks, writer, block, grid, seed * 2 + of_opening, of_opening * 100);
       for (int step = 0; step < 20; ++step)
         NMB_TRY(program.step().of_object("seed " + std::to_string(seed) + " step " +
                                          std::to_string(step)));
+      steps += " seed " + std::to_string(seed) + ": " + program.steps();
       return {};
     };
     {
@@ -332,7 +336,7 @@ RANK_CASE(RanksReadWhatAModelSaysAheadOfACommit) {
       NMB_TRY(run(*writer, block, 0));
       NMB_TRY(writer->close());
     }
-    NMB_TRY(ranks.agree(ranks.rank() == 0 ? grid.check(path) : Status()));
+    NMB_TRY(ranks.agree(ranks.rank() == 0 ? grid.check(path).of_object(steps) : Status()));
     {
       NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::open(path, small_pieces(), ranks));
       NMB_ASSIGN(const BlockId block, writer->find_block("grid"));
@@ -340,7 +344,7 @@ RANK_CASE(RanksReadWhatAModelSaysAheadOfACommit) {
       NMB_TRY(run(*writer, block, 1));
       NMB_TRY(writer->close());
     }
-    NMB_TRY(ranks.agree(ranks.rank() == 0 ? grid.check(path) : Status()));
+    NMB_TRY(ranks.agree(ranks.rank() == 0 ? grid.check(path).of_object(steps) : Status()));
   }
   return {};
 }

@@ -126,6 +126,7 @@ Status Definitions::start_edit(BlockId id) {
   old->layout = block.layout;
   old->records = block.next.records;
   old->next = block.next;
+  old->entry_change = block.entry_change;
   old->extent = block.values.as<PutValues>()->take();
   retire_header(id, EntryChange::kReplaced);
   block.edit(std::move(old));

@@ -27,18 +27,6 @@ struct NextEntry : EntryFields, StoredBody {
   }
 };
 
-// A block's definitions and values before a redefinition. The old values are kept until they have
-// been copied to their new places.
-struct OldContent {
-  Metadata metadata;
-  ClassicLayout layout;
-  std::uint64_t records = 0;
-  std::unique_ptr<ExtentState> extent;
-  // For discard().
-  NextEntry next;
-  BodyOrigin body;
-};
-
 // The ranks that share a block because all of them define it or have opened it. One rank, the
 // primary, knows all definitions of the block, and places and writes the block. Each other rank
 // knows only its own definitions and the places of their values.
@@ -72,6 +60,19 @@ enum class EntryChange : std::uint8_t {
   kStays,     // the committed entry stays, if there is one
   kReplaced,  // removes the entry; a new block may take its name
   kRenamed,   // gives the entry another name
+};
+
+// A block's definitions and values before a redefinition. The old values are kept until they have
+// been copied to their new places.
+struct OldContent {
+  Metadata metadata;
+  ClassicLayout layout;
+  std::uint64_t records = 0;
+  std::unique_ptr<ExtentState> extent;
+  // For discard().
+  NextEntry next;
+  BodyOrigin body;
+  EntryChange entry_change = EntryChange::kStays;
 };
 
 struct BlockState {
@@ -135,6 +136,7 @@ struct BlockState {
     body = CommittedBody();
     values = ExtentOrigin(UnchangedValues());
     stage = BlockStage::kLaidOut;
+    entry_change = EntryChange::kStays;
     known_at = generation;
   }
   // Makes the block a packed block: its definitions are bytes of a source.
@@ -163,7 +165,7 @@ struct BlockState {
     next = old->next;
     body = std::move(old->body);
     values = ExtentOrigin(PutValues(std::move(old->extent)));
-    if (body_stays()) entry_change = EntryChange::kStays;
+    entry_change = old->entry_change;
     old.reset();
     pending = false;
     stage = BlockStage::kLaidOut;

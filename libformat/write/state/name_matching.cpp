@@ -21,6 +21,8 @@ std::string_view text_of(Claim claim) {
       return "packed or renamed";
     case Claim::kHave:
       return "defined before";
+    case Claim::kHaveChanged:
+      return "changed before";
     case Claim::kRedefine:
     case Claim::kChange:
       return "changed";
@@ -49,7 +51,9 @@ bool is_new(Claim claim) {
   return claim == Claim::kDefine || claim == Claim::kHave || claim == Claim::kRedefine;
 }
 // Returns whether several ranks may make this claim to one block.
-bool is_shared(Claim claim) { return is_new(claim) || claim == Claim::kChange; }
+bool is_shared(Claim claim) {
+  return is_new(claim) || claim == Claim::kChange || claim == Claim::kHaveChanged;
+}
 
 // Checks whether the records of one name are compatible. *change: 1 if the records add the name to
 // the file, -1 if they remove it, and 0 if they do neither or both.

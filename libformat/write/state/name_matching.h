@@ -23,6 +23,7 @@ enum class Claim : std::uint8_t {
   kRedefine,     // changes the definitions of such a block
   kDefineAlone,  // packs a block, or renames an existing block to this name
   kChange,       // changes the definitions of a committed block
+  kHaveChanged,  // keeps the changes to a committed block that an earlier end_define() has placed
   kRemove,       // removes an existing block, or gives it another name
   kPut,          // puts values to an existing block
   kKeep,         // keeps values that were put to the block before
@@ -33,8 +34,8 @@ struct NameRecord {
   std::string_view name;
   BlockId id;
   Claim claim;
-  // True if this rank stays the primary of the block, for kHave, kRedefine and kChange. kKeep
-  // implies it.
+  // True if this rank stays the primary of the block, for kHave, kRedefine, kChange and
+  // kHaveChanged. kKeep implies it.
   bool stays_primary = false;
 };
 

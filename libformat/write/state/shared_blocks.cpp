@@ -72,7 +72,7 @@ Result<std::vector<NameRecord>> SharedBlocks::all_claims() {
     } else if (block.is_renamed()) {
       record.claim = Claim::kDefineAlone;
     } else if (is_changed(block)) {
-      record.claim = Claim::kChange;
+      record.claim = block.pending ? Claim::kChange : Claim::kHaveChanged;
       record.stays_primary = has_values || (!block.pending && block.kept);
     } else {
       record.claim = has_values ? Claim::kKeep : Claim::kPut;
@@ -103,8 +103,9 @@ Result<MatchSummary> SharedBlocks::match_definitions(const MatchSummary& own, St
     changed.append(reinterpret_cast<const char*>(order.data()), order.size());
   }
   const auto moves_names = [](const NameRecord& record) {
-    return record.claim != Claim::kChange && record.claim != Claim::kPut &&
-           record.claim != Claim::kKeep && record.claim != Claim::kKnow;
+    return record.claim != Claim::kChange && record.claim != Claim::kHaveChanged &&
+           record.claim != Claim::kPut && record.claim != Claim::kKeep &&
+           record.claim != Claim::kKnow;
   };
   MatchSummary mine = own;
   mine.names_move = std::ranges::any_of(records, moves_names);
