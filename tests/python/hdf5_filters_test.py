@@ -170,6 +170,33 @@ class Hdf5FiltersTest(FolderTest):
             file.create_dataset("v", data=np.full(1 << 21, 7, "i4"), chunks=(1 << 20,), scaleoffset=0)
         self.compare(path)
 
+    def test_numbers_with_unused_bits(self):
+        path = self.path("bits.h5")
+        rng = np.random.default_rng(5)
+        values = np.concatenate([rng.normal(size=90), [0, -0.0, 1, -2.5, 2**-20, 1e3, -1e-3, 0.1, 7, 1 / 3]]).astype("f4")
+        with h5py.File(path, "w") as file:
+            for order in "LE", "BE":
+                # 13 bits of mantissa, 6 of exponent and the sign, from bit 7 on
+                kind = getattr(h5py.h5t, f"IEEE_F32{order}").copy()
+                kind.set_fields(26, 20, 6, 7, 13)
+                kind.set_offset(7)
+                kind.set_precision(20)
+                kind.set_ebias(31)
+                for name, filters in (("plain", ()), ("nbit", (5,))):
+                    layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                    if filters:
+                        layout.set_chunk((32,))
+                        layout.set_filter(5, 0, ())
+                    made = h5py.h5d.create(file.id, f"{name}_{order}".encode(), kind, h5py.h5s.create_simple((100,)), layout)
+                    made.write(h5py.h5s.ALL, h5py.h5s.ALL, values)
+        with h5py.File(path) as file:
+            expected = {name: file[name][...].astype("f4") for name in file}  # h5py takes a wider type
+        for form in self.forms(path):
+            with nmb.open(form) as ours:
+                for name, right in expected.items():
+                    self.assertLess(np.abs(right - values).max(), 1e-3)
+                    self.same(ours[name][...], right, f"{form}: {name}")
+
     def test_threads_and_forks(self):
         path = self.path("threads.h5")
         values = np.arange(40000, dtype="i8").reshape(400, 100)

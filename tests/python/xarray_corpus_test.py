@@ -27,8 +27,6 @@ KNOWN = {
     ("flavored_vlarrays-format1.6.h5", "vlarray2"): "netCDF4 reads bytes of texts in sequences",
     ("compound-dtype-complex.h5", ">c8"): "netCDF4 shows complex numbers as compounds",
     ("compound-dtype-complex.h5", ">c16"): "netCDF4 shows complex numbers as compounds",
-    ("le_data.h5", "Nbit_float_data_le"): "nmb shows floats whose bits are not those of IEEE 754 as bytes",
-    ("le_data.h5", "Nbit_float_data_be"): "nmb shows floats whose bits are not those of IEEE 754 as bytes",
     ("bounds_ref_v112_v112.h5", ""): "references to regions need HDF5 1.12",
 }
 # Values that nmb refuses on purpose: they lie in other files, or need a filter that the HDF5 library does not have.

@@ -48,10 +48,10 @@ bool fits(const ExtendedType& form, std::int64_t mantissa, std::int64_t least, s
 
 std::optional<Type> float_type(const ExtendedType& form) {
   const std::uint64_t bits = form.size * 8;
-  const bool is_known = form.normalization == Normalization::kImplied && form.bit_offset == 0 &&
-                        form.exponent_size >= 1 && form.exponent_size <= 11 &&
-                        form.mantissa_size <= 52 && form.exponent_bias <= 1 << 12 &&
-                        form.sign_position < bits &&
+  // The positions count from the first bit of the value, also if unused bits precede the number.
+  const bool is_known = form.normalization == Normalization::kImplied && form.exponent_size >= 1 &&
+                        form.exponent_size <= 11 && form.mantissa_size <= 52 &&
+                        form.exponent_bias <= 1 << 12 && form.sign_position < bits &&
                         std::uint64_t{form.exponent_position} + form.exponent_size <= bits &&
                         std::uint64_t{form.mantissa_position} + form.mantissa_size <= bits;
   if (!is_known) return std::nullopt;
