@@ -10,9 +10,9 @@
  *   ncmpi_close(file);
  *
  * Link with -lnmb-pnetcdf ahead of -lpnetcdf. A block has an ID of its own, on which every call of
- * PnetCDF works; the last ID of a file that is closed commits the file. The ID of a file that was created
- * is that of a block with the file's name. All functions return codes of PnetCDF: NC_EBADID if the ID is
- * not that of an NMB file. */
+ * PnetCDF works; the last ID of a file that is closed commits the file. The ID of a file that was
+ * created is that of a block with the file's name. All functions return codes of PnetCDF: NC_EBADID
+ * if the ID is not that of an NMB file. */
 #ifndef NMB_PNETCDF_H
 #define NMB_PNETCDF_H
 
