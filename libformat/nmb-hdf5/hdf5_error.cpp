@@ -86,6 +86,7 @@ Status hdf5_failure(std::string_view what, Code code) {
   const auto has = [&](int error) {
     return message.find(joined_text("errno = ", error)) != message.npos;
   };
+  if (message.find("open external raw data file") != message.npos) code = Code::kNotFound;
   if (has(ENOSPC) || has(EDQUOT) || has(EFBIG)) code = Code::kNoSpace;
   const bool is_chunk =
       code == Code::kDamaged && stack.of_filter && !stack.of_header && !stack.of_memory;

@@ -271,6 +271,7 @@ def open(  # noqa: A001
             only those, and does not notice damage.
         generation: the commit of an NMB file to read; None for the newest.
         external: which other files may be opened if this one refers to them: "none", "beneath" its folder, or "any".
+            With "any", values of external and virtual data sets of HDF5 are copied to a temporary file first.
         cache: bytes of memory for the definitions of blocks.
         request_bytes: 0 for a local file. For a file on a network, the bytes that could be transferred in the time that a
             request takes: neighbouring ranges are then read together.
