@@ -54,11 +54,11 @@ class OtherFilesTest(FolderTest):
 
     def test_missing_sources_are_no_fill_values(self):
         os.remove(self.path("source_1.h5"))
-        with self.assertRaisesRegex(nmb.MissingError, "source_1.h5"):
+        with self.assertRaisesRegex(nmb.MissingFileError, "source_1.h5"):
             nmb.open(self.all, external="any")
         os.rename(self.path("source_0.h5"), self.path("source_1.h5"))
         os.remove(self.path("raw.bin"))
-        with self.assertRaises(nmb.MissingError):
+        with self.assertRaisesRegex(nmb.MissingFileError, "raw.bin"):
             nmb.open(self.all, external="any")
 
     @unittest.skipUnless(xr, "xarray is not installed")

@@ -65,7 +65,7 @@ def same_value(ours, theirs):
             ours[n].base.newbyteorder("=") == theirs[n].base.newbyteorder("=") or bool(ours[n].base.names) for n in ours.names
         )
     if isinstance(ours, np.dtype) and isinstance(theirs, np.dtype):
-        meta = [dict(one.metadata or {}).get("enum") for one in (ours, theirs)]
+        meta = [[dict(one.metadata or {}).get(key) for key in ("enum", "enum_name")] for one in (ours, theirs)]
         return (ours == theirs and (OLD or meta[0] == meta[1])) or (OLD and theirs.kind == "O") or (
             OLD and ours.newbyteorder("=") == theirs.newbyteorder("=")
         )

@@ -150,7 +150,8 @@ class BlockStore(AbstractDataStore):
             return str
         names = _types.enum_of(variable.dtype)
         if names is not None:
-            return np.dtype(shown, metadata={"enum": names, "enum_name": variable._native().type_name})
+            name = variable._native().type_name.rpartition("/")[2]
+            return np.dtype(shown, metadata={"enum": names, "enum_name": name})
         if shown.kind == "O":
             return variable.dtype.metadata["vlen"]
         if not self._is_classic and shown.kind in "iuf" and variable.storage.byteorder == "big":
