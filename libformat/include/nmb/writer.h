@@ -21,7 +21,8 @@
 // same new block, each in full or in part. The block becomes the union of these definitions, and
 // end_define() fails with kConflict if they disagree. Later, a block is changed by one rank, or by
 // several that change it alike, so that they get the same objects in the same order; ranks that
-// have put uncommitted values into it must be among them, else end_define() fails with kConflict.
+// share an uncommitted block, or have put uncommitted values into the block, must be among them,
+// else end_define() fails with kConflict.
 // The other ranks see the change, and may put values into the block, after sync(); until then,
 // their put() fails with kUsage. One rank alone renames or removes a block. Definitions come before
 // end_define(), values after it. The content of the file does not depend on the number of ranks;

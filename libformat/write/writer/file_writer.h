@@ -31,14 +31,15 @@ namespace nmb {
 // the same new block. The block becomes the union of these definitions; end_define() fails with
 // kConflict if the definitions disagree. A committed block, and a block that an earlier
 // end_define() has placed, may be changed by one rank or by several that change it alike, so that
-// the objects are the same in the same order. Ranks that have put uncommitted values to it must be
-// among them. Other ranks must not put values into that block before the next commit. To define
-// anything after sync(), call redefine() first. IDs of blocks, dimensions and variables are local
-// to a rank and stay valid. The file is the same for any number of ranks under two conditions: the
-// ranks define the same blocks in the order of ranks, and they put the same values between the same
-// collective calls. An exception in a collective call also makes the network of the ranks fail.
-// std::bad_alloc gives kLimit, and an exception from a callback gives kUsage. A rank that gives up
-// for another reason must call ranks.fail().
+// the objects are the same in the same order. Ranks that share an uncommitted block, or
+// have put uncommitted values to the block, must be among them. Other ranks must not put values
+// into that block before the next commit. To define anything after sync(), call redefine() first.
+// IDs of blocks, dimensions and variables are local to a rank and stay valid. The file is the same
+// for any number of ranks under two conditions: the ranks define the same blocks in the order of
+// ranks, and they put the same values between the same collective calls. An exception in a
+// collective call also makes the network of the ranks fail. std::bad_alloc gives kLimit, and an
+// exception from a callback gives kUsage. A rank that gives up for another reason must call
+// ranks.fail().
 class FileWriter {
  public:
   // Creates a file. Errors: kExists if the target exists and `overwrite` is not set; kUsage if an
