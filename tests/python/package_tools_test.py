@@ -186,9 +186,9 @@ class PackageToolsTest(FolderTest):
         code = (
             "import nmb, os, signal, sys, threading, time\n"
             "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # which a shell's background commands ignore
-            "threading.Timer(float(sys.argv[2]), os.kill, (os.getpid(), signal.SIGINT)).start()\n"
             "try:\n"
             "    call = compile(sys.argv[1], 'call', 'exec')\n"
+            "    threading.Timer(float(sys.argv[2]), os.kill, (os.getpid(), signal.SIGINT)).start()\n"
             "    while True: exec(call)\n"
             "except KeyboardInterrupt: print('stopped')\n"
         )
