@@ -92,15 +92,6 @@ def has_szip():
 
 @needs_h5py
 class Hdf5FiltersTest(FolderTest):
-    def forms(self, path):
-        """The file, and NMB files that were made from it."""
-        out = [path]
-        for view in "off", "on":
-            to = f"{path}.{view}.nmb"
-            nmb.convert(path, to, hdf5_view=view, sync=False)
-            out.append(to)
-        return out
-
     def compare(self, path, skip=()):
         with h5py.File(path) as file:
             expected = {name: file[name][...] for name in file if name not in skip}

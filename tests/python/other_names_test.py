@@ -36,7 +36,7 @@ def make(path):
 
 
 def show(group, prefix=""):
-    """What netCDF4 shows: names of variables, by the path of the group."""
+    """Returns the names of the variables that netCDF4 shows, by the path of their group."""
     out = {prefix.strip("/"): set(group.variables)}
     for name, below in group.groups.items():
         out.update(show(below, f"{prefix}/{name}"))
@@ -45,14 +45,6 @@ def show(group, prefix=""):
 
 @needs_h5py
 class OtherNamesTest(FolderTest):
-    def forms(self, path):
-        out = [path]
-        for view in "off", "on":
-            to = f"{path}.{view}.nmb"
-            nmb.convert(path, to, hdf5_view=view, sync=False)
-            out.append(to)
-        return out
-
     @needs_netcdf4
     def test_names_are_those_of_netcdf(self):
         path = self.path("names.h5")

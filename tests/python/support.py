@@ -42,6 +42,14 @@ class FolderTest(unittest.TestCase):
     def path(self, name):
         return str(self.folder / name)
 
+    def forms(self, path):
+        """The file, and NMB files that are made from it, without and with an HDF5 view."""
+        out = [path]
+        for view in "off", "on":
+            out.append(f"{path}.{view}.nmb")
+            nmb.convert(path, out[-1], hdf5_view=view, sync=False)
+        return out
+
     def same(self, found, expected, what=""):
         """Fails unless both have the same type, shape and values; text and bytes are compared as text."""
         self.assertTrue(is_same(found, expected), f"{what}: found {found!r}, expected {expected!r}")

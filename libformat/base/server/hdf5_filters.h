@@ -14,10 +14,10 @@
 
 namespace nmb::hdf5 {
 
-// What the process is asked. The bytes are at the beginning of the file in memory that the process
-// has as kShared (hdf5_server.h), and so is the result, because this takes less time than to send
-// them. Without bytes, the process only says whether HDF5 can undo the filter. It answers kBlock
-// with the length of the result (u64; 0 if there were no bytes), or kFailure.
+// A request to the process. The stored bytes and the result are at the beginning of a file in
+// memory, which both processes share (kShared, hdf5_server.h): this is faster than a message.
+// Without bytes, the process only says whether HDF5 can undo the filter. It answers kBlock with the
+// length of the result (u64; 0 if there were no bytes), or kFailure.
 struct FilterRequest {
   std::uint32_t filter = 0;  // HDF5's number
   std::vector<std::uint32_t> parameters;

@@ -21,7 +21,7 @@ namespace {
 constexpr H5Z_filter_t kTaker = H5Z_FILTER_MAX, kStandIn = H5Z_FILTER_MAX - 1;
 constexpr const char* kStandInName = "nmb stand-in";
 
-// What the filter kTaker works for.
+// The receiver of the bytes that the filter kTaker gets, and their limit.
 struct Taking {
   FilterFile::Take take = nullptr;
   std::uint64_t most = 0;
