@@ -6,7 +6,8 @@ a model in numpy.
 
 --replay is tests/pnetcdf/replay.c, linked with PnetCDF. Every code and every value that a rank reads is
 compared: on NMB with the model, on PnetCDF with the model where values were written (values that no one
-has written are undefined there). Where PnetCDF differs, it is shown and counted, but is no failure: 1.14.1
+has written are undefined there). PnetCDF does not run programs in which one rank's arguments are wrong in a
+collective call, because versions before 1.13 hang. Where PnetCDF differs, it is shown and counted, but is no failure: 1.14.1
 places values wrongly after some redefinitions, and in some strided puts.
 """
 import argparse
@@ -138,6 +139,7 @@ class Program:
         self.lines, self.expected = [], [[] for _ in range(ranks)]
         self.model = None
         self.number = 0
+        self.fails_alone = False
         self.requests = [[] for _ in range(ranks)]  # posted: (number, kind, apply)
         self.request_number = 0
         self.unsettled = set()  # (variable) with independent puts since the last collective call
@@ -333,7 +335,7 @@ class Program:
     def choose(self):
         return self.random.choice([v for v in self.model.vars])
 
-    def kinds(self, v):
+    def kinds(self):
         return self.random.choice(["vara", "vara", "vars", "varm", "varn"])
 
     def put(self, collective):
@@ -351,14 +353,17 @@ class Program:
             self.store(v, [], [], [], values)
             return
         stores = []
+        # PnetCDF hangs if one rank's part of a collective put is varn and another's is not.
+        all_n = collective and r.random() < 0.2
         for rank in range(self.ranks):
             if not collective and r.random() < 0.4:
                 continue
             slab = self.slab(v, rank, False, True)
             memory = self.memory_type(v)
             first, step = r.randint(-50, 130), r.choice([0, 1, 2, 1000] if r.random() < 0.2 else [0, 1])
-            if collective and r.random() < 0.08:
+            if collective and not all_n and r.random() < 0.08:
                 # One rank passes wrong arguments; the others go on.
+                self.fails_alone = True
                 start = [0] * len(v.dims)
                 count = [1] * len(v.dims)
                 code = ENOTVAR
@@ -370,13 +375,17 @@ class Program:
                 self.line(str(rank), text, str(code))
                 continue
             if slab is None:
-                if collective:
-                    start, count = [0] * len(v.dims), [0] * len(v.dims)
+                start, count = [0] * len(v.dims), [0] * len(v.dims)
+                if all_n:
+                    self.put_n(rank, v, number, True, start, count, memory, 0, 0, stores)
+                elif collective:
                     text, _, _ = self.access_line("put", "vara", 1, number, start, count, [1] * len(v.dims), memory, 0, 0)
                     self.line(str(rank), text, "0")
                 continue
             start, count, stride = slab
-            kind = self.kinds(v)
+            kind = "varn" if all_n else self.kinds()
+            while collective and kind == "varn" and not all_n:
+                kind = self.kinds()
             flexible = 0
             if kind == "varn":
                 self.put_n(rank, v, number, collective, start, count, memory, first, step, stores)
@@ -605,21 +614,24 @@ def main():
                 batch.append((seed, program))
             for peer in [False] + ([] if options.no_peer else [True]):
                 arguments = []
-                for seed, program in batch:
+                ran = [one for one in batch if not (peer and one[1].fails_alone)]
+                for seed, program in ran:
                     path = options.work / f"p{seed}.{'nc' if peer else 'nmb'}"
                     script = options.work / f"p{seed}.{'peer' if peer else 'nmb'}.script"
                     script.write_text("\n".join(program.lines).replace("@", str(path)) + "\n")
                     arguments += [str(script), str(options.work / f"p{seed}.{'peer' if peer else 'nmb'}.log")]
+                if not ran:
+                    continue
                 command = options.mpiexec.split() + [str(ranks)] + ([] if peer else [options.nmb_run]) + [options.replay] + arguments
                 try:
-                    done = subprocess.run(command, capture_output=True, text=True, timeout=60 + 10 * len(batch))
+                    done = subprocess.run(command, capture_output=True, text=True, timeout=60 + 10 * len(ran))
                     if done.returncode:
                         print(f"ranks {ranks}: exit code {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
                         failures += 1
                 except subprocess.TimeoutExpired:
                     print(f"ranks {ranks}, programs {batch[0][0]}..: no end within the time")
                     failures += 1
-                for seed, program in batch:
+                for seed, program in ran:
                     for rank in range(ranks):
                         log = options.work / f"p{seed}.{'peer' if peer else 'nmb'}.log.{rank}"
                         difference = compare(log, program.expected[rank], 1 if peer else 0,
