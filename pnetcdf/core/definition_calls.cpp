@@ -164,8 +164,8 @@ int check_fill_value(const OpenFile& file, int variable, const std::string& name
   if (type != static_cast<int>(file.header.all().variable(static_cast<VarId>(variable)).type))
     return code::kBadType;
   if (count != 1) return code::kInvalid;
-  // Values that were not written read as the fill value, so it must not change afterwards.
-  const bool is_old = !file.is_new && (!file.defining || variable < file.old_vars);
+  // As in PnetCDF, data mode lets an attribute change that is there; check_room() sees to the rest.
+  const bool is_old = file.defining && !file.is_new && variable < file.old_vars;
   return is_old ? code::kLateFill : code::kOk;
 }
 

@@ -101,6 +101,63 @@ class Flattener {
     }
   }
 
+  // The indexes [start, start + length) of one dimension.
+  struct Indexes {
+    MPI_Offset start, length;
+  };
+
+  // Adds the part of an array that a process of a grid has (MPI_Type_create_darray).
+  int add_darray(const Contents& in, MPI_Offset base) {
+    const auto dims = static_cast<std::size_t>(in.ints[2]);
+    const int* const sizes = &in.ints[3];
+    const int* const kinds = sizes + dims;
+    const int* const arguments = kinds + dims;
+    const int* const grid = arguments + dims;
+    const bool c_order = in.ints[3 + 4 * dims] == MPI_ORDER_C;
+    // The place in the grid, whose last dimension varies fastest in any order.
+    std::vector<std::vector<Indexes>> own(dims);
+    int rank = in.ints[1];
+    for (std::size_t d = dims; d-- > 0;) {
+      const MPI_Offset place = rank % grid[d], parts = grid[d], size = sizes[d];
+      rank /= grid[d];
+      MPI_Offset block = size;
+      if (kinds[d] != MPI_DISTRIBUTE_NONE) {
+        block = arguments[d];
+        if (arguments[d] == MPI_DISTRIBUTE_DFLT_DARG)
+          block = kinds[d] == MPI_DISTRIBUTE_BLOCK ? (size + parts - 1) / parts : 1;
+      }
+      if (block <= 0) return code::kOk;  // an array without elements
+      for (MPI_Offset at = place * block; at < size; at += parts * block)
+        own[d].push_back({at, std::min(block, size - at)});
+      if (own[d].empty()) return code::kOk;
+    }
+    std::vector<std::size_t> order(dims);
+    for (std::size_t i = 0; i < dims; ++i) order[i] = c_order ? i : dims - 1 - i;
+    return add_product(in, sizes, own, order, 0, 0, base);
+  }
+
+  // Adds the elements whose first indexes are those of `row`, along dimension order[i] and faster
+  // ones.
+  int add_product(const Contents& in, const int* sizes, const std::vector<std::vector<Indexes>>& own,
+                  const std::vector<std::size_t>& order, std::size_t i, MPI_Offset row,
+                  MPI_Offset base) {
+    const std::size_t d = order[i];
+    const MPI_Aint extent = extent_of(in.types[0]);
+    for (const Indexes& part : own[d]) {
+      if (i + 1 == order.size()) {
+        const MPI_Offset at = row * sizes[d] + part.start;
+        if (const int failed = add_items(in.types[0], base + at * extent, part.length))
+          return failed;
+        continue;
+      }
+      for (MPI_Offset k = 0; k < part.length; ++k)
+        if (const int failed = add_product(in, sizes, own, order, i + 1,
+                                           row * sizes[d] + part.start + k, base))
+          return failed;
+    }
+    return code::kOk;
+  }
+
   int add_contents(int combiner, const Contents& in, MPI_Offset base) {
     const auto block = [&](std::size_t type, MPI_Offset at, MPI_Offset count) {
       return add_items(in.types[type], base + at, count);
@@ -150,6 +207,8 @@ class Flattener {
                    [&](std::size_t i) { return block(i, in.addresses[i], in.ints[1 + i]); });
       case MPI_COMBINER_SUBARRAY:
         return add_subarray(in, base);
+      case MPI_COMBINER_DARRAY:
+        return add_darray(in, base);
       default:
         return code::kNotSupported;
     }

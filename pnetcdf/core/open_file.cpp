@@ -188,7 +188,10 @@ int OpenFile::define() {
   if (!laid_out.ok()) return failed(laid_out.status(), code::kVarSize), code::kVarSize;
   layout = *laid_out;
   const Status status = [&]() -> Status {
-    if (!shared->writer_defines) NMB_TRY(writer->redefine());
+    if (!shared->writer_defines) {
+      NMB_TRY(keep_fill_values());
+      NMB_TRY(writer->redefine());
+    }
     shared->writer_defines = true;
     NMB_TRY(network->agree(define_blocks(), "enddef"));
     NMB_TRY(writer->end_define());
@@ -197,6 +200,65 @@ int OpenFile::define() {
   }();
   if (status.ok()) header_dirty = false;
   return failed(status, code::kWrite);
+}
+
+Status OpenFile::keep_fill_values() {
+  constexpr std::uint64_t kAtOnce = 16 << 20;  // bytes that a rank holds
+  const std::size_t known = places.empty() ? header.all().variable_count() : places.size();
+  bool any = false;
+  for (std::size_t v = 0; v < known && !blocks.empty(); ++v) {
+    const VarPlace place = place_of(static_cast<int>(v));
+    const FileBlock& of = blocks[place.block];
+    if (!of.is_stored) continue;
+    NMB_ASSIGN(const Metadata* const before, writer->metadata(of.id));
+    if (place.variable >= before->variable_count()) continue;
+    const std::vector<std::byte> old_fill = nmb::fill_value(*before, place.variable);
+    if (old_fill == nmb::fill_value(header.all(), static_cast<VarId>(v))) continue;
+    if (!any) {
+      NMB_TRY(writer->flush());
+      any = true;
+    }
+    const Variable var = header.all().variable(static_cast<VarId>(v));
+    const std::size_t size = type_size(var.type);
+    std::byte missing[8]{};
+    convert_from_external(var.type, old_fill.data(), 1, native(var.type), missing);
+    std::vector<std::uint64_t> lengths;
+    for (const DimId dim : var.dimensions) {
+      const Dimension one = header.all().dimension(dim);
+      lengths.push_back(one.is_record() ? records : one.length);
+    }
+    // Each rank takes some of the slowest indexes, in as many steps as all others.
+    const std::uint64_t rows = lengths.empty() ? 1 : lengths[0];
+    std::uint64_t row = 1;
+    for (std::size_t i = 1; i < lengths.size(); ++i) row *= lengths[i];
+    const auto all_ranks = static_cast<std::uint64_t>(ranks), own = static_cast<std::uint64_t>(rank);
+    const std::uint64_t begin = rows * own / all_ranks, end = rows * (own + 1) / all_ranks;
+    const std::uint64_t at_once = std::max<std::uint64_t>(1, kAtOnce / (row * size));
+    const std::uint64_t most = (rows + all_ranks - 1) / all_ranks;
+    std::vector<std::byte> values;
+    for (std::uint64_t step = 0; step * at_once < most; ++step) {
+      const std::uint64_t first = std::min(begin + step * at_once, end);
+      Access access;
+      access.variable = static_cast<int>(v);
+      access.elements = std::min(at_once, end - first) * row;
+      access.slab.start.assign(lengths.size(), 0);
+      access.slab.count.assign(lengths.begin(), lengths.end());
+      if (!lengths.empty()) {
+        access.slab.start[0] = first;
+        access.slab.count[0] = access.elements / row;
+      }
+      values.resize(access.elements * size);
+      access.values = values.data();
+      int code = access.elements == 0 ? code::kOk : get(access, missing);
+      if (lowest(code) == code::kOk)
+        code = put_together(std::span(&access, access.elements == 0 ? 0 : 1));
+      NMB_TRY(network->agree(code == code::kOk ? Status()
+                                               : Status(Code::kIo, "cannot keep the values that " +
+                                                                       std::string(var.name) +
+                                                                       " has not written")));
+    }
+  }
+  return any ? writer->flush() : Status();
 }
 
 // Passes all definitions to the writer, which compares those of the ranks.
@@ -297,6 +359,12 @@ Result<std::uint64_t> OpenFile::records_of(const FileBlock& of) const {
 }
 
 int OpenFile::get(const Access& get) {
+  std::byte missing[8]{};
+  if (header.is_record(get.variable)) header.fill_value(get.variable, missing);
+  return this->get(get, missing);
+}
+
+int OpenFile::get(const Access& get, const std::byte* missing) {
   const Type type = header.all().variable(static_cast<VarId>(get.variable)).type;
   const std::size_t size = type_size(type), bytes = get.elements * size;
   got_bytes += static_cast<std::int64_t>(bytes);
@@ -316,8 +384,6 @@ int OpenFile::get(const Access& get) {
     if (kept < count) {
       elements = get.elements / count * kept;
       slab.count[0] = kept;
-      std::byte missing[8]{};
-      header.fill_value(get.variable, missing);
       for (std::size_t at = elements * size; at < bytes; at += size)
         std::memcpy(get.values + at, missing, size);
     }

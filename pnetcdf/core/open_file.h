@@ -142,6 +142,11 @@ struct OpenFile {
   // Returns the number of records that the writer or the reader has.
   Result<std::uint64_t> records_of(const FileBlock& block) const;
   Status define_blocks();
+  // Puts the old fill value where nothing was written, for variables whose fill value changes.
+  // Collective.
+  Status keep_fill_values();
+  // missing: the value of records that the block does not have.
+  int get(const Access& get, const std::byte* missing);
 };
 
 // Returns the file of an ID, or nullptr.

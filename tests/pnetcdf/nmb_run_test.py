@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """nmb-run itself: which files become NMB, exit codes, reports, division into blocks, IDs of blocks.
 
-  nmb_run_test.py --replay PROGRAM --blocks PROGRAM --tools FOLDER --mpiexec "mpiexec -n"
+  nmb_run_test.py --replay PROGRAM --blocks PROGRAM --late PROGRAM --tools FOLDER --mpiexec "mpiexec -n"
 """
 import argparse
 import os
@@ -21,7 +21,7 @@ def expect(what, got, wanted):
 
 def main():
     parser = argparse.ArgumentParser()
-    for option in ["--replay", "--blocks", "--tools", "--mpiexec"]:
+    for option in ["--replay", "--blocks", "--late", "--tools", "--mpiexec"]:
         parser.add_argument(option, required=True)
     options = parser.parse_args()
     nmb_run = f"{options.tools}/nmb-run"
@@ -97,7 +97,12 @@ def main():
                (0, "3 blocks, the second is station/north, records 2 and 1\n"))
         _, log = replay("blocks.nmb", ["* open @ 0"])
         expect("a file of several blocks", log[0], "1 open -214")
-    for path in ["a.nmb", "divided.nmb", "blocks.nmb"]:
+    # Late changes of fill values, and file types of distributed arrays, are those of PnetCDF.
+    for ranks in (1, 3, 4):
+        on_pnetcdf, on_nmb = (run(options.mpiexec.split() + [str(ranks), nmb_run, options.late, f"late.{end}"]).stdout.splitlines()
+                              for end in ("nc", "nmb"))
+        expect(f"late changes, {ranks} ranks", on_nmb, on_pnetcdf)
+    for path in ["a.nmb", "divided.nmb", "blocks.nmb", "late.nmb"]:
         expect(f"nmverify {path}", run([f"{options.tools}/nmverify", path]).returncode, 0)
     print(f"{len(FAILED)} failures")
     sys.exit(1 if FAILED else 0)
