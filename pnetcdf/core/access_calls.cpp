@@ -351,7 +351,7 @@ int run_blocking(OpenFile& file, unsigned flags, int failed, std::vector<Job>& j
                                                          : status;
   }
   const int put = file.put_together(accesses);
-  if (put == code::kOk && file.header.record_dim() >= 0)
+  if (put == code::kOk && file.counts_records())
     file.records = static_cast<std::uint64_t>(file.highest(records));
   return put != code::kOk && (status == code::kOk || status == code::kRange) ? put : status;
 }
@@ -798,6 +798,8 @@ int call_fill_var_rec(int id, int variable, MPI_Offset record) {
     const auto check = [&] {
       if (file->read_only) return code::kReadOnly;
       if (file->defining) return code::kInDefine;
+      // All ranks fill a part of the same variable.
+      if (file->own_ids) return code::kNotSupported;
       if (variable == kGlobalVariable) return code::kGlobalId;
       if (!file->header.has_var(variable)) return code::kNotVar;
       if (!file->header.is_record(variable)) return code::kNotRecordVar;

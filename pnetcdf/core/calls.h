@@ -124,6 +124,7 @@ int call_cancel(int file, int number, int* requests, int* statuses);
 // The functions of nmb_pnetcdf.h.
 int define_block(int file, const char* name, int* block);
 int open_block(int file, const char* name, int* block);
+int global_ids(int file, int* dims, int* vars);
 int count_blocks(int file, MPI_Offset* number);
 int name_of_block(int file, MPI_Offset position, char* name, std::size_t size);
 const char* message();

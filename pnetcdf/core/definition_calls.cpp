@@ -21,6 +21,14 @@ int check_var_or_global(const OpenFile& file, int variable) {
   return variable == kGlobalVariable || file.header.has_var(variable) ? code::kOk : code::kNotVar;
 }
 
+// Checks the name of a dimension or variable to be defined.
+int check_new(const OpenFile& file, const char* name, std::string* normal) {
+  return file.by_path ? check_path(name, normal) : check_name(name, normal);
+}
+
+// After an independent creation, definitions do not change.
+bool is_final(const OpenFile& file) { return file.by_path && !file.defining; }
+
 // The text of a name for a comparison with that of rank 0.
 std::string_view text_of(const char* name) {
   return name ? std::string_view(name) : std::string_view();
@@ -35,8 +43,10 @@ int call_def_dim(int id, const char* name, MPI_Offset length, int* dim) {
     std::string normal;
     const auto check = [&] {
       if (!file->defining) return code::kNotInDefine;
-      if (const int failed = check_name(name, &normal)) return failed;
+      if (const int failed = check_new(*file, name, &normal)) return failed;
       if (length < 0 || (file->format != kFormatData && length > INT_MAX)) return code::kDimSize;
+      // All blocks have the same record dimension.
+      if (length == 0 && file->by_path && !path_of(normal).empty()) return code::kNotSupported;
       if (length == 0 && file->header.record_dim() >= 0) return code::kUnlimitedInUse;
       if (file->header.dims() == INT_MAX) return code::kMaxDims;
       return file->header.all().find_dimension(normal) ? code::kNameInUse : code::kOk;
@@ -60,7 +70,7 @@ int call_def_var(int id, const char* name, int type, int dims, const int* dim_id
     std::string normal;
     const auto check = [&] {
       if (!file->defining) return code::kNotInDefine;
-      if (const int failed = check_name(name, &normal)) return failed;
+      if (const int failed = check_new(*file, name, &normal)) return failed;
       if (type <= 0 || type > kLastType) return code::kBadType;
       if (type > kDoubleType && file->format != kFormatData) return code::kStrictCdf2;
       if (dims < 0) return code::kInvalid;
@@ -69,6 +79,11 @@ int call_def_var(int id, const char* name, int type, int dims, const int* dim_id
       if (dims > 0 && dim_ids == nullptr) return code::kInvalid;
       for (int i = 0; i < dims; ++i)
         if (!file->header.has_dim(dim_ids[i])) return code::kBadDim;
+      // A variable has dimensions of its own block, and perhaps the record dimension.
+      for (int i = 0; file->by_path && i < dims; ++i) {
+        const Dimension dim = file->header.all().dimension(static_cast<DimId>(dim_ids[i]));
+        if (!dim.is_record() && path_of(dim.name) != path_of(normal)) return code::kBadDim;
+      }
       return code::kOk;
     };
     const std::span<const int> ids(dim_ids,
@@ -108,6 +123,7 @@ int call_rename_dim(int id, int dim, const char* name) {
     std::string normal;
     const auto check = [&] {
       if (file->read_only) return code::kReadOnly;
+      if (file->by_path) return code::kNotSupported;
       if (const int failed = check_name(name, &normal)) return failed;
       if (!file->header.has_dim(dim)) return code::kBadDim;
       const std::string_view now = file->header.all().dimension(static_cast<DimId>(dim)).name;
@@ -129,6 +145,7 @@ int call_rename_var(int id, int var, const char* name) {
     std::string normal;
     const auto check = [&] {
       if (file->read_only) return code::kReadOnly;
+      if (file->by_path) return code::kNotSupported;
       if (var == kGlobalVariable) return code::kGlobalId;
       if (!file->header.has_var(var)) return code::kNotVar;
       if (const int failed = check_name(name, &normal)) return failed;
@@ -201,6 +218,7 @@ int put_att(int id, int variable, const char* name, int xtype, MPI_Offset count,
   Element element{};
   const auto check = [&] {
     if (file->read_only) return code::kReadOnly;
+    if (is_final(*file)) return code::kNotSupported;
     if (const int failed = check_var_or_global(*file, variable)) return failed;
     if (const int failed = check_name(name, &normal)) return failed;
     if (xtype <= 0 || xtype > kLastType) return code::kBadType;
@@ -260,6 +278,7 @@ int call_rename_att(int id, int variable, const char* name, const char* to) {
     std::string normal, normal_to;
     const auto check = [&] {
       if (file->read_only) return code::kReadOnly;
+      if (is_final(*file)) return code::kNotSupported;
       if (const int failed = check_var_or_global(*file, variable)) return failed;
       if (const int failed = look_up_name(name, &normal)) return failed;
       return check_name(to, &normal_to);
@@ -337,6 +356,7 @@ int call_copy_att(int from, int variable, const char* name, int to, int other) {
     std::string normal;
     const auto check = [&] {
       if (target->read_only) return code::kReadOnly;
+      if (is_final(*target)) return code::kNotSupported;
       if (const int failed = check_var_or_global(*source, variable)) return failed;
       if (const int failed = check_var_or_global(*target, other)) return failed;
       return look_up_name(name, &normal);

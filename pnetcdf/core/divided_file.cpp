@@ -1,6 +1,7 @@
 #include "divided_file.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -21,12 +22,6 @@ Result<NameParts> parts_of(NameSplitter& splitter, std::string_view name) {
   NMB_ASSIGN(const std::optional<SplitName> split, splitter.split(name));
   if (!split || split->group.empty() || split->rest.empty()) return NameParts{};
   return NameParts{split->group, name.substr(0, name.size() - split->rest.size()), split->rest};
-}
-
-Status copy_atts(const Metadata& from, VarId owner, VarId to_owner, Metadata* to) {
-  return from.try_each_attribute(owner, [&](const Attribute& att) {
-    return to->put_att(to_owner, att.name, att.type, att.values);
-  });
 }
 
 class Divider {
@@ -126,10 +121,75 @@ class Divider {
 
 }  // namespace
 
+Status copy_atts(const Metadata& from, VarId owner, VarId to_owner, Metadata* to) {
+  return from.try_each_attribute(owner, [&](const Attribute& att) {
+    return to->put_att(to_owner, att.name, att.type, att.values);
+  });
+}
+
 Result<DividedFile> divide(const Metadata& all, const std::string& main, const std::string& rule,
                            const std::vector<FileBlock>& before) {
   NMB_ASSIGN(NameSplitter splitter, NameSplitter::compile(rule));
   return Divider(all, main, std::move(splitter), before).run();
+}
+
+namespace {
+// The number of own dimensions of a block that a path names: all but the record dimension, which
+// all blocks of the file have under one name.
+constexpr std::uint32_t kAllFixed = std::numeric_limits<std::uint32_t>::max();
+}  // namespace
+
+FileBlock path_block(std::string_view name) {
+  FileBlock made;
+  made.name = name;
+  if (name.empty()) return made;
+  made.prefix = made.name + "/";
+  made.own_dims = kAllFixed;
+  made.is_divided = true;
+  return made;
+}
+
+Result<DividedFile> divide_by_path(const Metadata& all, bool needs_one) {
+  DividedFile out;
+  std::unordered_map<std::string, std::size_t> index;
+  const auto block = [&](std::string_view name) {
+    const auto [at, is_new] = index.emplace(name, out.blocks.size());
+    if (is_new) {
+      out.blocks.push_back(path_block(name));
+      out.definitions.emplace_back(Metadata::Names::kAsFound);
+    }
+    return at->second;
+  };
+  const auto rest_of = [](std::string_view name) { return name.substr(name.rfind('/') + 1); };
+  std::vector<DimId> dims;
+  for (DimId d = 0; d < all.dimension_count(); ++d) {
+    const Dimension dim = all.dimension(d);
+    const std::size_t at = block(path_of(dim.name));
+    NMB_ASSIGN(const DimId made, out.definitions[at].def_dim(rest_of(dim.name), dim.length));
+    dims.push_back(made);
+  }
+  for (VarId v = 0; v < all.variable_count(); ++v) {
+    const Variable var = all.variable(v);
+    const std::size_t at = block(path_of(var.name));
+    std::vector<DimId> own;
+    for (const DimId d : var.dimensions) {
+      const Dimension dim = all.dimension(d);
+      DimId id = dims[d];
+      if (dim.is_record()) {
+        if (const auto known = out.definitions[at].find_dimension(dim.name))
+          id = *known;
+        else
+          NMB_ASSIGN(id, out.definitions[at].def_dim(dim.name, dim.length));
+      }
+      own.push_back(id);
+    }
+    NMB_ASSIGN(const VarId made, out.definitions[at].def_var(rest_of(var.name), var.type, own));
+    NMB_TRY(copy_atts(all, v, made, &out.definitions[at]));
+    out.places.push_back({static_cast<std::uint32_t>(at), made});
+  }
+  if (all.attribute_count(kGlobal) > 0 || (needs_one && out.blocks.empty()))
+    NMB_TRY(copy_atts(all, kGlobal, kGlobal, &out.definitions[block({})]));
+  return out;
 }
 
 Result<std::vector<FileBlock>> divided_blocks(const FileReader& reader) {
@@ -185,7 +245,8 @@ Result<Metadata> joined(const std::vector<FileBlock>& blocks,
     for (DimId d = 0; d < from.dimension_count(); ++d) {
       const Dimension dim = from.dimension(d);
       std::string name(dim.name);
-      if (d < blocks[b].own_dims) name = blocks[b].prefix + name;
+      if (d < blocks[b].own_dims && !(dim.is_record() && blocks[b].own_dims == kAllFixed))
+        name = blocks[b].prefix + name;
       // Dimensions that several blocks share are one in the flat file.
       if (const std::optional<DimId> known = all.find_dimension(name)) {
         if (all.dimension(*known).length != dim.length)

@@ -45,6 +45,21 @@ struct DividedFile {
 Result<DividedFile> divide(const Metadata& all, const std::string& main, const std::string& rule,
                            const std::vector<FileBlock>& before);
 
+// Divides definitions by the paths in their names: `evt3/t` is `t` of block `evt3`, and a name
+// without a path is of the root block. The record dimension has no path; blocks whose variables
+// have it get it too. needs_one: whether to make a block if nothing is defined.
+Result<DividedFile> divide_by_path(const Metadata& all, bool needs_one);
+// The block that such a name begins with, or "".
+inline std::string_view path_of(std::string_view name) {
+  const std::size_t slash = name.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : name.substr(0, slash);
+}
+// A block whose dimensions and variables all have its name as a path in the flat file.
+FileBlock path_block(std::string_view name);
+
+// Copies the attributes of an object.
+Status copy_atts(const Metadata& from, VarId owner, VarId to_owner, Metadata* to);
+
 // Tags of divided blocks.
 inline constexpr std::string_view kPrefixTag = "pnetcdf_prefix", kDimsTag = "pnetcdf_dims";
 

@@ -149,6 +149,28 @@ int format_of_mode(int mode, int otherwise) {
   return otherwise == kFormatData || otherwise == kFormatOffset ? otherwise : kFormatClassic;
 }
 
+// Reads the hint nmb_create, which must be the same on all ranks. Collective.
+int read_creation_hint(OpenFile& file) {
+  char value[MPI_MAX_INFO_VAL + 1];
+  int has_hint = 0;
+  MPI_Info_get(file.info, "nmb_create", MPI_MAX_INFO_VAL, value, &has_hint);
+  const bool independent = has_hint != 0 && std::strcmp(value, "independent") == 0;
+  const bool known = has_hint == 0 || independent || std::strcmp(value, "collective") == 0;
+  const bool alike = file.highest(independent ? 1 : 0) == file.lowest(independent ? 1 : 0);
+  const bool divides = independent && std::getenv("NMB_BLOCKS") != nullptr;
+  if (file.lowest(known && alike && !divides ? code::kOk : code::kNotSupported) != code::kOk) {
+    if (file.rank == 0)
+      std::fprintf(stderr, "nmb-pnetcdf: the hint nmb_create must be %s\n",
+                   divides ? "without NMB_BLOCKS, because paths in names divide the file"
+                           : "independent or collective, and the same on all processes");
+    return code::kNotSupported;
+  }
+  file.by_path = file.own_ids = independent;
+  // Definitions are not compared until enddef(), so a failure is that of one rank.
+  if (independent) file.safe = false;
+  return code::kOk;
+}
+
 int create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
   if (path == nullptr || *path == '\0') return code::kBadFile;
   std::unique_ptr<OpenFile> file = make_file(comm, path, mode, info);
@@ -166,15 +188,7 @@ int create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
       (mode & (kModeDiskless | kModeMmap)) != 0)
     return code::kInvalidCreateMode;
   if (creation.failed != code::kOk) return creation.failed;
-  char value[MPI_MAX_INFO_VAL + 1];
-  int has_hint = 0;
-  MPI_Info_get(file->info, "nmb_create", MPI_MAX_INFO_VAL, value, &has_hint);
-  if (file->lowest(has_hint != 0 ? code::kNotSupported : code::kOk) != code::kOk) {
-    if (file->rank == 0)
-      std::fputs("nmb-pnetcdf: the hint nmb_create is not supported: definitions are collective\n",
-                 stderr);
-    return code::kNotSupported;
-  }
+  if (const int failed = read_creation_hint(*file)) return failed;
   file->format = format_of_mode(mode, creation.format);
   file->block_name = block_name_of(target);
   if (const char* const rule = std::getenv("NMB_BLOCKS")) file->rule = rule;
@@ -320,8 +334,12 @@ int open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
 
 // Leaves define mode. Collective.
 int end_define(OpenFile& file) {
-  if (const int failed = file.adopt_first()) return failed;
-  if (const int failed = file.header.check_sizes(file.format)) return failed;
+  if (file.own_ids) {
+    if (const int failed = file.lowest(file.header.check_sizes(file.format))) return failed;
+  } else {
+    if (const int failed = file.adopt_first()) return failed;
+    if (const int failed = file.header.check_sizes(file.format)) return failed;
+  }
   const bool changed = file.is_new || file.header_dirty || file.header.vars() != file.old_vars ||
                        (file.old && file.header.dims() != file.old->dims());
   if (file.highest(changed ? 1 : 0) != 0)
@@ -342,7 +360,7 @@ int commit(OpenFile& file) {
 int meet_records(OpenFile& file) {
   if (file.read_only) return code::kOk;
   file.unseen = true;
-  if (file.header.record_dim() >= 0)
+  if (file.counts_records())
     file.records =
         static_cast<std::uint64_t>(file.highest(static_cast<std::int64_t>(file.records)));
   return file.meet();
@@ -401,6 +419,7 @@ int define_block(int id, const char* name, int* block) {
     if (of == nullptr) return code::kBadId;
     const auto check = [&] {
       if (of->read_only) return code::kReadOnly;
+      if (of->by_path) return code::kNotSupported;
       return name == nullptr || *name == '\0' ? code::kBadName : code::kOk;
     };
     if (const int failed = of->lowest(check())) return failed;
@@ -436,6 +455,23 @@ int open_block(int id, const char* name, int* block) {
     if (const Status taken = file->network->agree(take()); !taken.ok())
       return file->failed(taken, code::kNotSupported);
     return add_file(std::move(file), block);
+  });
+}
+
+int global_ids(int id, int* dims, int* vars) {
+  return guarded([&] {
+    OpenFile* const file = find_file(id);
+    if (file == nullptr) return code::kBadId;
+    const auto check = [&] {
+      if (!file->own_ids) return code::kNotSupported;
+      if (file->defining) return code::kInDefine;
+      if (file->independent) return code::kIndependent;
+      return file->requests.puts() + file->requests.gets() != 0 ? code::kPending : code::kOk;
+    };
+    if (const int failed = file->lowest(check())) return failed;
+    const int failed = file->share_definitions(dims, vars);
+    if (failed == code::kOk) file->safe = is_set("PNETCDF_SAFE_MODE", false);
+    return failed;
   });
 }
 
@@ -517,6 +553,7 @@ int call_redef(int id) {
     if (file == nullptr) return code::kBadId;
     if (file->read_only) return code::kReadOnly;
     if (file->defining) return code::kInDefine;
+    if (file->by_path) return code::kNotSupported;
     if (const int failed = leave_independent(*file)) return failed;
     file->old = std::make_unique<Header>(file->header);
     file->old_vars = file->header.vars();
@@ -550,7 +587,7 @@ int call_sync_numrecs(int id) {
     OpenFile* const file = find_file(id);
     if (file == nullptr) return code::kBadId;
     if (file->defining) return code::kInDefine;
-    if (file->header.record_vars() == 0) return code::kOk;
+    if (!file->own_ids && file->header.record_vars() == 0) return code::kOk;
     if (file->read_only) return code::kReadOnly;
     return file->independent ? meet_records(*file) : code::kOk;
   });

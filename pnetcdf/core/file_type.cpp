@@ -138,7 +138,8 @@ class Flattener {
 
   // Adds the elements whose first indexes are those of `row`, along dimension order[i] and faster
   // ones.
-  int add_product(const Contents& in, const int* sizes, const std::vector<std::vector<Indexes>>& own,
+  int add_product(const Contents& in, const int* sizes,
+                  const std::vector<std::vector<Indexes>>& own,
                   const std::vector<std::size_t>& order, std::size_t i, MPI_Offset row,
                   MPI_Offset base) {
     const std::size_t d = order[i];
@@ -151,8 +152,8 @@ class Flattener {
         continue;
       }
       for (MPI_Offset k = 0; k < part.length; ++k)
-        if (const int failed = add_product(in, sizes, own, order, i + 1,
-                                           row * sizes[d] + part.start + k, base))
+        if (const int failed =
+                add_product(in, sizes, own, order, i + 1, row * sizes[d] + part.start + k, base))
           return failed;
     }
     return code::kOk;

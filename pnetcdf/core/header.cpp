@@ -55,6 +55,19 @@ int check_name(const char* text, std::string* normal) {
   return name.back() == ' ' ? code::kBadName : code::kOk;
 }
 
+int check_path(const char* text, std::string* normal) {
+  if (const int failed = look_up_name(text, normal); failed != code::kOk) return failed;
+  std::string_view rest = *normal;
+  for (;;) {
+    const std::size_t slash = std::min(rest.find('/'), rest.size());
+    std::string part;
+    if (const int failed = check_name(std::string(rest.substr(0, slash)).c_str(), &part))
+      return failed;
+    if (slash == rest.size()) return code::kOk;
+    rest.remove_prefix(slash + 1);
+  }
+}
+
 std::uint64_t stored_bytes(Type type, std::uint64_t count) {
   return (count * type_size(type) + 3) / 4 * 4;
 }

@@ -20,6 +20,9 @@ namespace nmb::pnetcdf {
 // Returns kOk, or the code for a name that netCDF does not allow (kBadName, kMaxName). text: may be
 // nullptr. `normal` gets the name in Unicode's form NFC, in which netCDF stores names.
 int check_name(const char* text, std::string* normal);
+// The same for a name that may have a path ahead of it ("evt3/temperature"), each part of which is
+// a name.
+int check_path(const char* text, std::string* normal);
 // The same without a check of the characters, for names to look up.
 int look_up_name(const char* text, std::string* normal);
 

@@ -185,7 +185,10 @@ int OpenFile::adopt_first() {
 int OpenFile::define() {
   const Tally::Span time(&tally.define);
   const Result<ClassicLayout> laid_out = layout_classic(header.all(), kind_of_format(format));
-  if (!laid_out.ok()) return failed(laid_out.status(), code::kVarSize), code::kVarSize;
+  if (!laid_out.ok()) failed(laid_out.status(), code::kVarSize);
+  if (const int fits = laid_out.ok() ? code::kOk : code::kVarSize;
+      (own_ids ? lowest(fits) : fits) != code::kOk)
+    return code::kVarSize;
   layout = *laid_out;
   const Status status = [&]() -> Status {
     if (!shared->writer_defines) {
@@ -231,7 +234,8 @@ Status OpenFile::keep_fill_values() {
     const std::uint64_t rows = lengths.empty() ? 1 : lengths[0];
     std::uint64_t row = 1;
     for (std::size_t i = 1; i < lengths.size(); ++i) row *= lengths[i];
-    const auto all_ranks = static_cast<std::uint64_t>(ranks), own = static_cast<std::uint64_t>(rank);
+    const auto all_ranks = static_cast<std::uint64_t>(ranks),
+               own = static_cast<std::uint64_t>(rank);
     const std::uint64_t begin = rows * own / all_ranks, end = rows * (own + 1) / all_ranks;
     const std::uint64_t at_once = std::max<std::uint64_t>(1, kAtOnce / (row * size));
     const std::uint64_t most = (rows + all_ranks - 1) / all_ranks;
@@ -270,6 +274,21 @@ Status OpenFile::define_blocks() {
     to.is_stored = true;
     return {};
   };
+  const auto tag = [&](const FileBlock& block) -> Status {
+    if (!block.is_divided) return {};
+    NMB_TRY(writer->set_tag(block.id, kPrefixTag, block.prefix));
+    return writer->set_tag(block.id, kDimsTag, std::int64_t{block.own_dims});
+  };
+  if (by_path) {
+    NMB_ASSIGN(DividedFile divided, divide_by_path(header.all(), rank == 0));
+    for (std::size_t i = 0; i < divided.blocks.size(); ++i) {
+      NMB_TRY(define_one(divided.blocks[i], divided.definitions[i]));
+      NMB_TRY(tag(divided.blocks[i]));
+    }
+    blocks = std::move(divided.blocks);
+    places = std::move(divided.places);
+    return {};
+  }
   if (rule.empty() && places.empty()) {
     if (blocks.empty()) blocks.push_back({.name = block_name});
     return define_one(blocks[0], header.all());
@@ -283,13 +302,134 @@ Status OpenFile::define_blocks() {
     FileBlock& to = divided.blocks[i];
     const bool is_new_block = !to.is_stored;
     NMB_TRY(define_one(to, divided.definitions[i]));
-    if (!is_new_block || !to.is_divided) continue;
-    NMB_TRY(writer->set_tag(to.id, kPrefixTag, to.prefix));
-    NMB_TRY(writer->set_tag(to.id, kDimsTag, std::int64_t{to.own_dims}));
+    if (is_new_block) NMB_TRY(tag(to));
   }
   blocks = std::move(divided.blocks);
   places = std::move(divided.places);
   return {};
+}
+
+int OpenFile::share_definitions(int* dims, int* vars) {
+  // The names of all blocks, each with a NUL at its end.
+  std::string own;
+  for (const FileBlock& block : blocks) own.append(block.name.c_str(), block.name.size() + 1);
+  std::vector<int> sizes(static_cast<std::size_t>(ranks)), begins(sizes.size());
+  const std::int64_t most = highest(static_cast<std::int64_t>(own.size()));
+  if (most > INT_MAX / ranks) return code::kIntOverflow;
+  sizes[0] = static_cast<int>(own.size());
+  std::string all = own;
+  if (ranks > 1) {
+    const int size = static_cast<int>(own.size());
+    MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, comm);
+    for (std::size_t i = 1; i < sizes.size(); ++i) begins[i] = begins[i - 1] + sizes[i - 1];
+    all.resize(static_cast<std::size_t>(begins.back() + sizes.back()));
+    MPI_Allgatherv(own.data(), size, MPI_CHAR, all.data(), sizes.data(), begins.data(), MPI_CHAR,
+                   comm);
+  }
+  std::vector<std::string_view> names;
+  for (std::string_view rest = all; !rest.empty();) {
+    names.push_back(rest.substr(0, rest.find('\0')));
+    rest.remove_prefix(names.back().size() + 1);
+  }
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  const Result<std::vector<BlockId>> ids = writer->open_blocks(names);
+  if (!ids.ok()) return failed(ids.status(), code::kWrite);
+  std::vector<FileBlock> found;
+  std::vector<VarPlace> found_places;
+  Header flat;
+  const auto join = [&]() -> Status {
+    std::vector<const Metadata*> definitions;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      found.push_back(path_block(names[i]));
+      found.back().id = (*ids)[i];
+      found.back().is_stored = true;
+      NMB_ASSIGN(const Metadata* const one, writer->metadata((*ids)[i]));
+      definitions.push_back(one);
+    }
+    NMB_ASSIGN(const Metadata joined_all, joined(found, definitions, &found_places));
+    flat = Header(joined_all);
+    return {};
+  };
+  if (const Status status = network->agree(join()); !status.ok())
+    return failed(status, code::kWrite);
+  // A rank has its own objects of a block ahead of those of others, so the order of rank 0 counts.
+  // Names are sent as the header has them, each with a NUL at its end: dimensions, then variables.
+  std::string order;
+  const DimId dim_count = flat.all().dimension_count();
+  const VarId var_count = flat.all().variable_count();
+  const auto append = [&](std::string_view name) { order.append(name).push_back('\0'); };
+  for (DimId d = 0; d < dim_count; ++d) append(flat.all().dimension(d).name);
+  for (VarId v = 0; v < var_count; ++v) append(flat.all().variable(v).name);
+  std::uint64_t size = order.size();
+  from_first(&size, sizeof size);
+  order.resize(size);
+  from_first(order.data(), order.size());
+  Header first;
+  std::vector<VarPlace> next;
+  const auto reorder = [&]() -> Status {
+    Metadata to(Metadata::Names::kAsFound);
+    to.check_names_at_once();
+    std::string_view rest = order;
+    const auto take_name = [&] {
+      const std::string_view name = rest.substr(0, rest.find('\0'));
+      rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+      return name;
+    };
+    const auto missing = [] {
+      return Status(Code::kConflict, "ranks have different definitions of a block");
+    };
+    std::vector<DimId> new_ids(dim_count);
+    for (DimId d = 0; d < dim_count; ++d) {
+      const auto from = flat.all().find_dimension(take_name());
+      if (!from) return missing();
+      const Dimension dim = flat.all().dimension(*from);
+      NMB_ASSIGN(new_ids[*from], to.def_dim(dim.name, dim.length));
+    }
+    NMB_TRY(copy_atts(flat.all(), kGlobal, kGlobal, &to));
+    std::vector<DimId> own_dims;
+    for (VarId v = 0; v < var_count; ++v) {
+      const auto from = flat.all().find_variable(take_name());
+      if (!from) return missing();
+      const Variable var = flat.all().variable(*from);
+      own_dims.clear();
+      for (const DimId d : var.dimensions) own_dims.push_back(new_ids[d]);
+      NMB_ASSIGN(const VarId made, to.def_var(var.name, var.type, own_dims));
+      NMB_TRY(copy_atts(flat.all(), *from, made, &to));
+      next.push_back(found_places[*from]);
+    }
+    if (!rest.empty()) return missing();
+    // As after opening a file, all variables are in fill mode.
+    first = Header(to);
+    return {};
+  };
+  if (const Status status = network->agree(reorder()); !status.ok())
+    return failed(status, code::kDiffer);
+  const auto take = [&]() -> int {
+    const Metadata& mine = header.all();
+    for (DimId d = 0; dims != nullptr && d < mine.dimension_count(); ++d) {
+      const auto at = first.all().find_dimension(mine.dimension(d).name);
+      if (!at) return code::kDiffer;
+      dims[d] = static_cast<int>(*at);
+    }
+    for (VarId v = 0; vars != nullptr && v < mine.variable_count(); ++v) {
+      const auto at = first.all().find_variable(mine.variable(v).name);
+      if (!at) return code::kDiffer;
+      vars[v] = static_cast<int>(*at);
+    }
+    const Result<ClassicLayout> laid_out = layout_classic(first.all(), kind_of_format(format));
+    if (!laid_out.ok()) return code::kVarSize;
+    layout = *laid_out;
+    return code::kOk;
+  };
+  if (const int one = lowest(take()); one != code::kOk) return one;
+  header = std::move(first);
+  blocks = std::move(found);
+  places = std::move(next);
+  own_ids = false;
+  unseen = true;
+  records = static_cast<std::uint64_t>(highest(static_cast<std::int64_t>(records)));
+  return meet();
 }
 
 int OpenFile::flush_header() {

@@ -89,6 +89,11 @@ struct OpenFile {
   bool header_dirty = false;  // definitions have changed that the writer does not know
   int old_vars = 0;           // in define mode: variables that redef() found
   std::unique_ptr<Header> old;
+  // The hint nmb_create=independent: names may have paths, which name blocks, and definitions are
+  // final after enddef().
+  bool by_path = false;
+  // Whether the definitions and their IDs are those of this rank alone: until inq_global_ids().
+  bool own_ids = false;
   ClassicLayout layout;  // of the classic file with these definitions
 
   // --- values ---
@@ -130,6 +135,11 @@ struct OpenFile {
   int flush_header();
   // Makes all ranks see all puts. Collective.
   int meet();
+  // Whether collective calls agree on the number of records; the same on all ranks.
+  bool counts_records() const { return own_ids || header.record_dim() >= 0; }
+  // Makes the definitions of all ranks known to all, with the same IDs. dims, vars: get the IDs of
+  // what this rank has defined, in its order; may be nullptr. Collective.
+  int share_definitions(int* dims, int* vars);
   int put_together(std::span<const Access> puts);  // collective
   int put(std::span<const Access> puts);
   int get(const Access& get);

@@ -18,6 +18,7 @@ Function extra(const char* name) {
     Function function;
   } all[] = {{"def_block", reinterpret_cast<Function>(&define_block)},
              {"open_block", reinterpret_cast<Function>(&open_block)},
+             {"inq_global_ids", reinterpret_cast<Function>(&global_ids)},
              {"inq_nblocks", reinterpret_cast<Function>(&count_blocks)},
              {"inq_blockname", reinterpret_cast<Function>(&name_of_block)},
              {"message", reinterpret_cast<Function>(&message)}};

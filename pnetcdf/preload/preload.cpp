@@ -309,6 +309,9 @@ NMB_ENTRY int nmb_pnetcdf_def_block(int file, const char* name, int* block) {
 NMB_ENTRY int nmb_pnetcdf_open_block(int file, const char* name, int* block) {
   return call_extra("open_block", file, name, block);
 }
+NMB_ENTRY int nmb_pnetcdf_inq_global_ids(int file, int* dims, int* variables) {
+  return call_extra("inq_global_ids", file, dims, variables);
+}
 NMB_ENTRY int nmb_pnetcdf_inq_nblocks(int file, long long* number) {
   return call_extra("inq_nblocks", file, number);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """nmb-run itself: which files become NMB, exit codes, reports, division into blocks, IDs of blocks.
 
-  nmb_run_test.py --replay PROGRAM --blocks PROGRAM --late PROGRAM --tools FOLDER --mpiexec "mpiexec -n"
+  nmb_run_test.py --replay PROGRAM --blocks PROGRAM --late PROGRAM --own PROGRAM --tools FOLDER --mpiexec "mpiexec -n"
 """
 import argparse
 import os
@@ -21,7 +21,7 @@ def expect(what, got, wanted):
 
 def main():
     parser = argparse.ArgumentParser()
-    for option in ["--replay", "--blocks", "--late", "--tools", "--mpiexec"]:
+    for option in ["--replay", "--blocks", "--late", "--own", "--tools", "--mpiexec"]:
         parser.add_argument(option, required=True)
     options = parser.parse_args()
     nmb_run = f"{options.tools}/nmb-run"
@@ -102,7 +102,16 @@ def main():
         on_pnetcdf, on_nmb = (run(options.mpiexec.split() + [str(ranks), nmb_run, options.late, f"late.{end}"]).stdout.splitlines()
                               for end in ("nc", "nmb"))
         expect(f"late changes, {ranks} ranks", on_nmb, on_pnetcdf)
-    for path in ["a.nmb", "divided.nmb", "blocks.nmb", "late.nmb"]:
+    # Independent creation, also where processes compare arguments.
+    for ranks in (1, 2, 5):
+        for safe in "01":
+            done = run(options.mpiexec.split() + [str(ranks), options.own, str(folder / "own.nmb")], PNETCDF_SAFE_MODE=safe)
+            expect(f"independent creation, {ranks} ranks, safe mode {safe}", (done.returncode, done.stdout),
+                   (0, "1 variables, 1 records, title runs\n"
+                    + ("equal names that differ: NC_EMULTIDEFINE\n" if ranks > 1 else "")))
+        names = run([f"{options.tools}/nminspect", "ls", "own.nmb"]).stdout.split()
+        expect("blocks of an independent creation", names, ["/"] + [f"evt{i}" for i in range(ranks)])
+    for path in ["a.nmb", "divided.nmb", "blocks.nmb", "late.nmb", "own.nmb"]:
         expect(f"nmverify {path}", run([f"{options.tools}/nmverify", path]).returncode, 0)
     print(f"{len(FAILED)} failures")
     sys.exit(1 if FAILED else 0)
