@@ -86,11 +86,15 @@ Status hdf5_failure(std::string_view what, Code code) {
   const auto has = [&](int error) {
     return message.find(joined_text("errno = ", error)) != message.npos;
   };
+  if (message.find("open external raw data file") != message.npos) code = Code::kNotFound;
   if (has(ENOSPC) || has(EDQUOT) || has(EFBIG)) code = Code::kNoSpace;
   const bool is_chunk =
       code == Code::kDamaged && stack.of_filter && !stack.of_header && !stack.of_memory;
+  // Later versions of HDF5 write versions of messages that earlier ones do not know.
+  const bool may_be_newer = code == Code::kDamaged && message.starts_with("bad version");
   return Status(code, {}, kNoOffset, is_chunk ? "R-XC-1" : "",
-                joined_text(what, ": HDF5: ", repeatable(message)));
+                joined_text(what, ": HDF5: ", repeatable(message),
+                            may_be_newer ? " (or a newer version of HDF5 wrote it)" : ""));
 }
 
 Status within(const std::string& object, const Status& status) {

@@ -122,7 +122,6 @@ nmconvert --add-hdf5-view in.nmb --view-copies
 nmconvert in.nmb out.nmb --stats histogram --no-check
 nmconvert in.nmb out.nmb --repack
 nmconvert in.nmb out.nmb --repack --no-check -q
-nmconvert in.nmb out.h5 --materialise
 nmconvert in.nmb out.nmb --no-originals --no-check
 nmconvert in.nmb out.h5 --external any --no-check --lossy
 nmconvert --files-from list --out-dir out --to hdf5 --lossy

@@ -277,7 +277,7 @@ def calls():
             yield "nmconvert", "OUTPUT", name, [input_, "OUT", "--to", kind]
         yield "nmcat", "--report", name, [input_, "-o", "new.nmb", "--report", "OUT"]
         yield "nmcat", "--output", name, ["a.nc", input_, "-o", "OUT", "--to", "nmb", "--resume"]
-        yield "nmconvert", "OUTPUT", name, [input_, "OUT", "--materialise", "--to", "nmb"]
+        yield "nmconvert", "OUTPUT", name, [input_, "OUT", "--external", "any", "--to", "nmb"]
     # The files of --resume.
     for name in (".out.nmb.part", ".out.nmb.journal"):
         yield "nmcat", "--output", name, ["OUT", "-o", "out.nmb", "--resume"]
@@ -307,7 +307,7 @@ def calls():
                 yield "nmconvert", "OUTPUT", name, [name, "OUT", "--to", kind, *force]
         for more in (["--extract", "a"], ["--repack", "--to", "nmb"], ["--compress", "zstd", "--to", "nmb"]):
             yield "nmconvert", "OUTPUT", "p.nmb", ["p.nmb", "OUT", *(more if "--to" in more else ["--to", "cdf1", *more]), *force]
-        yield "nmconvert", "OUTPUT", "h.h5", ["h.h5", "OUT", "--to", "nmb", "--materialise", *force]
+        yield "nmconvert", "OUTPUT", "h.h5", ["h.h5", "OUT", "--to", "nmb", "--external", "any", *force]
         yield "nmconvert", "OUTPUT", "h.h5", ["h.h5", "OUT", "--layout", "cmip7", "--to", "nc4", *force]
         yield "nmconvert", "OUTPUT", "a.nc", ["a.nc", "OUT", "--to", "nmb", "--digest", "sha256", *force]
     for kind in KINDS + ("cdf5",):
@@ -318,13 +318,13 @@ def calls():
     yield "nmconvert", "OUTPUT", "b.nc", ["view.nmb", "OUT", "--extract", "a", "--to", "cdf1", "-f"]
     yield "nmconvert", "OUTPUT", "b.nc", ["view.nmb", "OUT", "--external", "none", "--to", "nmb", "-f"]
     for name in ("src.h5", "virtual.h5"):
-        yield "nmconvert", "OUTPUT", name, ["nested.h5", "OUT", "--materialise", "--to", "nmb", "-f"]
+        yield "nmconvert", "OUTPUT", name, ["nested.h5", "OUT", "--external", "any", "--to", "nmb", "-f"]
         yield "nmconvert", "OUTPUT", name, ["nested.h5", "OUT", "--layout", "cmip7", "--to", "nc4", "-f"]
     for name, input_ in DEEP:
         for kind in KINDS + ("cdf5",):
             yield "nmconvert", "OUTPUT", name, [input_, "OUT", "--to", kind, "-f", *(["--lossy"] if kind == "cdf5" else [])]
         if not input_.endswith(".nmb"):
-            yield "nmconvert", "OUTPUT", name, [input_, "OUT", "--materialise", "--to", "nmb", "-f"]
+            yield "nmconvert", "OUTPUT", name, [input_, "OUT", "--external", "any", "--to", "nmb", "-f"]
     yield "nmconvert", "--report", "src.h5", ["--files-from", "leads", "--out-dir", "new", "--report", "OUT"]
     yield "nmconvert", "OUTPUT", "gone.bin", ["gone.h5", "OUT", "--to", "nmb"]
     # nmconvert --out-dir: OUT is the folder. An output that is an input, the list, another input's source, the report,
@@ -449,7 +449,7 @@ def check_allowed(tools):
     run_here("nmcat", "--external=beneath", "view.nmb", "-o", "old.nmb", "-f", "--report", "old.json")
     run_here("nmcat", "view.nmb", "-o", "linked.nmb", "--link")
     run_here("nmconvert", "raw.h5", "old.nmb", "-f")
-    run_here("nmconvert", "nested.h5", "old.h5", "-f", "--materialise")
+    run_here("nmconvert", "nested.h5", "old.h5", "-f", "--external", "any")
     run_here("nmconvert", "--add-hdf5-view", "p.nmb")
     for _ in range(2):
         run_here("nmconvert", "--files-from", "list", "--out-dir", "made", "--report", "lines.jsonl", "--resume", "-q")

@@ -258,7 +258,7 @@ def check_old_scaleoffset(test):
     test.check(not (test.work / "no.h5").exists(), "no.h5: written")
 
 
-def check_materialise(test):
+def check_values_in_other_files(test):
     """Values of external and virtual data sets."""
     numbers = numpy.arange(60, dtype="<f4")
     numbers.tofile(test.work / "raw.bin")
@@ -274,7 +274,7 @@ def check_materialise(test):
         f["rows"].attrs["units"] = "m"
     test.run("nmconvert", "elsewhere.h5", "kept.nmb")
     test.run("nminspect", "dump", "kept.nmb", "rows", exit_code=2, says="values that are stored in other files")
-    test.run("nmconvert", "elsewhere.h5", "whole.nmb", "--materialise")
+    test.run("nmconvert", "elsewhere.h5", "whole.nmb", "--external", "any")
     test.run("nmconvert", "whole.nmb", "whole.h5")
     test.run("nmverify", "whole.nmb")
     for name in os.listdir(test.work):
@@ -286,9 +286,9 @@ def check_materialise(test):
         test.check(not f["rows"].is_virtual and f["rows"].attrs["units"] == "m", "rows: not a data set of its own")
         test.check(f["outside"].external is None, "outside: still outside")
     # Missing content is not filled in.
-    test.run("nmconvert", "elsewhere.h5", "no.nmb", "--materialise", exit_code=1, says="outside")
+    test.run("nmconvert", "elsewhere.h5", "no.nmb", "--external", "any", exit_code=2, says="outside")
     (test.work / "away_raw.bin").rename(test.work / "raw.bin")
-    test.run("nmconvert", "elsewhere.h5", "no.nmb", "--materialise", exit_code=2, says="source_0.h5")
+    test.run("nmconvert", "elsewhere.h5", "no.nmb", "--external", "any", exit_code=2, says="source_0.h5")
     with h5py.File(test.work / "there.h5", "w") as f:
         f["x"] = numbers[:20]
         layout = h5py.VirtualLayout(shape=(20,), dtype="<f4")
@@ -303,7 +303,7 @@ def check_materialise(test):
         with h5py.File(test.work / "partly.h5", "w") as f:
             f["dangling"] = h5py.ExternalLink("not_there.h5", "/x")
             f.create_virtual_dataset("rows", layout, fillvalue=-1)
-        test.run("nmconvert", "partly.h5", "no.nmb", "--materialise", exit_code=2, says=said)
+        test.run("nmconvert", "partly.h5", "no.nmb", "--external", "any", exit_code=2, says=said)
     test.check(not (test.work / "no.nmb").exists(), "no.nmb: written")
     # Data sets that may grow.
     with h5py.File(test.work / "growing.h5", "w") as f:
@@ -316,8 +316,8 @@ def check_materialise(test):
         create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         create.set_external(b"raw.bin", 0, h5py.h5f.UNLIMITED)
         h5py.h5d.create(f.id, b"outside", h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple((12, 5), (h5py.h5s.UNLIMITED, 5)), create)
-    test.run("nmconvert", "elsewhere_growing.h5", "growing_at_once.h5", "--materialise")
-    test.run("nmconvert", "elsewhere_growing.h5", "growing.nmb", "--materialise")
+    test.run("nmconvert", "elsewhere_growing.h5", "growing_at_once.h5", "--external", "any")
+    test.run("nmconvert", "elsewhere_growing.h5", "growing.nmb", "--external", "any")
     test.run("nmconvert", "growing.nmb", "growing_later.h5")
     for path in ("growing_at_once.h5", "growing_later.h5"):
         with h5py.File(test.work / path) as f:
@@ -527,7 +527,6 @@ def check_options(test):
     test.run("nmconvert", "many.nmb", "again.nmb", "--repack")
     test.check((test.work / "many.nmb").read_bytes() == (test.work / "again.nmb").read_bytes(), "again.nmb: other bytes")
     test.run("nmconvert", "many.h5", "no.nmb", "--repack", exit_code=2, says="--repack needs an NMB input")
-    test.run("nmconvert", "many.nmb", "no.nmb", "--materialise", exit_code=2, says="--materialise needs an HDF5 input")
     test.run("nmconvert", "many.nmb", "no.nc", "--to", "cdf5", "--compress", "zstd", exit_code=2, says="need an NMB or HDF5 output")
     test.run("nmconvert", "many.nmb", "no.h5", "--inline", "0", exit_code=2, says="--inline needs an NMB output")
     test.run("nmconvert", "many.h5", "apart.nmb", "--inline", "0")
@@ -585,7 +584,7 @@ def check(test):
     check_failures(test)
     check_direct(test)
     check_old_scaleoffset(test)
-    check_materialise(test)
+    check_values_in_other_files(test)
     check_groups_below(test)
     check_late(test)
     check_unwritten(test)

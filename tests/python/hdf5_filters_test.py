@@ -90,6 +90,18 @@ def has_szip():
     )
 
 
+def children_of(parent):
+    out = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it ended
+            continue
+        if fields[1] == str(parent):
+            out.append(int(path.parent.name))
+    return out
+
+
 @needs_h5py
 class Hdf5FiltersTest(FolderTest):
     def compare(self, path, skip=()):
@@ -219,7 +231,7 @@ class Hdf5FiltersTest(FolderTest):
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertEqual(failed, [])
         # Processes that somebody killed while they waited for work are replaced.
-        children = [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/stat") if f") S {os.getpid()} " in path.read_text()]
+        children = children_of(os.getpid())
         self.assertTrue(children)
         for waiting in children:
             os.kill(waiting, signal.SIGKILL)
@@ -227,6 +239,40 @@ class Hdf5FiltersTest(FolderTest):
         for _ in range(4):
             read(nmb.open(path))
         self.assertEqual(failed, [])
+
+    def test_killed_processes(self):
+        """A process of nmb-hdf5 that somebody kills is no damage of the file."""
+        path = self.path("killed.h5")
+        values = np.arange(1 << 22, dtype="i8").reshape(64, -1)
+        with h5py.File(path, "w") as file:
+            file.create_dataset("v", data=values, chunks=(1, values.shape[1]), scaleoffset=0)
+        stopped = threading.Event()
+
+        def kill():
+            while not stopped.wait(0.003):
+                for server in children_of(os.getpid()):
+                    for child in children_of(server):
+                        try:
+                            os.kill(child, signal.SIGKILL)
+                        except ProcessLookupError:
+                            pass
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        ended = 0
+        with nmb.open(path) as file:
+            for _ in range(50):
+                try:
+                    self.same(file["v"][...], values)
+                except nmb.InputOutputError as error:
+                    self.assertIn("ended by signal 9 while it decoded a chunk", str(error))
+                    ended += 1
+                if ended == 3:
+                    break
+            stopped.set()
+            killer.join()
+            self.same(file["v"][...], values)
+        self.assertGreater(ended, 0)
 
     def test_damage_is_of_one_variable(self):
         """Chunks that HDF5 cannot decode, or on which it crashes, are damage of their variable alone."""
@@ -249,6 +295,27 @@ class Hdf5FiltersTest(FolderTest):
         with nmb.open(self.path("damaged.nmb")) as file:
             self.same(file["good"][...], values)
             self.same(file["bad"][:300], values[:300])
+
+    def test_scaleoffset_that_keeps_all_bits(self):
+        """Chunks whose values need all bits, which HDF5 1.14.5 refuses to read."""
+        path = self.path("all_bits.h5")
+        with h5py.File(path, "w") as file:
+            for dtype in types():
+                if dtype.kind == "f":
+                    continue
+                info = np.iinfo(dtype)
+                name = dtype.str.replace("<", "le_").replace(">", "be_").replace("|", "one_")
+                if name in file:
+                    continue
+                values = np.resize(np.array([info.min, info.max, 1, info.max // 3], dtype), SHAPE)
+                add(file, name, values, creation(scale(h5py.h5z.SO_INT, 0)))
+                file[name].attrs["values"] = values
+        with h5py.File(path) as file:
+            expected = {name: file[name].attrs["values"] for name in file}
+        for form in self.forms(path):
+            with nmb.open(form) as ours:
+                for name, values in expected.items():
+                    self.same(ours[name][...], values, f"{form}: {name}")
 
     def test_a_filter_that_nobody_has(self):
         path = self.path("nobody.h5")

@@ -29,7 +29,7 @@ KNOWN = {
     ("compound-dtype-complex.h5", ">c16"): "netCDF4 shows complex numbers as compounds",
     ("bounds_ref_v112_v112.h5", ""): "references to regions need HDF5 1.12",
 }
-# Values that nmb refuses on purpose: they lie in other files, or need a filter that the HDF5 library does not have.
+# Values that nmb refuses: they lie in other files, which are not there, or need a filter that the HDF5 library does not have.
 REFUSED = ("other files", "finds no plug-in", "was not installed", "HDF5 before 1.8")
 # Older engines give fewer encodings, and nothing for enums, texts and sequences.
 OLD = xr is not None and not hasattr(xr, "DataTree")
@@ -65,7 +65,7 @@ def same_value(ours, theirs):
             ours[n].base.newbyteorder("=") == theirs[n].base.newbyteorder("=") or bool(ours[n].base.names) for n in ours.names
         )
     if isinstance(ours, np.dtype) and isinstance(theirs, np.dtype):
-        meta = [dict(one.metadata or {}).get("enum") for one in (ours, theirs)]
+        meta = [[dict(one.metadata or {}).get(key) for key in ("enum", "enum_name")] for one in (ours, theirs)]
         return (ours == theirs and (OLD or meta[0] == meta[1])) or (OLD and theirs.kind == "O") or (
             OLD and ours.newbyteorder("=") == theirs.newbyteorder("=")
         )

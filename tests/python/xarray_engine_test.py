@@ -220,6 +220,27 @@ class XarrayEngineTest(FolderTest):
         self.assertAlmostEqual(found, float(self.open(packed).packed.mean()), places=4)
         self.assertTrue(distributed.__version__)
 
+    @unittest.skipUnless(hasattr(xr, "DataTree"), "this xarray does not write enums")
+    def test_enums_keep_their_type(self):
+        """netCDF-4 stores a copy of the type, without its name, with each variable."""
+        path = self.path("enums.nc")
+        with netCDF4.Dataset(path, "w") as d:
+            cloud = d.createEnumType("u1", "cloud_t", {"Clear": 0, "Rain": 2})
+            d.createDimension("x", 3)
+            d.createVariable("v", cloud, ("x",), fill_value=2)[:] = [0, 2, 0]
+            d.createGroup("g/h").createVariable("v", cloud, ("x",))[:] = [2, 2, 0]
+        nmb.convert(path, self.path("enums.nmb"), sync=False)
+        nmb.merge([path], self.path("merged.nmb"), sync=False)
+        for one, prefix in ((path, ""), (self.path("enums.nmb"), ""), (self.path("merged.nmb"), "enums")):
+            for group in "", "g/h":
+                with xr.open_dataset(one, engine="nmb", group=f"{prefix}/{group}".strip("/"), mask_and_scale=False) as ds:
+                    dtype = ds.v.encoding["dtype"]
+                    self.assertEqual(dtype.metadata["enum"], {"Clear": 0, "Rain": 2})
+                    self.assertEqual(dtype.metadata["enum_name"], "cloud_t")
+                    ds.to_netcdf(self.path("again.nc"), engine="netcdf4")
+                with netCDF4.Dataset(self.path("again.nc")) as d:
+                    self.assertEqual(d["v"].datatype.enum_dict, {"Clear": 0, "Rain": 2})
+
     def test_values_behind_the_end(self):
         """A variable that is shorter than its unlimited dimension ends with fill values."""
         path = self.path("short.nc")

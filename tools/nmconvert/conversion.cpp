@@ -116,8 +116,6 @@ class Converter {
       return usage("--repack", " needs an NMB input and an NMB output");
     if (options_.cmip7 && (kind == FileKind::kNmb || (!to.empty() && to != "nc4")))
       return usage("--layout", " needs a netCDF or HDF5 input and a netCDF-4 output");
-    if (options_.materialise && kind != FileKind::kHdf5)
-      return usage("--materialise", " needs an HDF5 input");
     if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
       return usage("--compress, --shuffle and --chunk", " need an NMB or HDF5 output");
     const bool keeps_all =
@@ -282,7 +280,6 @@ class Converter {
     options.block_by.keep_unmatched = options.block_by.by == BlockRule::By::kPrefix;
     options.subset = options_.subset;
     options.compression = options_.compression;
-    options.materialise = options_.materialise;
     options.external = options_.external;
     options.outputs = options_.outputs;
     // The output keeps the provenance of an NMB input.

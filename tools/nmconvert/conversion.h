@@ -33,11 +33,10 @@ struct ConversionOptions : OutputOptions {
   std::optional<Compression> compression;
   bool block_is_name = false;  // Conversion::block is a name, not a glob
   bool cmip7 = false;          // gives a netCDF-4 output the chunks and filters of CMIP7
-  bool materialise = false;    // copies the values of an HDF5 input that are stored in other files
   bool originals = true;       // an NMB output also stores HDF5 inputs byte for byte
   bool repack = false;         // copies an NMB file into a new NMB file
-  ExternalPaths external =
-      ExternalPaths::kBeneath;  // for an NMB input: which external files may be opened
+  // Which other files with values of the input may be opened (MergeOptions::external).
+  ExternalPaths external = ExternalPaths::kBeneath;
   std::optional<std::uint32_t> inline_limit;  // for an NMB output, in bytes
   // For an NMB output: whether to add a view. Without a choice, the output gets a view if the NMB
   // input has one, and the conversion fails if this view cannot be made.

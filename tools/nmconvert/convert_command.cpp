@@ -123,9 +123,6 @@ void ConvertCommand::offer_storage(CLI::App& app) {
                "copied into OUTPUT (see --external). Tags, statistics, provenance and an HDF5 view "
                "are kept. If "
                "something cannot be kept, nothing is written unless --lossy is given");
-  app.add_flag("--materialise", materialise_,
-               "copy the values of external and virtual data sets of an HDF5 input into OUTPUT; "
-               "all files that these data sets name are opened");
   app.add_flag("--no-originals", no_originals_,
                "NMB outputs: do not store an HDF5 or netCDF-4 input byte for byte");
   tool_.offer_external(app, ExternalPaths::kNone);
@@ -223,9 +220,9 @@ Status ConvertCommand::check_series() const {
   if (batch_.to == "nmb" || batch_.to == "hdf5")
     return usage(
         "--one-file-per-variable writes netCDF files; use --to with cdf1, cdf2, cdf5 or nc4");
-  for (const char* option : {"--layout", "--extract", "--block-by", "--regroup", "--inline",
-                             "--hdf5-view", "--stats", "--repack", "--materialise", "--lossy",
-                             "--no-originals", "--report", "--resume", "--digest"})
+  for (const char* option :
+       {"--layout", "--extract", "--block-by", "--regroup", "--inline", "--hdf5-view", "--stats",
+        "--repack", "--lossy", "--no-originals", "--report", "--resume", "--digest"})
     if (tool_.app().count(option) > 0)
       return usage("--one-file-per-variable and " + std::string(option) + " exclude each other");
   return {};
@@ -235,7 +232,7 @@ Status ConvertCommand::check_layout() const {
   if (layout_.empty()) return {};
   for (const char* option :
        {"--extract", "--block-by", "--regroup", "--compress", "--shuffle", "--chunk", "--inline",
-        "--hdf5-view", "--stats", "--repack", "--materialise", "--lossy", "--no-originals"})
+        "--hdf5-view", "--stats", "--repack", "--external", "--lossy", "--no-originals"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage, "--layout and " + std::string(option) + " exclude each other");
   return {};
@@ -277,7 +274,7 @@ std::string ConvertCommand::deciding_options() const {
   std::string out;
   for (const char* const name :
        {"--layout", "--compress", "--shuffle", "--chunk", "--inline", "--hdf5-view", "--repack",
-        "--materialise", "--lossy", "--no-originals"}) {
+        "--external", "--lossy", "--no-originals"}) {
     const CLI::Option& option = *tool_.app().get_option(name);
     if (option.count() == 0) continue;
     out += (out.empty() ? "" : " ") + std::string(name);
@@ -465,7 +462,6 @@ Status ConvertCommand::execute() {
   NMB_ASSIGN(options.compression, compression_.parse());
   NMB_ASSIGN(options.subset, subset_.parse());
   options.cmip7 = layout_ == "cmip7";
-  options.materialise = materialise_;
   options.repack = repack_;
   options.external = tool_.options().external;
   options.inline_limit = inline_limit_;

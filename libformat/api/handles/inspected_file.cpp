@@ -43,7 +43,8 @@ Result<InspectedFile> InspectedFile::open(std::shared_ptr<const InputFile> file,
   if (kind == FileKind::kNmb) {
     NMB_ASSIGN(out.reader_, FileReader::open(out.file_, options));
   } else if (kind == FileKind::kHdf5) {
-    NMB_ASSIGN(std::vector<std::shared_ptr<const LoadedBlock>> blocks, open_hdf5(out.file_));
+    NMB_ASSIGN(std::vector<std::shared_ptr<const LoadedBlock>> blocks,
+               open_hdf5(out.file_, hdf5::other_files(options.external)));
     out.held_.reserve(blocks.size());
     for (std::shared_ptr<const LoadedBlock>& block : blocks) {
       BlockEntry entry = block->entry;

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "dump/group_walk.h"
 #include "handles/handle_parts.h"
 #include "handles/link_follower.h"
 #include "handles/reader_state.h"
@@ -94,6 +95,28 @@ Result<DataType> VarView::try_datatype() const {
   NMB_ASSIGN(const ElementForm form,
              ElementForm::of(types_of(metadata), metadata.variable(id_).type));
   return form.type();
+}
+
+Result<std::string> VarView::try_type_name() const {
+  NMB_TRY(check_handle(dataset_));
+  const Type code = dataset_->metadata.variable(id_).type;
+  if (!TypeTable::is_extended(code)) return std::string();
+  const TypeTable& types = dataset_->metadata.extension()->types;
+  if (const std::string& own = types.at(code).name; !own.empty()) return own;
+  const Digest digest = type_digests(types)[static_cast<std::uint32_t>(code) - TypeTable::kFirst];
+  std::string_view group = dataset_->name;
+  std::shared_ptr<const Dataset> dataset = dataset_;
+  for (;;) {
+    TypeNames names;
+    if (dataset) NMB_TRY(add_names_of_types(*dataset, &names));
+    if (std::optional<std::string> found = names.find(digest)) return *std::move(found);
+    if (group.empty()) return std::string();
+    const std::size_t slash = group.rfind('/');
+    group = slash == std::string_view::npos ? std::string_view() : group.substr(0, slash);
+    NMB_ASSIGN(const std::optional<BlockEntry> entry, file_->file.find(group));
+    dataset.reset();
+    if (entry) NMB_ASSIGN(dataset, file_->file.dataset(*entry));
+  }
 }
 
 Result<Elements> VarView::try_elements() const {

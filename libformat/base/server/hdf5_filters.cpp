@@ -1,8 +1,10 @@
 #include "server/hdf5_filters.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -137,6 +139,11 @@ class FilterProcess {
     std::unique_ptr<Hdf5Server> server = std::move(server_);
     NMB_ASSIGN(const int status, server->answer());
     Hdf5Server::give_back(std::move(server));
+    // The limit of time ends the process with SIGXCPU, damage with the signal of a crash.
+    for (const int signal : {SIGKILL, SIGTERM, SIGINT, SIGHUP})
+      if (WIFSIGNALED(status) && WTERMSIG(status) == signal)
+        return failure(Code::kIo, "nmb-hdf5 was ended by signal ", signal,
+                       " while it decoded a chunk");
     const Status why = Hdf5Server::ended_by_signal(status, "chunk");
     if (why.ok()) return Status(Code::kDamaged, "found a chunk on which nmb-hdf5 ended");
     return Status(Code::kDamaged, why.message());

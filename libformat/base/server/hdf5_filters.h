@@ -37,7 +37,8 @@ Status can_undo_filter(std::uint32_t filter);
 // Undoes a filter. Each thread that calls this at the same time has a process of its own. The
 // processes stay for later calls. *ended: set to true if the process ended or took too much time;
 // the caller should then not try further chunks of the same variable. Errors: kDamaged if HDF5
-// cannot undo the filter, or if the process ended; kUnsupported as for can_undo_filter(); kIo.
+// cannot undo the filter, or if the process ended; kUnsupported as for can_undo_filter(); kIo also
+// if somebody ended the process.
 Result<std::vector<std::byte>> undo_filter(const FilterRequest& request,
                                            std::span<const std::byte> bytes, bool* ended);
 

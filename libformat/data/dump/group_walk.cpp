@@ -136,16 +136,7 @@ class GroupWalk {
 class TypeCollector final : public GroupVisitor {
  public:
   Status begin(std::string_view, const Dataset* dataset, bool) override {
-    const Extension* const extension = dataset ? dataset->metadata.extension().get() : nullptr;
-    if (!extension) return {};
-    bool has_user_types = false;
-    for (std::size_t n = 0; n < extension->types.size(); ++n)
-      has_user_types = has_user_types || is_user_type(extension->types[n]);
-    if (!has_user_types) return {};
-    const std::vector<Digest> digests = type_digests(extension->types);
-    NMB_ASSIGN(const std::vector<Type> linked, linked_types(*extension));
-    for (const Type code : linked) names.add(extension->types, digests, code);
-    return {};
+    return dataset ? add_names_of_types(*dataset, &names) : Status();
   }
   Status end(std::string_view) override { return {}; }
 
@@ -167,6 +158,19 @@ Result<std::vector<Type>> linked_types(const Extension& extension) {
     }
   }
   return linked;
+}
+
+Status add_names_of_types(const Dataset& dataset, TypeNames* names) {
+  const Extension* const extension = dataset.metadata.extension().get();
+  if (!extension) return {};
+  bool has_user_types = false;
+  for (std::size_t n = 0; n < extension->types.size(); ++n)
+    has_user_types = has_user_types || is_user_type(extension->types[n]);
+  if (!has_user_types) return {};
+  const std::vector<Digest> digests = type_digests(extension->types);
+  NMB_ASSIGN(const std::vector<Type> linked, linked_types(*extension));
+  for (const Type code : linked) names->add(extension->types, digests, code);
+  return {};
 }
 
 Result<TypeNames> names_of_types(const FileBlocks& blocks) {

@@ -1,8 +1,10 @@
 #include "values/chunk_filters.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "wire/endian.h"
 #include "wire/joined_text.h"
 #include "wire/lzf.h"
+#include "wire/swap_values.h"
 
 namespace nmb {
 
@@ -146,9 +149,10 @@ bool is_own(const Filter& filter) {
          std::ranges::find(kOtherFilters, filter.id, &OtherFilter::id) != std::end(kOtherFilters);
 }
 bool is_decoded_alone(const Filter& filter) { return is_own(filter) || filter.id == kLzf; }
+constexpr std::uint32_t kScaleOffset = 6;
+
 // Returns whether the HDF5 library decodes a filter, or why not.
 Status can_hdf5_undo(const Filter& filter) {
-  constexpr std::uint32_t kScaleOffset = 6;
   constexpr std::size_t kScaleOffsetParameters = 20;
   if (filter.id == kScaleOffset && filter.parameters.size() < kScaleOffsetParameters)
     return Status(Code::kUnsupported,
@@ -166,10 +170,34 @@ Result<std::vector<std::byte>> without_lzf(std::span<const std::byte> bytes, std
   return std::move(*out);
 }
 
+// Returns the values of a chunk in which scaleoffset keeps all bits of each value, or nullopt for
+// other chunks. HDF5 1.14.2 to 1.14.5 refuse to read such chunks, which all versions write.
+std::optional<std::vector<std::byte>> whole_values(const Filter& filter,
+                                                   std::span<const std::byte> bytes,
+                                                   std::uint64_t limit) {
+  constexpr std::size_t kElements = 2, kElementSize = 4, kOrder = 6, kHead = 21;
+  if (filter.id != kScaleOffset || filter.parameters.size() <= kOrder || bytes.size() < kHead)
+    return std::nullopt;
+  const std::uint64_t size = filter.parameters[kElementSize];
+  if (size > 8 || !std::has_single_bit(size)) return std::nullopt;
+  const std::uint64_t length = filter.parameters[kElements] * size;
+  if (load_le<std::uint32_t>(bytes.data()) != 8 * size || length > limit ||
+      bytes.size() < kHead + length)
+    return std::nullopt;
+  const std::span<const std::byte> stored = bytes.subspan(kHead, length);
+  std::vector<std::byte> values(stored.begin(), stored.end());
+  // They have the byte order of the machine that wrote them, which HDF5 takes for this one's.
+  if (filter.parameters[kOrder] == 1)
+    swap_values(values.data(), values.data(), length / size, size);
+  return values;
+}
+
 // Undoes a filter with the HDF5 library.
 Result<std::vector<std::byte>> undone_by_hdf5(const Filter& filter,
                                               std::span<const std::byte> bytes, std::uint64_t limit,
                                               bool* ended) {
+  if (std::optional<std::vector<std::byte>> values = whole_values(filter, bytes, limit))
+    return *std::move(values);
   Result<std::vector<std::byte>> out =
       hdf5::undo_filter({filter.id, filter.parameters, limit}, bytes, ended);
   if (!out.ok() && out.status().code() == Code::kDamaged) return damaged(out.status().message());

@@ -87,8 +87,7 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
       return Status(
           Code::kUnsupported,
           "found values that " + unstored.why_absent +
-              (unstored.are_elsewhere ? " (nmconvert --materialise copies those of an HDF5 file)"
-                                      : ""));
+              (unstored.are_elsewhere ? " (external \"any\" reads those of an HDF5 file)" : ""));
     if (storage->kind == StorageKind::kNone || bytes == 0) {
       array.source = source_of(form::Repeated{std::move(unstored.value), bytes, extent->name()});
       if (extension->types.needs_heap(v.type))

@@ -37,6 +37,6 @@ Result<bool> forget_originals(Metadata* metadata);
 
 // Does the same as open_hdf5(), and adds the Hdf5Group::lost_references of all groups to *lost.
 Result<std::vector<std::shared_ptr<const LoadedBlock>>> open_groups(
-    std::shared_ptr<const ByteSource> file, std::vector<std::string>* lost);
+    std::shared_ptr<const ByteSource> file, OtherFiles other_files, std::vector<std::string>* lost);
 
 }  // namespace nmb::hdf5

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "files/spool_file.h"
+#include "nmb/options.h"
 #include "wire/bytes.h"
 #include "wire/failure.h"
 
@@ -37,6 +38,10 @@ struct Hdf5Group {
 // kCopied copies them to the spool; HDF5 then opens the other files without limits of time and
 // space.
 enum class OtherFiles : std::uint8_t { kLeft, kCopied };
+// HDF5 finds files by rules of its own, so that only a caller who allows all paths gets copies.
+inline OtherFiles other_files(ExternalPaths allowed) {
+  return allowed == ExternalPaths::kAny ? OtherFiles::kCopied : OtherFiles::kLeft;
+}
 
 struct ReadOptions {
   OtherFiles other_files = OtherFiles::kLeft;

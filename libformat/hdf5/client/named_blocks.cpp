@@ -44,7 +44,7 @@ Result<NamedBlocks> NamedBlocks::open(std::shared_ptr<const ByteSource> file) {
   }
   if (kind != FileKind::kHdf5) return refused_kind(*file, kind);
   std::vector<std::string> lost;
-  NMB_ASSIGN(List blocks, open_groups(std::move(file), &lost));
+  NMB_ASSIGN(List blocks, open_groups(std::move(file), OtherFiles::kLeft, &lost));
   if (!lost.empty())
     return failure(Code::kUnsupported, lost.front(),
                    ": found a reference to a deleted object; pack the file without it (nmcat), and "

@@ -16,7 +16,8 @@ namespace nmb {
 static constexpr std::uint64_t kMostMetadata = std::uint64_t{1} << 30, kMostMetadataFactor = 4;
 
 Result<std::vector<std::shared_ptr<const LoadedBlock>>> hdf5::open_groups(
-    std::shared_ptr<const ByteSource> file, std::vector<std::string>* lost) {
+    std::shared_ptr<const ByteSource> file, OtherFiles other_files,
+    std::vector<std::string>* lost) {
   const std::string name = file->name();
   const std::uint64_t most = kMostMetadata + kMostMetadataFactor * file->size();
   std::vector<std::shared_ptr<const LoadedBlock>> blocks;
@@ -33,7 +34,7 @@ Result<std::vector<std::shared_ptr<const LoadedBlock>>> hdf5::open_groups(
     blocks.push_back(std::move(block));
     return {};
   };
-  NMB_TRY(hdf5::read_file(std::move(file), add));
+  NMB_TRY(hdf5::read_file(std::move(file), add, {.other_files = other_files}));
   const auto less = [](const auto& a, const auto& b) { return a->name < b->name; };
   const auto same = [](const auto& a, const auto& b) { return a->name == b->name; };
   std::sort(blocks.begin(), blocks.end(), less);
@@ -45,9 +46,9 @@ Result<std::vector<std::shared_ptr<const LoadedBlock>>> hdf5::open_groups(
 }
 
 Result<std::vector<std::shared_ptr<const LoadedBlock>>> open_hdf5(
-    std::shared_ptr<const ByteSource> file) {
+    std::shared_ptr<const ByteSource> file, hdf5::OtherFiles other_files) {
   std::vector<std::string> lost;
-  return hdf5::open_groups(std::move(file), &lost);
+  return hdf5::open_groups(std::move(file), other_files, &lost);
 }
 
 }  // namespace nmb

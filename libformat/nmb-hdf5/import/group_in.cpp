@@ -400,7 +400,13 @@ Result<std::uint64_t> GroupIn::add_values(VarId variable, const std::string& obj
     NMB_TRY(check_sources(object, file_.file, file_.path, plist));
     set_layout_of_copy(space, creation);
     if (count == 0) return add_nothing(variable);
-    return add_read(variable, object, data_set, type, code, space, nullptr);
+    Result<std::uint64_t> begin = add_read(variable, object, data_set, type, code, space, nullptr);
+    if (begin.status().code() != Code::kNotFound) return begin;
+    std::string names;
+    NMB_ASSIGN(const std::vector<ExternalFile> files, external_files(object, plist));
+    for (const ExternalFile& file : files) names += (names.empty() ? "" : ", ") + file.name;
+    return Status(Code::kNotFound,
+                  object + ": values cannot be copied from " + names + ", which HDF5 cannot open");
   }
   if (heap) {
     NMB_ASSIGN(const bool stores, has_storage(data_set, object));
@@ -619,7 +625,13 @@ Result<std::uint64_t> GroupIn::add_chunks(VarId variable, const std::string& obj
 }
 
 Status GroupIn::add_external(VarId variable, const std::string& object, hid_t plist) {
-  Property& p = add_property(Property::Number::kExternalFiles, variable);
+  NMB_ASSIGN(std::vector<ExternalFile> files, external_files(object, plist));
+  add_property(Property::Number::kExternalFiles, variable).external_files = std::move(files);
+  return {};
+}
+
+Result<std::vector<ExternalFile>> GroupIn::external_files(const std::string& object, hid_t plist) {
+  std::vector<ExternalFile> files;
   NMB_ASSIGN(const int count, read_value(H5Pget_external_count(plist), object));
   for (int i = 0; i < count; ++i) {
     ExternalFile file;
@@ -631,9 +643,9 @@ Status GroupIn::add_external(VarId variable, const std::string& object, hid_t pl
     file.name = name;
     file.offset = static_cast<std::uint64_t>(offset);
     file.size = size;
-    p.external_files.push_back(std::move(file));
+    files.push_back(std::move(file));
   }
-  return {};
+  return files;
 }
 
 Status GroupIn::add_virtual(VarId variable, const std::string& object, hid_t plist) {

@@ -78,6 +78,7 @@ class GroupIn {
   Result<std::uint64_t> add_read(VarId variable, const std::string& object, hid_t data_set,
                                  hid_t type, Type code, const Space& space,
                                  const MissingChunks* missing);
+  static Result<std::vector<ExternalFile>> external_files(const std::string& object, hid_t plist);
   Status add_external(VarId variable, const std::string& object, hid_t plist);
   Status add_virtual(VarId variable, const std::string& object, hid_t plist);
   Result<ExtentRun> find_chunk(const std::string& object, hid_t data_set, const hsize_t* at,

@@ -58,7 +58,7 @@ Status RankInputs::check_outputs() const {
   const OutputSet& outputs = *options_.outputs;
   for (const std::string& input : options_.inputs) NMB_TRY(outputs.check_input(input, "input"));
   const bool begins_anew = !options_.resume.empty() && !JournaledOutput::has_notes(options_.output);
-  if (!options_.materialise && !begins_anew) return {};
+  if (options_.external != ExternalPaths::kAny && !begins_anew) return {};
   for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
     if (!options_.is_first_of_file(i)) continue;
     const auto file = PooledFile::open(options_.inputs[i], from_.files);

@@ -186,7 +186,8 @@ def of_failure(
 ) -> Error:
     """Makes the exception for a failure of the library."""
     kind = _KINDS.get(code, Error)
-    if code == "not_found" and message.startswith(("cannot ", "found an empty name of a file")):
+    no_file = message.startswith(("cannot ", "found an empty name of a file")) or "values cannot be copied from" in message
+    if code == "not_found" and no_file:
         kind = MissingFileError
     error = kind(message, file=file, offset=offset, rule=rule, object=object, code=code, text=text)
     if isinstance(error, OSError):

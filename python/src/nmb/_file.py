@@ -271,6 +271,8 @@ def open(  # noqa: A001
             only those, and does not notice damage.
         generation: the commit of an NMB file to read; None for the newest.
         external: which other files may be opened if this one refers to them: "none", "beneath" its folder, or "any".
+            With "any", values of external and virtual data sets of HDF5 are copied to a temporary file at once; all their
+            sources must exist, and what changes in them later is not noticed.
         cache: bytes of memory for the definitions of blocks.
         request_bytes: 0 for a local file. For a file on a network, the bytes that could be transferred in the time that a
             request takes: neighbouring ranges are then read together.
@@ -283,6 +285,8 @@ def open(  # noqa: A001
         if not 0 <= number < 1 << 63:
             raise UsageError(f"{what}: found {number}, expected at least 0")
     name = os.fsencode(path)
+    if not name:
+        raise UsageError("path: found an empty name")
     if b"\0" in name:  # the system's calls would end the name there
         raise UsageError("path: found a NUL in it")
     options = Options(os.path.abspath(name), bool(verify), _EXTERNAL[external], int(cache), int(request_bytes))

@@ -5,6 +5,7 @@ therefore remembers in which process its handle was opened (``epoch``), and open
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 from collections import OrderedDict
@@ -33,6 +34,7 @@ def _forked() -> None:
 
 
 os.register_at_fork(after_in_child=_forked)
+atexit.register(_shared.clear)
 
 
 class Options(NamedTuple):

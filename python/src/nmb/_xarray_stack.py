@@ -327,10 +327,13 @@ def _padded(columns: list[_Column], selected: Selected, dim: str, fill_value: An
 def _check_fill(column: _Column, fill: Any) -> None:
     """Fails unless the variable can hold a fill value that the caller gives."""
     dtype = shown_dtype(column.dtype)
-    if dtype.kind not in "iu":
+    if dtype.kind not in "iufc":
         return
     try:
-        fits = int(fill) == fill and np.iinfo(dtype).min <= fill <= np.iinfo(dtype).max
+        if dtype.kind in "iu":
+            fits = int(fill) == fill and np.iinfo(dtype).min <= fill <= np.iinfo(dtype).max
+        else:
+            fits = np.ndim(dtype.type(fill)) == 0 and not isinstance(fill, (str, bytes))
     except (OverflowError, TypeError, ValueError):
         fits = False
     if not fits:

@@ -96,6 +96,7 @@ class BlockStore(AbstractDataStore):
         self._block = block
         self._source = source
         self._above: dict[str, int] = {}
+        self._unnamed: dict[Any, str] = {}  # names of enums by type, enumerators and values
         self._is_classic = block is None or block._native().is_classic
 
     def _length(self, dim: str, stored: int) -> int:
@@ -150,7 +151,10 @@ class BlockStore(AbstractDataStore):
             return str
         names = _types.enum_of(variable.dtype)
         if names is not None:
-            return np.dtype(shown, metadata={"enum": names, "enum_name": variable._native().type_name})
+            name = variable._native().type_name.rpartition("/")[2]
+            if not name:  # netCDF gives such types names, because variables of other files need one
+                name = self._unnamed.setdefault((shown, *names.items()), f"_AnonymousEnum{len(self._unnamed) + 1}")
+            return np.dtype(shown, metadata={"enum": names, "enum_name": name})
         if shown.kind == "O":
             return variable.dtype.metadata["vlen"]
         if not self._is_classic and shown.kind in "iuf" and variable.storage.byteorder == "big":

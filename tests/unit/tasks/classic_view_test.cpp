@@ -532,9 +532,9 @@ TEST(ClassicView, WhatHdf5HasBesideVariablesIsTold) {
       "variable \"v\": found a dimension with the maximum length 50; its length is now fixed at 2\n"
       "variable \"null\": found a null dataspace instead of values; left out\n"
       "variable \"far\": found values that are stored in other files "
-      "(nmconvert --materialise copies those of an HDF5 file); left out\n"
+      "(external \"any\" reads those of an HDF5 file); left out\n"
       "variable \"mapped\": found values that are stored in other files "
-      "(nmconvert --materialise copies those of an HDF5 file); left out\n"
+      "(external \"any\" reads those of an HDF5 file); left out\n"
       "variable \"packed\": found chunks with filter 405 (nobody's), which NMB does not decode: " +
           hdf5::can_undo_filter(405).message() +
           "; left out\n"

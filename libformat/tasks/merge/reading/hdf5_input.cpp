@@ -22,8 +22,7 @@ Result<std::unique_ptr<hdf5::StartedFile>> Hdf5Starter::start(std::size_t index,
   if (started && started_index_ == index) return started;
   std::shared_ptr<const SpoolFile>& spool = spools_[index % 2];
   if (!spool) NMB_ASSIGN(spool, SpoolFile::create());
-  hdf5::ReadOptions read{options_.merge.materialise ? hdf5::OtherFiles::kCopied
-                                                    : hdf5::OtherFiles::kLeft};
+  hdf5::ReadOptions read{hdf5::other_files(options_.merge.external)};
   if (options_.move) read.place = options_.move(index, "").to;
   return hdf5::StartedFile::start(path, spool, read);
 }

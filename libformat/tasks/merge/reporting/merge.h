@@ -102,12 +102,11 @@ struct PackOptions {
   // Whether whole files are stored. FileReader::give_back() returns stored files. An absolute path
   // is recorded without its folders.
   Originals originals = Originals::kNone;
-  // Which external files may be opened to read values of NMB inputs. With Pack::link, this
-  // also limits where the inputs may be, relative to the output.
+  // Which external files may be opened to read values of inputs. With Pack::link, this also limits
+  // where the inputs may be, relative to the output. Values that HDF5 inputs have in other files
+  // are copied with kAny alone: the HDF5 library then opens any file that an input names, without
+  // limits on time and memory.
   ExternalPaths external = ExternalPaths::kBeneath;
-  // Whether values that HDF5 inputs have in other files are copied into the output. The HDF5
-  // library then opens any file that an input names, without limits on time and memory.
-  bool materialise = false;
 
   // --- how blocks are made ---
   // For modes other than Pack: whether the blocks of each NMB input count as inputs (nmb/merge.h).

@@ -178,7 +178,9 @@ void bind_variable(nb::module_& module) {
       .def_prop_ro("name", [](const VariableHandle& v) { return to_text(v.name); })
       .def_prop_ro("dtype", [](const VariableHandle& v) { return type_of(v).dtype(); })
       .def_prop_ro("type_name",
-                   [](const VariableHandle& v) { return to_text(type_of(v).type().name); })
+                   [](const VariableHandle& v) {
+                     return to_text(need(v.view.try_type_name(), v.full_name()));
+                   })
       .def_prop_ro(
           "shape",
           [](const VariableHandle& v) { return to_tuple(need(v.view.try_shape(), v.full_name())); })
