@@ -20,7 +20,7 @@ CostReport::CostReport(const std::string& path) {
     File one;
     int rank = 0;
     words >> rank >> one.define >> one.put >> one.get >> one.wait >> one.commit >> one.puts >>
-        one.gets >> one.put_bytes >> one.got_bytes;
+        one.gets >> one.bytes_put >> one.bytes_got;
     words.get();
     std::getline(words, one.path, '\t');
     std::getline(words, one.writer);
@@ -35,8 +35,8 @@ CostReport::CostReport(const std::string& path) {
     known->commit = std::max(known->commit, one.commit);
     known->puts += one.puts;
     known->gets += one.gets;
-    known->put_bytes += one.put_bytes;
-    known->got_bytes += one.got_bytes;
+    known->bytes_put += one.bytes_put;
+    known->bytes_got += one.bytes_got;
   }
 }
 
@@ -49,7 +49,7 @@ std::string CostReport::text() const {
         "  definitions {:.3f} s, puts {:.3f} s, gets {:.3f} s, waits {:.3f} s, commits {:.3f} s\n",
         file.define, file.put, file.get, file.wait, file.commit);
     text += fmt::format("  {} puts of {} bytes, {} gets of {} bytes, {} {}\n", file.puts,
-                        file.put_bytes, file.gets, file.got_bytes, file.processes,
+                        file.bytes_put, file.gets, file.bytes_got, file.processes,
                         file.processes == 1 ? "process" : "processes");
     if (!file.writer.empty()) text += fmt::format("  writer: {}\n", file.writer);
   }

@@ -22,7 +22,7 @@ class CostReport {
     int processes = 0;
     // Seconds: the highest of all processes. Calls and bytes: the sums.
     double define = 0, put = 0, get = 0, wait = 0, commit = 0;
-    unsigned long long puts = 0, gets = 0, put_bytes = 0, got_bytes = 0;
+    unsigned long long puts = 0, gets = 0, bytes_put = 0, bytes_got = 0;
   };
   std::vector<File> files_;
   bool caught_ = false;

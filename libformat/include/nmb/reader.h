@@ -139,8 +139,8 @@ class VarView {
   // Returns the type of the elements, whatever it is. Errors: kLimit.
   DataType datatype() const { return check(try_datatype()); }
   NMB_EXPORT Result<DataType> try_datatype() const;
-  // Returns the path of the named type of the elements, as netCDF programs show it: HDF5 may store a
-  // copy of the type without the name, which then is that of an equal type in the block or in a
+  // Returns the path of the named type of the elements, as netCDF programs show it: HDF5 may store
+  // a copy of the type without the name, which then is that of an equal type in the block or in a
   // block above it. Empty if no type is named.
   std::string type_name() const { return check(try_type_name()); }
   NMB_EXPORT Result<std::string> try_type_name() const;
