@@ -51,6 +51,48 @@ TEST_F(RanksTest, StepsOfATimeLoop) {
   }
 }
 
+TEST_F(RanksTest, RanksReadEachOthersValuesAndRedefineAlike) {
+  run_threads(3, [&](Ranks& ranks) {
+    Writer out(path(), ranks);
+    Block b = out.block("b");
+    const Dim time = b.dim("time", kUnlimited);
+    Var v = b.var<int>("v", {time});
+    out.end_define();
+    const int rank = ranks.rank();
+    v.put({{rank}, {1}}, rank + 1);
+    int own = 0;
+    v.get({{rank}, {1}}, std::span(&own, 1));
+    EXPECT_EQ(own, rank + 1);
+    out.flush();
+    EXPECT_EQ(b.records(), 3U);
+    std::vector<int> all(3);
+    v.get(all);
+    EXPECT_EQ(all, (std::vector<int>{1, 2, 3}));
+    out.redefine();
+    Var w = b.var<double>("w", {b.dim("x", 4)});
+    v.att("units", "m").rename("value");
+    out.end_define();
+    if (rank == 2)
+      w.put_all({{1}, {2}}, std::vector<int>{7, 8});
+    else
+      w.put_all();
+    std::vector<double> found(2);
+    if (rank == 0)
+      w.get_all({{2}, {2}}, found);
+    else
+      w.get_all();
+    if (rank == 0) {
+      EXPECT_EQ(found, (std::vector<double>{8, 9.9692099683868690e+36}));
+    }
+    v.get(all);
+    EXPECT_EQ(all, (std::vector<int>{1, 2, 3}));
+    out.close();
+  });
+  const Reader in(path());
+  EXPECT_EQ(in.read<int>("b/value"), (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(in.var("b/value").att("units").text(), "m");
+}
+
 TEST_F(RanksTest, OneReadsAndAllGet) {
   run_threads(3, [&](Ranks& ranks) {
     Writer out(path(), ranks);

@@ -37,20 +37,6 @@ inline bool put_or_skip(Var& t, std::uint64_t first, std::span<const float> mine
   return try_put_all_locally(t, {{first}, {mine.size()}}, mine).ok();
 }
 
-// --- all ranks redefine a committed block alike ---
-
-// redefine() for blocks to which each rank adds the same definitions by the same calls.
-// end_define() fails with kConflict if they differ; handles that the ranks get are of the same
-// objects.
-Status try_redefine_alike(Writer& out, std::span<const Block> blocks);
-
-inline Var add_pressure(Writer& out, Block run) {
-  check(try_redefine_alike(out, {&run, 1}));
-  Var p = run.var<double>("p", {run.dim("time")}).att("units", "Pa");
-  out.end_define();
-  return p;
-}
-
 // --- a rank that takes part with nothing ---
 
 // Answers the collective calls of the other ranks, without definitions and values of its own, until

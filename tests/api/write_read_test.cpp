@@ -140,6 +140,87 @@ TEST_F(WriteReadTest, RequestsArePutTogether) {
   EXPECT_EQ(c, all);
 }
 
+// Before a commit, the writer itself reads what was put; the rest is the fill value.
+TEST_F(WriteReadTest, TheWriterReadsWhatWasPut) {
+  Writer out(path());
+  Block b = out.block("b");
+  const Dim time = b.dim("time", kUnlimited), x = b.dim("x", 3);
+  Var v = b.var<short>("v", {time, x}).att("_FillValue", short{-1});
+  Var name = b.var<char>("name", {x});
+  v.put({{1, 1}, {1, 2}}, std::vector<int>{5, 300});
+  std::vector<int> all(6);
+  v.get(all);
+  EXPECT_EQ(all, (std::vector<int>{-1, -1, -1, -1, 5, 300}));
+  std::vector<signed char> bytes(2);
+  EXPECT_EQ(v.try_get({{1, 1}, {1, 2}}, bytes).code(), Code::kRange);
+  EXPECT_EQ(bytes[0], 5);
+  EXPECT_EQ(v.try_get({{2, 0}, {1, 3}}, std::span(all).first(3)).code(), Code::kUsage);
+  EXPECT_EQ(v.try_get(std::span(all).first(3)).code(), Code::kUsage);
+  EXPECT_EQ(name.try_get(std::span(all).first(3)).code(), Code::kUsage);
+  out.sync();
+  // Values that replace committed ones, and definitions that move them.
+  v.put({{0, 0}, {1, 1}}, 9);
+  Var fixed = b.var<double>("fixed", {x});
+  std::vector<double> doubles(3);
+  std::string text(3, '?');
+  out.get(std::vector<GetRequest>{{v, {{0, 0}, {2, 3}}, all},
+                                  {fixed, {{0}, {3}}, doubles},
+                                  {name, {{0}, {3}}, std::span(text)}});
+  EXPECT_EQ(all, (std::vector<int>{9, -1, -1, -1, 5, 300}));
+  EXPECT_EQ(doubles[2], 9.9692099683868690e+36);
+  EXPECT_EQ(text, std::string(3, '\0'));
+  std::vector<Status> statuses(2);
+  EXPECT_EQ(out.try_get_all(std::vector<GetRequest>{{v, {{0, 0}, {1, 1}}, std::span(all).first(1)},
+                                                    {v, {{9, 0}, {1, 1}}, std::span(all).first(1)}},
+                            statuses)
+                .code(),
+            Code::kUsage);
+  EXPECT_TRUE(statuses[0].ok());
+  EXPECT_FALSE(statuses[1].ok());
+  out.flush();
+  out.close();
+  EXPECT_EQ(v.try_get(all).code(), Code::kUsage) << "after close()";
+  EXPECT_EQ(Reader(path()).read<int>("b/v"), (std::vector<int>{9, -1, -1, -1, 5, 300}));
+}
+
+TEST_F(WriteReadTest, NamesAndAttributesChange) {
+  Writer out(path());
+  Block b = out.block("b").att("title", "old").att("gone", 1);
+  const Dim x = b.dim("x", 2);
+  Var v = b.var<int>("v", {x}).att("units", "m").att("note", "text");
+  Var w = b.var<int>("w", {x});
+  w.rename("z");
+  v.put(std::vector<int>{1, 2});
+  for (const bool committed : {false, true}) {
+    if (committed) out.sync();
+    const std::string end = committed ? "2" : "1";
+    v.rename("v" + end);
+    b.rename(x, "x" + end);
+    EXPECT_EQ(v.try_rename("z").code(), Code::kExists);
+    EXPECT_EQ(v.try_remove_att("none").code(), Code::kNotFound);
+    EXPECT_EQ(v.try_rename_att("units", "note").code(), Code::kExists);
+    EXPECT_NE(v.try_rename("a/b").code(), Code::kOk);
+  }
+  b.remove_att("gone");
+  b.rename_att("title", "name");
+  v.rename_att("units", "unit");
+  v.remove_att("note");
+  const std::vector<int> never{3, 4};
+  const std::vector<Request> requests{w.iput(never)};
+  out.cancel(requests);
+  EXPECT_EQ(out.try_cancel(requests).code(), Code::kUsage);
+  out.close();
+  const Reader in(path());
+  const BlockView read = in.block("b");
+  EXPECT_EQ(read.att("name").text(), "old");
+  EXPECT_EQ(read.atts().size(), 1U);
+  EXPECT_EQ(read.var("v2").read<int>(), (std::vector<int>{1, 2}));
+  EXPECT_EQ(read.var("v2").dims(), std::vector<std::string>{"x2"});
+  EXPECT_EQ(read.var("v2").att("unit").text(), "m");
+  EXPECT_EQ(read.var("v2").atts().size(), 1U);
+  EXPECT_EQ(read.var("z").read<int>()[0], -2147483647);
+}
+
 // Would catch: a writer that takes another writer's request, or the request 0, for its own.
 TEST_F(WriteReadTest, ARequestBelongsToItsWriter) {
   const std::vector<int> ones{1, 1}, twos{2, 2};
@@ -885,26 +966,28 @@ TEST_F(WriteReadTest, OptionsOutOfRangeAreRefused) {
 }
 
 // Would catch: a message about a call that the program did not make.
-TEST_F(WriteReadTest, ARefusedDefinitionNamesItsCall) {
+// Requests stay open while definitions change; a wait checks them again.
+TEST_F(WriteReadTest, DefinitionsChangeWhileRequestsAreOpen) {
   Writer out(path());
-  Block b = out.block("b");
-  Var v = b.var<int>("v", {b.dim("x", 2)});
+  Block b = out.block("b"), gone = out.block("gone");
+  Var v = b.var<int>("v", {b.dim("x", 2)}), w = gone.var<int>("w");
   const std::vector<int> values{1, 2};
-  const Request r = v.iput(values);
-  const auto refused = [](const Status& status, const std::string& call) {
-    EXPECT_EQ(status.code(), Code::kUsage);
-    EXPECT_NE(status.message().find("before " + call), std::string::npos) << status.text();
-  };
-  refused(b.try_samples(1), "samples()");
-  refused(b.try_tag("t", 1), "tag()");
-  refused(b.try_att("a", 1), "att()");
-  refused(v.try_att("a", 1), "att()");
-  refused(b.try_dim("y", 1).status(), "dim()");
-  refused(out.try_block("c").status(), "block()");
-  refused(out.try_rename(b, "c"), "rename()");
-  refused(out.try_remove(b), "remove()");
-  out.wait({r});
+  const int one = 1;
+  const std::vector<Request> requests{v.iput(values), w.iput(one)};
+  b.samples(1).att("a", 1);
+  v.att("a", 1).rename("values");
+  b.dim("y", 1);
+  out.block("c");
+  out.rename(b, "renamed");
+  out.remove(gone);
+  std::vector<Status> statuses(2);
+  EXPECT_EQ(out.try_wait(requests, statuses).code(), Code::kUsage);
+  EXPECT_TRUE(statuses[0].ok()) << statuses[0].text();
+  EXPECT_EQ(statuses[1].code(), Code::kUsage) << "its block was removed";
   out.close();
+  const Reader in(path());
+  EXPECT_EQ(in.read<int>("renamed/values"), values);
+  EXPECT_EQ(in.blocks().size(), 2U);
 }
 
 TEST_F(WriteReadTest, ListsAndNumbersAsTheyAreWritten) {

@@ -281,10 +281,41 @@ Status refuses_values(Communicator& ranks, const std::function<void(Definer&)>& 
 RANK_CASE(ConflictOfChangesOfACommittedBlock) {
   return refuses_definitions(
       ranks,
-      [](bool, Definer& definer) {
-        definer.text(definer.block("run/fields"), kGlobal, "title", "later");
+      [](bool second, Definer& definer) {
+        definer.text(definer.block("run/fields"), kGlobal, "title", second ? "two" : "one");
       },
-      "fields\": found changed" + on_second(ranks) + ", expected only changed" + on_first(ranks));
+      "fields\": attribute \"title\": values: found \"two\"" + on_second(ranks) +
+          ", expected \"one\" as" + on_first(ranks));
+}
+
+// The second rank adds a variable that the first does not add.
+RANK_CASE(ConflictOfAdditionsToACommittedBlock) {
+  return refuses_definitions(
+      ranks,
+      [](bool second, Definer& definer) {
+        const BlockId block = definer.block("run/fields");
+        definer.text(block, kGlobal, "title", "later");
+        if (second) definer.variable(block, "more", Type::kInt, {});
+      },
+      "fields\": rank " + std::to_string(second_of(ranks)) +
+          " has changed it otherwise than rank " + std::to_string(first_of(ranks)));
+}
+
+// The second rank has put values to a block that the first changes.
+RANK_CASE(ConflictOfAChangeAndUncommittedValues) {
+  return refuses_later(
+      ranks,
+      [&](FileWriter& writer, Definer& definer) -> Status {
+        NMB_TRY(writer.end_define());
+        if (ranks.rank() == second_of(ranks)) definer.put("run/fields", "v", 5);
+        NMB_TRY(ranks.agree(definer.status()));
+        NMB_TRY(writer.redefine());
+        if (ranks.rank() == first_of(ranks))
+          definer.text(definer.block("run/fields"), kGlobal, "title", "later");
+        return writer.end_define();
+      },
+      "fields\": found values put" + on_second(ranks) + ", expected only changed" +
+          on_first(ranks));
 }
 
 RANK_CASE(ConflictOfAChangeAndARemoval) {

@@ -240,7 +240,7 @@ RANK_CASE(OpenRequestsOfOneRankAreToldToAll) {
                writer->iput(block, 1, {{0}, {1}, {}}, std::span<const int>(value)));
     requests.push_back(request);
   }
-  for (const Status& status : {writer->sync(), writer->redefine(), writer->close()})
+  for (const Status& status : {writer->sync(), writer->close()})
     NMB_TRY(test::expect_failure_of_all(ranks, status, Code::kUsage, "1 request is open"));
   NMB_TRY(writer->wait_all(requests));
   NMB_TRY(writer->close());
@@ -249,6 +249,49 @@ RANK_CASE(OpenRequestsOfOneRankAreToldToAll) {
     NMB_ASSIGN(const Object object, reader->object("shared/count"));
     NMB_ASSIGN(const std::vector<int> values, object.block->read_all<int>(object.variable));
     return expect(values == value, "the value of the request");
+  };
+  return ranks.agree(ranks.rank() == 0 ? check() : Status());
+}
+
+// Requests that are made in define mode, or before the definitions change, are put afterwards.
+RANK_CASE(RequestsStayOpenWhileDefinitionsChange) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  const std::string path = folder.file("modes.nmb");
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  const auto rank = static_cast<std::uint64_t>(ranks.rank());
+  const int early = 10 + ranks.rank(), late = 20 + ranks.rank(), never = -1;
+  NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+             FileWriter::create(path, test::small_pieces(), ranks));
+  NMB_ASSIGN(const BlockId block, writer->define_block("b"));
+  NMB_ASSIGN(const DimId time, writer->def_dim(block, "time", kUnlimited));
+  NMB_TRY(writer->def_var(block, "v", Type::kInt, std::span(&time, 1)).status());
+  const auto at = [](std::uint64_t record) { return Hyperslab{{record}, {1}, {}}; };
+  const auto one = [](const int& value) { return std::span<const int>(&value, 1); };
+  NMB_ASSIGN(const RequestId first, writer->iput(block, 0, at(rank), one(early)));
+  NMB_TRY(expect(writer->iput(block, 1, at(rank), one(early)).status().code() == Code::kUsage,
+                 "no such variable"));
+  NMB_TRY(writer->end_define());
+  NMB_ASSIGN(const RequestId second, writer->iput(block, 0, at(size + rank), one(late)));
+  NMB_ASSIGN(const RequestId cancelled, writer->iput(block, 0, at(rank), one(never)));
+  NMB_TRY(writer->redefine());
+  NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", 3));
+  NMB_TRY(writer->def_var(block, "fixed", Type::kInt, std::span(&x, 1)).status());
+  NMB_TRY(writer->end_define());
+  NMB_TRY(writer->cancel(std::span(&cancelled, 1)));
+  NMB_TRY(expect(writer->cancel(std::span(&cancelled, 1)).code() == Code::kUsage, "it is closed"));
+  const RequestId both[] = {first, second};
+  NMB_TRY(writer->wait_all(both));
+  NMB_TRY(writer->close());
+  auto check = [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const LoadedBlock> read, reader->block("b"));
+    NMB_ASSIGN(const std::vector<int> values, read->read_all<int>(0));
+    NMB_TRY(expect(values.size() == 2 * size, "two records of each rank"));
+    for (std::uint64_t i = 0; i < size; ++i)
+      NMB_TRY(expect(
+          values[i] == 10 + static_cast<int>(i) && values[size + i] == 20 + static_cast<int>(i),
+          "the values of both requests"));
+    return expect(test::findings_of(std::filesystem::path(path)).empty(), "a sound file");
   };
   return ranks.agree(ranks.rank() == 0 ? check() : Status());
 }

@@ -13,6 +13,7 @@
 #include "parallel/collective_call.h"
 #include "reader/file_reader.h"
 #include "support/model.h"
+#include "support/rank_cases.h"
 #include "support/rank_program.h"
 #include "support/sanitized.h"
 #include "wire/hash.h"
@@ -76,6 +77,23 @@ Status put_by_requests(Communicator& ranks, Definer& definer, FileWriter& writer
   return writer.wait_all(requests);
 }
 
+// Reads values that are not committed, and all ranks change the definitions of their block; a new
+// variable moves the records.
+Status get_and_change(Communicator& ranks, Definer& definer, FileWriter& writer) {
+  NMB_ASSIGN(const BlockId block, writer.find_block("records"));
+  std::vector<int> found(5);
+  const Get get{block, 0, {{static_cast<std::uint64_t>(ranks.rank()) + 3}, {5}, {}}, found};
+  NMB_TRY(writer.get_all(std::span(&get, 1)));
+  const std::vector<int> before = found;
+  NMB_TRY(writer.redefine());
+  const DimId x = definer.dimension(block, "fixed x", 300);
+  definer.variable(block, "fixed", Type::kInt, std::span(&x, 1));
+  NMB_TRY(ranks.agree(definer.status()));
+  NMB_TRY(writer.end_define());
+  NMB_TRY(writer.get_all(std::span(&get, 1)));
+  return ranks.agree(expect(found == before, "the same values at their new offsets"));
+}
+
 constexpr std::uint64_t kSmall = 100, kMiddle = 4000, kLarge = 40000, kShared = 50000;
 
 }  // namespace
@@ -135,6 +153,7 @@ Status change_session(Communicator& ranks, const std::string& path,
   put_part(ranks, definer, "shared", kShared, 9);
   NMB_TRY(put_record(ranks, definer, *writer));
   NMB_TRY(put_by_requests(ranks, definer, *writer));
+  NMB_TRY(get_and_change(ranks, definer, *writer));
   NMB_TRY(writer->sync());
   NMB_TRY(writer->redefine());
   define_values(definer, own(ranks, "last"), kMiddle);

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "nmb/ranks.h"
@@ -35,8 +34,7 @@ struct WriterState {
 
   bool is_alone() const { return !ranks || ranks->size() == 1; }
   // Get ready for definitions and for values. A rank that is not alone must be ready.
-  // operation: what the program has called, for messages.
-  Status begin_define(std::string_view operation);
+  Status begin_define();
   Status begin_values();
 
  private:

@@ -6,6 +6,7 @@
 
 #include "handles/handle_parts.h"
 #include "handles/json_object.h"
+#include "handles/reader_state.h"
 #include "view/hdf5_view.h"
 #include "wire/checked.h"
 #include "wire/failure.h"
@@ -84,12 +85,10 @@ auto inquire(const std::shared_ptr<WriterState>& state, Call call) -> decltype(c
   NMB_TRY(check_open(state));
   return call(*state->file);
 }
-// operation: what the program has called, for messages.
 template <class Call>
-auto define(const std::shared_ptr<WriterState>& state, std::string_view operation, Call call)
-    -> decltype(call(*state->file)) {
+auto define(const std::shared_ptr<WriterState>& state, Call call) -> decltype(call(*state->file)) {
   NMB_TRY(check_open(state));
-  NMB_TRY(state->begin_define(operation));
+  NMB_TRY(state->begin_define());
   return call(*state->file);
 }
 template <class Call>
@@ -136,6 +135,20 @@ Result<Hyperslab> records_slab(FileWriter& file, BlockId block, VarId id, std::u
   return slab;
 }
 
+// Returns the slab of all values that a variable has now.
+Result<Hyperslab> whole_slab(FileWriter& file, BlockId block, VarId id) {
+  NMB_TRY(file.check_not_from_hdf5(block, "its values cannot be read before they are committed"));
+  NMB_ASSIGN(const Metadata* metadata, file.metadata(block));
+  NMB_ASSIGN(const std::uint64_t records, file.records(block));
+  Hyperslab slab;
+  for (const DimId of_var : metadata->variable(id).dimensions) {
+    const Dimension dimension = metadata->dimension(of_var);
+    slab.start.push_back(0);
+    slab.count.push_back(dimension.is_record() ? records : dimension.length);
+  }
+  return slab;
+}
+
 std::vector<RequestId> ids_of(std::span<const Request> requests) {
   std::vector<RequestId> ids;
   ids.reserve(requests.size());
@@ -145,9 +158,9 @@ std::vector<RequestId> ids_of(std::span<const Request> requests) {
 
 }  // namespace
 
-Status WriterState::begin_define(std::string_view operation) {
+Status WriterState::begin_define() {
   if (defining || !is_alone()) return {};  // the writer refuses definitions at the wrong time
-  NMB_TRY(file->redefine_for(operation));
+  NMB_TRY(file->redefine());
   defining = true;
   return {};
 }
@@ -162,7 +175,7 @@ Status WriterState::begin_values() {
 // --- variables ---
 
 Status Var::try_att(std::string_view name, ConstArray values) {
-  return define(writer_, "att()", [&](FileWriter& file) -> Status {
+  return define(writer_, [&](FileWriter& file) -> Status {
     Type type = type_for(values.type());
     if (name == "_FillValue") {
       NMB_ASSIGN(const Metadata* metadata, file.metadata(block_));
@@ -172,8 +185,17 @@ Status Var::try_att(std::string_view name, ConstArray values) {
   });
 }
 Status Var::try_att(std::string_view name, Type type, ConstArray numbers) {
-  return define(writer_, "att()",
+  return define(writer_,
                 [&](FileWriter& file) { return file.put_att(block_, id_, name, type, numbers); });
+}
+Status Var::try_rename_att(std::string_view from, std::string_view to) {
+  return define(writer_, [&](FileWriter& file) { return file.rename_att(block_, id_, from, to); });
+}
+Status Var::try_remove_att(std::string_view name) {
+  return define(writer_, [&](FileWriter& file) { return file.remove_att(block_, id_, name); });
+}
+Status Var::try_rename(std::string_view name) {
+  return define(writer_, [&](FileWriter& file) { return file.rename_var(block_, id_, name); });
 }
 Status Var::try_put(ConstArray values) {
   return with_values(writer_, [&](FileWriter& file) { return file.put(block_, id_, values); });
@@ -217,6 +239,24 @@ Status Var::try_put_all(const Hyperslab& slab, ConstArray values) {
                      [&](FileWriter& file) { return file.put_all(block_, id_, slab, values); });
 }
 Status Var::try_put_all() { return try_put_all({{0}, {0}}, ConstArray(MemoryType::kDouble, {})); }
+Status Var::try_get(MutableArray out) {
+  return with_values(writer_, [&](FileWriter& file) -> Status {
+    NMB_ASSIGN(const Hyperslab slab, whole_slab(file, block_, id_));
+    return file.get(block_, id_, slab, out);
+  });
+}
+Status Var::try_get(const Hyperslab& slab, MutableArray out) {
+  return with_values(writer_, [&](FileWriter& file) { return file.get(block_, id_, slab, out); });
+}
+Status Var::try_get_all(const Hyperslab& slab, MutableArray out) {
+  return with_values(writer_, [&](FileWriter& file) {
+    const Get one{block_, id_, slab, out};
+    return file.get_all(std::span(&one, 1));
+  });
+}
+Status Var::try_get_all() {
+  return with_values(writer_, [](FileWriter& file) { return file.get_all({}); });
+}
 Result<Request> Var::try_iput(ConstArray values) {
   return with_values(writer_, [&](FileWriter& file) -> Result<Request> {
     NMB_ASSIGN(const RequestId id, file.iput(block_, id_, values));
@@ -240,7 +280,7 @@ Result<Dim> Block::try_dim(std::string_view name, DimIndex length) {
   return define_dim(name, length.value);
 }
 Result<Dim> Block::define_dim(std::string_view name, std::uint64_t length) {
-  return define(writer_, "dim()", [&](FileWriter& file) -> Result<Dim> {
+  return define(writer_, [&](FileWriter& file) -> Result<Dim> {
     NMB_ASSIGN(const DimId id, file.def_dim(id_, name, length));
     return Dim(writer_->number, id_, id);
   });
@@ -253,7 +293,7 @@ Result<Dim> Block::try_dim(std::string_view name) {
   });
 }
 Result<Var> Block::try_var(std::string_view name, Type type, std::span<const Dim> dims) {
-  return define(writer_, "var()", [&](FileWriter& file) -> Result<Var> {
+  return define(writer_, [&](FileWriter& file) -> Result<Var> {
     std::vector<DimId> ids;
     ids.reserve(dims.size());
     for (const Dim& dim : dims) {
@@ -274,17 +314,64 @@ Result<Var> Block::try_var(std::string_view name) {
   });
 }
 Status Block::try_att(std::string_view name, Type type, ConstArray numbers) {
-  return define(writer_, "att()",
+  return define(writer_,
                 [&](FileWriter& file) { return file.put_att(id_, kGlobal, name, type, numbers); });
 }
+Status Block::try_rename_att(std::string_view from, std::string_view to) {
+  return define(writer_, [&](FileWriter& file) { return file.rename_att(id_, kGlobal, from, to); });
+}
+Status Block::try_remove_att(std::string_view name) {
+  return define(writer_, [&](FileWriter& file) { return file.remove_att(id_, kGlobal, name); });
+}
+Status Block::try_rename(const Dim& dim, std::string_view name) {
+  return define(writer_, [&](FileWriter& file) -> Status {
+    if (dim.writer_ != writer_->number || dim.block_ != id_)
+      return Status(Code::kUsage, "the dimension is another block's or writer's");
+    return file.rename_dim(id_, dim.id_, name);
+  });
+}
 Status Block::try_samples(DimIndex number) {
-  return define(writer_, "samples()", [&](FileWriter& file) {
+  return define(writer_, [&](FileWriter& file) {
     return file.set_field(id_, &EntryFields::samples, number.value);
   });
 }
 Status Block::try_tag(std::string_view name, TagValue value) {
-  return define(writer_, "tag()",
+  return define(writer_,
                 [&](FileWriter& file) { return file.set_tag(id_, name, std::move(value)); });
+}
+Result<BlockDefinitions> Block::try_definitions() {
+  return inquire(writer_, [&](FileWriter& file) -> Result<BlockDefinitions> {
+    NMB_TRY(file.check_not_from_hdf5(id_, "a Reader shows its definitions"));
+    NMB_ASSIGN(const Metadata* const metadata, file.metadata(id_));
+    const auto dataset = std::make_shared<Dataset>();
+    dataset->metadata = *metadata;
+    NMB_TRY(dataset->metadata.settle_names());
+    NMB_ASSIGN(dataset->records, file.records(id_));
+    NMB_ASSIGN(dataset->layout, file.layout(id_));
+    const auto atts = [&](VarId owner) {
+      std::vector<AttView> all;
+      dataset->metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
+        all.push_back(ReaderState::view(dataset, owner, attribute, {}));
+      });
+      return all;
+    };
+    BlockDefinitions out;
+    for (DimId d = 0; d < dataset->metadata.dimension_count(); ++d) {
+      const Dimension dim = dataset->metadata.dimension(d);
+      out.dims.push_back({std::string(dim.name), dim.is_record() ? dataset->records : dim.length,
+                          dim.is_record(), dim.is_record()});
+    }
+    for (VarId v = 0; v < dataset->metadata.variable_count(); ++v) {
+      const Variable var = dataset->metadata.variable(v);
+      out.vars.push_back({Var(writer_, id_, v),
+                          std::string(var.name),
+                          var.type,
+                          {var.dimensions.begin(), var.dimensions.end()},
+                          atts(v)});
+    }
+    out.atts = atts(kGlobal);
+    return out;
+  });
 }
 Result<std::uint64_t> Block::try_records() {
   return inquire(writer_, [&](FileWriter& file) { return file.records(id_); });
@@ -327,7 +414,7 @@ Result<Block> Writer::try_block(std::string_view name) {
     if (found.ok()) return Block(state_, *found);
     if (found.status().code() != Code::kNotFound) return found.status();
   }
-  return define(state_, "block()", [&](FileWriter& file) -> Result<Block> {
+  return define(state_, [&](FileWriter& file) -> Result<Block> {
     Result<BlockId> id = file.define_block(name);
     if (id.status().code() == Code::kExists) id = file.find_block(name);
     if (!id.ok()) return id.status();
@@ -344,7 +431,7 @@ Result<std::vector<Block>> Writer::try_open_blocks(std::span<const std::string_v
 }
 Status Writer::try_remove(const Block& block) {
   NMB_TRY(check_block(block.writer_, state_));
-  return define(state_, "remove()", [&](FileWriter& file) -> Status {
+  return define(state_, [&](FileWriter& file) -> Status {
     NMB_TRY(file.check_not_from_hdf5(block.id_,
                                      "other blocks may refer to it, and it cannot be removed; "
                                      "nmcat --exclude copies the other blocks into a new file"));
@@ -353,7 +440,7 @@ Status Writer::try_remove(const Block& block) {
 }
 Status Writer::try_rename(const Block& block, std::string_view name) {
   NMB_TRY(check_block(block.writer_, state_));
-  return define(state_, "rename()", [&](FileWriter& file) -> Status {
+  return define(state_, [&](FileWriter& file) -> Status {
     NMB_TRY(file.check_not_from_hdf5(block.id_,
                                      "other blocks may refer to it by its name, and it cannot be "
                                      "renamed; nmcat gives blocks other names in a new file"));
@@ -372,17 +459,52 @@ Status Writer::try_end_define() {
   state_->defining = false;
   return {};
 }
+Status Writer::try_discard() {
+  NMB_TRY(inquire(state_, [](FileWriter& file) { return file.discard(); }));
+  state_->defining = false;
+  return {};
+}
 Status Writer::try_redefine() {
   NMB_TRY(inquire(state_, [](FileWriter& file) { return file.redefine(); }));
   state_->defining = true;
   return {};
 }
+Status Writer::try_cancel(std::span<const Request> requests) {
+  return inquire(state_, [&](FileWriter& file) { return file.cancel(ids_of(requests)); });
+}
 Status Writer::try_wait(std::span<const Request> requests, std::span<Status> statuses) {
-  return inquire(state_, [&](FileWriter& file) { return file.wait(ids_of(requests), statuses); });
+  return with_values(state_,
+                     [&](FileWriter& file) { return file.wait(ids_of(requests), statuses); });
 }
 Status Writer::try_wait_all(std::span<const Request> requests, std::span<Status> statuses) {
   return with_values(state_,
                      [&](FileWriter& file) { return file.wait_all(ids_of(requests), statuses); });
+}
+Result<std::vector<Get>> Writer::gets_of(std::span<const GetRequest> requests) const {
+  std::vector<Get> gets;
+  gets.reserve(requests.size());
+  for (const GetRequest& request : requests) {
+    NMB_TRY(check_handle(request.var.writer_));
+    if (request.var.writer_ != state_)
+      return Status(Code::kUsage, "the variable is another writer's");
+    gets.push_back({request.var.block_, request.var.id_, request.slab, request.out});
+  }
+  return gets;
+}
+Status Writer::try_get(std::span<const GetRequest> requests, std::span<Status> statuses) {
+  return with_values(state_, [&](FileWriter& file) -> Status {
+    NMB_ASSIGN(const std::vector<Get> gets, gets_of(requests));
+    return file.get(gets, statuses);
+  });
+}
+Status Writer::try_get_all(std::span<const GetRequest> requests, std::span<Status> statuses) {
+  return with_values(state_, [&](FileWriter& file) {
+    const Result<std::vector<Get>> gets = gets_of(requests);
+    return gets.ok() ? file.get_all(*gets, statuses) : file.get_all({}, {}, gets.status());
+  });
+}
+Status Writer::try_flush() {
+  return with_values(state_, [](FileWriter& file) { return file.flush(); });
 }
 Status Writer::try_sync() {
   return with_values(state_, [&](FileWriter& file) { return file.sync(); });

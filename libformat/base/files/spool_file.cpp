@@ -21,9 +21,19 @@ Result<std::shared_ptr<SpoolFile>> SpoolFile::create() {
     error.clear();
   }
   if (error) return Status(Code::kIo, "there is no folder for temporary files; set TMPDIR");
-  const int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor < 0) return system_error(errno, folder.string(), "make a temporary file");
-  return std::shared_ptr<SpoolFile>(new SpoolFile(descriptor, folder.string()));
+  return create_in(folder.string());
+}
+
+Result<std::shared_ptr<SpoolFile>> SpoolFile::create_in(const std::string& folder) {
+  int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  // Some file systems, for example NFS, have no files without a name.
+  if (descriptor < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+    std::string path = (std::filesystem::path(folder) / ".nmb-XXXXXX").string();
+    descriptor = mkostemp(path.data(), O_CLOEXEC);
+    if (descriptor >= 0) unlink(path.c_str());
+  }
+  if (descriptor < 0) return system_error(errno, folder, "make a temporary file");
+  return std::shared_ptr<SpoolFile>(new SpoolFile(descriptor, folder));
 }
 
 SpoolFile::~SpoolFile() { close(descriptor_); }

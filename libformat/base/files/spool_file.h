@@ -16,6 +16,8 @@ class SpoolFile final : public ByteSource {
  public:
   // Creates the file in the folder for temporary files (TMPDIR). Errors: kIo.
   static Result<std::shared_ptr<SpoolFile>> create();
+  // Creates the file in `folder`.
+  static Result<std::shared_ptr<SpoolFile>> create_in(const std::string& folder);
   ~SpoolFile() override;
   SpoolFile(const SpoolFile&) = delete;
   SpoolFile& operator=(const SpoolFile&) = delete;

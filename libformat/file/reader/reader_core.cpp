@@ -293,6 +293,15 @@ struct LoadedExtent {
 
 }  // namespace
 
+Result<std::unique_ptr<ExtentSource>> ReaderCore::values_of(
+    const BlockEntry& entry, const FillPattern& fill,
+    std::optional<std::vector<std::byte>> inline_extent) const {
+  NMB_ASSIGN(const std::span<const GrowthRow> growth, index_.growth().rows_of(entry));
+  return std::make_unique<ExtentSource>(file_, &external_, head_.superblock, entry, growth,
+                                        std::move(inline_extent), fill, pieces_,
+                                        external_.unverified());
+}
+
 Result<std::shared_ptr<const LoadedBlock>> ReaderCore::decode(
     const BlockEntry& entry, StoredBlock& stored, std::shared_ptr<const void> keep_alive) const {
   NMB_ASSIGN(ClassicHeader header, decode_body(entry, stored.header.records, stored.body, file_));
@@ -304,14 +313,11 @@ Result<std::shared_ptr<const LoadedBlock>> ReaderCore::decode(
   block->layout = header.layout;
   block->layout.records = entry.records;
   block->records = entry.records;
-  NMB_ASSIGN(const std::span<const GrowthRow> growth, index_.growth().rows_of(entry));
   auto extent = std::make_shared<LoadedExtent>();
   extent->keep_alive = std::move(keep_alive);
   // The pattern refers to the block's own metadata, which exists as long as the block.
   extent->fill = std::make_unique<FillPattern>(block->metadata, block->layout);
-  extent->source = std::make_unique<ExtentSource>(file_, &external_, head_.superblock, entry,
-                                                  growth, std::move(stored.inline_extent),
-                                                  *extent->fill, pieces_, external_.unverified());
+  NMB_ASSIGN(extent->source, values_of(entry, *extent->fill, std::move(stored.inline_extent)));
   const ByteSource* source = extent->source.get();
   block->extent = std::shared_ptr<const ByteSource>(std::move(extent), source);
   return std::shared_ptr<const LoadedBlock>(std::move(block));

@@ -9,6 +9,7 @@
 
 #include "block/block_header.h"
 #include "block/body_codec.h"
+#include "extent/extent_source.h"
 #include "extent/external_files.h"
 #include "extent/piece_cache.h"
 #include "index/index_tree.h"
@@ -67,6 +68,12 @@ class ReaderCore {
   Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
                                            Findings& findings,
                                            std::optional<BlockHeader>* header_read = nullptr) const;
+  // Returns the values of a block, without its definitions. The holes read as `fill`. `entry` and
+  // `fill` must outlive the result, and so must this object. inline_extent: the whole extent if it
+  // was read with the block.
+  Result<std::unique_ptr<ExtentSource>> values_of(
+      const BlockEntry& entry, const FillPattern& fill,
+      std::optional<std::vector<std::byte>> inline_extent = std::nullopt) const;
   // Decodes the metadata of a loaded block and attaches the block's values. The inline extent is
   // moved out of `stored`.
   Result<std::shared_ptr<const LoadedBlock>> decode(const BlockEntry& entry, StoredBlock& stored,

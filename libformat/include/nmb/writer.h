@@ -16,12 +16,15 @@
 // without arguments is empty until it is assigned.
 //
 // Several ranks: each rank makes a Writer of the same path with its Ranks. Writer(), open_blocks(),
-// end_define(), redefine(), extend(), put_all(), wait_all(), sync(), close() and report() are then
-// collective; all other calls are local. Several ranks may define the same new block, each in full
-// or in part. The block becomes the union of these definitions, and end_define() fails with
-// kConflict if they disagree. A committed block is changed, renamed or removed by one rank alone in
-// a generation, else end_define() fails with kConflict; the other ranks see the change and may put
-// values into the block after sync(), else put() fails with kUsage. Definitions come before
+// end_define(), redefine(), discard(), extend(), put_all(), wait_all(), get_all(), flush(), sync(),
+// close() and report() are then collective; all other calls are local. Several ranks may define the
+// same new block, each in full or in part. The block becomes the union of these definitions, and
+// end_define() fails with kConflict if they disagree. Later, a block is changed by one rank, or by
+// several that change it alike, so that they get the same objects in the same order; ranks that
+// share an uncommitted block, or have put uncommitted values into the block, must be among them,
+// else end_define() fails with kConflict.
+// The other ranks see the change, and may put values into the block, after sync(); until then,
+// their put() fails with kUsage. One rank alone renames or removes a block. Definitions come before
 // end_define(), values after it. The content of the file does not depend on the number of ranks;
 // its bytes do not either if the ranks define the blocks in the order of ranks. A writer of one
 // rank needs neither end_define() nor redefine(), because it calls them itself; a program that
@@ -47,6 +50,7 @@
 #include <vector>
 
 #include "nmb/array.h"
+#include "nmb/definitions.h"
 #include "nmb/error.h"
 #include "nmb/options.h"
 #include "nmb/statistics.h"
@@ -57,6 +61,7 @@ namespace nmb {
 class Block;
 class Ranks;
 class Writer;
+struct Get;          // private
 struct WriterState;  // private
 
 struct WriteOptions {
@@ -105,8 +110,8 @@ class Dim {
   std::uint32_t block_ = 0, id_ = 0;
 };
 
-// A put that iput() has begun and that wait() or wait_all() of the same writer completes. Until
-// then, the writer takes no definitions (kUsage). 0 is never a request.
+// A put that iput() has begun and that wait() or wait_all() of the same writer completes; until
+// then, it is open. 0 is never a request.
 enum class Request : std::uint64_t {};
 
 // A variable of a block that is written.
@@ -126,6 +131,13 @@ class Var {
     return check(try_att(name, type, numbers)), *this;
   }
   NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
+  // Renames or removes an attribute, or renames the variable. Errors: kExists, kNotFound, kUsage.
+  void rename_att(std::string_view from, std::string_view to) { check(try_rename_att(from, to)); }
+  NMB_EXPORT Status try_rename_att(std::string_view from, std::string_view to);
+  void remove_att(std::string_view name) { check(try_remove_att(name)); }
+  NMB_EXPORT Status try_remove_att(std::string_view name);
+  void rename(std::string_view name) { check(try_rename(name)); }
+  NMB_EXPORT Status try_rename(std::string_view name);
 
   // Errors of all puts: kUnsupported for a block that came from HDF5 or netCDF-4, and for a part of
   // values that are in another file or in an original.
@@ -158,6 +170,22 @@ class Var {
   NMB_EXPORT Status try_put_all(const Hyperslab& slab, ConstArray values);
   NMB_EXPORT Status try_put_all();  // takes part without values
 
+  // Reads all values, or a hyperslab, as VarView::read() does, before they are committed: the
+  // committed values, all that this rank has put, and all that other ranks had put at the last
+  // flush(), get_all(), sync() or redefine(). Values that were never put are the fill value. Not in
+  // define mode of several ranks. Errors: kUsage for a wrong hyperslab or length, text and numbers
+  // mixed; kRange if some values do not fit the type of `out` (all are read); kUnsupported for a
+  // block from HDF5 or netCDF-4; kDamaged; kIo.
+  void get(MutableArray out) { check(try_get(out)); }
+  void get(const Hyperslab& slab, MutableArray out) { check(try_get(slab, out)); }
+  NMB_EXPORT Status try_get(MutableArray out);
+  NMB_EXPORT Status try_get(const Hyperslab& slab, MutableArray out);
+  // Collective: sees all values that any rank has put. Each rank reads its own hyperslab, or none.
+  void get_all(const Hyperslab& slab, MutableArray out) { check(try_get_all(slab, out)); }
+  void get_all() { check(try_get_all()); }
+  NMB_EXPORT Status try_get_all(const Hyperslab& slab, MutableArray out);
+  NMB_EXPORT Status try_get_all();  // takes part without reading
+
   // Begins a put. `values` must stay valid and unchanged until the request is complete.
   Request iput(ConstArray values) { return check(try_iput(values)); }
   Request iput(const Hyperslab& slab, ConstArray values) { return check(try_iput(slab, values)); }
@@ -183,10 +211,25 @@ class Var {
 
  private:
   friend class Block;
+  friend class Writer;
   Var(std::shared_ptr<WriterState> writer, std::uint32_t block, std::uint32_t id)
       : writer_(std::move(writer)), block_(block), id_(id) {}
   std::shared_ptr<WriterState> writer_;
   std::uint32_t block_ = 0, id_ = 0;
+};
+
+struct DefinedVar {
+  Var var;
+  std::string name;
+  Type type;
+  std::vector<std::uint32_t> dims;  // indexes into BlockDefinitions::dims
+  std::vector<AttView> atts;
+};
+
+struct BlockDefinitions {
+  std::vector<DimView> dims;
+  std::vector<DefinedVar> vars;
+  std::vector<AttView> atts;
 };
 
 // A block that is written: dimensions, variables and attributes under a name, which is a path.
@@ -233,6 +276,14 @@ class Block {
     return check(try_att(name, type, numbers)), *this;
   }
   NMB_EXPORT Status try_att(std::string_view name, Type type, ConstArray numbers);
+  // Renames or removes an attribute of the block, or renames a dimension. Errors: kExists,
+  // kNotFound, kUsage.
+  void rename_att(std::string_view from, std::string_view to) { check(try_rename_att(from, to)); }
+  NMB_EXPORT Status try_rename_att(std::string_view from, std::string_view to);
+  void remove_att(std::string_view name) { check(try_remove_att(name)); }
+  NMB_EXPORT Status try_remove_att(std::string_view name);
+  void rename(const Dim& dim, std::string_view name) { check(try_rename(dim, name)); }
+  NMB_EXPORT Status try_rename(const Dim& dim, std::string_view name);
 
   // Sets the number of samples, which readers count without reading blocks; the default is 0. If
   // several ranks define the block, the largest number counts. The numbers of a file, and their
@@ -262,6 +313,11 @@ class Block {
       return try_tag(name, TagValue(std::string(value)));
   }
 
+  // Returns what this rank knows of the block's definitions: its own, and those of the file. After
+  // Writer::open_blocks(), also those of other ranks. Later definitions do not change the result.
+  BlockDefinitions definitions() { return check(try_definitions()); }
+  NMB_EXPORT Result<BlockDefinitions> try_definitions();
+
   std::uint64_t records() { return check(try_records()); }
   NMB_EXPORT Result<std::uint64_t> try_records();
   // Collective: gives the block at least `records` records, with space in the file, so that put()
@@ -276,6 +332,13 @@ class Block {
       : writer_(std::move(writer)), id_(id) {}
   std::shared_ptr<WriterState> writer_;
   std::uint32_t id_ = 0;
+};
+
+// A hyperslab to read through a Writer together with others.
+struct GetRequest {
+  Var var;
+  Hyperslab slab;
+  MutableArray out;
 };
 
 class Writer {
@@ -326,11 +389,18 @@ class Writer {
   // Ends definitions: places blocks in the file, and compares what several ranks have defined.
   void end_define() { check(try_end_define()); }
   NMB_EXPORT Status try_end_define();
-  // Begins definitions again. Values that were put stay. Several ranks: fails with kUsage if values
-  // were put and not committed (sync()).
+  // Ends define mode without the definitions since redefine(), or since the writer was made.
+  // Collective. Errors: kUsage outside define mode; kUnsupported, and nothing changes, after
+  // remove() or rename() of a block from before.
+  void discard() { check(try_discard()); }
+  NMB_EXPORT Status try_discard();
+  // Begins definitions again. Values that were put stay, and requests stay open.
   void redefine() { check(try_redefine()); }
   NMB_EXPORT Status try_redefine();
 
+  // Closes requests without putting their values. Errors: as for wait().
+  void cancel(std::span<const Request> requests) { check(try_cancel(requests)); }
+  NMB_EXPORT Status try_cancel(std::span<const Request> requests);
   // Completes requests together, in file order and with few writes. Where requests overlap, the
   // values of the later one in `requests` stay. `statuses` is empty or gets the status of each
   // request. wait_all() is collective; a rank without requests passes none. Errors: kUsage, with
@@ -344,6 +414,20 @@ class Writer {
   NMB_EXPORT Status try_wait(std::span<const Request> requests, std::span<Status> statuses = {});
   NMB_EXPORT Status try_wait_all(std::span<const Request> requests = {},
                                  std::span<Status> statuses = {});
+
+  // Read several hyperslabs, as Var::get() and Var::get_all() do. get_all() is collective; a rank
+  // that reads nothing passes none. `statuses` is empty or gets the status of each request. If some
+  // fail, the others are read nevertheless, and the first failure is returned; get_all() returns
+  // that of the lowest rank.
+  void get(std::span<const GetRequest> requests) { check(try_get(requests)); }
+  void get_all(std::span<const GetRequest> requests = {}) { check(try_get_all(requests)); }
+  NMB_EXPORT Status try_get(std::span<const GetRequest> requests, std::span<Status> statuses = {});
+  NMB_EXPORT Status try_get_all(std::span<const GetRequest> requests = {},
+                                std::span<Status> statuses = {});
+  // Collective: writes all values that were put to the file, so that a get() of any rank sees them
+  // and Block::records() is the same on all ranks. Does not commit.
+  void flush() { check(try_flush()); }
+  NMB_EXPORT Status try_flush();
 
   // Commits a generation: readers that open the file from now on see it. When the call returns, the
   // generation is on the device (but see WriteOptions::sync).
@@ -362,6 +446,7 @@ class Writer {
 
  private:
   explicit Writer(std::shared_ptr<WriterState> state);
+  Result<std::vector<Get>> gets_of(std::span<const GetRequest> requests) const;
   std::shared_ptr<WriterState> state_;
 };
 

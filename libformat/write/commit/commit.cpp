@@ -36,6 +36,9 @@ Status settle(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   w.tags.clear();
   w.next.begin_next();
   w.names = {};
+  w.unexchanged = true;
+  w.knowing.clear();
+  w.own_puts.clear();
   w.retained.clear();
   w.committed.read_from(*w.file);
   return {};
@@ -99,6 +102,10 @@ class Commit {
     blocks_.reserve(dirty.size());
     for (const BlockId id : dirty) {
       const BlockState& block = w_.blocks[id];
+      if (block.committed && block.entry_change != EntryChange::kStays)
+        w_.next.dead.push_back(
+            {block.committed->position,
+             block_length(block.committed->name.size(), block.committed->stored_length), 0, false});
       if (block.is_removed()) continue;
       blocks_.emplace_back();
       blocks_.back().id = id;

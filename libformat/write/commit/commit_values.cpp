@@ -150,9 +150,9 @@ Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks) {
     finish_originals(w);
     for (const StoredOriginal& original : w.next.originals)
       used = std::max(used, original.move.position + original.size());
-    // Flushes the buffers, because after this step another rank may write to gaps between the bytes
-    // of this rank.
-    return !w.ranks.is_alone() ? w.buffer.flush() : Status();
+    // Flushes the buffers, because after this step another rank, or the writer of metadata, may
+    // write to gaps between the bytes of this rank.
+    return w.buffer.flush();
   };
   NMB_TRY(w.ranks.agree(finish()));
   NMB_ASSIGN(used, w.ranks.highest(used));

@@ -7,8 +7,7 @@
 
 #include "model/name_rules.h"
 #include "model/sections.h"
-#include "put/requests.h"
-#include "put/waiting_values.h"
+#include "put/value_exchange.h"
 #include "state/extents.h"
 #include "state/stored_blocks.h"
 #include "table/tag_row.h"
@@ -73,16 +72,10 @@ Status outside_define_mode() {
   return Status(Code::kUsage, "definitions need define mode; call redefine() first");
 }
 
-// Counts the bytes of the committed block as dead in the next generation.
+// The next commit writes the committed block again, or removes it.
 void Definitions::retire_header(BlockId id, EntryChange entry_change) {
   BlockState& block = w_.blocks[id];
-  if (!block.committed) return;
-  const EntryChange before =
-      std::exchange(block.entry_change, std::max(block.entry_change, entry_change));
-  if (before != EntryChange::kStays) return;
-  w_.next.dead.push_back(
-      {block.committed->position,
-       block_length(block.committed->name.size(), block.committed->stored_length), 0, false});
+  if (block.committed) block.entry_change = std::max(block.entry_change, entry_change);
 }
 
 Result<BlockId> Definitions::define_block(std::string_view name, const Metadata* definitions,
@@ -117,7 +110,8 @@ Status Definitions::start_edit(BlockId id) {
   if (!block.is_laid_out() || block.stage == BlockStage::kEdited) return {};
   if (block.partial)
     return Status(Code::kUnsupported, "block " + in_quotes(w_.blocks.name(id)) +
-                                          " can be changed only by the rank that defined it first");
+                                          " cannot be changed by a rank that has defined only a "
+                                          "part of it, or its objects in another order");
   if (!block.values.takes_puts())
     return Status(Code::kUsage, "block " + in_quotes(w_.blocks.name(id)) +
                                     " cannot be changed before its values are committed; call "
@@ -131,6 +125,8 @@ Status Definitions::start_edit(BlockId id) {
   old->metadata = *block.metadata;
   old->layout = block.layout;
   old->records = block.next.records;
+  old->next = block.next;
+  old->entry_change = block.entry_change;
   old->extent = block.values.as<PutValues>()->take();
   retire_header(id, EntryChange::kReplaced);
   block.edit(std::move(old));
@@ -178,21 +174,24 @@ Result<bool> Definitions::has_missing(const OldContent& old, VarId variable) {
   return false;
 }
 
+// Missing values are read as the fill value, so it must not change while there are any.
+Status Definitions::check_fill_may_change(const OldContent& old, VarId variable) {
+  NMB_ASSIGN(const bool missing, has_missing(old, variable));
+  if (!missing) return {};
+  return Status(Code::kUsage,
+                "_FillValue of " + in_quotes(old.metadata.variable(variable).name) +
+                    " cannot change while some values of the variable are not written");
+}
+
 Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, Type type,
                             std::span<const std::byte> values) {
   NMB_ASSIGN(BlockState * block, defining(id));
   if (block->old) {
     NMB_TRY(check_new_name("attribute", name));
     const Metadata& before = block->old->metadata;
-    // Missing values are read as the fill value, so it must not change while there are any.
     if (name == "_FillValue" && variable < before.variable_count() &&
-        !std::ranges::equal(values, fill_value(before, variable))) {
-      NMB_ASSIGN(const bool missing, has_missing(*block->old, variable));
-      if (missing)
-        return Status(Code::kUsage,
-                      "_FillValue of " + in_quotes(before.variable(variable).name) +
-                          " cannot change while some values of the variable are not written");
-    }
+        !std::ranges::equal(values, fill_value(before, variable)))
+      NMB_TRY(check_fill_may_change(*block->old, variable));
   }
   return block->metadata->put_att(variable, name, type, values);
 }
@@ -210,12 +209,24 @@ Status Definitions::set_tag(BlockId id, std::string_view name, TagValue value) {
   return {};
 }
 
+// A block that is not committed, and that other ranks have, stays and keeps its name.
+Status Definitions::check_not_shared(BlockId id) const {
+  const BlockState& block = w_.blocks[id];
+  if (!block.sharing || !block.is_new() || !block.is_laid_out()) return {};
+  return Status(Code::kUnsupported,
+                "block " + in_quotes(w_.blocks.name(id)) +
+                    " is shared by several ranks, so it cannot be removed or renamed before it is "
+                    "committed; call sync() first");
+}
+
 Status Definitions::remove_block(BlockId id) {
   NMB_TRY(w_.failure);
   NMB_TRY(check_id(w_, id));
   if (!w_.define_mode) return outside_define_mode();
+  NMB_TRY(check_not_shared(id));
   BlockState& block = w_.blocks[id];
   if (block.committed) NMB_TRY(check_body_may_change(*w_.committed.reader, *block.committed));
+  w_.moved_names = w_.moved_names || block.is_laid_out();
   if (block.committed || block.values.extent() || block.old) {
     ExtentState* extent = block.old ? block.old->extent.get() : nullptr;
     if (!extent) extent = extent_of(w_, id);
@@ -238,10 +249,12 @@ Status Definitions::rename_block(BlockId id, std::string_view name) {
   if (!w_.define_mode) return outside_define_mode();
   NMB_TRY(check_block_name(name, Metadata::Names::kNew));
   if (name == w_.blocks.name(id)) return {};
+  NMB_TRY(check_not_shared(id));
   NMB_ASSIGN(bool taken, exists(w_, name));
   if (taken) return Status(Code::kExists, "block " + in_quotes(name) + " already exists");
   BlockState& block = w_.blocks[id];
   if (block.committed) NMB_TRY(check_body_may_change(*w_.committed.reader, *block.committed));
+  w_.moved_names = w_.moved_names || block.is_laid_out();
   if (block.body_stays()) {
     // The body of the renamed block is copied byte for byte.
     NMB_ASSIGN(StoredBlock stored, w_.committed.reader->load(*block.committed, false));
@@ -259,32 +272,83 @@ Status Definitions::rename_block(BlockId id, std::string_view name) {
   return {};
 }
 
-Status Definitions::redefine(std::string_view operation) {
+Status Definitions::check_discard() const {
+  if (!w_.define_mode) return outside_define_mode();
+  if (!w_.moved_names && w_.next.originals.empty()) return {};
+  return Status(Code::kUnsupported,
+                "definitions cannot be discarded after a block was removed or renamed, or an "
+                "original was added");
+}
+
+void Definitions::discard() {
+  for (BlockId id = 0; id < w_.blocks.size(); ++id) {
+    BlockState& block = w_.blocks[id];
+    if (block.stage == BlockStage::kEdited) block.restore();
+    if (block.stage != BlockStage::kDefined) continue;
+    w_.blocks.forget_name(id);
+    w_.tags.forget(id);
+    block.remove();
+  }
+  w_.blocks.pending.clear();
+  w_.blocks.names_like = NamesLike(nullptr);
+}
+
+Status Definitions::redefine() {
   const auto check = [&] {
     return w_.define_mode
                ? Status(Code::kUsage,
                         "redefine() is not allowed in define mode; call end_define() first")
                : Status();
   };
-  Status refusal;  // the same on all ranks
-  NMB_TRY(w_.together("redefine()", check, [&]() -> Status {
-    NMB_ASSIGN(const std::uint64_t open, w_.ranks.sum<std::uint64_t>(w_.requests.size()));
-    refusal = check_none_open(open, operation);
-    if (!refusal.ok()) return {};
-    if (!w_.ranks.is_alone()) {
-      NMB_ASSIGN(const bool any, w_.ranks.any(!w_.blocks.dirty.empty()));
-      if (any) {
-        refusal =
-            Status(Code::kUsage,
-                   "redefine() on several ranks needs all values committed; call sync() first");
-        return {};
-      }
-    }
-    NMB_TRY(w_.keep(place_values(w_)));
+  // The primaries must know all values of their blocks, because they carry them to other places.
+  return w_.together("redefine()", check, [&]() -> Status {
+    NMB_ASSIGN(const bool any, w_.ranks.any(!w_.blocks.dirty.empty()));
+    if (any) NMB_TRY(exchange_values(w_));
     w_.define_mode = true;
+    w_.moved_names = false;
     return {};
-  }));
-  return refusal;
+  });
+}
+
+namespace {
+
+// Checks that `next` has the objects of `old`, and perhaps more, in the same order.
+Status check_continues(const Metadata& old, const Metadata& next) {
+  const auto wrong = [](std::string_view what) {
+    return Status(Code::kUsage, joined_text("new definitions of a block must begin with its ", what,
+                                            ", which may have other names"));
+  };
+  if (next.dimension_count() < old.dimension_count()) return wrong("dimensions");
+  for (DimId d = 0; d < old.dimension_count(); ++d)
+    if (next.dimension(d).length != old.dimension(d).length) return wrong("dimensions");
+  if (next.variable_count() < old.variable_count()) return wrong("variables");
+  for (VarId v = 0; v < old.variable_count(); ++v) {
+    const Variable before = old.variable(v), after = next.variable(v);
+    if (before.type != after.type || !std::ranges::equal(before.dimensions, after.dimensions))
+      return wrong("variables");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status Definitions::redefine_block(BlockId id, const Metadata& next, Kind kind) {
+  NMB_ASSIGN(BlockState * block, defining(id));
+  if (!is_classic(kind)) return Status(Code::kUsage, "a block must be CDF-1, CDF-2 or CDF-5");
+  auto metadata = std::make_unique<Metadata>(next);
+  NMB_TRY(metadata->settle_names());
+  NMB_TRY(layout_classic(*metadata, kind).status());
+  if (const OldContent* const old = block->old.get()) {
+    NMB_TRY(check_continues(old->metadata, *metadata));
+    for (VarId v = 0; v < old->metadata.variable_count(); ++v) {
+      if (std::ranges::equal(fill_value(*metadata, v), fill_value(old->metadata, v))) continue;
+      NMB_TRY(check_fill_may_change(*old, v));
+    }
+  }
+  w_.blocks.names_like = NamesLike(nullptr);  // it may refer to the old definitions
+  block->metadata = std::move(metadata);
+  block->next.kind = kind;
+  return {};
 }
 
 }  // namespace nmb

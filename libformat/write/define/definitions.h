@@ -40,12 +40,20 @@ class Definitions {
   Status set_tag(BlockId id, std::string_view name, TagValue value);
   Status remove_block(BlockId id);
   Status rename_block(BlockId id, std::string_view name);
-  // Returns to define mode. Collective. operation: what the program has called, for messages.
-  Status redefine(std::string_view operation);
+  // Gives a block the definitions `next` (see FileWriter::redefine_block()).
+  Status redefine_block(BlockId id, const Metadata& next, Kind kind);
+  // Takes back all definitions since redefine(), so that end_define() ends define mode without
+  // them. check_discard() fails if that is not possible, and changes nothing.
+  Status check_discard() const;
+  void discard();
+  // Returns to define mode. Collective.
+  Status redefine();
 
  private:
   Status start_edit(BlockId id);
   Result<bool> has_missing(const OldContent& old, VarId variable);
+  Status check_fill_may_change(const OldContent& old, VarId variable);
+  Status check_not_shared(BlockId id) const;
   void retire_header(BlockId id, EntryChange entry_change);
 
   WriterCore& w_;

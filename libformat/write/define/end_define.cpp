@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/name_rules.h"
+#include "put/value_exchange.h"
 #include "state/bodies.h"
 #include "state/commit_steps.h"
 #include "state/extents.h"
@@ -217,6 +218,17 @@ Status EndDefine::keep_extents(const std::vector<BlockId>& ids) {
   return {};
 }
 
+// Leaves the values of redefined blocks to their primaries.
+void EndDefine::forget_others(const std::vector<BlockId>& ids) {
+  for (const BlockId id : ids) {
+    BlockState& block = w_.blocks[id];
+    if (block.kept || !block.old) continue;
+    block.old.reset();
+    block.values = ExtentOrigin();
+    block.entry_change = EntryChange::kStays;
+  }
+}
+
 Status EndDefine::run() {
   std::vector<BlockId> ids;
   for (BlockId id : w_.blocks.pending)
@@ -230,11 +242,16 @@ Status EndDefine::run() {
   const PhaseClock::Span create(w_.clock, Phase::kCreate);
   NMB_TRY(w_.ranks.agree(for_all(
       [&](BlockId id) { return bodies.lay_out_definitions(id).in_file(w_.file->name()); })));
-  bool any_shared = false, any_originals = !w_.next.originals.empty();
+  MatchSummary any;
+  any.originals = !w_.next.originals.empty();
+  any.redefined =
+      std::ranges::any_of(ids, [&](BlockId id) { return w_.blocks[id].old != nullptr; });
+  Status matched;
   if (!w_.ranks.is_alone()) {
     const PhaseClock::Span check(w_.clock, Phase::kCheck);
-    NMB_TRY(shared.match_definitions(ids, &any_shared, &any_originals));
-    if (any_shared) NMB_TRY(shared.unite(ids));
+    NMB_ASSIGN(any, shared.match_definitions(any, &matched));
+    if (any.shared) NMB_TRY(shared.unite(ids));
+    forget_others(ids);
   }
   std::vector<BlockId> kept;
   for (BlockId id : ids)
@@ -245,6 +262,7 @@ Status EndDefine::run() {
     w_.compressor =
         std::make_unique<BodyCompressor>(w_.options.compression_level, w_.committed.dictionary);
   const auto encode = [&]() -> Status {
+    NMB_TRY(matched);
     for (BlockId id : ids) {
       const BlockState& block = w_.blocks[id];
       NMB_TRY(block.values.check(w_.blocks.name(id), block.next.extent_length,
@@ -257,8 +275,8 @@ Status EndDefine::run() {
   if (!w_.committed.has_file_id) NMB_TRY(choose_file_id(kept));
   NMB_TRY(w_.ranks.agree(w_.keep(keep_extents(kept))));
   NMB_TRY(w_.ranks.agree(w_.keep(place(kept))));
-  if (any_originals) NMB_TRY(w_.ranks.agree(w_.keep(place_originals(w_))));
-  if (any_shared) {
+  if (any.originals) NMB_TRY(w_.ranks.agree(w_.keep(place_originals(w_))));
+  if (any.shared) {
     const PhaseClock::Span check(w_.clock, Phase::kCheck);
     NMB_TRY(shared.send_places(ids));
   }
@@ -272,8 +290,13 @@ Status EndDefine::run() {
       for_all([&](BlockId id) { return w_.blocks[id].old ? carry_values(id) : Status(); }))));
   w_.blocks.pending.clear();
   w_.blocks.by_name.clear();
+  w_.unexchanged = true;
   w_.define_mode = false;
-  return {};
+  if (w_.ranks.is_alone() || !any.redefined) return {};
+  // Other ranks than the primaries have forgotten where the values of redefined blocks are. From
+  // now on they may put values to the new places, so carried values must be in the file.
+  NMB_TRY(w_.ranks.agree(w_.keep(w_.buffer.flush())));
+  return any.shared ? exchange_values(w_) : Status();
 }
 
 }  // namespace nmb

@@ -20,6 +20,7 @@ class EndDefine {
   Status place(const std::vector<BlockId>& ids);
   Status keep_extents(const std::vector<BlockId>& ids);
   Status carry_values(BlockId id);
+  void forget_others(const std::vector<BlockId>& ids);
 
   WriterCore& w_;
   // Upper limit for the file position at which a value that this call places begins.

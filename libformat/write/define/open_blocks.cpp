@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "model/name_rules.h"
@@ -47,13 +48,60 @@ void fields(Fields& all, OpenReply& block) {
   all(block.id, block.laid, block.body);
 }
 
+// Adds the definitions that other ranks have made of a block, after those of this rank. whole: the
+// united block, with the begins of its variables.
+Status complete(BlockState& block, const Metadata& whole) {
+  Metadata& own = *block.metadata;
+  own.check_names_at_once();
+  NMB_TRY(own.settle_names());
+  std::vector<DimId> dimensions;
+  for (DimId d = 0; d < whole.dimension_count(); ++d) {
+    const Dimension dimension = whole.dimension(d);
+    std::optional<DimId> id = own.find_dimension(dimension.name);
+    if (!id) {
+      NMB_ASSIGN(id, own.def_dim(dimension.name, dimension.length));
+    }
+    dimensions.push_back(*id);
+  }
+  const auto add_attributes = [&](VarId from, VarId to) {
+    return whole.try_each_attribute(from, [&](const Attribute& attribute) {
+      return own.put_att(to, attribute.name, attribute.type, attribute.values);
+    });
+  };
+  NMB_TRY(add_attributes(kGlobal, kGlobal));
+  std::vector<DimId> of_variable;
+  for (VarId v = 0; v < whole.variable_count(); ++v) {
+    const Variable variable = whole.variable(v);
+    if (own.find_variable(variable.name)) continue;
+    of_variable.clear();
+    for (const DimId d : variable.dimensions) of_variable.push_back(dimensions[d]);
+    NMB_ASSIGN(const VarId id, own.def_var(variable.name, variable.type, of_variable));
+    NMB_TRY(add_attributes(v, id));
+    own.set_begin(id, whole.begin(v));
+  }
+  return own.settle_names();
+}
+
 // Returns the names that this rank does not know yet, sorted and without duplicates.
+// *partial: receives the known blocks whose other definitions only their primaries know.
 Result<std::vector<std::string_view>> unknown_of(WriterCore& w,
-                                                 std::span<const std::string_view> names) {
+                                                 std::span<const std::string_view> names,
+                                                 std::set<BlockId>* partial) {
   std::vector<std::string_view> unknown;
   for (const std::string_view name : names) {
     NMB_ASSIGN(const std::optional<BlockId> known, known_block(w, name));
-    if (!known) unknown.push_back(name);
+    if (!known) {
+      unknown.push_back(name);
+      continue;
+    }
+    BlockState& block = w.blocks[*known];
+    if (!block.partial) continue;
+    if (!block.committed || !block.body_stays()) {
+      partial->insert(*known);
+      continue;
+    }
+    NMB_ASSIGN(const ClassicHeader header, stored_header(w, *known));
+    NMB_TRY(complete(block, header.metadata));
   }
   std::ranges::sort(unknown);
   unknown.erase(std::unique(unknown.begin(), unknown.end()), unknown.end());
@@ -63,7 +111,8 @@ Result<std::vector<std::string_view>> unknown_of(WriterCore& w,
 }  // namespace
 
 Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::string_view> names) {
-  const Result<std::vector<std::string_view>> found = unknown_of(w, names);
+  std::set<BlockId> partial;
+  const Result<std::vector<std::string_view>> found = unknown_of(w, names, &partial);
   NMB_TRY(w.ranks.agree(w.keep(found.status())));
   const std::vector<std::string_view>& unknown = *found;
   const std::vector<std::size_t> begins = w.names.slices.cut(unknown);
@@ -103,6 +152,10 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
     block.sharing->primary = primary;
     wanted.add(primary.rank, {primary.id, id});
   }
+  for (const BlockId id : partial) {
+    const Sharing::Handle& primary = w.blocks[id].sharing->primary;
+    wanted.add(primary.rank, {primary.id, id});
+  }
   NMB_ASSIGN(const Inbox<OpenRequest> requests, w.ranks.exchange(wanted));
 
   Outbox<OpenReply> opened;
@@ -122,7 +175,10 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
         block.sharing = std::make_unique<Sharing>();
         block.sharing->primary = {w.ranks.own(), request.at_primary};
       }
-      block.sharing->others.push_back({rank, request.at_sender});
+      bool shares = false;
+      for (const Sharing::Handle& other : block.sharing->others)
+        shares = shares || other.rank == rank;
+      if (!shares) block.sharing->others.push_back({rank, request.at_sender});
       opened.add(rank, {request.at_sender, SharedLayout::of(block), body});
     }
     // From now on, other ranks may write to this rank's blocks.
@@ -141,6 +197,10 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
       BlockState& block = w.blocks[message.id];
       const MemorySource body(message.body, w.file->name());
       NMB_ASSIGN(ClassicHeader header, decode_classic_header(body, {.values_follow = false}));
+      if (block.metadata) {
+        NMB_TRY(complete(block, header.metadata));
+        continue;
+      }
       block.metadata = std::make_unique<Metadata>(std::move(header.metadata));
       message.laid.put_into(block);
       block.lay_out(w.committed.superblock.generation);
@@ -152,6 +212,7 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
     return {};
   };
   NMB_TRY(w.ranks.agree(w.keep(take())));
+  w.unexchanged = true;
   return ids;
 }
 

@@ -35,6 +35,10 @@ void ExtentState::start_run(std::uint64_t length, std::uint64_t position) {
   is_committed_ = false;
   committed_length_ = loaded_from_ = 0;
   segments_.clear();
+  readable_.clear();
+  exchanged_.clear();
+  replaced_.clear();
+  exchange = 0;
   if (length > 0) segments_.push_back({0, length, position, true, 0, 0});
 }
 
@@ -43,6 +47,10 @@ void ExtentState::start_committed(std::uint64_t length) {
   is_committed_ = true;
   segments_.clear();
   written_.clear();
+  readable_.clear();
+  exchanged_.clear();
+  replaced_.clear();
+  exchange = 0;
 }
 
 Status ExtentState::load(std::uint64_t offset) {
@@ -99,6 +107,8 @@ Status ExtentState::resize(std::uint64_t length, WriteBuffer& file, DeadPieces& 
       last.length = length - last.logical;
     }
     written_.remove(length, ~std::uint64_t{0});
+    readable_.remove(length, ~std::uint64_t{0});
+    exchanged_.remove(length, ~std::uint64_t{0});
     first_new_ = std::min(first_new_, length);
   }
   length_ = length;
@@ -106,16 +116,30 @@ Status ExtentState::resize(std::uint64_t length, WriteBuffer& file, DeadPieces& 
 }
 
 Status ExtentState::stage(std::uint64_t offset, std::span<const std::byte> bytes, Stage& stage) {
-  const std::uint64_t place = stage.size();
-  NMB_TRY(stage.append(bytes));
-  if (!staged_.empty()) {
-    Staged& last = staged_.back();
-    if (last.offset + last.length == offset && last.place + last.length == place) {
-      last.length += bytes.size();
-      return {};
+  const std::uint64_t end = offset + bytes.size();
+  for (std::uint64_t at = offset; at < end;) {
+    const auto next = staged_.upper_bound(at);
+    const auto before = next == staged_.begin() ? staged_.end() : std::prev(next);
+    const std::uint64_t before_end =
+        before == staged_.end() ? 0 : before->first + before->second.length;
+    const auto part = bytes.subspan(at - offset);
+    if (before_end > at) {
+      // Values that wait already are replaced in the stage, so it holds each byte once.
+      const std::uint64_t length = std::min(before_end, end) - at;
+      NMB_TRY(stage.replace(before->second.place + (at - before->first), part.first(length)));
+      at += length;
+      continue;
     }
+    const std::uint64_t length = (next == staged_.end() ? end : std::min(end, next->first)) - at;
+    const std::uint64_t place = stage.size();
+    NMB_TRY(stage.append(part.first(length)));
+    if (before != staged_.end() && before_end == at &&
+        before->second.place + before->second.length == place)
+      before->second.length += length;
+    else
+      staged_.emplace_hint(next, at, StagedRun{length, place});
+    at += length;
   }
-  staged_.push_back({offset, bytes.size(), place});
   return {};
 }
 
@@ -198,14 +222,19 @@ bool ExtentState::has_fresh() const {
 }
 
 std::vector<Interval> ExtentState::staged() const {
-  IntervalSet all;
-  for (const Staged& run : staged_) all.add(run.offset, run.offset + run.length);
-  return all.all();
+  std::vector<Interval> all;
+  for (const auto& [offset, run] : staged_) {
+    if (all.empty() || all.back().end != offset) all.push_back({offset, offset});
+    all.back().end += run.length;
+  }
+  return all;
 }
 
 std::vector<Interval> ExtentState::unplaced() const {
+  std::vector<Interval> waiting = staged();
+  if (wanted_.empty()) return waiting;
   IntervalSet all = wanted_;
-  for (const Staged& run : staged_) all.add(run.offset, run.offset + run.length);
+  for (const Interval& run : waiting) all.add(run.begin, run.end);
   return all.all();
 }
 
@@ -326,6 +355,8 @@ Status ExtentState::take_places(std::span<const std::uint64_t> positions, WriteB
     segment.position = positions[i];
     if (planned.old.length == 0) continue;
     const Segment& old = planned.old;
+    replaced_.add(segment.logical, segment.end());
+    readable_.add(segment.logical, segment.end());
     if (planned.copied) {
       bytes.resize(segment.length);
       NMB_TRY(read_segment(old, segment.logical, bytes, file));
@@ -337,6 +368,19 @@ Status ExtentState::take_places(std::span<const std::uint64_t> positions, WriteB
   planned_.clear();
   join_segments();
   return {};
+}
+
+std::vector<Interval> ExtentState::replaced_in(std::span<const Segment> places) const {
+  std::vector<Interval> out;
+  for (const Segment& place : places) {
+    std::uint64_t at = place.logical;
+    for (const Interval& gap : replaced_.gaps(place.logical, place.end())) {
+      if (gap.begin > at) out.push_back({at, gap.begin});
+      at = gap.end;
+    }
+    if (at < place.end()) out.push_back({at, place.end()});
+  }
+  return out;
 }
 
 // Joins uncommitted segments that are adjacent both in the extent and in the file.
@@ -404,15 +448,12 @@ Status ExtentState::take_places(const std::vector<Segment>& places) {
   return {};
 }
 
-std::vector<ExtentState::Staged> ExtentState::take_staged(IntervalSet skip) {
+std::vector<ExtentState::Staged> ExtentState::take_staged(const IntervalSet& skip) {
   std::vector<Staged> out;
-  for (auto run = staged_.rbegin(); run != staged_.rend(); ++run) {
-    const std::uint64_t end = run->offset + run->length;
-    for (const Interval& part : skip.gaps(run->offset, end))
-      out.push_back({part.begin, part.end - part.begin, run->place + (part.begin - run->offset)});
-    skip.add(run->offset, end);
-  }
-  std::ranges::sort(out, {}, &Staged::offset);
+  out.reserve(staged_.size());
+  for (const auto& [offset, run] : staged_)
+    for (const Interval& part : skip.gaps(offset, offset + run.length))
+      out.push_back({part.begin, part.end - part.begin, run.place + (part.begin - offset)});
   staged_.clear();
   wanted_.clear();
   wants_records_ = false;
@@ -420,15 +461,44 @@ std::vector<ExtentState::Staged> ExtentState::take_staged(IntervalSet skip) {
 }
 
 Status ExtentState::write_staged(const Staged& run, const WriteAt& write, const Stage& staged) {
+  // Whole pieces are written at once unless they are long, because write_fresh() computes their
+  // sums.
+  constexpr std::uint64_t kMostAtOnce = 16 << 20;
+  const std::uint64_t window = std::clamp<std::uint64_t>(piece_size_, kBuffer, kMostAtOnce);
   const std::uint64_t end = run.offset + run.length;
+  std::vector<std::byte> bytes;
   for (std::uint64_t at = run.offset; at < end;) {
     const Segment& segment = segments_[first_segment_at(at)];
     assert(segment.fresh && segment.logical <= at);
-    const std::uint64_t to = std::min(end, segment.end());
-    NMB_TRY(write_fresh(segment, at, staged.at(run.place + (at - run.offset), to - at), write));
+    const std::uint64_t to = std::min({end, segment.end(), (at / window + 1) * window});
+    bytes.resize(to - at);
+    NMB_TRY(staged.read(run.place + (at - run.offset), bytes));
+    NMB_TRY(write_fresh(segment, at, bytes, write));
     at = to;
   }
   return {};
+}
+
+Written ExtentState::take_written() {
+  for (const Interval& part : written_.bytes().all()) readable_.add(part.begin, part.end);
+  return std::exchange(written_, {});
+}
+
+std::vector<Interval> ExtentState::newly_written() {
+  std::vector<Interval> added;
+  for (const Interval& part : written_.bytes().all())
+    for (const Interval& gap : exchanged_.gaps(part.begin, part.end)) added.push_back(gap);
+  for (const Interval& part : added) exchanged_.add(part.begin, part.end);
+  return added;
+}
+
+std::vector<Interval> ExtentState::unwritten(std::uint64_t from, std::uint64_t to) const {
+  std::vector<Interval> gaps = written_.bytes().gaps(from, to);
+  if (readable_.empty()) return gaps;
+  std::vector<Interval> out;
+  for (const Interval& gap : gaps)
+    for (const Interval& part : readable_.gaps(gap.begin, gap.end)) out.push_back(part);
+  return out;
 }
 
 std::vector<Interval> ExtentState::stored_in(std::uint64_t from, std::uint64_t to) const {
@@ -444,13 +514,45 @@ std::vector<Interval> ExtentState::stored_in(std::uint64_t from, std::uint64_t t
       continue;
     }
     std::uint64_t at = begin;
-    for (const Interval& gap : written_.bytes().gaps(begin, end)) {
+    for (const Interval& gap : unwritten(begin, end)) {
       if (gap.begin > at) out.push_back({at, gap.begin});
       at = gap.end;
     }
     if (at < end) out.push_back({at, end});
   }
   return out;
+}
+
+Status ExtentState::get(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file,
+                        const Stage& stage, const FillBytes& fill) {
+  NMB_TRY(load(offset));
+  const std::uint64_t end = offset + out.size();
+  const auto part_of = [&](std::uint64_t from, std::uint64_t to) {
+    return out.subspan(from - offset, to - from);
+  };
+  std::uint64_t filled = offset;
+  for (const Interval& part : stored_in(offset, end)) {
+    if (part.begin > filled) fill(filled, part_of(filled, part.begin));
+    for (std::uint64_t at = part.begin; at < part.end;) {
+      const Segment& segment = segments_[first_segment_at(at)];
+      const std::uint64_t to = std::min(part.end, segment.end());
+      if (segment.fresh)
+        NMB_TRY(file.read_back(segment.position + (at - segment.logical), part_of(at, to)));
+      else
+        NMB_TRY(read_(at, part_of(at, to)));
+      at = to;
+    }
+    filled = part.end;
+  }
+  if (filled < end) fill(filled, part_of(filled, end));
+  auto run = staged_.upper_bound(offset);
+  if (run != staged_.begin()) --run;
+  for (; run != staged_.end() && run->first < end; ++run) {
+    const std::uint64_t from = std::max(offset, run->first);
+    const std::uint64_t to = std::min(end, run->first + run->second.length);
+    if (from < to) NMB_TRY(stage.read(run->second.place + (from - run->first), part_of(from, to)));
+  }
+  return {};
 }
 
 Status ExtentState::read_segment(const Segment& segment, std::uint64_t offset,

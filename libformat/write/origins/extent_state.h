@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "extent/data_map.h"
@@ -39,6 +41,10 @@ struct SpaceRequest {
 // Visits the committed pieces that overlap [from, to), in order, including holes.
 using CommittedPieces = std::function<Status(std::uint64_t from, std::uint64_t to,
                                              const std::function<Status(const Piece&)>& visit)>;
+// Reads bytes of committed pieces.
+using CommittedBytes = std::function<Status(std::uint64_t offset, std::span<std::byte> out)>;
+// Fills bytes of the extent that were never written.
+using FillBytes = std::function<void(std::uint64_t offset, std::span<std::byte> out)>;
 
 // Bytes that have uncommitted space in the file are written in place. Other bytes wait in a stage
 // until the primary of the block has planned their places and take_places() was called. Committed
@@ -46,8 +52,9 @@ using CommittedPieces = std::function<Status(std::uint64_t from, std::uint64_t t
 // them. Not thread-safe.
 class ExtentState {
  public:
-  ExtentState(std::uint32_t piece_size, CommittedPieces committed)
-      : piece_size_(piece_size), committed_(std::move(committed)) {}
+  // read: for get(); may be empty if get() is not called.
+  ExtentState(std::uint32_t piece_size, CommittedPieces committed, CommittedBytes read = {})
+      : piece_size_(piece_size), committed_(std::move(committed)), read_(std::move(read)) {}
 
   // Starts with uncommitted space at `position` that was reserved for the bytes [0, length).
   void start_run(std::uint64_t length, std::uint64_t position);
@@ -126,26 +133,44 @@ class ExtentState {
   // Returns the uncommitted segments that `intervals` touch, for the same extent on another rank.
   std::vector<Segment> places_of(std::span<const Interval> intervals) const;
   Status take_places(const std::vector<Segment>& places);
+  // Returns the parts of `places` that replace committed pieces. All their bytes are written by the
+  // end of the call that plans them: by the program, or copied from these pieces.
+  std::vector<Interval> replaced_in(std::span<const Segment> places) const;
   // A run of waiting bytes.
   struct Staged {
     std::uint64_t offset, length;
     std::uint64_t place;  // offset in the stage
   };
-  // Returns the runs of waiting bytes in ascending order, without the bytes in `skip`. If bytes
-  // were put twice, only the last put is returned. Afterwards no bytes wait.
-  std::vector<Staged> take_staged(IntervalSet skip);
+  // Returns the runs of waiting bytes in ascending order, without the bytes in `skip`. Afterwards
+  // no bytes wait.
+  std::vector<Staged> take_staged(const IntervalSet& skip);
   // Writes a run that take_staged() has returned. The run must have a place in the file.
   Status write_staged(const Staged& run, const WriteAt& write, const Stage& stage);
 
   // Reads written bytes; unwritten bytes come from `fill`. Does not read waiting bytes.
   Status read(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file,
               const FillPattern& fill);
+  // Reads bytes as the program sees them: waiting bytes, and the bytes in the file that this rank
+  // knows of (written() and readable()). `fill` gets all other bytes.
+  Status get(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file, const Stage& stage,
+             const FillBytes& fill);
   // Returns the parts of [from, to) that have values. The caller must call load(from) first.
   std::vector<Interval> stored_in(std::uint64_t from, std::uint64_t to) const;
 
   // The bytes that were written since the last commit, by this rank and by other ranks that have
   // reported their bytes.
   Written& written() { return written_; }
+  // The bytes that are in the file and whose primary knows of them. Other ranks may have written
+  // them. Used only by get(), on ranks that share the block.
+  IntervalSet& readable() { return readable_; }
+  // Returns written(), which becomes empty, and adds its bytes to readable(): the caller sends them
+  // to the primary.
+  Written take_written();
+  // Returns the bytes of written() that the last call of this function has not returned.
+  std::vector<Interval> newly_written();
+  // The number of the last message about written bytes between the primary and another rank. The
+  // numbers of a primary ascend; 0: none.
+  std::uint64_t exchange = 0;
 
   // Writes fill values to the unwritten parts of pieces and computes missing sums. Returns the
   // pieces of the whole extent. If `whole` is false and no committed piece has changed, returns
@@ -164,6 +189,8 @@ class ExtentState {
     bool last;    // true if no later segment replaces a part of the old piece
   };
   std::size_t first_segment_at(std::uint64_t offset) const;
+  // Returns the parts of [from, to) that this rank knows not to be written.
+  std::vector<Interval> unwritten(std::uint64_t from, std::uint64_t to) const;
   Status clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const;
   // Reads bytes of a segment. The first byte is at `offset` of the extent.
   Status read_segment(const Segment& segment, std::uint64_t offset, std::span<std::byte> out,
@@ -182,6 +209,7 @@ class ExtentState {
                      const WriteAt& write);
   std::uint32_t piece_size_;
   CommittedPieces committed_;
+  CommittedBytes read_;
   std::uint64_t length_ = 0;
   bool is_committed_ = false;  // true if the extent was committed by the last generation
   std::uint64_t committed_length_ = 0;
@@ -189,10 +217,15 @@ class ExtentState {
   std::uint64_t loaded_from_ = 0;
   std::vector<Segment> segments_;  // disjoint, sorted by logical offset
   Written written_;                // the written bytes of uncommitted segments
+  IntervalSet readable_, exchanged_, replaced_;
   IntervalSet wanted_;
   bool wants_records_ = false;
   std::uint64_t first_new_ = 0;
-  std::vector<Staged> staged_;  // runs of waiting bytes, in the order of the calls of write()
+  // Runs of waiting bytes by their offsets, without overlap.
+  struct StagedRun {
+    std::uint64_t length, place;
+  };
+  std::map<std::uint64_t, StagedRun> staged_;
   std::vector<Planned> planned_;
   // The decoded bytes of the committed piece that was read last. They are kept until the last byte
   // of the piece has been read.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/name_rules.h"
+#include "put/value_exchange.h"
 #include "put/waiting_values.h"
 #include "state/extents.h"
 #include "state/stored_blocks.h"
@@ -83,6 +84,7 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       // Lets the primary learn the number of records, even if the records have no bytes.
       if (more) extent.want_records();
       if (more || extent.first_new() < behind) w_.blocks.mark_dirty(id);
+      w_.unexchanged = true;
       return {};
     };
     NMB_TRY(w_.ranks.agree(want()));
@@ -139,14 +141,16 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
   if (w_.ranks.is_alone()) return put_alone;
   PieceExchange exchange(w_.ranks.communicator(), *w_.file, w_.aggregation,
                          w_.committed.superblock.piece_size, &w_.written_for);
-  return w_.keep(exchange.put(put_alone.ok() ? parts_of(shared) : std::vector<PiecePart>(),
-                              put_alone,
-                              [&](const PiecePart& part, std::span<std::byte> out, bool again) {
-                                Put& put = *shared[part.put];
-                                const std::uint64_t out_of_range =
-                                    encode_bytes(put.values, put.type, put.kind, part.first, out);
-                                if (!again) put.out_of_range += out_of_range;
-                              }));
+  NMB_TRY(
+      w_.keep(exchange.put(put_alone.ok() ? parts_of(shared) : std::vector<PiecePart>(), put_alone,
+                           [&](const PiecePart& part, std::span<std::byte> out, bool again) {
+                             Put& put = *shared[part.put];
+                             const std::uint64_t out_of_range =
+                                 encode_bytes(put.values, put.type, put.kind, part.first, out);
+                             if (!again) put.out_of_range += out_of_range;
+                           })));
+  for (const Put* put : shared) add_own_put(w_, put->block, RunCursor(put->shape, put->slab));
+  return {};
 }
 
 Status PutsTogether::put_all(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values) {

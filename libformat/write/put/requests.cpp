@@ -4,14 +4,35 @@
 
 #include "put/puts.h"
 #include "put/puts_together.h"
+#include "state/stored_blocks.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
 
 Result<RequestId> Requests::iput(BlockId id, VarId variable, const Hyperslab& slab,
                                  ConstArray values) {
-  NMB_TRY(Puts(w_).check("iput()", id, variable, slab, values).status());
+  NMB_TRY(w_.define_mode ? check_before_layout(id, variable, slab, values)
+                         : Puts(w_).check("iput()", id, variable, slab, values).status());
   return w_.requests.add({id, variable, slab, values});
+}
+
+// Checks in define mode what definitions cannot change; wait() checks the rest.
+Status Requests::check_before_layout(BlockId id, VarId variable, const Hyperslab& slab,
+                                     ConstArray values) {
+  NMB_TRY(w_.failure);
+  NMB_TRY(check_id(w_, id));
+  NMB_TRY(check_not_from_hdf5(w_, id));
+  if (!w_.blocks[id].packed()) NMB_TRY(load_definitions(w_, id));
+  const Metadata* const metadata = w_.blocks[id].metadata.get();
+  if (!metadata || variable >= metadata->variable_count())
+    return Status(Code::kUsage, joined_text("invalid variable ID ", variable));
+  NMB_TRY(check_count(values.count(), element_count(slab)));
+  return check_not_null(values, "variable", metadata->variable(variable).name);
+}
+
+Status Requests::cancel(std::span<const RequestId> ids) {
+  NMB_TRY(w_.failure);
+  return w_.requests.take(ids, 0).status();
 }
 
 // Converts valid requests to puts and returns them. Sets the status of each request.
@@ -30,6 +51,8 @@ std::vector<Put> Requests::check(std::span<const PutRequest> requests, std::span
 
 Status Requests::wait(std::span<const RequestId> ids, std::span<Status> statuses) {
   NMB_TRY(w_.failure);
+  if (w_.define_mode)
+    return Status(Code::kUsage, "wait() is not allowed in define mode; call end_define() first");
   NMB_ASSIGN(const std::vector<PutRequest> requests, w_.requests.take(ids, statuses.size()));
   std::vector<Status> own(requests.size());
   std::vector<Put> puts = check(requests, own);

@@ -16,12 +16,15 @@ class Requests {
   explicit Requests(WriterCore& writer) : w_(writer) {}
 
   Result<RequestId> iput(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
+  // Closes requests without putting their values.
+  Status cancel(std::span<const RequestId> ids);
   // statuses: receives the status of each request, or is empty.
   Status wait(std::span<const RequestId> ids, std::span<Status> statuses);
   // Collective.
   Status wait_all(std::span<const RequestId> ids, std::span<Status> statuses);
 
  private:
+  Status check_before_layout(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
   std::vector<Put> check(std::span<const PutRequest> requests, std::span<Status> statuses);
 
   WriterCore& w_;

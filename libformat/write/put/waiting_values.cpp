@@ -40,11 +40,13 @@ struct PlacedPart {
   std::vector<ExtentState::Segment> places;
   // Bytes to which higher ranks have put values.
   std::vector<Interval> skipped;
+  // Bytes of the places that replace committed pieces, and are all written by the end of the call.
+  std::vector<Interval> replaced;
 };
 
 template <class Fields>
 void fields(Fields& all, PlacedPart& part) {
-  all(part.id, part.records, part.places, part.skipped);
+  all(part.id, part.records, part.places, part.skipped, part.replaced);
 }
 
 // The steps of place_values(), in their order. Collective.
@@ -62,7 +64,7 @@ class WaitingValues {
 
  private:
   Status place_all() {
-    if (!w_.ranks.is_alone()) NMB_TRY(match_values());
+    if (!w_.ranks.is_alone()) NMB_TRY(SharedBlocks(w_).match_values(w_.knowing));
     NMB_ASSIGN(Inbox<WaitingPart> arrived, ask_primaries());
     NMB_TRY(w_.ranks.each([&] { return plan(arrived); }));
     NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space());
@@ -89,32 +91,6 @@ class WaitingValues {
     const BlockState& block = w_.blocks[id];
     const ExtentState* const extent = block.values.extent();
     return !block.is_removed() && extent && extent->needs_places();
-  }
-
-  // Chooses a primary for each committed block to which values are put. If a rank already has
-  // uncommitted values of the block, that rank is the primary; otherwise the lowest rank that puts
-  // values is.
-  Status match_values() {
-    std::vector<NameRecord> records;
-    for (BlockId id : w_.blocks.dirty) {
-      const BlockState& block = w_.blocks[id];
-      if (!block.committed) continue;
-      if (block.is_removed() || block.is_renamed()) {
-        records.push_back({block.committed->name, id, Claim::kRemove});
-      } else if (!block.body_stays()) {
-        records.push_back({w_.blocks.name(id), id, Claim::kChange});
-      } else if (const ExtentState* const extent = block.values.extent()) {
-        const bool keeps = block.kept && extent->has_fresh();
-        records.push_back({w_.blocks.name(id), id, keeps ? Claim::kKeep : Claim::kPut});
-      }
-    }
-    std::ranges::sort(records, {}, &NameRecord::name);
-    NMB_ASSIGN(std::vector<NameMatch> matches, match_names(w_.ranks.communicator(), records));
-    SharedBlocks shared(w_);
-    for (std::size_t i = 0; i < records.size(); ++i)
-      if (!w_.blocks[records[i].id].is_removed())
-        shared.take_match(records[i].id, std::move(matches[i]));
-    return {};
   }
 
   Result<Inbox<WaitingPart>> ask_primaries() {
@@ -175,8 +151,10 @@ class WaitingValues {
       positions = positions.subspan(list.size());
       for (const RankBytes& part : kept_[id]) {
         if (part.handle.rank == w_.ranks.own()) continue;
-        placed_.add(part.handle.rank, {part.handle.id, block.next.records,
-                                       extent.places_of(part.unplaced), part.skip.all()});
+        std::vector<ExtentState::Segment> places = extent.places_of(part.unplaced);
+        std::vector<Interval> replaced = extent.replaced_in(places);
+        placed_.add(part.handle.rank, {part.handle.id, block.next.records, std::move(places),
+                                       part.skip.all(), std::move(replaced)});
       }
     }
     NMB_TRY(set_length(w_));
@@ -195,6 +173,8 @@ class WaitingValues {
       set_records(block, part.records);
       NMB_TRY(extent.resize(block.next.extent_length, w_.buffer, w_.next));
       NMB_TRY(extent.take_places(part.places));
+      for (const Interval& interval : part.replaced)
+        extent.readable().add(interval.begin, interval.end);
       IntervalSet skip;
       for (const Interval& interval : part.skipped) skip.add(interval.begin, interval.end);
       add_staged(extent, skip, true);

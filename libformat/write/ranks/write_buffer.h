@@ -57,9 +57,19 @@ class WriteBuffer {
     return {};
   }
 
+  // Writes all bytes to the file first: callers rely on it.
   Status read_at(std::uint64_t offset, std::span<std::byte> out) {
     NMB_TRY(flush());
     return file_.read_at(offset, out);
+  }
+
+  // Reads bytes that were written through this buffer or are in the file, with few writes.
+  Status read_back(std::uint64_t offset, std::span<std::byte> out) {
+    if (bytes_.empty() || offset < position_ || offset + out.size() > end())
+      return read_at(offset, out);
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset - position_), out.size(),
+                out.begin());
+    return {};
   }
 
   // Forgets bytes that were not written to the file yet.

@@ -40,6 +40,14 @@ using BlockId = std::uint32_t;
 // The end of messages about a put into a block that came from HDF5.
 inline constexpr std::string_view kNoPuts = "no values can be put into it";
 
+// The arguments of a get() of a writer.
+struct Get {
+  BlockId block;
+  std::uint32_t variable;
+  Hyperslab slab;
+  MutableArray out;
+};
+
 enum class MetadataCodec : std::uint8_t {
   kNone,
   kZstd,            // each body is compressed separately

@@ -27,15 +27,6 @@ struct NextEntry : EntryFields, StoredBody {
   }
 };
 
-// A block's definitions and values before a redefinition. The old values are kept until they have
-// been copied to their new places.
-struct OldContent {
-  Metadata metadata;
-  ClassicLayout layout;
-  std::uint64_t records = 0;
-  std::unique_ptr<ExtentState> extent;
-};
-
 // The ranks that share a block because all of them define it or have opened it. One rank, the
 // primary, knows all definitions of the block, and places and writes the block. Each other rank
 // knows only its own definitions and the places of their values.
@@ -69,6 +60,19 @@ enum class EntryChange : std::uint8_t {
   kStays,     // the committed entry stays, if there is one
   kReplaced,  // removes the entry; a new block may take its name
   kRenamed,   // gives the entry another name
+};
+
+// A block's definitions and values before a redefinition. The old values are kept until they have
+// been copied to their new places.
+struct OldContent {
+  Metadata metadata;
+  ClassicLayout layout;
+  std::uint64_t records = 0;
+  std::unique_ptr<ExtentState> extent;
+  // For discard().
+  NextEntry next;
+  BodyOrigin body;
+  EntryChange entry_change = EntryChange::kStays;
 };
 
 struct BlockState {
@@ -132,6 +136,7 @@ struct BlockState {
     body = CommittedBody();
     values = ExtentOrigin(UnchangedValues());
     stage = BlockStage::kLaidOut;
+    entry_change = EntryChange::kStays;
     known_at = generation;
   }
   // Makes the block a packed block: its definitions are bytes of a source.
@@ -148,9 +153,22 @@ struct BlockState {
   void edit(std::unique_ptr<OldContent> before) {
     assert(stage == BlockStage::kLaidOut && metadata);
     old = std::move(before);
-    body = EncodedBody();
+    old->body = std::exchange(body, EncodedBody());
     next.kind = Kind::kCdf5;
     stage = BlockStage::kEdited;
+  }
+  // Takes back edit().
+  void restore() {
+    assert(stage == BlockStage::kEdited && old);
+    metadata = std::make_unique<Metadata>(std::move(old->metadata));
+    layout = old->layout;
+    next = old->next;
+    body = std::move(old->body);
+    values = ExtentOrigin(PutValues(std::move(old->extent)));
+    entry_change = old->entry_change;
+    old.reset();
+    pending = false;
+    stage = BlockStage::kLaidOut;
   }
   // Records that the block has its place in the file. Called by end_define().
   void lay_out(std::uint64_t generation) {
@@ -166,6 +184,8 @@ struct BlockState {
   }
   void remove() {
     stage = BlockStage::kRemoved;
+    sharing.reset();
+    kept = true;
     values = ExtentOrigin(NoValues());
   }
   // Forgets the primary. Called if another rank may have committed the block after generation

@@ -5,6 +5,32 @@
 
 namespace nmb {
 
+namespace {
+
+// The committed values of a block in one generation, for ExtentState::get(), which reads no holes.
+struct CommittedValues {
+  CommittedValues(std::uint64_t of, const BlockEntry& block) : generation(of), entry(block) {}
+
+  const std::uint64_t generation;
+  const BlockEntry entry;
+  const Metadata none;
+  const FillPattern no_pattern{none, {}};
+  std::unique_ptr<ExtentSource> source;
+};
+
+Status read_committed(WriterCore& w, BlockId id, std::shared_ptr<CommittedValues>& values,
+                      std::uint64_t offset, std::span<std::byte> out) {
+  const std::uint64_t generation = w.committed.superblock.generation;
+  if (!values || values->generation != generation) {
+    auto opened = std::make_shared<CommittedValues>(generation, *w.blocks[id].committed);
+    NMB_ASSIGN(opened->source, w.committed.reader->values_of(opened->entry, opened->no_pattern));
+    values = std::move(opened);
+  }
+  return values->source->read_at(offset, out);
+}
+
+}  // namespace
+
 std::unique_ptr<ExtentState> new_extent(WriterCore& w, BlockId id) {
   return std::make_unique<ExtentState>(
       w.committed.superblock.piece_size,
@@ -13,6 +39,10 @@ std::unique_ptr<ExtentState> new_extent(WriterCore& w, BlockId id) {
         return block.committed
                    ? w.committed.reader->for_each_piece(*block.committed, from, to, visit)
                    : Status();
+      },
+      [&w, id, values = std::shared_ptr<CommittedValues>()](std::uint64_t offset,
+                                                            std::span<std::byte> out) mutable {
+        return read_committed(w, id, values, offset, out);
       });
 }
 
@@ -56,6 +86,7 @@ Result<ExtentState*> start_put(WriterCore& w, BlockId id, std::uint64_t records)
   BlockState& block = w.blocks[id];
   if (records > block.next.records) NMB_TRY(w.keep(grow(w, id, records)));
   w.blocks.mark_dirty(id);
+  w.unexchanged = true;
   return extent;
 }
 

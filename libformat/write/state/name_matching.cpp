@@ -19,12 +19,18 @@ std::string_view text_of(Claim claim) {
       return "defined";
     case Claim::kDefineAlone:
       return "packed or renamed";
+    case Claim::kHave:
+      return "defined before";
+    case Claim::kHaveChanged:
+      return "changed before";
+    case Claim::kRedefine:
     case Claim::kChange:
       return "changed";
     case Claim::kRemove:
       return "removed or renamed";
     case Claim::kPut:
     case Claim::kKeep:
+    case Claim::kKnow:
       break;
   }
   return "values put";
@@ -35,16 +41,24 @@ struct Claimed {
   std::string_view name;
   Sharing::Handle handle;
   Claim claim;
+  bool stays_primary = false;
   // Among the names before this name in the slice: how many are added, minus how many are removed.
   std::int64_t change = 0;
 };
 
 bool is_value(Claim claim) { return claim == Claim::kPut || claim == Claim::kKeep; }
+bool is_new(Claim claim) {
+  return claim == Claim::kDefine || claim == Claim::kHave || claim == Claim::kRedefine;
+}
+// Returns whether several ranks may make this claim to one block.
+bool is_shared(Claim claim) {
+  return is_new(claim) || claim == Claim::kChange || claim == Claim::kHaveChanged;
+}
 
 // Checks whether the records of one name are compatible. *change: 1 if the records add the name to
 // the file, -1 if they remove it, and 0 if they do neither or both.
 Status judge(std::span<const Claimed> group, std::int64_t* change) {
-  bool comes = false, goes = false, all_define = true;
+  bool comes = false, goes = false, all_alike = true;
   const Claimed* first_value = nullptr;
   const Claimed* last_value = nullptr;
   const Claimed* first = nullptr;
@@ -54,16 +68,18 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
       if (!first_value) first_value = &c;
       last_value = &c;
     }
-    if (is_value(c.claim)) continue;
-    comes = comes || c.claim == Claim::kDefine || c.claim == Claim::kDefineAlone;
+    if (is_value(c.claim) || c.claim == Claim::kKnow) continue;
+    comes = comes || is_new(c.claim) || c.claim == Claim::kDefineAlone;
     goes = goes || c.claim == Claim::kRemove;
-    all_define = all_define && c.claim == Claim::kDefine;
     if (!first) first = &c;
-    if (!other && c.handle.rank != first->handle.rank) other = &c;
+    const bool alike = c.claim == first->claim && is_shared(c.claim);
+    all_alike = all_alike && alike;
+    if (c.handle.rank != first->handle.rank && (!other || (!alike && other->claim == first->claim)))
+      other = &c;
   }
   *change = (comes ? 1 : 0) - (goes ? 1 : 0);
-  if (other && all_define) other = nullptr;
-  // Values and definitions of one block must come from the same rank.
+  if (other && all_alike) other = nullptr;
+  // Values and definitions of one block must come from the same ranks.
   if (!other && first && first_value)
     other = first_value->handle.rank != first->handle.rank ? first_value : last_value;
   if (!other || other->handle.rank == first->handle.rank) return {};
@@ -77,12 +93,17 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
 // Returns the handles of the ranks that share the block; the primary's handle is the first. Returns
 // an empty list if the block is not shared.
 std::vector<Sharing::Handle> sharers(std::span<const Claimed> group) {
-  std::vector<Sharing::Handle> handles;
+  std::vector<Sharing::Handle> handles, knowing;
+  bool any_value = false;
   for (const Claimed& c : group) {
-    if (c.claim != Claim::kDefine && !is_value(c.claim)) continue;
+    any_value = any_value || is_value(c.claim);
+    if (c.claim == Claim::kKnow) knowing.push_back(c.handle);
+    if (!is_shared(c.claim) && !is_value(c.claim)) continue;
     handles.push_back(c.handle);
-    if (c.claim == Claim::kKeep) std::rotate(handles.begin(), handles.end() - 1, handles.end());
+    if (c.stays_primary || c.claim == Claim::kKeep)
+      std::rotate(handles.begin(), handles.end() - 1, handles.end());
   }
+  if (any_value) handles.insert(handles.end(), knowing.begin(), knowing.end());
   if (handles.size() < 2) handles.clear();
   return handles;
 }
@@ -112,7 +133,7 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
   std::vector<std::size_t> ends;
   for (const auto& [rank, record] : arrived) {
     if (!claims.empty() && claims.back().handle.rank != rank) ends.push_back(claims.size());
-    claims.push_back({record.name, {rank, record.id}, record.claim});
+    claims.push_back({record.name, {rank, record.id}, record.claim, record.stays_primary});
   }
   ends.push_back(claims.size());
   // The merge is stable, and the records of lower ranks come first. Therefore records of the same
@@ -143,16 +164,15 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
   for_each_name([&](std::span<Claimed> group) {
     const std::vector<Sharing::Handle> handles = sharers(group);
     for (const Claimed& claimed : group) {
-      if (!owned || (claimed.claim != Claim::kDefine && claimed.claim != Claim::kDefineAlone &&
-                     claimed.claim != Claim::kChange))
-        continue;
-      owned->add(claimed.name, claimed.handle);
+      if (!owned || (!is_shared(claimed.claim) && claimed.claim != Claim::kDefineAlone)) continue;
+      owned->add(claimed.name, handles.empty() ? claimed.handle : handles[0]);
       break;
     }
     for (const Claimed& claimed : group) {
       const int rank = claimed.handle.rank;
       const bool shares =
-          !handles.empty() && (claimed.claim == Claim::kDefine || is_value(claimed.claim));
+          !handles.empty() &&
+          (is_shared(claimed.claim) || is_value(claimed.claim) || claimed.claim == Claim::kKnow);
       NameMatch match{before + claimed.change, {}};
       if (shares && rank == handles[0].rank)
         match.handles = handles;

@@ -19,22 +19,29 @@ namespace nmb {
 // An action of a rank on a block or on the name of a block.
 enum class Claim : std::uint8_t {
   kDefine,       // defines a block; other ranks may define it too
+  kHave,         // has a block that is not committed and was placed by an earlier end_define()
+  kRedefine,     // changes the definitions of such a block
   kDefineAlone,  // packs a block, or renames an existing block to this name
-  kChange,       // changes the definitions of an existing block
+  kChange,       // changes the definitions of a committed block
+  kHaveChanged,  // keeps the changes to a committed block that an earlier end_define() has placed
   kRemove,       // removes an existing block, or gives it another name
   kPut,          // puts values to an existing block
   kKeep,         // keeps values that were put to the block before
+  kKnow,         // has the block open, and may read values that other ranks put
 };
 
 struct NameRecord {
   std::string_view name;
   BlockId id;
   Claim claim;
+  // True if this rank stays the primary of the block, for kHave, kRedefine, kChange and
+  // kHaveChanged. kKeep implies it.
+  bool stays_primary = false;
 };
 
 template <class Fields>
 void fields(Fields& all, NameRecord& record) {
-  all(record.name, record.id, record.claim);
+  all(record.name, record.id, record.claim, record.stays_primary);
 }
 
 struct NameMatch {
@@ -42,7 +49,8 @@ struct NameMatch {
   std::int64_t change = 0;
   // Handles of the ranks that share the block. The primary receives the handles of all these ranks:
   // first its own handle, then the other handles in the order of ranks. Each other rank receives
-  // only the primary's handle. If the block is not shared, this list is empty.
+  // only the primary's handle. If the block is not shared, this list is empty. Ranks that only know
+  // the block share it if another rank puts values to it.
   std::vector<Sharing::Handle> handles;
 };
 

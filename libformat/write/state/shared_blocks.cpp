@@ -8,12 +8,15 @@
 #include <string>
 #include <utility>
 
+#include "model/name_rules.h"
 #include "state/bodies.h"
 #include "state/extents.h"
 #include "state/shared_definitions.h"
 #include "state/shared_layout.h"
+#include "state/stored_blocks.h"
 #include "wire/bytes.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -30,28 +33,64 @@ void SharedBlocks::take_match(BlockId id, NameMatch match) {
   block.sharing->others = std::move(match.handles);
 }
 
-// Returns the committed blocks that this rank has changed, removed or renamed.
-std::vector<BlockId> SharedBlocks::changed_blocks(const std::vector<BlockId>& pending) const {
+// Returns the committed blocks that this rank has changed, removed or renamed since the last
+// commit.
+std::vector<BlockId> SharedBlocks::changed_blocks() const {
   std::vector<BlockId> changed;
-  for (const BlockId id : pending)
-    if (w_.blocks[id].committed) changed.push_back(id);
-  for (const BlockId id : w_.blocks.dirty)
-    if (w_.blocks[id].is_removed() && w_.blocks[id].committed) changed.push_back(id);
+  for (BlockId id = 0; id < w_.blocks.size(); ++id) {
+    const BlockState& block = w_.blocks[id];
+    if (block.committed && (block.is_removed() ? block.dirty : is_changed(block)))
+      changed.push_back(id);
+  }
   return changed;
 }
 
-Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* any_shared,
-                                       bool* any_originals) {
-  constexpr BlockId kNoBlock = ~BlockId{0};
+// Lists all names that this rank adds, changes or uses since the last commit, also by an earlier
+// end_define().
+Result<std::vector<NameRecord>> SharedBlocks::all_claims() {
   std::vector<NameRecord> records;
-  records.reserve(ids.size());
-  for (BlockId id : ids) {
+  records.reserve(w_.blocks.size());
+  for (BlockId id = 0; id < w_.blocks.size(); ++id) {
     const BlockState& block = w_.blocks[id];
-    const Claim claim = block.is_new()
-                            ? (block.packed() ? Claim::kDefineAlone : Claim::kDefine)
-                            : (block.is_renamed() ? Claim::kDefineAlone : Claim::kChange);
-    records.push_back({w_.blocks.name(id), id, claim});
+    if (block.is_removed()) continue;
+    // Another rank may have committed a block that this rank shared.
+    if (block.is_laid_out() && block.known_at != w_.committed.superblock.generation &&
+        (block.is_new() || is_changed(block))) {
+      const Status known = check_id(w_, id);
+      if (known.code() == Code::kNotFound || known.code() == Code::kUnsupported) continue;
+      NMB_TRY(known);
+    }
+    if (block.committed && !block.dirty && !is_changed(block)) continue;
+    const ExtentState* extent = block.old ? block.old->extent.get() : block.values.extent();
+    const bool has_values = block.kept && extent && extent->has_fresh();
+    NameRecord record{w_.blocks.name(id), id, Claim::kDefine};
+    if (block.is_new() && block.is_laid_out()) {
+      record.claim = block.pending ? Claim::kRedefine : Claim::kHave;
+      record.stays_primary = block.kept;
+    } else if (block.is_new()) {
+      record.claim = block.packed() ? Claim::kDefineAlone : Claim::kDefine;
+    } else if (block.is_renamed()) {
+      record.claim = Claim::kDefineAlone;
+    } else if (is_changed(block)) {
+      record.claim = block.pending ? Claim::kChange : Claim::kHaveChanged;
+      record.stays_primary = has_values || (!block.pending && block.kept);
+    } else {
+      record.claim = has_values ? Claim::kKeep : Claim::kPut;
+    }
+    records.push_back(record);
   }
+  for (const BlockId id : w_.knowing)
+    if (!w_.blocks[id].dirty && !is_changed(w_.blocks[id]) && !w_.blocks[id].is_removed())
+      records.push_back({w_.blocks.name(id), id, Claim::kKnow});
+  return records;
+}
+
+Result<MatchSummary> SharedBlocks::match_definitions(const MatchSummary& own, Status* status) {
+  constexpr BlockId kNoBlock = ~BlockId{0};
+  Result<std::vector<NameRecord>> claims = all_claims();
+  *status = claims.status();
+  std::vector<NameRecord> records;
+  if (claims.ok()) records = *std::move(claims);
   for (const std::string& name : w_.blocks.removed_names)
     records.push_back({name, kNoBlock, Claim::kRemove});
   std::ranges::sort(records, {}, &NameRecord::name);
@@ -59,27 +98,27 @@ Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* an
   NMB_ASSIGN(std::vector<NameMatch> matches,
              match_names(w_.ranks.communicator(), records, &w_.names.slices, &w_.names.owned));
   std::string changed;
-  for (const BlockId id : changed_blocks(ids)) {
+  for (const BlockId id : changed_blocks()) {
     const auto order = std::as_bytes(std::span(&w_.blocks[id].committed->order, 1));
     changed.append(reinterpret_cast<const char*>(order.data()), order.size());
   }
-  struct MatchSummary {
-    bool shared, names_move, originals, changed;
+  const auto moves_names = [](const NameRecord& record) {
+    return record.claim != Claim::kChange && record.claim != Claim::kHaveChanged &&
+           record.claim != Claim::kPut && record.claim != Claim::kKeep &&
+           record.claim != Claim::kKnow;
   };
-  MatchSummary mine{
-      false,
-      std::ranges::any_of(records,
-                          [](const NameRecord& record) { return record.claim != Claim::kChange; }),
-      *any_originals, !changed.empty()};
+  MatchSummary mine = own;
+  mine.names_move = std::ranges::any_of(records, moves_names);
+  mine.changed = !changed.empty();
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (records[i].id == kNoBlock) continue;
     w_.blocks[records[i].id].names_ahead = matches[i].change;
-    mine.shared = mine.shared || !matches[i].handles.empty();
+    mine.shared = mine.shared || (w_.blocks[records[i].id].pending && !matches[i].handles.empty());
     take_match(records[i].id, std::move(matches[i]));
   }
   NMB_ASSIGN(const MatchSummary all, w_.ranks.combine(mine, [](MatchSummary a, MatchSummary b) {
-    return MatchSummary{a.shared || b.shared, a.names_move || b.names_move,
-                        a.originals || b.originals, a.changed || b.changed};
+    return MatchSummary{a.originals || b.originals, a.redefined || b.redefined,
+                        a.shared || b.shared, a.names_move || b.names_move, a.changed || b.changed};
   }));
   w_.names.changed.clear();
   if (all.changed) {
@@ -88,10 +127,8 @@ Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* an
     std::memcpy(w_.names.changed.data(), changed.data(), changed.size());
     std::ranges::sort(w_.names.changed);
   }
-  *any_shared = all.shared;
-  *any_originals = all.originals;
   w_.names.move = all.names_move;
-  return {};
+  return all;
 }
 
 namespace {
@@ -234,6 +271,13 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
       const MemorySource body(other.body, w_.file->name());
       NMB_ASSIGN(const ClassicHeader header, decode_classic_header(body, {.values_follow = false}));
       NMB_ASSIGN(SharedDefinitions::Ids places, united->second.add(rank, header.metadata));
+      if (block.old)
+        return Status(Code::kConflict, {}, kNoOffset, {},
+                      joined_text("block ", in_quotes(w_.blocks.name(other.at_primary)), ": rank ",
+                                  rank, " has changed it otherwise than rank ", w_.ranks.own(),
+                                  "; ranks that change a block must give it the same objects in "
+                                  "the same order"),
+                      rank);
       block.sharing->places.emplace_back(Sharing::Handle{rank, other.at_sender},
                                          std::move(places.variables));
     }
@@ -245,6 +289,31 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
     return {};
   };
   return w_.ranks.agree(unite().in_file(w_.file->name()));
+}
+
+Status SharedBlocks::match_values(const std::vector<BlockId>& knowing) {
+  std::vector<NameRecord> records;
+  for (const BlockId id : w_.blocks.dirty) {
+    const BlockState& block = w_.blocks[id];
+    if (!block.committed) continue;
+    if (block.is_removed() || block.is_renamed()) {
+      records.push_back({block.committed->name, id, Claim::kRemove});
+    } else if (!block.body_stays()) {
+      // end_define() has chosen the primary of a block that several ranks have changed.
+      if (!block.sharing) records.push_back({w_.blocks.name(id), id, Claim::kChange});
+    } else if (const ExtentState* const extent = block.values.extent()) {
+      const bool keeps = block.kept && extent->has_fresh();
+      records.push_back({w_.blocks.name(id), id, keeps ? Claim::kKeep : Claim::kPut});
+    }
+  }
+  for (const BlockId id : knowing)
+    if (!w_.blocks[id].dirty && !is_changed(w_.blocks[id]) && !w_.blocks[id].is_removed())
+      records.push_back({w_.blocks.name(id), id, Claim::kKnow});
+  std::ranges::sort(records, {}, &NameRecord::name);
+  NMB_ASSIGN(std::vector<NameMatch> matches, match_names(w_.ranks.communicator(), records));
+  for (std::size_t i = 0; i < records.size(); ++i)
+    if (!w_.blocks[records[i].id].is_removed()) take_match(records[i].id, std::move(matches[i]));
+  return {};
 }
 
 // Sends to each rank the places of its shared blocks, and the offsets at which its own variables
@@ -286,10 +355,11 @@ Status SharedBlocks::collect_values() {
   for (BlockId id : w_.blocks.dirty) {
     BlockState& block = w_.blocks[id];
     ExtentState* const extent = block.values.extent();
-    if (block.kept || block.is_removed() || !extent) continue;
+    if (block.kept) continue;
+    block.dirty = false;
+    if (!extent) continue;
     sent.add(block.sharing->primary.rank, {block.sharing->primary.id, extent->written()});
     block.values = ExtentOrigin();
-    block.dirty = false;
   }
   std::erase_if(w_.blocks.dirty, [&](BlockId id) { return !w_.blocks[id].kept; });
   for (const auto& [primary, written] : std::exchange(w_.written_for, {}))

@@ -11,18 +11,32 @@
 
 namespace nmb {
 
+// What any rank does in an end_define().
+struct MatchSummary {
+  bool originals = false;   // stores originals
+  bool redefined = false;   // changes a block that was placed before
+  bool shared = false;      // shares a block that it defines or changes
+  bool names_move = false;  // defines, removes or renames a block
+  bool changed = false;     // changes a committed block
+};
+
 // All calls except take_match() are collective.
 class SharedBlocks {
  public:
   explicit SharedBlocks(WriterCore& writer) : w_(writer) {}
 
   // For each block, determines whether it is shared, which rank is its primary, and the value of
-  // BlockState::names_ahead. *any_originals: before the call, whether this rank stores originals;
-  // after the call, whether any rank does.
-  Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared, bool* any_originals);
+  // BlockState::names_ahead. own: `originals` and `redefined` of this rank. *status: the status of
+  // this rank alone, on which the ranks must agree later.
+  Result<MatchSummary> match_definitions(const MatchSummary& own, Status* status);
   // Unites the definitions of all ranks on the primaries of the blocks. Errors: kConflict if
   // definitions contradict each other.
   Status unite(const std::vector<BlockId>& ids);
+  // Chooses a primary for each committed block to which values are put. If a rank already has
+  // uncommitted values of the block, that rank is the primary; otherwise the lowest rank that puts
+  // values is. knowing: other blocks that this rank knows, in case that another rank has put values
+  // to them.
+  Status match_values(const std::vector<BlockId>& knowing);
   // Sends the places of shared blocks to the other ranks.
   Status send_places(const std::vector<BlockId>& ids);
   // Sends the primary of each shared block a list of the values that other ranks have written.
@@ -31,7 +45,10 @@ class SharedBlocks {
   void take_match(BlockId id, NameMatch match);
 
  private:
-  std::vector<BlockId> changed_blocks(const std::vector<BlockId>& pending) const;
+  // Returns whether the committed block gets other definitions or another name.
+  static bool is_changed(const BlockState& block) { return !block.body_stays(); }
+  std::vector<BlockId> changed_blocks() const;
+  Result<std::vector<NameRecord>> all_claims();
 
   WriterCore& w_;
 };

@@ -45,14 +45,16 @@ Status check_id(WriterCore& w, BlockId id) {
   return refresh(w, id);
 }
 
-Status check_unchanged_elsewhere(const WriterCore& w, BlockId id) {
+Status check_unchanged_elsewhere(const WriterCore& w, BlockId id, std::string_view what) {
   const BlockState& block = w.blocks[id];
   if (!block.committed || !block.body_stays() ||
       !std::ranges::binary_search(w.names.changed, block.committed->order))
     return {};
-  return Status(Code::kUsage, "block " + in_quotes(w.blocks.name(id)) +
-                                  " is changed by another rank in this generation; call sync() "
-                                  "before you put values into it");
+  return Status(Code::kUsage,
+                joined_text("block ", in_quotes(w.blocks.name(id)),
+                            " is changed by another rank in this generation; call sync() before "
+                            "you ",
+                            what));
 }
 
 Status check_not_from_hdf5(const WriterCore& w, BlockId id, std::string_view why) {
@@ -93,6 +95,7 @@ Result<BlockId> find_block(WriterCore& w, std::string_view name) {
   // A block that this version cannot read cannot be opened. Other blocks can still be written.
   NMB_TRY(w.committed.reader->check_needs(*entry));
   const BlockId id = w.blocks.add(name);
+  w.unexchanged = true;
   w.blocks[id].take_entry(std::move(*entry), w.committed.superblock.generation);
   return id;
 }

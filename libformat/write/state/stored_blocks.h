@@ -14,8 +14,9 @@ namespace nmb {
 // each use of an ID. Errors: kUsage if no block has this ID.
 Status check_id(WriterCore& w, BlockId id);
 // Returns kUsage if another rank has changed, removed or renamed the committed block since the last
-// commit, because the other ranks must not put values into it then.
-Status check_unchanged_elsewhere(const WriterCore& w, BlockId id);
+// commit, because the other ranks must not use its values then. what: the use, for the message.
+Status check_unchanged_elsewhere(const WriterCore& w, BlockId id,
+                                 std::string_view what = "put values into it");
 // Returns kUnsupported for a block that came from HDF5. why: what follows from it, for the message.
 Status check_not_from_hdf5(const WriterCore& w, BlockId id, std::string_view why = kNoPuts);
 // Returns the ID of the block with this name, or nullopt if this rank knows no such block. Also

@@ -3,6 +3,7 @@
 #include <exception>
 #include <new>
 
+#include "files/temporary_names.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
 
@@ -24,7 +25,8 @@ WriterCore::WriterCore(std::unique_ptr<OutputFile> output, const FileWriterOptio
       aggregation(how),
       buffer(*file, ranks.is_alone() ? WriteBuffer::kCapacity : WriteBuffer::kOfSeveral),
       stripes(ranks.communicator(), *file, buffer, aggregation),
-      value_stripes(ranks.communicator(), *file, buffer, aggregation.of_values()) {}
+      value_stripes(ranks.communicator(), *file, buffer, aggregation.of_values()),
+      stage(with.dry_run || file->name().empty() ? std::string() : folder_of(file->name())) {}
 
 WriterCore::~WriterCore() {
   buffer.drop();

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "block/body_codec.h"
 #include "origins/stage.h"
@@ -24,6 +26,7 @@
 #include "state/next_generation.h"
 #include "state/piece_exchange.h"
 #include "values/open_requests.h"
+#include "values/run_cursor.h"
 #include "wire/grow_array.h"
 
 namespace nmb {
@@ -104,6 +107,8 @@ struct WriterCore {
   bool calls_differed = false;
   PhaseClock clock;
   bool define_mode = true;
+  // True if a block that end_define() had placed was removed or renamed in this define mode.
+  bool moved_names = false;
   bool abandoned = false;
   bool others_go_on = false;  // true if other ranks may continue after this rank has left
 
@@ -127,6 +132,14 @@ struct WriterCore {
   GrowArray<std::byte> retained;
   std::unique_ptr<BodyCompressor> compressor;
   Stage stage;  // values that wait for places
+  // True if this rank may have changed values or opened blocks since the ranks last exchanged which
+  // bytes they have written (put/value_exchange.h).
+  bool unexchanged = true;
+  // Committed blocks that this rank knows and to which it has put no values, as of that exchange.
+  std::vector<BlockId> knowing;
+  // Values that this rank has put to shared blocks by collective calls since then.
+  std::vector<std::pair<BlockId, RunCursor>> own_puts;
+  std::uint64_t exchanges = 0;  // number of messages about written bytes (ExtentState::exchange)
   OpenRequests<PutRequest> requests;
   PieceExchange::WrittenFor written_for;  // bytes written by collective puts since the last commit
   // Total number of variables without statistics in all commits of this writer.

@@ -19,6 +19,7 @@
 #include "model/paths.h"
 #include "parallel/outbox.h"
 #include "parallel/shared_output.h"
+#include "put/gets.h"
 #include "put/puts.h"
 #include "put/puts_together.h"
 #include "put/requests.h"
@@ -305,13 +306,96 @@ Result<BlockId> FileWriter::define_block(std::string_view name) {
 }
 
 Result<BlockId> FileWriter::define_block(std::string_view name, const Metadata& metadata,
-                                         std::uint64_t records) {
+                                         std::uint64_t records, Kind kind) {
+  if (!is_classic(kind)) return Status(Code::kUsage, "a block must be CDF-1, CDF-2 or CDF-5");
   if (records != 0 && !metadata.record_dimension())
     return Status(Code::kUsage, joined_text("found ", records,
                                             " records, expected 0 without a record dimension"));
   NMB_ASSIGN(BlockId id, Definitions(*impl_).define_block(name, &metadata));
   impl_->blocks[id].next.records = records;
+  impl_->blocks[id].next.kind = kind;
   return id;
+}
+
+Status FileWriter::redefine_block(BlockId block, const Metadata& next, Kind kind) {
+  return Definitions(*impl_).redefine_block(block, next, kind);
+}
+
+namespace {
+
+// A change of the names or attributes of a block's definitions.
+struct NameChange {
+  std::optional<DimId> dimension{};
+  std::optional<VarId> variable{};
+  // The attribute `from` of `owner` is renamed, or removed if `to` is empty.
+  std::optional<VarId> owner{};
+  std::string_view from{}, to{};
+};
+
+Status copy_attributes(const Metadata& from, VarId owner, const NameChange& change, Metadata* to) {
+  return from.try_each_attribute(owner, [&](const Attribute& attribute) -> Status {
+    const bool changes = change.owner == owner && attribute.name == change.from;
+    if (changes && change.to.empty()) return {};
+    return to->put_att(owner, changes ? change.to : attribute.name, attribute.type,
+                       attribute.values);
+  });
+}
+
+// names: the rule for names that are defined later.
+Result<Metadata> changed(const Metadata& from, const NameChange& change, Metadata::Names names) {
+  Metadata to(names);
+  if (change.dimension || change.variable || !change.to.empty())
+    NMB_TRY(check_new_name("object", change.to));
+  for (DimId d = 0; d < from.dimension_count(); ++d)
+    NMB_TRY(to.def_dim(d == change.dimension ? change.to : from.dimension(d).name,
+                       from.dimension(d).length)
+                .status());
+  NMB_TRY(copy_attributes(from, kGlobal, change, &to));
+  for (VarId v = 0; v < from.variable_count(); ++v) {
+    const Variable variable = from.variable(v);
+    NMB_TRY(to.def_var(v == change.variable ? change.to : variable.name, variable.type,
+                       variable.dimensions)
+                .status());
+    NMB_TRY(copy_attributes(from, v, change, &to));
+  }
+  NMB_TRY(to.settle_names());
+  return to;
+}
+
+Status change_names(WriterCore& w, BlockId block, const NameChange& change) {
+  NMB_ASSIGN(BlockState * state, Definitions(w).defining(block));
+  const Metadata& metadata = *state->metadata;
+  if (change.dimension && *change.dimension >= metadata.dimension_count())
+    return Status(Code::kUsage, joined_text("invalid dimension ID ", *change.dimension));
+  const std::optional<VarId> variable = change.variable ? change.variable : change.owner;
+  if (variable && *variable != kGlobal && *variable >= metadata.variable_count())
+    return Status(Code::kUsage, joined_text("invalid variable ID ", *variable));
+  if (change.owner && !metadata.find_attribute(*change.owner, change.from))
+    return Status(Code::kNotFound, "found no attribute " + in_quotes(change.from));
+  if (change.owner && !change.to.empty() && change.to != change.from &&
+      metadata.find_attribute(*change.owner, change.to))
+    return Status(Code::kExists, "attribute " + in_quotes(change.to) + " already exists");
+  NMB_ASSIGN(
+      const Metadata next,
+      changed(metadata, change, state->old ? Metadata::Names::kAsFound : Metadata::Names::kNew));
+  return Definitions(w).redefine_block(block, next, state->next.kind);
+}
+
+}  // namespace
+
+Status FileWriter::rename_dim(BlockId block, DimId dimension, std::string_view name) {
+  return change_names(*impl_, block, {.dimension = dimension, .to = name});
+}
+Status FileWriter::rename_var(BlockId block, VarId variable, std::string_view name) {
+  return change_names(*impl_, block, {.variable = variable, .to = name});
+}
+Status FileWriter::rename_att(BlockId block, VarId variable, std::string_view from,
+                              std::string_view to) {
+  NMB_TRY(check_new_name("attribute", to));
+  return change_names(*impl_, block, {.owner = variable, .from = from, .to = to});
+}
+Status FileWriter::remove_att(BlockId block, VarId variable, std::string_view name) {
+  return change_names(*impl_, block, {.owner = variable, .from = name});
 }
 
 Result<BlockId> FileWriter::find_block(std::string_view name) {
@@ -510,10 +594,15 @@ Status link_values(FileWriter& writer, BlockId block, LinkedValues values) {
   return link_values(*writer.impl_, block, std::move(values));
 }
 Status FileWriter::end_define() { return end_define_of(*impl_); }
-Status FileWriter::redefine() { return redefine_for("redefine()"); }
-Status FileWriter::redefine_for(std::string_view operation) {
-  return Definitions(*impl_).redefine(operation);
+Status FileWriter::discard() {
+  return impl_->together(
+      "discard()", [&] { return Definitions(*impl_).check_discard(); },
+      [&] {
+        Definitions(*impl_).discard();
+        return EndDefine(*impl_).run();
+      });
 }
+Status FileWriter::redefine() { return Definitions(*impl_).redefine(); }
 
 Status FileWriter::put(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values) {
   return Puts(*impl_).put(block, variable, slab, values);
@@ -530,6 +619,19 @@ Status FileWriter::put_all(BlockId block, VarId variable, const Hyperslab& slab,
   return PutsTogether(*impl_).put_all(block, variable, slab, values);
 }
 
+Status FileWriter::get(BlockId block, VarId variable, const Hyperslab& slab, MutableArray out) {
+  const Get one{block, variable, slab, out};
+  return Gets(*impl_).get(std::span(&one, 1), {});
+}
+Status FileWriter::get(std::span<const Get> gets, std::span<Status> statuses) {
+  return Gets(*impl_).get(gets, statuses);
+}
+Status FileWriter::get_all(std::span<const Get> gets, std::span<Status> statuses,
+                           const Status& arguments) {
+  return Gets(*impl_).get_all(gets, statuses, arguments);
+}
+Status FileWriter::flush() { return Gets(*impl_).flush(); }
+
 Result<RequestId> FileWriter::iput(BlockId block, VarId variable, const Hyperslab& slab,
                                    ConstArray values) {
   return Requests(*impl_).iput(block, variable, slab, values);
@@ -537,6 +639,9 @@ Result<RequestId> FileWriter::iput(BlockId block, VarId variable, const Hypersla
 Result<RequestId> FileWriter::iput(BlockId block, VarId variable, ConstArray values) {
   NMB_ASSIGN(const Hyperslab slab, whole(block, variable, values.count()));
   return iput(block, variable, slab, values);
+}
+Status FileWriter::cancel(std::span<const RequestId> requests) {
+  return Requests(*impl_).cancel(requests);
 }
 Status FileWriter::wait(std::span<const RequestId> requests, std::span<Status> statuses) {
   return Requests(*impl_).wait(requests, statuses);
@@ -573,11 +678,18 @@ Result<Hyperslab> FileWriter::whole(BlockId block, VarId variable, std::uint64_t
   return slab;
 }
 
-Status FileWriter::sync() { return commit(*impl_, false); }
+Status FileWriter::sync() { return nmb::commit(*impl_, false); }
+
+Status FileWriter::commit(bool durable) {
+  const bool before = std::exchange(impl_->options.sync, durable);
+  const Status status = nmb::commit(*impl_, false);
+  impl_->options.sync = before;
+  return status;
+}
 
 Status FileWriter::close() {
   if (impl_->define_mode) NMB_TRY(end_define_of(*impl_));
-  NMB_TRY(commit(*impl_, true));
+  NMB_TRY(nmb::commit(*impl_, true));
   impl_->shut();
   return {};
 }

@@ -23,17 +23,20 @@ namespace nmb {
 // Creates a file, or adds a generation to a file. Not thread-safe. After kIo, kNoSpace or kDamaged
 // the file's state is unknown, and every later call returns the same failure.
 // With several ranks, these functions are collective: create, open, redefine, end_define,
-// open_blocks, extend, put_all, wait_all, sync and close. All ranks must call these functions in
-// the same order. A failure of a collective call is the same on all ranks. If a rank passes wrong
-// arguments, nothing changes (after kRange, all values are put); any other failure is returned by
-// every later call. All other calls are local: definitions, put(), inquiry. If a local step fails,
-// call ranks.agree() before the next collective call. Several ranks may define parts of the same
-// new block. The block becomes the union of these definitions; end_define() fails with kConflict if
-// the definitions disagree. Only one rank may change a committed block in a generation, and the
-// other ranks must not put values into that block. To define anything after sync(), call redefine()
-// first. IDs of blocks, dimensions and variables are local to a rank and stay valid. The file is
-// the same for any number of ranks under two conditions: the ranks define the same blocks in the
-// order of ranks, and they put the same values between the same collective calls. An exception in a
+// open_blocks, extend, put_all, wait_all, get_all, flush, sync and close. All ranks must call these
+// functions in the same order. A failure of a collective call is the same on all ranks. If a rank
+// passes wrong arguments, nothing changes (after kRange, all values are put); any other failure is
+// returned by every later call. All other calls are local: definitions, put(), inquiry. If a local
+// step fails, call ranks.agree() before the next collective call. Several ranks may define parts of
+// the same new block. The block becomes the union of these definitions; end_define() fails with
+// kConflict if the definitions disagree. A committed block, and a block that an earlier
+// end_define() has placed, may be changed by one rank or by several that change it alike, so that
+// the objects are the same in the same order. Ranks that share an uncommitted block, or
+// have put uncommitted values to the block, must be among them. Other ranks must not put values
+// into that block before the next commit. To define anything after sync(), call redefine() first.
+// IDs of blocks, dimensions and variables are local to a rank and stay valid. The file is the same
+// for any number of ranks under two conditions: the ranks define the same blocks in the order of
+// ranks, and they put the same values between the same collective calls. An exception in a
 // collective call also makes the network of the ranks fail. std::bad_alloc gives kLimit, and an
 // exception from a callback gives kUsage. A rank that gives up for another reason must call
 // ranks.fail().
@@ -74,8 +77,26 @@ class FileWriter {
   // name is illegal (spec/format.md, section 8.4).
   NMB_EXPORT Result<BlockId> define_block(std::string_view name);
   // Defines a block with all definitions of `metadata` and space for `records` unwritten records.
+  // kind: kCdf1, kCdf2 or kCdf5, whose limits the definitions must keep (kLimit, kUsage).
   NMB_EXPORT Result<BlockId> define_block(std::string_view name, const Metadata& metadata,
-                                          std::uint64_t records = 0);
+                                          std::uint64_t records = 0, Kind kind = Kind::kCdf5);
+  // Gives a block other definitions: `next` has the dimensions and variables that the block had at
+  // the last end_define(), in the same order and with the same lengths, types and dimensions, and
+  // perhaps more after them. Names and attributes may differ. A block that was not yet placed by an
+  // end_define() may get any definitions. Values stay. Several ranks may call this for a block that
+  // they share, or that is committed, if they pass the same definitions; otherwise end_define()
+  // fails with kConflict. Errors: kUsage, also if a _FillValue changes while some values of the
+  // variable are not written; kUnsupported for a block from HDF5, or of which this rank has defined
+  // only a part; kLimit.
+  NMB_EXPORT Status redefine_block(BlockId block, const Metadata& next, Kind kind = Kind::kCdf5);
+  // Rename a dimension or variable, or an attribute, or remove an attribute. These functions copy
+  // the definitions of the block; to change many names, use redefine_block(). variable: kGlobal for
+  // the attributes of the block. Errors: those of redefine_block(); kExists; kNotFound.
+  NMB_EXPORT Status rename_dim(BlockId block, DimId dimension, std::string_view name);
+  NMB_EXPORT Status rename_var(BlockId block, VarId variable, std::string_view name);
+  NMB_EXPORT Status rename_att(BlockId block, VarId variable, std::string_view from,
+                               std::string_view to);
+  NMB_EXPORT Status remove_att(BlockId block, VarId variable, std::string_view name);
   // Finds a block of the file, or a block that this rank has defined. Errors: kNotFound.
   NMB_EXPORT Result<BlockId> find_block(std::string_view name);
   // Finds blocks of any rank, including blocks defined since the last commit. Each rank passes the
@@ -150,19 +171,22 @@ class FileWriter {
                                 std::vector<ValueRuns> runs, std::string origin = {});
 
   NMB_EXPORT Status end_define();
-  // Returns to define mode. Changed blocks get a new header; their values do not change.
+  // Collective: ends define mode without the definitions since redefine(), or since the writer was
+  // made. Errors: kUsage outside define mode; kUnsupported, and nothing changes, after
+  // remove_block() or rename_block() of a block that was placed before, or add_original().
+  NMB_EXPORT Status discard();
+  // Returns to define mode. Changed blocks get a new header; their values do not change. Values
+  // need not be committed, and requests stay open.
   NMB_EXPORT Status redefine();
-  // Works like redefine(). operation: what the program has called, for messages.
-  NMB_EXPORT Status redefine_for(std::string_view operation);
   // Returns kUnsupported for a block that came from HDF5. why: what follows from it, for messages.
   NMB_EXPORT Status check_not_from_hdf5(BlockId block, std::string_view why = kNoPuts);
 
   // --- values ---
   // Puts a hyperslab, and adds records as needed. Some values have no space in the file yet: values
-  // after the last record, and values that replace committed values. These values wait in memory
-  // for the next collective call. Errors: kRange if some values did not fit the type (all values
-  // are put); kUsage for a wrong shape, number of values, type or mode; with several ranks, kLimit
-  // if more than 64 MiB of this rank's values wait.
+  // after the last record, and values that replace committed values. These values wait for the next
+  // collective call, in memory and in a temporary file (origins/stage.h). Errors: kRange if some
+  // values did not fit the type (all values are put); kUsage for a wrong shape, number of values,
+  // type or mode; kNoSpace; kIo.
   NMB_EXPORT Status put(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values);
   // Puts the whole variable. The number of values determines the number of records.
   NMB_EXPORT Status put(BlockId block, VarId variable, ConstArray values);
@@ -180,6 +204,23 @@ class FileWriter {
   // for space get space now. These values count as put before this call.
   NMB_EXPORT Status put_all(BlockId block, VarId variable, const Hyperslab& slab,
                             ConstArray values);
+
+  // Reads a hyperslab. The rank sees the committed values, all values that it has put, and the
+  // values that other ranks had put at the last flush(), get_all(), sync() or redefine(). Values
+  // that were never put are the fill value. Errors: kUsage for a wrong shape, number of values,
+  // type or mode; kRange if some values do not fit the type in memory (all are read); kUnsupported
+  // for a block from HDF5; kDamaged; kIo.
+  NMB_EXPORT Status get(BlockId block, VarId variable, const Hyperslab& slab, MutableArray out);
+  // Reads several hyperslabs. `statuses` is empty, or has one element for each get. Returns the
+  // first failure; the other hyperslabs are read nevertheless.
+  NMB_EXPORT Status get(std::span<const Get> gets, std::span<Status> statuses = {});
+  // Collective: calls flush(), and then reads the rank's own hyperslabs, which may be none. Returns
+  // the failure of the lowest rank that has failed. arguments: the caller's own check of them.
+  NMB_EXPORT Status get_all(std::span<const Get> gets, std::span<Status> statuses = {},
+                            const Status& arguments = {});
+  // Collective: writes all values that were put to the file, so that a get() of any rank sees them
+  // and all ranks know the numbers of records. Does not commit.
+  NMB_EXPORT Status flush();
 
   // Registers a request to put a hyperslab. Many requests can then be put together by wait() or
   // wait_all(), in file order and with few writes. Until the request is put, `values` must stay
@@ -199,6 +240,8 @@ class FileWriter {
   // Registers a request to put the whole variable. The number of values determines the number of
   // records.
   NMB_EXPORT Result<RequestId> iput(BlockId block, VarId variable, ConstArray values);
+  // Closes requests without putting their values. Errors: as for wait().
+  NMB_EXPORT Status cancel(std::span<const RequestId> requests);
   // Puts the values of requests and closes the requests. Where requests overlap, the values of the
   // later request in `requests` are kept. `statuses` is empty, or has one element for each request,
   // which gets the status that put() would return. Returns the first failure; the other requests
@@ -210,12 +253,15 @@ class FileWriter {
   // kRange, all values are put. Space is allocated once for all requests.
   NMB_EXPORT Status wait_all(std::span<const RequestId> requests, std::span<Status> statuses = {});
 
-  // Commits a generation. Fails with kUsage in define mode and in a dry run. The functions sync(),
-  // close() and redefine() also fail with kUsage while any rank has open requests; they then do
-  // nothing, and the writer stays usable. The last two writes of a commit are the slot and the mark
+  // Commits a generation. Fails with kUsage in define mode and in a dry run. The functions sync()
+  // and close() also fail with kUsage while any rank has open requests; they then do nothing, and
+  // the writer stays usable. The last two writes of a commit are the slot and the mark
   // (spec/writer.md, section 5.3). If one of these writes fails, the new generation may be in the
   // file; the message says so.
   NMB_EXPORT Status sync();
+  // Works like sync(), but `durable` takes the place of FileWriterOptions::sync. It must be the
+  // same on all ranks.
+  NMB_EXPORT Status commit(bool durable);
   // Ends define mode if necessary, commits and closes.
   NMB_EXPORT Status close();
 

@@ -1,0 +1,34 @@
+// Tally: what a file's calls cost, for nmb-run --report.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace nmb::pnetcdf {
+
+struct Tally {
+  // Seconds of this rank.
+  double define = 0, put = 0, get = 0, wait = 0, commit = 0;
+  std::uint64_t puts = 0, gets = 0;
+  std::uint64_t put_bytes = 0, got_bytes = 0;
+
+  class Span {
+   public:
+    explicit Span(double* sum) : sum_(sum), begin_(std::chrono::steady_clock::now()) {}
+    Span(const Span&) = delete;
+    Span& operator=(const Span&) = delete;
+    ~Span() {
+      *sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    }
+
+   private:
+    double* sum_;
+    std::chrono::steady_clock::time_point begin_;
+  };
+};
+
+// Appends a line to the file that nmb-run reads, if the program runs under it.
+void write_tally(const std::string& path, int rank, const Tally& tally, const std::string& writer);
+
+}  // namespace nmb::pnetcdf

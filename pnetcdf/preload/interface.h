@@ -1,0 +1,28 @@
+// What the preloaded library and the part for an MPI library share.
+#pragma once
+
+namespace nmb::pnetcdf {
+
+using Function = void (*)();
+
+// IDs of our files: PnetCDF counts its own from 0 to 1,023.
+inline constexpr int kFirstFile = 0x4e4d0000;
+inline constexpr int kMostFiles = 0x4000;
+
+constexpr bool is_ours(int file) {
+  return static_cast<unsigned>(file) - static_cast<unsigned>(kFirstFile) <
+         static_cast<unsigned>(kMostFiles);
+}
+
+// The only symbol of a part is an object of this type, named nmb_pnetcdf_part.
+struct Part {
+  unsigned version;  // the table of generate.py that both were built with
+  int count;
+  const Function* functions;  // nullptr for functions that are always PnetCDF's
+  // Called once. real: returns PnetCDF's function of this number, or nullptr.
+  void (*start)(Function (*real)(int number));
+  // Returns the address of a function of nmb_pnetcdf.h, or nullptr.
+  Function (*extra)(const char* name);
+};
+
+}  // namespace nmb::pnetcdf

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""nmb-run itself: which files become NMB, exit codes, reports, division into blocks, IDs of blocks.
+
+  nmb_run_test.py --replay PROGRAM --blocks PROGRAM --late PROGRAM --own PROGRAM --tools FOLDER --mpiexec "mpiexec -n"
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FAILED = []
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        FAILED.append(what)
+        print(f"{what}: found {got!r}, expected {wanted!r}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for option in ["--replay", "--blocks", "--late", "--own", "--tools", "--mpiexec"]:
+        parser.add_argument(option, required=True)
+    options = parser.parse_args()
+    nmb_run = f"{options.tools}/nmb-run"
+    folder = Path(tempfile.mkdtemp(prefix="nmb_run_test"))
+
+    def run(command, **environment):
+        return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=60,
+                              env=dict(os.environ, **environment))
+
+    def replay(path, lines, ranks=1, run_by=(nmb_run,), **environment):
+        (folder / "script").write_text("\n".join(lines).replace("@", str(path)) + "\n")
+        done = run(options.mpiexec.split() + [str(ranks), *run_by, options.replay, "script", "log"], **environment)
+        return done, (folder / "log.0").read_text().splitlines()
+
+    def is_nmb(path):
+        return (folder / path).read_bytes()[:4] == b"\x89NMB"
+
+    simple = ["* create @ 32", "* def_dim x 4", "* def_var v 4 1 0", "* enddef",
+              "* put vara 1 int 0 0 0 1 4 5 1 0 4 1 1 4", "* close"]
+    # Which files: the ending, a pattern, nothing.
+    replay("a.nmb", simple)
+    expect("a path that ends in .nmb", is_nmb("a.nmb"), True)
+    replay("a.nc", simple)
+    replay("plain.nc", simple, run_by=())
+    expect("another path", (folder / "a.nc").read_bytes(), (folder / "plain.nc").read_bytes())
+    replay("b.nc", simple, NMB_PNETCDF="x*:b*.nc")
+    expect("a pattern of NMB_PNETCDF", is_nmb("b.nc"), True)
+    # Opening goes by content.
+    _, log = replay("b.nc", ["* open @ 0", "* get vara 1 int 0 0 0 1 4 0 0 0 4 1 1 4", "* close"])
+    expect("values of an NMB file of any name", log[1], "2 get 0 5 6 7 8")
+    _, log = replay("plain.nc", ["* open @ 0", "* get vara 1 int 0 0 0 1 4 0 0 0 4 1 1 4", "* close"])
+    expect("values of a classic file", log[1], "2 get 0 5 6 7 8")
+    # The kind of the block is that of the mode.
+    for mode, kind in [(0x100, "1"), (0x200, "2"), (0x20, "5")]:
+        replay("kind.nmb", [f"* create @ {mode}"] + simple[1:])
+        run([f"{options.tools}/nmconvert", "-f", "kind.nmb", "kind.nc", "--extract", "kind"])
+        expect(f"kind of mode {mode:#x}", (folder / "kind.nc").read_bytes()[:4], b"CDF" + bytes([int(kind)]))
+    # Exit codes.
+    expect("exit code of a program", run([nmb_run, "/bin/sh", "-c", "exit 7"]).returncode, 7)
+    expect("a signal", run([nmb_run, "/bin/sh", "-c", "kill -9 $$"]).returncode, 137)
+    expect("no program", run([nmb_run, "./nothing_here"]).returncode, 2)
+    done = run([nmb_run, "/bin/true"])
+    expect("no call was seen", (done.returncode, "no call of PnetCDF" in done.stderr), (0, True))
+    # A program that is linked statically, if the linker can make one.
+    (folder / "static.c").write_text("int main(void) { return 0; }\n")
+    if run(["cc", "-static", "static.c", "-o", "static"]).returncode == 0:
+        expect("a static program", run([nmb_run, "./static"]).returncode, 2)
+    done, _ = replay("report.nmb", simple, run_by=(nmb_run, "--report"))
+    expect("a report", "1 puts of 16 bytes" in done.stderr, True)
+    # Division by names, and the flat file again.
+    divided = ["* create @ 32", "* def_dim g_a_x 2", "* def_dim y 3", "* def_var g_a_u 4 2 0 1", "* def_var g_b_u 4 1 1",
+               "* def_var other 4 1 1", "* put_att 0 note text 2 3 0 1", "* put_att -1 title text 2 2 0 1", "* enddef",
+               "* put vara 1 int 0 0 0 2 6 1 1 0 0 2 3 1 1 3 1 6", "* put vara 1 int 0 0 1 1 3 7 1 0 3 1 1 3", "* inq", "* close",
+               "* open @ 0", "* inq", "* get vara 1 int 0 0 0 2 6 0 0 0 0 2 3 1 1 3 1 6", "* close"]
+    for ranks in (1, 2):
+        # All ranks put the same values.
+        done, log = replay("divided.nmb", divided, ranks, NMB_BLOCKS="^g_([ab])_")
+        expect(f"codes of a divided file, {ranks} ranks", [line.split()[2] for line in log if "inq" not in line],
+               ["0"] * (len(divided) - 2))
+        expect(f"values of a divided file, {ranks} ranks", log[15], "16 get 0 1 2 3 4 5 6")
+        names = run([f"{options.tools}/nminspect", "ls", "divided.nmb"]).stdout.split()
+        expect("blocks of a divided file", sorted(names), ["a", "b", "divided"])
+        flat = {word for word in log[14].split()}
+        expect("names of a divided file that is opened", {"g_a_x=2", "y=3", "g_a_u", "g_b_u", "other"} <= flat, True)
+    # A file of several blocks.
+    _, log = replay("divided.nmb#a", ["* open @ 0", "* inq", "* close"])
+    expect("one block of a file", log[1].split()[2:8], ["code", "0", "dims", "2", "vars", "1"])
+    # What is not supported says so.
+    for ranks in (1, 3):
+        done = run(options.mpiexec.split() + [str(ranks), options.blocks, str(folder / "blocks.nmb"),
+                                              str(folder / "blocks.nmb#station/south")])
+        expect(f"IDs of blocks, {ranks} ranks", (done.returncode, done.stdout),
+               (0, "3 blocks, the second is station/north, records 2 and 1\n"))
+        _, log = replay("blocks.nmb", ["* open @ 0"])
+        expect("a file of several blocks", log[0], "1 open -214")
+    # Late changes of fill values, and file types of distributed arrays, are those of PnetCDF.
+    for ranks in (1, 3, 4):
+        on_pnetcdf, on_nmb = (run(options.mpiexec.split() + [str(ranks), nmb_run, options.late, f"late.{end}"]).stdout.splitlines()
+                              for end in ("nc", "nmb"))
+        expect(f"late changes, {ranks} ranks", on_nmb, on_pnetcdf)
+    # Independent creation, also where processes compare arguments.
+    for ranks in (1, 2, 5):
+        for safe in "01":
+            done = run(options.mpiexec.split() + [str(ranks), options.own, str(folder / "own.nmb")], PNETCDF_SAFE_MODE=safe)
+            expect(f"independent creation, {ranks} ranks, safe mode {safe}", (done.returncode, done.stdout),
+                   (0, "1 variables, 1 records, title runs\n"
+                    + ("equal names that differ: NC_EMULTIDEFINE\n" if ranks > 1 else "")))
+        names = run([f"{options.tools}/nminspect", "ls", "own.nmb"]).stdout.split()
+        expect("blocks of an independent creation", names, ["/"] + [f"evt{i}" for i in range(ranks)])
+    for path in ["a.nmb", "divided.nmb", "blocks.nmb", "late.nmb", "own.nmb"]:
+        expect(f"nmverify {path}", run([f"{options.tools}/nmverify", path]).returncode, 0)
+    print(f"{len(FAILED)} failures")
+    sys.exit(1 if FAILED else 0)
+
+
+if __name__ == "__main__":
+    main()
