@@ -116,7 +116,7 @@ def main():
     parser.add_argument("--mpiexec", required=True)
     parser.add_argument("--mpicc", required=True)
     parser.add_argument("--work", required=True, type=Path)
-    parser.add_argument("--timeout", type=int, default=60)
+    parser.add_argument("--timeout", type=int, default=300)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     listed = {}
