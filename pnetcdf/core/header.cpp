@@ -78,6 +78,15 @@ std::uint64_t stored_bytes(Type type, std::uint64_t count) {
   return (count * type_size(type) + 3) / 4 * 4;
 }
 
+namespace {
+
+// A header that has this many objects of a kind gets room for very many of them at once. malloc()
+// maps so large an array by itself: it grows without a copy, and room that is not used needs no
+// memory.
+constexpr std::uint32_t kMany = 1 << 17, kRoomForDims = 1 << 21, kRoomForVars = 1 << 20;
+
+}  // namespace
+
 Metadata& Header::own() {
   if (all_.use_count() > 1) all_ = std::make_shared<Metadata>(*all_);
   return *all_;
@@ -97,6 +106,7 @@ int Header::record_vars() const {
 }
 
 int Header::def_dim(std::string_view name, std::uint64_t length, int* id) {
+  if (all_->dimension_count() == kMany) own().reserve(kRoomForDims, 0);
   const Result<DimId> made = own().def_dim(name, length, Metadata::Name::kFree);
   if (!made.ok()) return code_of(made.status());
   *id = static_cast<int>(*made);
@@ -105,6 +115,7 @@ int Header::def_dim(std::string_view name, std::uint64_t length, int* id) {
 
 int Header::def_var(std::string_view name, Type type, std::span<const DimId> dims, bool no_fill,
                     int* id) {
+  if (all_->variable_count() == kMany) own().reserve(0, kRoomForVars);
   const Result<VarId> made = own().def_var(name, type, dims, Metadata::Name::kFree);
   if (!made.ok()) return code_of(made.status());
   no_fill_.push_back(no_fill);
@@ -151,16 +162,16 @@ int Header::rebuild(const Change& change) {
     for (DimId d = 0; d < all_->dimension_count(); ++d) {
       const Dimension dim = all_->dimension(d);
       const bool meant = change.dim == static_cast<int>(d);
-      NMB_TRY(made.def_dim(meant ? std::string_view(change.name) : dim.name, dim.length, kFree).status());
+      NMB_TRY(made.def_dim(meant ? std::string_view(change.name) : dim.name, dim.length, kFree)
+                  .status());
     }
     NMB_TRY(atts(kGlobal));
     for (VarId v = 0; v < all_->variable_count(); ++v) {
       const Variable var = all_->variable(v);
       const bool meant = change.var == static_cast<int>(v);
-      NMB_TRY(
-          made.def_var(meant ? std::string_view(change.name) : var.name, var.type, var.dimensions,
-                       kFree)
-              .status());
+      NMB_TRY(made.def_var(meant ? std::string_view(change.name) : var.name, var.type,
+                           var.dimensions, kFree)
+                  .status());
       made.set_begin(v, var.begin);
       NMB_TRY(atts(v));
     }

@@ -77,8 +77,7 @@ class Header {
 
   // All return a code; the arguments were checked.
   int def_dim(std::string_view name, std::uint64_t length, int* id);
-  int def_var(std::string_view name, Type type, std::span<const DimId> dims, bool no_fill,
-              int* id);
+  int def_var(std::string_view name, Type type, std::span<const DimId> dims, bool no_fill, int* id);
   // values: in the native type.
   int put_att(int variable, const std::string& name, Type type, std::uint64_t count,
               const std::byte* values);

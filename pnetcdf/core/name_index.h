@@ -1,5 +1,5 @@
-// NameIndex: finds a name among many. The names stay where they are; the index has 4 bytes for each,
-// in an open hash table that is at most 3/4 full.
+// NameIndex: finds a name among many. The names stay where they are; the index has 4 bytes for
+// each, in an open hash table that is at most 3/4 full.
 #pragma once
 
 #include <bit>
