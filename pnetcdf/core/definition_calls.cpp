@@ -2,6 +2,7 @@
 #include <climits>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "calls.h"
 #include "model/values.h"
@@ -22,8 +23,12 @@ int check_var_or_global(const OpenFile& file, int variable) {
 }
 
 // Checks the name of a dimension or variable to be defined.
-int check_new(const OpenFile& file, const char* name, std::string* normal) {
-  return file.by_path ? check_path(name, normal) : check_name(name, normal);
+int check_new(const OpenFile& file, const char* name, std::string_view* normal,
+              std::string* kept) {
+  if (!file.by_path) return check_name(name, normal, kept);
+  const int failed = check_path(name, kept);
+  *normal = *kept;
+  return failed;
 }
 
 // After an independent creation, definitions do not change.
@@ -40,16 +45,17 @@ int call_def_dim(int id, const char* name, MPI_Offset length, int* dim) {
   return guarded([&] {
     OpenFile* const file = find_file(id);
     if (file == nullptr) return code::kBadId;
-    std::string normal;
+    std::string_view normal;
+    std::string kept;
     const auto check = [&] {
       if (!file->defining) return code::kNotInDefine;
-      if (const int failed = check_new(*file, name, &normal)) return failed;
+      if (const int failed = check_new(*file, name, &normal, &kept)) return failed;
       if (length < 0 || (file->format != kFormatData && length > INT_MAX)) return code::kDimSize;
       // All blocks have the same record dimension.
       if (length == 0 && file->by_path && !path_of(normal).empty()) return code::kNotSupported;
       if (length == 0 && file->header.record_dim() >= 0) return code::kUnlimitedInUse;
       if (file->header.dims() == INT_MAX) return code::kMaxDims;
-      return file->header.all().find_dimension(normal) ? code::kNameInUse : code::kOk;
+      return file->header.find_dim(normal) ? code::kNameInUse : code::kOk;
     };
     if (const int failed = file->agree(check(), {same(text_of(name), code::kDifferDimName),
                                                  same(length, code::kDifferDimSize)}))
@@ -67,15 +73,16 @@ int call_def_var(int id, const char* name, int type, int dims, const int* dim_id
   return guarded([&] {
     OpenFile* const file = find_file(id);
     if (file == nullptr) return code::kBadId;
-    std::string normal;
+    std::string_view normal;
+    std::string kept;
     const auto check = [&] {
       if (!file->defining) return code::kNotInDefine;
-      if (const int failed = check_new(*file, name, &normal)) return failed;
+      if (const int failed = check_new(*file, name, &normal, &kept)) return failed;
       if (type <= 0 || type > kLastType) return code::kBadType;
       if (type > kDoubleType && file->format != kFormatData) return code::kStrictCdf2;
       if (dims < 0) return code::kInvalid;
       if (file->header.vars() == INT_MAX) return code::kMaxVars;
-      if (file->header.all().find_variable(normal)) return code::kNameInUse;
+      if (file->header.find_var(normal)) return code::kNameInUse;
       if (dims > 0 && dim_ids == nullptr) return code::kInvalid;
       for (int i = 0; i < dims; ++i)
         if (!file->header.has_dim(dim_ids[i])) return code::kBadDim;
@@ -107,7 +114,8 @@ int call_def_var(int id, const char* name, int type, int dims, const int* dim_id
       return code::kOk;
     };
     if (const int failed = file->agree(check_shape())) return failed;
-    std::vector<DimId> own(ids.begin(), ids.end());
+    static_assert(sizeof(DimId) == sizeof(int));  // the IDs are not negative
+    const std::span own(reinterpret_cast<const DimId*>(ids.data()), ids.size());
     int made = 0;
     const int failed =
         file->header.def_var(normal, static_cast<Type>(type), own, !file->fill, &made);
@@ -127,7 +135,7 @@ int call_rename_dim(int id, int dim, const char* name) {
       if (const int failed = check_name(name, &normal)) return failed;
       if (!file->header.has_dim(dim)) return code::kBadDim;
       const std::string_view now = file->header.all().dimension(static_cast<DimId>(dim)).name;
-      if (file->header.all().find_dimension(normal)) return code::kNameInUse;
+      if (file->header.find_dim(normal)) return code::kNameInUse;
       return keeps_length(*file, now.size(), normal.size()) ? code::kOk : code::kNotInDefine;
     };
     if (const int failed = file->agree(check(), {same(text_of(name), code::kDifferDimName),
@@ -149,7 +157,7 @@ int call_rename_var(int id, int var, const char* name) {
       if (var == kGlobalVariable) return code::kGlobalId;
       if (!file->header.has_var(var)) return code::kNotVar;
       if (const int failed = check_name(name, &normal)) return failed;
-      if (file->header.all().find_variable(normal)) return code::kNameInUse;
+      if (file->header.find_var(normal)) return code::kNameInUse;
       const std::string_view now = file->header.all().variable(static_cast<VarId>(var)).name;
       return keeps_length(*file, now.size(), normal.size()) ? code::kOk : code::kNotInDefine;
     };

@@ -258,7 +258,7 @@ Status take_blocks(OpenFile& file, const std::string& target,
       if (!one.is_divided) file.block_name = one.name;
     if (const char* const rule = std::getenv("NMB_BLOCKS")) file.rule = rule;
   }
-  NMB_ASSIGN(file.layout, layout_classic(file.header.all(), kind));
+  NMB_ASSIGN(file.layout, file.header.lay_out(kind));
   return {};
 }
 

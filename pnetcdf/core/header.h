@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,31 +15,40 @@
 #include "memory.h"
 #include "model/classic.h"
 #include "model/metadata.h"
+#include "name_index.h"
 
 namespace nmb::pnetcdf {
 
 // Returns kOk, or the code for a name that netCDF does not allow (kBadName, kMaxName). text: may be
 // nullptr. `normal` gets the name in Unicode's form NFC, in which netCDF stores names.
 int check_name(const char* text, std::string* normal);
+// The same without a copy of a name in ASCII, which is its own normal form. `normal` is valid as
+// long as `text` and `kept`.
+int check_name(const char* text, std::string_view* normal, std::string* kept);
 // The same for a name that may have a path ahead of it ("evt3/temperature"), each part of which is
 // a name.
 int check_path(const char* text, std::string* normal);
 // The same without a check of the characters, for names to look up.
 int look_up_name(const char* text, std::string* normal);
 
+// The definitions are in one Metadata, which the header shares with the writer from the end of
+// define mode until one of them gets other definitions: a header with a million objects has 100 MB.
+// A copy of a Header shares them as well.
 class Header {
  public:
-  Header() : all_(Metadata::Names::kAsFound) { all_.check_names_at_once(); }
+  Header() : all_(std::make_shared<Metadata>(Metadata::Names::kAsFound)) {}
   // all: as a file has them, so that their names are known to differ. As in PnetCDF, the variables
   // of a file that is opened are in fill mode.
-  explicit Header(const Metadata& all) : all_(all), no_fill_(all.variable_count(), false) {
-    all_.check_names_at_once();
-  }
+  explicit Header(const Metadata& all)
+      : all_(std::make_shared<Metadata>(all)), no_fill_(all.variable_count(), false) {}
 
-  const Metadata& all() const { return all_; }
-  Metadata& all() { return all_; }
-  int dims() const { return static_cast<int>(all_.dimension_count()); }
-  int vars() const { return static_cast<int>(all_.variable_count()); }
+  const Metadata& all() const { return *all_; }
+  // Lays out the classic file of this kind, which sets the begins of variables.
+  Result<ClassicLayout> lay_out(Kind kind) { return layout_classic(*all_, kind); }
+  // The definitions for the writer, with all memory freed that more definitions or searches need.
+  std::shared_ptr<Metadata> share();
+  int dims() const { return static_cast<int>(all_->dimension_count()); }
+  int vars() const { return static_cast<int>(all_->variable_count()); }
   bool has_var(int id) const { return id >= 0 && id < vars(); }
   bool has_dim(int id) const { return id >= 0 && id < dims(); }
   // Owner of attributes, for the ID of a variable or kGlobalVariable.
@@ -46,24 +56,31 @@ class Header {
     return variable == kGlobalVariable ? kGlobal : static_cast<VarId>(variable);
   }
   int record_dim() const {
-    const std::optional<DimId> found = all_.record_dimension();
+    const std::optional<DimId> found = all_->record_dimension();
     return found ? static_cast<int>(*found) : -1;
   }
   bool is_record(int variable) const {
-    return all_.is_record_variable(static_cast<VarId>(variable));
+    return all_->is_record_variable(static_cast<VarId>(variable));
   }
   int record_vars() const;
+  std::optional<DimId> find_dim(std::string_view name) const {
+    return dim_index_.find(name, all_->dimension_count(),
+                           [&](DimId i) { return all_->dimension(i).name; });
+  }
+  std::optional<VarId> find_var(std::string_view name) const {
+    return var_index_.find(name, all_->variable_count(),
+                           [&](VarId i) { return all_->variable(i).name; });
+  }
   std::optional<Attribute> att(int variable, std::string_view name) const {
-    return all_.find_attribute(owner(variable), name);
+    return all_->find_attribute(owner(variable), name);
   }
 
   bool no_fill(int variable) const { return no_fill_[static_cast<std::size_t>(variable)]; }
   void set_no_fill(int variable, bool off) { no_fill_[static_cast<std::size_t>(variable)] = off; }
 
   // All return a code; the arguments were checked.
-  int def_dim(const std::string& name, std::uint64_t length, int* id);
-  int def_var(const std::string& name, Type type, std::span<const DimId> dims, bool no_fill,
-              int* id);
+  int def_dim(std::string_view name, std::uint64_t length, int* id);
+  int def_var(std::string_view name, Type type, std::span<const DimId> dims, bool no_fill, int* id);
   // values: in the native type.
   int put_att(int variable, const std::string& name, Type type, std::uint64_t count,
               const std::byte* values);
@@ -92,8 +109,14 @@ class Header {
     std::string name{};  // the new name; empty: leaves the attribute out
   };
   int rebuild(const Change& change);
+  Header(Metadata all, std::vector<bool> no_fill)
+      : all_(std::make_shared<Metadata>(std::move(all))), no_fill_(std::move(no_fill)) {}
 
-  Metadata all_;
+  // The definitions, to be changed: a copy if they are shared.
+  Metadata& own();
+
+  std::shared_ptr<Metadata> all_;
+  mutable NameIndex dim_index_, var_index_;
   std::vector<bool> no_fill_;  // a flag for each variable
 };
 

@@ -125,7 +125,7 @@ int call_inq_dimid(int id, const char* name, int* dim) {
   return with_file(id, [&](const OpenFile& file) {
     std::string normal;
     if (const int failed = look_up_name(name, &normal)) return failed;
-    const std::optional<DimId> found = file.header.all().find_dimension(normal);
+    const std::optional<DimId> found = file.header.find_dim(normal);
     if (!found) return code::kBadDim;
     give(dim, *found);
     return code::kOk;
@@ -172,7 +172,7 @@ int call_inq_varid(int id, const char* name, int* variable) {
   return with_file(id, [&](const OpenFile& file) {
     std::string normal;
     if (const int failed = look_up_name(name, &normal)) return failed;
-    const std::optional<VarId> found = file.header.all().find_variable(normal);
+    const std::optional<VarId> found = file.header.find_var(normal);
     if (!found) return code::kNotVar;
     give(variable, *found);
     return code::kOk;

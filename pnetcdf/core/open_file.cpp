@@ -152,7 +152,7 @@ int OpenFile::failed(const Status& status, int otherwise) const {
 int OpenFile::adopt_first() {
   if (ranks == 1) return code::kOk;
   // The encoding as CDF-5 has all definitions of any format.
-  const Result<ClassicLayout> laid_out = layout_classic(header.all(), Kind::kCdf5);
+  const Result<ClassicLayout> laid_out = header.lay_out(Kind::kCdf5);
   if (const int all = lowest(laid_out.ok() ? code::kOk : code::kVarSize); all != code::kOk)
     return all;
   DigestStream stream;
@@ -161,6 +161,9 @@ int OpenFile::adopt_first() {
         stream.add(part);
         return Status();
       });
+  // The writer may share the definitions, and needs the begins of the file's own format. If that
+  // format has no room for these definitions, define() says so.
+  if (format != kFormatData) static_cast<void>(header.lay_out(kind_of_format(format)));
   Digest own = stream.digest(), first = own;
   from_first(&first, sizeof first);
   const bool same = hashed.ok() && own.low == first.low && own.high == first.high;
@@ -184,7 +187,7 @@ int OpenFile::adopt_first() {
 
 int OpenFile::define() {
   const Tally::Span time(&tally.define);
-  const Result<ClassicLayout> laid_out = layout_classic(header.all(), kind_of_format(format));
+  const Result<ClassicLayout> laid_out = header.lay_out(kind_of_format(format));
   if (!laid_out.ok()) failed(laid_out.status(), code::kVarSize);
   if (const int fits = laid_out.ok() ? code::kOk : code::kVarSize;
       (own_ids ? lowest(fits) : fits) != code::kOk)
@@ -291,7 +294,11 @@ Status OpenFile::define_blocks() {
   }
   if (rule.empty() && places.empty()) {
     if (blocks.empty()) blocks.push_back({.name = block_name});
-    return define_one(blocks[0], header.all());
+    if (!blocks[0].is_stored) {
+      NMB_ASSIGN(blocks[0].id, writer->define_block(blocks[0].name));
+      blocks[0].is_stored = true;
+    }
+    return writer->redefine_block(blocks[0].id, header.share(), kind);
   }
   if (rule.empty())
     return Status(

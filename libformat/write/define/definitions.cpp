@@ -87,7 +87,7 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   if (taken) return Status(Code::kExists, "block " + in_quotes(name) + " already exists");
   const BlockId id = w_.blocks.add(name);
   BlockState& block = w_.blocks[id];
-  block.metadata = std::make_unique<Metadata>();
+  block.metadata = std::make_shared<Metadata>();
   // Blocks of one file usually have similar definitions, so a new block reserves as much memory as
   // the previous block uses. If the previous block uses more than kReserve, it may be the only
   // large one, and no memory is reserved.
@@ -333,10 +333,14 @@ Status check_continues(const Metadata& old, const Metadata& next) {
 }  // namespace
 
 Status Definitions::redefine_block(BlockId id, const Metadata& next, Kind kind) {
+  auto metadata = std::make_shared<Metadata>(next);
+  NMB_TRY(metadata->settle_names());
+  return redefine_block(id, std::move(metadata), kind);
+}
+
+Status Definitions::redefine_block(BlockId id, std::shared_ptr<Metadata> metadata, Kind kind) {
   NMB_ASSIGN(BlockState * block, defining(id));
   if (!is_classic(kind)) return Status(Code::kUsage, "a block must be CDF-1, CDF-2 or CDF-5");
-  auto metadata = std::make_unique<Metadata>(next);
-  NMB_TRY(metadata->settle_names());
   NMB_TRY(layout_classic(*metadata, kind).status());
   if (const OldContent* const old = block->old.get()) {
     NMB_TRY(check_continues(old->metadata, *metadata));
@@ -347,6 +351,8 @@ Status Definitions::redefine_block(BlockId id, const Metadata& next, Kind kind) 
   }
   w_.blocks.names_like = NamesLike(nullptr);  // it may refer to the old definitions
   block->metadata = std::move(metadata);
+  block->known_dims = block->metadata->dimension_count();
+  block->known_vars = block->metadata->variable_count();
   block->next.kind = kind;
   return {};
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -42,6 +43,7 @@ class Definitions {
   Status rename_block(BlockId id, std::string_view name);
   // Gives a block the definitions `next` (see FileWriter::redefine_block()).
   Status redefine_block(BlockId id, const Metadata& next, Kind kind);
+  Status redefine_block(BlockId id, std::shared_ptr<Metadata> next, Kind kind);
   // Takes back all definitions since redefine(), so that end_define() ends define mode without
   // them. check_discard() fails if that is not possible, and changes nothing.
   Status check_discard() const;

@@ -201,7 +201,7 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
         NMB_TRY(complete(block, header.metadata));
         continue;
       }
-      block.metadata = std::make_unique<Metadata>(std::move(header.metadata));
+      block.metadata = std::make_shared<Metadata>(std::move(header.metadata));
       message.laid.put_into(block);
       block.lay_out(w.committed.superblock.generation);
     }

@@ -80,14 +80,18 @@ struct BlockState {
   BodyOrigin body;
   ExtentOrigin values;
   // The block's definitions; null if the block is packed or not opened. After end_define(), the
-  // offset `begin` of each variable is canonical.
-  std::unique_ptr<Metadata> metadata;
+  // offset `begin` of each variable is canonical. The caller may share them
+  // (FileWriter::redefine_block()); then they do not change.
+  std::shared_ptr<Metadata> metadata;
   ClassicLayout layout;
   std::unique_ptr<BlockEntry> committed;  // the block's entry in the newest generation
   // Set while the stage is kEdited and the values have not been copied yet.
   std::unique_ptr<OldContent> old;
   std::unique_ptr<Sharing> sharing;  // null if only this rank has the block
 
+  // Of the first dimensions and variables in `metadata`, how many have names of which the caller
+  // knows that they differ.
+  std::uint32_t known_dims = 0, known_vars = 0;
   // Offset of the stored body in WriterCore::retained.
   std::uint64_t retained = kNotRetained;
   // With several ranks: among the names before the block's name, how many the last end_define()
@@ -114,6 +118,9 @@ struct BlockState {
 
   static constexpr std::uint64_t kNotRetained = ~std::uint64_t{0};
 
+  bool knows_names() const {
+    return known_dims == metadata->dimension_count() && known_vars == metadata->variable_count();
+  }
   bool is_new() const { return committed == nullptr; }
   bool is_laid_out() const { return stage == BlockStage::kLaidOut || stage == BlockStage::kEdited; }
   bool is_removed() const { return stage == BlockStage::kRemoved; }
@@ -160,7 +167,7 @@ struct BlockState {
   // Takes back edit().
   void restore() {
     assert(stage == BlockStage::kEdited && old);
-    metadata = std::make_unique<Metadata>(std::move(old->metadata));
+    metadata = std::make_shared<Metadata>(std::move(old->metadata));
     layout = old->layout;
     next = old->next;
     body = std::move(old->body);

@@ -71,7 +71,7 @@ Status Bodies::lay_out_definitions(BlockId id) {
     next.raw_length = (*renamed)->bytes.size();
     return {};
   }
-  NMB_TRY(block.metadata->settle_names());
+  if (!block.knows_names()) NMB_TRY(block.metadata->settle_names());
   NMB_ASSIGN(block.layout, layout_classic(*block.metadata, next.kind));
   const Metadata& metadata = *block.metadata;
   next.raw_length = block.layout.header_length;

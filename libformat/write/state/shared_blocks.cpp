@@ -282,7 +282,7 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
                                          std::move(places.variables));
     }
     for (auto& [id, united] : unions)
-      w_.blocks[id].metadata = std::make_unique<Metadata>(std::move(united).take());
+      w_.blocks[id].metadata = std::make_shared<Metadata>(std::move(united).take());
     std::ranges::sort(changed);
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
     for (BlockId id : changed) NMB_TRY(Bodies(w_).lay_out_definitions(id));

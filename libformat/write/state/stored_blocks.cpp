@@ -113,7 +113,7 @@ Status load_definitions(WriterCore& w, BlockId id) {
   BlockState& block = w.blocks[id];
   if (block.metadata) return {};
   NMB_ASSIGN(ClassicHeader header, stored_header(w, id));
-  block.metadata = std::make_unique<Metadata>(std::move(header.metadata));
+  block.metadata = std::make_shared<Metadata>(std::move(header.metadata));
   block.layout = header.layout;
   block.layout.records = block.next.records;
   return {};

@@ -321,6 +321,10 @@ Status FileWriter::redefine_block(BlockId block, const Metadata& next, Kind kind
   return Definitions(*impl_).redefine_block(block, next, kind);
 }
 
+Status FileWriter::redefine_block(BlockId block, std::shared_ptr<Metadata> next, Kind kind) {
+  return Definitions(*impl_).redefine_block(block, std::move(next), kind);
+}
+
 namespace {
 
 // A change of the names or attributes of a block's definitions.

@@ -89,6 +89,10 @@ class FileWriter {
   // variable are not written; kUnsupported for a block from HDF5, or of which this rank has defined
   // only a part; kLimit.
   NMB_EXPORT Status redefine_block(BlockId block, const Metadata& next, Kind kind = Kind::kCdf5);
+  // The same without a copy of the definitions, which need much memory if there are very many. The
+  // caller keeps `next` unchanged while it also has it, and knows that no name is taken twice.
+  NMB_EXPORT Status redefine_block(BlockId block, std::shared_ptr<Metadata> next,
+                                   Kind kind = Kind::kCdf5);
   // Rename a dimension or variable, or an attribute, or remove an attribute. These functions copy
   // the definitions of the block; to change many names, use redefine_block(). variable: kGlobal for
   // the attributes of the block. Errors: those of redefine_block(); kExists; kNotFound.
