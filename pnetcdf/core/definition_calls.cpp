@@ -23,8 +23,7 @@ int check_var_or_global(const OpenFile& file, int variable) {
 }
 
 // Checks the name of a dimension or variable to be defined.
-int check_new(const OpenFile& file, const char* name, std::string_view* normal,
-              std::string* kept) {
+int check_new(const OpenFile& file, const char* name, std::string_view* normal, std::string* kept) {
   if (!file.by_path) return check_name(name, normal, kept);
   const int failed = check_path(name, kept);
   *normal = *kept;
