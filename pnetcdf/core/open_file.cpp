@@ -415,16 +415,16 @@ int OpenFile::share_definitions(int* dims, int* vars) {
   const auto take = [&]() -> int {
     const Metadata& mine = header.all();
     for (DimId d = 0; dims != nullptr && d < mine.dimension_count(); ++d) {
-      const auto at = first.all().find_dimension(mine.dimension(d).name);
+      const auto at = first.find_dim(mine.dimension(d).name);
       if (!at) return code::kDiffer;
       dims[d] = static_cast<int>(*at);
     }
     for (VarId v = 0; vars != nullptr && v < mine.variable_count(); ++v) {
-      const auto at = first.all().find_variable(mine.variable(v).name);
+      const auto at = first.find_var(mine.variable(v).name);
       if (!at) return code::kDiffer;
       vars[v] = static_cast<int>(*at);
     }
-    const Result<ClassicLayout> laid_out = layout_classic(first.all(), kind_of_format(format));
+    const Result<ClassicLayout> laid_out = first.lay_out(kind_of_format(format));
     if (!laid_out.ok()) return code::kVarSize;
     layout = *laid_out;
     return code::kOk;
