@@ -59,6 +59,11 @@ def main():
         replay("kind.nmb", [f"* create @ {mode}"] + simple[1:])
         run([f"{options.tools}/nmconvert", "-f", "kind.nmb", "kind.nc", "--extract", "kind"])
         expect(f"kind of mode {mode:#x}", (folder / "kind.nc").read_bytes()[:4], b"CDF" + bytes([int(kind)]))
+    # NC_BYTE takes 200 as a byte without a sign in CDF-1 and CDF-2, but not in CDF-5.
+    for mode, code in [(0x100, "0"), (0x20, "-60")]:
+        _, log = replay("bytes.nmb", [f"* create @ {mode}", "* def_dim x 4", "* def_var v 1 1 0", "* enddef",
+                                      "* put vara 1 uchar 0 0 0 1 4 200 0 0 4 1 1 4", "* close"])
+        expect(f"200 as NC_BYTE, mode {mode:#x}", log[4].split()[2], code)
     # Exit codes.
     expect("exit code of a program", run([nmb_run, "/bin/sh", "-c", "exit 7"]).returncode, 7)
     expect("a signal", run([nmb_run, "/bin/sh", "-c", "kill -9 $$"]).returncode, 137)

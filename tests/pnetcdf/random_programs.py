@@ -7,8 +7,9 @@ a model in numpy.
 --replay is tests/pnetcdf/replay.c, linked with PnetCDF. Every code and every value that a rank reads is
 compared: on NMB with the model, on PnetCDF with the model where values were written (values that no one
 has written are undefined there). PnetCDF does not run programs in which one rank's arguments are wrong in a
-collective call, because versions before 1.13 hang. Where PnetCDF differs, it is shown and counted, but is no failure: 1.14.1
-places values wrongly after some redefinitions, and in some strided puts.
+collective call, because versions before 1.13 hang. Where PnetCDF differs, it is shown and counted, but is no failure: where
+1.14.1 is known to lose values (lose_records(), is_strided_record(), put_n()), they count as undefined there; with --strict, every other
+difference is a failure.
 """
 import argparse
 import os
@@ -142,6 +143,7 @@ class Program:
         self.fails_alone = False
         self.requests = [[] for _ in range(ranks)]  # posted: (number, kind, apply)
         self.request_number = 0
+        self.lost = False  # whether PnetCDF has lost requests, so that it is not compared any more
         self.unsettled = set()  # (variable) with independent puts since the last collective call
 
     # --- lines ---
@@ -154,7 +156,7 @@ class Program:
             if who == "*" or str(rank) in who.split(","):
                 own = words[rank] if isinstance(words, list) else words
                 soft = lax[rank] if isinstance(lax, list) else (lax if lax is not None else own)
-                self.expected[rank].append((f"{number} {call} {own}", f"{number} {call} {soft}"))
+                self.expected[rank].append((f"{number} {call} {own}", None if self.lost else f"{number} {call} {soft}"))
 
     def simple(self, text, code=0):
         self.line("*", text, str(code))
@@ -185,6 +187,8 @@ class Program:
             name = self.name("v")
             self.simple(f"def_var {name} {xtype} {len(dims)} {' '.join(map(str, dims))}")
             v = Var(name, xtype, dims, m.fill)
+            if not first and m.is_record(v):
+                self.lose_records()
             m.vars.append(v)
             if r.random() < 0.3 and xtype != 2:
                 value = r.randint(0, 100)
@@ -203,6 +207,13 @@ class Program:
                 self.change_definition()
         for v in m.vars:
             m.grown(v, m.records)
+
+    def lose_records(self):
+        """A new record variable makes records longer. PnetCDF 1.14.1 moves them only where the first one moves too
+        (ncmpio_enddef.c compares begin_rec alone), so all others may be lost there."""
+        for v in self.model.vars:
+            if self.model.is_record(v) and v.written is not None:
+                v.written[1:] = False
 
     def put_att(self):
         r, m = self.random, self.model
@@ -266,7 +277,7 @@ class Program:
             if room <= 0:
                 return None
             s = r.randint(low, high - 1)
-            step = r.choice([1, 1, 2, 3])
+            step = r.choice([1, 1, 2, 3] if len(v.dims) > 1 or not record or r.random() < 0.2 else [1])
             n = r.randint(0 if r.random() < 0.1 else 1, (high - 1 - s) // step + 1)
             start.append(s), count.append(n), stride.append(step)
         return start, count, stride
@@ -287,10 +298,19 @@ class Program:
             imap = [int(np.prod(count[:i])) for i in range(dims)]
             order = np.arange(elements).reshape(count, order="F").ravel() if elements else order
             order = np.ravel_multi_index(np.unravel_index(np.arange(elements), count), count, order="F") if elements else order
+        if call != "get" and kind != "vara" and self.is_strided_record(self.model.vars[v], count, stride):
+            self.lost = True
         words = [call, kind, all_, memory, flexible, request, v, dims, elements, first, step, *start, *count, *stride, *imap, room]
         if flexible:
             order = order * 2
         return " ".join(map(str, words)), order, (2 * room + 1 if flexible else room)
+
+    def is_strided_record(self, v, count, stride):
+        """Whether PnetCDF 1.14.1 takes other places for a hyperslab: stride_flatten() (ncmpio_filetype.c) counts in
+        elements, not in records, if the record dimension is the only one of a variable."""
+        m = self.model
+        return (len(count) == 1 and m.is_record(v) and count[0] > 1 and stride[0] > 1
+                and sum(m.is_record(other) for other in m.vars) > 1)
 
     def memory_type(self, v):
         return "text" if v.xtype == 2 else self.random.choice(list(MEMORY))
@@ -345,7 +365,8 @@ class Program:
         if not v.dims:
             # A scalar: one rank writes it, or all the same.
             first = r.randint(0, 100)
-            who = "*" if collective else str(r.randrange(self.ranks))
+            # In independent mode, always the same rank, because values of several ranks would race.
+            who = "*" if collective else str(number % self.ranks)
             memory = self.memory_type(v)
             text, order, room = self.access_line("put", "var1", int(collective), number, [], [], [], memory, first, 0)
             values, bad = self.put_values(v, memory, room, first, 0, order)
@@ -414,6 +435,11 @@ class Program:
             words += s + c
         values, bad = self.put_values(v, memory, elements, first, step, np.arange(elements))
         self.line(str(rank), " ".join(map(str, words)), str(ERANGE if bad else 0))
+        # In PnetCDF 1.14.1, a blocking varn with NC_ERANGE writes nothing, and its request stays open until close. Next to
+        # open requests of the rank, it loses them: wait_all then returns NC_EINVAL_REQUEST, or writes nothing.
+        self.lost = self.lost or bad or bool(self.requests[rank])
+        # It also takes the records of a variable of one dimension for neighbours. Parts then overlap, and MPI fails.
+        self.fails_alone = self.fails_alone or self.is_strided_record(v, count, [2])
         done = 0
         for s, c in parts:
             n = int(np.prod(c))
@@ -441,6 +467,8 @@ class Program:
                 kind = "var1"
             text, order, room = self.access_line("get", kind, int(collective), number, start, count, stride, memory, 0, 0)
             strict, lax = self.read(v, memory, start, count, stride, order, room)
+            if self.is_strided_record(v, count, stride):
+                lax = " ".join("?" for _ in lax.split())
             self.line(str(rank), text, strict, lax)
 
     def get_everything(self):
@@ -583,7 +611,7 @@ def compare(log, expected, which, label):
     """Returns the first difference of a rank's log, or None."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     for got, wanted in zip(lines, [e[which] for e in expected]):
-        if not matches(got, wanted):
+        if wanted is not None and not matches(got, wanted):
             return f"{label}: {log.name}:\n  found    {got[:600]}\n  expected {wanted[:600]}"
     if len(lines) != len(expected):
         return f"{label}: {log.name} ends after {len(lines)} of {len(expected)} calls"
@@ -600,6 +628,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--at-once", type=int, default=20)
     parser.add_argument("--no-peer", action="store_true")
+    parser.add_argument("--strict", action="store_true", help="PnetCDF is 1.14.1: where it differs is a failure")
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
@@ -638,7 +667,7 @@ def main():
                                              f"program {seed} on {'PnetCDF' if peer else 'NMB'}")
                         if difference:
                             print(difference)
-                            failures += not peer
+                            failures += not peer or options.strict
                             differences += peer
                             break
     print(f"{options.programs} programs, {failures} failures; PnetCDF differs from the model in {differences}")
