@@ -35,6 +35,10 @@ static void fills(const char* path) {
   show("enddef", ncmpi_enddef(file));
   const MPI_Offset start[] = {2}, count[] = {rank == 0 ? 3 : 0};
   ncmpi_put_vara_int_all(file, line, start, count, values);
+  const MPI_Offset all_start[] = {1, 0}, all_count[] = {1, SIZE};
+  int all[SIZE];
+  for (int i = 0; i < SIZE; ++i) all[i] = 50 + i;
+  ncmpi_put_vara_int_all(file, records, all_start, all_count, all);
   show("fill a record", ncmpi_fill_var_rec(file, records, 1));
   show("fill a record", ncmpi_fill_var_rec(file, records, 0));
   show_values("values", line, SIZE);
