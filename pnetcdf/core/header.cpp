@@ -1,5 +1,7 @@
 #include "header.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -98,6 +100,14 @@ namespace {
 // memory.
 constexpr std::uint32_t kMany = 1 << 17, kRoomForDims = 1 << 21, kRoomForVars = 1 << 20;
 
+// Arrays that grew by a copy, such as that of all names, have left free memory in the middle of the
+// heap.
+void release_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
 Metadata& Header::own() {
@@ -128,7 +138,10 @@ int Header::def_dim(std::string_view name, std::uint64_t length, int* id) {
 
 int Header::def_var(std::string_view name, Type type, std::span<const DimId> dims, bool no_fill,
                     int* id) {
-  if (all_->variable_count() == kMany) own().reserve(0, kRoomForVars);
+  if (all_->variable_count() == kMany) {
+    own().reserve(0, kRoomForVars);
+    release_free_memory();
+  }
   const Result<VarId> made = own().def_var(name, type, dims, Metadata::Name::kFree);
   if (!made.ok()) return code_of(made.status());
   no_fill_.push_back(no_fill);

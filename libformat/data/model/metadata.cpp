@@ -114,7 +114,10 @@ Result<DimId> Metadata::def_dim(std::string_view name, std::uint64_t length, Nam
   const std::uint32_t id = dims_.size();
   const bool later = dim_table_.is_far() && !names_at_once_;
   const bool in_table = !later && id >= NameTable::kLinear;
-  if (in_table && dim_table_.size() < id) NMB_TRY(settle_names());
+  if (in_table && dim_table_.size() < id) {
+    clash_dim_ = settle(dim_table_, id, [&](DimId i) { return dimension(i).name; });
+    NMB_TRY(clash());
+  }
   const std::uint32_t tag = in_table ? tag_of(name) : 0;
   if (!later && !known && search_dimension(name, tag) != kNone) return taken("dimension", name);
 
@@ -150,7 +153,10 @@ Result<VarId> Metadata::def_var(std::string_view name, Type type, std::span<cons
   const std::uint32_t id = vars_.size();
   const bool later = var_table_.is_far() && !names_at_once_;
   const bool in_table = !later && id >= NameTable::kLinear;
-  if (in_table && var_table_.size() < id) NMB_TRY(settle_names());
+  if (in_table && var_table_.size() < id) {
+    clash_var_ = settle(var_table_, id, [&](VarId i) { return variable(i).name; });
+    NMB_TRY(clash());
+  }
   const std::uint32_t tag = in_table ? tag_of(name) : 0;
   if (!later && !known && search_variable(name, tag) != kNone) return taken("variable", name);
 
