@@ -128,7 +128,7 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
       NMB_TRY(Puts(w_).want_places(put));
     }
     // Values of earlier puts must be in the file before the values of these puts are written.
-    return w_.buffer.flush();
+    return w_.keep(w_.buffer.flush());
   };
   NMB_TRY(w_.ranks.agree(prepare()));
   NMB_TRY(w_.keep(place_values(w_)));
