@@ -196,7 +196,8 @@ FUNCTIONS = {
         "try_put_all": "PutIntoDamagedPiece", "try_iput": "PutIntoDamagedPiece", "try_wait": "PutIntoDamagedPiece",
         "try_wait_all": "PutIntoDamagedPiece", "try_extend": "PutElsewhere", "try_sync": "PutElsewhere",
         "try_close": "PutElsewhere", "try_end_define": "Redefine", "try_redefine": "Redefine", "try_rename": "Redefine",
-        "try_open_blocks": "PutElsewhere",
+        "try_open_blocks": "PutElsewhere", "try_get": "GetThroughTheWriter", "try_get_all": "GetThroughTheWriter",
+        "try_flush": "GetThroughTheWriter",
     },
     "compare.h": {"digest_file": "nminspect digest", "digest_blocks": "nminspect digest", "compare_files": "nminspect diff",
                   "sha256": "nmconvert in.nmb -o out.orig --original"},
@@ -224,6 +225,8 @@ FUNCTIONS = {
         "close": "PutElsewhere", "open": "PutElsewhere", "end_define": "Redefine", "redefine": "Redefine",
         "rename_block": "Redefine", "take_values": "Pack", "pack_block": "Pack", "add_original": "nmcat in.nmb -o out.nmb",
         "open_blocks": "PutElsewhere", "add_hdf5_view": "nmconvert --add-hdf5-view",
+        "get": "GetThroughTheWriter", "get_all": "GetThroughTheWriter", "flush": "GetThroughTheWriter", "commit": "PutElsewhere",
+        "redefine_block": "Redefine",
     },
 }  # fmt: skip
 # Exported functions that read no stored values of an NMB file: definitions, names, counts, bytes of other files.
@@ -261,24 +264,25 @@ NO_VALUES_IN = {
     " fill_value shown_fill_value default_fill_value FillPattern fill chunk_filters_text text object codec_choices set_codec"
     " set_chunk",
     "verify.h": "check_nothing_pending",
-    "file_writer.h": "create ~FileWriter check_not_from_hdf5 redefine_for abandon define_block find_block set_field set_tag add_provenance def_dim def_var put_att"
+    "file_writer.h": "create ~FileWriter check_not_from_hdf5 abandon cancel discard remove_att rename_att rename_dim rename_var define_block find_block set_field set_tag add_provenance def_dim def_var put_att"
     " put_att_text remove_block metadata layout records global_id generation report pending_bytes linked_bytes external_files"
     " without_statistics planned",
     "writer_options.h": "highest text",
     "nmb/compare.h": "try_parse",
     "nmb/datatype.h": "has_parts text",
+    "nmb/definitions.h": "try_datatype try_elements try_read try_text",
     "nmb/finding.h": "text status",
     "nmb/merge.h": "try_parse",
     "nmb/ranks.h": "Ranks ~Ranks agree begin_work end_work fail has_launcher rank size try_barrier try_mpi try_run_threads",
     "nmb/reader.h": "atts counts dims file_length generation generation_digest has_hdf5_view is_classic kind name no_room totals try_att try_atts try_block try_block_at"
-    " try_datatype try_fill_value try_shown try_stored try_blocks try_cdl try_count try_dims try_for_each_block try_open try_position try_provenance try_shape try_tags try_text"
+    " try_datatype try_fill_value try_shown try_stored try_blocks try_cdl try_count try_dims try_for_each_block try_open try_position try_provenance try_shape try_tags try_type_name"
     " try_totals try_var try_vars try_whole type warnings",
     "nmb/recover.h": "count recovered doubtful is_loss lacks_objects",
     "nmb/statistics.h": "tag_text is_same_tag range number minimum_value maximum_value",
     "nmb/status.h": "throw_error text in_file at with of_object on_rank empty",
     "nmb/types.h": "kind_name",
     "nmb/writer.h": "define_dim Writer ~Writer generation try_add_provenance try_att try_block try_dim try_open try_records try_remove"
-    " try_report try_samples try_tag try_var",
+    " try_report try_samples try_tag try_var try_cancel try_definitions try_discard try_remove_att try_rename_att",
 }
 
 

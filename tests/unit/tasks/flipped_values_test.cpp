@@ -212,6 +212,24 @@ TEST_F(FlippedValues, PutIntoDamagedPiece) {
   }
 }
 
+TEST_F(FlippedValues, GetThroughTheWriter) {
+  const Hyperslab damaged{{kDamaged}, {1}, {}};
+  for (const char* name : kBlockNames) {
+    auto writer = change();
+    const BlockId id = *writer->find_block(name);
+    std::int32_t found = 0;
+    EXPECT_EQ(writer->get(id, 0, damaged, std::span(&found, 1)).code(), Code::kDamaged);
+    const Get gets[] = {{id, 0, {{kDamaged + 1}, {1}, {}}, std::span(&found, 1)}};
+    EXPECT_EQ(writer->get_all(gets).code(), Code::kDamaged);
+    // A put into the piece does not make its other values readable.
+    const std::int32_t one = 1;
+    const Status put = writer->put(id, 0, {{kDamaged + 100}, {1}, {}}, std::span(&one, 1));
+    const Status flushed = put.ok() ? writer->flush() : put;
+    const Status got = flushed.ok() ? writer->get(id, 0, damaged, std::span(&found, 1)) : flushed;
+    EXPECT_EQ(got.code(), Code::kDamaged);
+  }
+}
+
 // A put beside the damaged piece leaves it, and its sum, as they are.
 TEST_F(FlippedValues, PutElsewhere) {
   const std::int32_t one = 1;
