@@ -9,9 +9,9 @@ itself: exit code and message as below.
 """
 
 import argparse
-import struct
 import re
 import shutil
+import struct
 import sys
 import tempfile
 from pathlib import Path
