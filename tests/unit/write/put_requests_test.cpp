@@ -79,8 +79,11 @@ TEST_F(PutRequestsTest, AreCheckedAtOnce) {
   const std::vector<int> two{1, 2};
   const std::span<const int> values(two);
   const Hyperslab fits{{2}, {2}, {}};
-  EXPECT_EQ(writer->iput(block, 0, fits, values).status().code(), Code::kUsage) << "define mode";
+  const Result<RequestId> early = writer->iput(block, 0, fits, values);
+  ASSERT_TRUE(early.ok()) << "in define mode";
+  EXPECT_EQ(writer->wait({{*early}}).code(), Code::kUsage) << "in define mode";
   ASSERT_TRUE(writer->end_define().ok());
+  EXPECT_TRUE(writer->wait({{*early}}).ok());
   EXPECT_EQ(writer->iput(block + 1, 0, fits, values).status().code(), Code::kUsage);
   EXPECT_EQ(writer->iput(block, 1, fits, values).status().code(), Code::kUsage);
   EXPECT_EQ(writer->iput(block, 0, {{3}, {2}, {}}, values).status().code(), Code::kUsage);
@@ -97,7 +100,9 @@ TEST_F(PutRequestsTest, OpenOnesKeepWhatWasPutFromBeingCommitted) {
   ASSERT_TRUE(writer->end_define().ok());
   const std::vector<int> some = numbers(4, 1);
   const RequestId first = iput(*writer, block, 0, some), second = iput(*writer, block, 0, some);
-  for (const auto& call : {&FileWriter::sync, &FileWriter::redefine, &FileWriter::close}) {
+  ASSERT_TRUE(writer->redefine().ok()) << "they stay open";
+  ASSERT_TRUE(writer->end_define().ok());
+  for (const auto& call : {&FileWriter::sync, &FileWriter::close}) {
     const Status status = (writer.get()->*call)();
     EXPECT_EQ(status.code(), Code::kUsage);
     EXPECT_NE(status.message().find("2 requests are open"), std::string::npos) << status.text();
